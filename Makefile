@@ -1,0 +1,60 @@
+# Everything a newcomer or a CI job needs. `make` alone lists the targets.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+.DEFAULT_GOAL := help
+
+.PHONY: help install demo test check lint types format schema graph lock bench clean
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# The stamp is newer than the lock file once the environment matches it.
+$(VENV)/.run: requirements/run.txt requirements/bootstrap.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Storage Matrix needs Python 3.11 or newer, this is %s; try make PYTHON=python3.12" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/run.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	@echo "Installing the test tools ..."
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@touch $@
+
+install: $(VENV)/.run  ## Make .venv/bin/matrix
+
+demo: install  ## Run a small matrix on a local cloud: real state machine, real I/O on this disk, no AWS account
+	@$(BIN)/matrix run events/local-demo.json --local
+
+test: $(VENV)/.dev  ## Run all tests
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.dev lint types test  ## The whole gate: format, lint, types, template, state machine, tests
+
+lint: $(VENV)/.dev  ## Format and lint; validate template and state machine
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
+
+types: $(VENV)/.dev  ## Check types
+	@$(BIN)/mypy
+
+format: $(VENV)/.dev  ## Format the sources
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+schema: install  ## Write docs/matrix.schema.json from the models
+	@$(BIN)/python -m matrix.schema > docs/matrix.schema.json
+
+graph: install  ## Draw the state machine into the README, from its definition
+	@$(BIN)/python statemachine/draw.py
+
+lock:  ## Pin every package with its hash (needs uv)
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate --constraint requirements/dev.txt pyproject.toml -o requirements/run.txt
+
+clean:  ## Remove what make and local runs have left
+	@rm -rf $(VENV) .local .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
