@@ -1,0 +1,102 @@
+"""From axes to cells: every combination, without what is excluded, with what is included."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from matrix.fleets import Fleet
+from matrix.inputs import Matrix
+from matrix.problems import Path
+from matrix.storages import Storage
+from matrix.workloads import Workload
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One storage, one workload, one fleet, and where the input says so."""
+
+    storage: Storage
+    workload: Workload
+    fleet: Fleet
+    path: Path = ()
+
+
+def fingerprint(model: BaseModel) -> str:
+    """Return a text that is equal for equal parts of the input, defaults written or not."""
+    return model.model_dump_json(by_alias=True, exclude_none=True)
+
+
+def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
+    """Return whether `part` has each of the values, which are read as the part's own fields are."""
+    names = {field.alias or name: name for name, field in type(part).model_fields.items()}
+    extra = part.__pydantic_extra__ or {}
+    for key, value in wanted.items():
+        if key in extra:
+            if extra[key] != value or isinstance(extra[key], bool) != isinstance(value, bool):
+                return False
+            continue
+        name = names.get(key)
+        if name is None:
+            return False
+        try:
+            read = type(part).__pydantic_validator__.validate_assignment(part.model_copy(), name, value)
+        except ValidationError:
+            return False
+        if getattr(read, name) != getattr(part, name):
+            return False
+    return True
+
+
+class Expansion:
+    """The axes' combinations, and which `exclude` entry matches what; every part is matched once."""
+
+    def __init__(self, matrix: Matrix) -> None:
+        """Match every entry of `exclude` against every element of the axes."""
+        self._matrix = matrix
+        self._fleets = [(i, fleet) for i, axis in enumerate(matrix.fleet) for fleet in axis.fleets()]
+        self._matches = [
+            _Match(
+                _matching(selector.storage, matrix.storage),
+                _matching(selector.workload, matrix.workload),
+                _matching(selector.fleet, [fleet for _, fleet in self._fleets]),
+            )
+            for selector in matrix.exclude
+        ]
+
+    def unmatched_exclusions(self) -> list[int]:
+        """Return the indices of `exclude` entries that leave nothing out."""
+        return [i for i, match in enumerate(self._matches) if not (match.storages and match.workloads and match.fleets)]
+
+    def cells(self) -> list[Combination]:
+        """Return the cells as written: the axes' product without the excluded, then the included."""
+        included = [
+            Combination(one.storage, one.workload, one.fleet, ("include", i))
+            for i, one in enumerate(self._matrix.include)
+        ]
+        return [*self._kept(), *included]
+
+    def _kept(self) -> Iterator[Combination]:
+        for s, storage in enumerate(self._matrix.storage):
+            for w, workload in enumerate(self._matrix.workload):
+                here = [match.fleets for match in self._matches if s in match.storages and w in match.workloads]
+                for f, (axis, fleet) in enumerate(self._fleets):
+                    if not any(f in fleets for fleets in here):
+                        yield Combination(storage, workload, fleet, ("fleet", axis))
+
+
+@dataclass(frozen=True)
+class _Match:
+    storages: frozenset[int]
+    workloads: frozenset[int]
+    fleets: frozenset[int]
+
+
+def _matching(wanted: dict[str, Any] | None, parts: Sequence[BaseModel]) -> frozenset[int]:
+    return frozenset(i for i, part in enumerate(parts) if wanted is None or has_values(part, wanted))
+
+
+def expand(matrix: Matrix) -> list[Combination]:
+    """Return the cells of the matrix, as written."""
+    return Expansion(matrix).cells()

@@ -1,0 +1,78 @@
+"""What the models of the input have in common: strictness, names, sizes and sweeps."""
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+from matrix.sizes import format_size, parse_size
+
+MOST_SWEEP_VALUES = 100
+MOST_NAME_CHARACTERS = 40
+NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$"
+
+
+class InputModel(BaseModel):
+    """A part of the input: unknown keys are refused, "3" is not 3, true is not 1, NaN is no number."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the part as JSON with the input's names, every default filled in."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+T = TypeVar("T")
+
+
+def _as_list(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+def _as_written(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+class _SweepSchema:
+    """JSON Schema of a sweep: one value, or a list of them."""
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: Any, handler: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        schema = handler(core_schema)
+        return {"anyOf": [schema["items"], schema]}
+
+
+# One value or a list of them; held as a list. A sweep's values become points, an axis's values become cells.
+Sweep = Annotated[
+    list[T],
+    Field(min_length=1, max_length=MOST_SWEEP_VALUES),
+    BeforeValidator(_as_list),
+    PlainSerializer(_as_written),
+    _SweepSchema(),
+]
+
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=MOST_NAME_CHARACTERS)]
+
+Size = Annotated[
+    int,
+    BeforeValidator(parse_size),
+    PlainSerializer(format_size),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": "^[0-9]{1,18} ?(B|[kKMGT]B|[KMGT]iB)?$"},
+                {"type": "integer", "minimum": 1},
+            ]
+        }
+    ),
+]

@@ -1,0 +1,50 @@
+"""Fleets: which instances, how many at once, and their processors' architecture."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.fields import InputModel, Sweep
+
+MOST_INSTANCES = 1_000
+
+_SIZES = "nano|micro|small|medium|large|xlarge|[0-9]{1,3}xlarge|metal|metal-[0-9]{1,3}xl"
+InstanceType = Annotated[str, StringConstraints(pattern=rf"^[a-z][a-z0-9-]{{1,19}}\.({_SIZES})$")]
+Count = Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
+
+# Graviton: a g after the generation (m7g, c6gn, im4gn, is4gen, t4g, x2gd), and a1, the first. Not g4dn, g5 (GPUs).
+_GRAVITON = re.compile(r"(a1|g5g|hpc7g|[a-z]+[0-9]+g[a-z]*)(-.*)?")
+
+
+class Fleet(InputModel):
+    """The fleet of one cell: instances of one type that start at the same moment."""
+
+    instance_type: Annotated[InstanceType, Field(examples=["m6i.4xlarge"])]
+    """EC2 instance type."""
+    count: Annotated[Count, Field(examples=[10])]
+    """Number of instances."""
+
+    @property
+    def architecture(self) -> Literal["arm64", "x86_64"]:
+        """Instruction set of its processors."""
+        family = self.instance_type.partition(".")[0]
+        return "arm64" if _GRAVITON.fullmatch(family) else "x86_64"
+
+    @property
+    def slug(self) -> str:
+        """Readable id, such as `m6i.4xlarge-x10`."""
+        return f"{self.instance_type}-x{self.count}"
+
+
+class FleetAxis(InputModel):
+    """Fleets of a matrix: every instance type with every count."""
+
+    instance_type: Annotated[Sweep[InstanceType], Field(examples=["m6i.4xlarge"])]
+    """EC2 instance type, or several."""
+    count: Annotated[Sweep[Count], Field(examples=[[1, 10, 100]])] = Field(default=[1])
+    """Number of instances that start at the same moment, or several such numbers."""
+
+    def fleets(self) -> list[Fleet]:
+        """Return every fleet of this entry."""
+        return [Fleet(instance_type=one, count=count) for one in self.instance_type for count in self.count]

@@ -1,0 +1,89 @@
+"""The input: what is measured on what, by how many, how often, and for how much money."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.fields import InputModel, Name
+from matrix.fleets import Fleet, FleetAxis
+from matrix.storages import Storage
+from matrix.workloads import Workload
+
+MOST_ENTRIES = 1_000
+MOST_SEED = 2**32 - 1
+
+
+class Objective(InputModel):
+    """What the result must reach; the report says which storages do."""
+
+    metric: Annotated[str, Field(examples=["duration_s"])]
+    """Name of a metric that a workload of the matrix yields."""
+    percentile: Annotated[int | float, Field(ge=0, le=100)] = 90
+    """Percentile over the instances of a fleet, 0 to 100."""
+    at_most: Annotated[int | float | None, Field(examples=[6000])] = None
+    """Reached when the percentile is at most this, in the metric's unit. Either this or atLeast."""
+    at_least: Annotated[int | float | None, Field(examples=[1000])] = None
+    """Reached when the percentile is at least this, in the metric's unit. Either this or atMost."""
+
+
+class Selector(InputModel):
+    """Cells to leave out: those that have every value given here, as in `exclude` of GitHub Actions."""
+
+    storage: Annotated[dict[str, Any] | None, Field(examples=[{"type": "ebs"}])] = None
+    """Fields that the cell's storage must have with these values."""
+    workload: Annotated[dict[str, Any] | None, Field(examples=[{"type": "dd"}])] = None
+    """Fields that the cell's workload must have with these values; a sweep is compared as a whole."""
+    fleet: Annotated[dict[str, Any] | None, Field(examples=[{"count": 200}])] = None
+    """instanceType, count, or both, of the cell's fleet."""
+
+
+class Inclusion(InputModel):
+    """One more cell, beside those of the axes."""
+
+    storage: Storage
+    """Its storage, in full; equal to one of the axis, the cell shares that file system."""
+    workload: Workload
+    """Its workload, in full."""
+    fleet: Fleet
+    """Its fleet: one instanceType and one count."""
+
+
+class Matrix(InputModel):
+    """A matrix of storages, workloads and fleets; each combination is a cell that is measured."""
+
+    schema_: Annotated[str | None, Field(alias="$schema", max_length=2_000)] = None
+    """Address of this schema, for completion in editors."""
+    name: Name
+    """Name of the matrix, used in run ids: a-z, 0-9 and -, at most 40 characters."""
+    storage: Annotated[list[Storage], Field(min_length=1, max_length=MOST_ENTRIES)]
+    """Storages to compare."""
+    workload: Annotated[list[Workload], Field(min_length=1, max_length=MOST_ENTRIES)]
+    """Workloads to run on each."""
+    fleet: Annotated[list[FleetAxis], Field(min_length=1, max_length=MOST_ENTRIES)]
+    """Fleets to run them with."""
+    include: Annotated[list[Inclusion], Field(default=[], max_length=MOST_ENTRIES)]
+    """Cells to add, each with storage, workload and fleet in full."""
+    exclude: Annotated[list[Selector], Field(default=[], max_length=MOST_ENTRIES)]
+    """Cells to leave out; every entry must match at least one."""
+    repetitions: Annotated[int, Field(ge=1, le=100)] = 3
+    """How often each point is measured."""
+    order: Literal["random", "as-written"] = "random"
+    """Order of file systems, cells and points: random, so that drift over time hits no storage alone, or as written."""
+    seed: Annotated[int | None, Field(ge=0, le=MOST_SEED)] = None
+    """Seed of the random order; unless given, one that depends on the matrix only, so that its plan is reproducible."""
+    budget_usd: Annotated[int | float | None, Field(ge=0, le=1e9, examples=[250])] = None
+    """US dollars that the expected cost may not exceed; no limit unless given."""
+    dry_run: bool = False
+    """Only plan: nothing is created."""
+    max_concurrent_file_systems: Annotated[int, Field(ge=1, le=40)] = 4
+    """File systems that are measured at the same time; cells on one file system never are."""
+    objective: Objective | None = None
+    """What the result must reach."""
+    deadline_hours: Annotated[int | float | None, Field(gt=0, le=720, examples=[12])] = None
+    """Hours after which the run ends and all is deleted; unless given, computed from the cells' deadlines."""
+    owner: Annotated[
+        str | None,
+        StringConstraints(pattern=r"^[A-Za-z0-9 _.:/=+@-]*$", max_length=256),
+        Field(examples=["build-team"]),
+    ] = None
+    """Value of the tag storage-matrix:owner on everything that is created."""

@@ -1,0 +1,42 @@
+"""Ids of file systems and cells: readable, unique, and safe in a path, a tag and a key."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+MOST_CHARACTERS = 100
+MOST_SLUG_CHARACTERS = 63
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def short_hash(text: str, characters: int = 6) -> str:
+    """Return a short hash of `text`, the same on every machine."""
+    return hashlib.sha256(text.encode()).hexdigest()[:characters]
+
+
+def cut(slug: str, most: int) -> str:
+    """Return `slug` with at most `most` characters; what is cut off is told apart by a hash of the whole."""
+    safe = _UNSAFE.sub("-", slug)
+    return safe if len(safe) <= most else f"{safe[: most - 9]}-{short_hash(slug, 8)}"
+
+
+def unique_slugs(wanted: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a slug for each (slug, fingerprint) pair; those that collide get a short hash of their fingerprint."""
+    cut_slugs = [cut(slug, MOST_SLUG_CHARACTERS - 7) for slug, _ in wanted]
+    times = Counter(cut_slugs)
+    slugs: list[str] = []
+    for slug, (_, fingerprint) in zip(cut_slugs, wanted, strict=True):
+        candidate = slug if times[slug] == 1 else f"{slug}-{short_hash(fingerprint)}"
+        attempt = 0
+        # Someone may have given a storage the very name that another one's hash makes.
+        while candidate in slugs:
+            attempt += 1
+            candidate = f"{slug}-{short_hash(f'{fingerprint}{attempt}')}"
+        slugs.append(candidate)
+    return slugs
+
+
+def cell_id(file_system: str, workload: str, fleet: str) -> str:
+    """Return a cell's id, such as `efs-elastic.touch.m6i.4xlarge-x10`."""
+    return cut(f"{file_system}.{workload}.{fleet}", MOST_CHARACTERS)

@@ -1,0 +1,85 @@
+"""How long cells take, how long they may take, and how often Step Functions may look at them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matrix import limits
+
+# A poll turn costs 9 history events (Lambda 5, Choice 2, Wait 2) of the 25,000 that an execution may have; a cell costs
+# about 50 besides its polls (map iteration 4, launch 5, wait 2, analyse 5, stop, record, retries). Budgeting 80% leaves
+# (0.8 * 25,000 - 50 * cells) / 9 turns for all cells of a file system, 2,216 for one cell; the other 20% are for
+# creating, populating and deleting the file system.
+EVENTS_PER_TURN = 9
+EVENTS_PER_CELL = 50
+BUDGETED_SHARE = 0.8
+LEAST_POLL_S = 10
+
+# Assumptions; `plan.assumptions` says them too.
+PREPARE_S = 120.0  # boot, agent, packages, mount
+STEP_S = 2.0  # dropping caches, tidying up, uploading samples
+GATE_MARGIN_S = 5.0  # from the opening of a gate to its start time
+BOOT_ALLOWANCE_S = 900.0  # how late a fleet may be ready (the same as in polling.py)
+WORK_FACTOR = 3  # how many times longer than expected the work of a cell may take
+BARRIER_FACTOR = 2  # how many polls a barrier may take
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a cell does: seconds of measured work over all its steps, the steps, and how many of them start together."""
+
+    seconds: float
+    steps: int
+    synchronised_steps: int
+
+    def expected_s(self, poll_s: float) -> float:
+        """Return the seconds that the cell takes, if it is polled every `poll_s` seconds.
+
+        A synchronised step waits for the next poll, which opens its gate.
+        """
+        barriers_s = self.synchronised_steps * (poll_s + GATE_MARGIN_S)
+        return PREPARE_S + self.seconds + self.steps * STEP_S + barriers_s
+
+    def least_s(self) -> float:
+        """Return the seconds that the cell takes at least: half the work, and gates that open at once."""
+        return PREPARE_S / 2 + self.seconds / 2 + self.steps * STEP_S + self.synchronised_steps * GATE_MARGIN_S
+
+    def deadline_s(self, poll_s: float) -> float:
+        """Return the seconds after which the cell is given up."""
+        return self._fixed_s() + BARRIER_FACTOR * self.synchronised_steps * (poll_s + GATE_MARGIN_S)
+
+    def _fixed_s(self) -> float:
+        return BOOT_ALLOWANCE_S + WORK_FACTOR * (self.seconds + self.steps * STEP_S)
+
+
+def turns_of(cells: int) -> int:
+    """Return how many poll turns the cells of one file system share."""
+    budget = BUDGETED_SHARE * limits.SFN_EVENTS.value - EVENTS_PER_CELL * cells
+    return max(0, math.floor(budget / EVENTS_PER_TURN))
+
+
+def poll_interval_s(works: Sequence[Work]) -> int | None:
+    """Return how often the cells of one file system may be polled, even if each runs until its deadline.
+
+    With p the interval, the deadlines add up to F + B·s·(p + g): F the fixed part, s the synchronised steps of all
+    cells, g the gate's margin, B the barrier factor. At most T turns: F + B·s·(p + g) <= p·T, so
+    p >= (F + B·s·g) / (T - B·s). None: no interval is long enough, as each synchronised step needs turns of its own.
+    """
+    turns = turns_of(len(works))
+    # Each cell's last turn may begin just before its deadline, and the deadlines are rounded up to a second.
+    turns -= 2 * len(works)
+    steps = sum(work.synchronised_steps for work in works)
+    free = turns - BARRIER_FACTOR * steps
+    if free <= 0:
+        return None
+    fixed = sum(work.deadline_s(0) for work in works)
+    return max(LEAST_POLL_S, math.ceil(fixed / free))
+
+
+def makespan_s(durations_s: Sequence[float], at_once: int) -> float:
+    """Return when the last is finished, if `at_once` run at the same time and the next starts when one ends."""
+    lanes = [0.0] * max(1, min(at_once, len(durations_s)))
+    for duration_s in durations_s:
+        first_free = min(range(len(lanes)), key=lanes.__getitem__)
+        lanes[first_free] += duration_s
+    return max(lanes)

@@ -1,0 +1,66 @@
+"""A part of the input of which only some fields could be read, so that the rules of the others are still checked."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from matrix.problems import Path, Problem, Problems, path_text, shorten
+
+MISSING = object()
+
+
+class Unread(Exception):
+    """A rule asked for a field that could not be read; the rule has nothing to say."""
+
+
+class Part:
+    """One element of an axis as given, at its path: attributes as in `model`, raising Unread where a value is bad."""
+
+    def __init__(self, model: type[BaseModel], given: dict[str, Any], path: Path) -> None:
+        """Read each field of `given` by itself."""
+        self.model = model
+        self.given = given
+        self.path = path
+        self._fields: dict[str, Any] = {}
+        blank = model.model_construct()
+        for name, field in model.model_fields.items():
+            value = given.get(field.alias or name, MISSING)
+            if value is MISSING:
+                if not field.is_required():
+                    self._fields[name] = field.get_default(call_default_factory=True, validated_data=self._fields)
+                continue
+            try:
+                read = model.__pydantic_validator__.validate_assignment(blank.model_copy(), name, value)
+            except ValidationError:
+                continue
+            self._fields[name] = getattr(read, name)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a field that could be read."""
+        try:
+            return self.__dict__["_fields"][name]
+        except KeyError:
+            raise Unread(name) from None
+
+    def extra(self) -> dict[str, Any]:
+        """Return the keys as given that are no fields of the model."""
+        known = {field.alias or name for name, field in self.model.model_fields.items()}
+        return {key: value for key, value in self.given.items() if key not in known}
+
+    def problem(self, name: str, rule: str, fix: str, *, disputed: bool = False, value: object = MISSING) -> Problem:
+        """Return a problem of the field that the input calls `name`; without a value, the one given is shown."""
+        shown = self.given.get(name) if value is MISSING else value
+        return Problem(path_text((*self.path, name)), shorten(shown), rule, fix, disputed)
+
+
+Rule = Callable[[Any], Problems]
+
+
+def check(part: object, rules: Iterable[Rule]) -> Problems:
+    """Yield what each rule finds; a rule whose fields could not be read is left out."""
+    for rule in rules:
+        try:
+            yield from rule(part)
+        except Unread:
+            continue

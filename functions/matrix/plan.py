@@ -1,0 +1,107 @@
+"""A plan: every cell in the order of its execution, with what it does, how long it takes and what it costs."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from matrix.pricing import Cost
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """One cell: what is launched, what it runs, and until when."""
+
+    id: str
+    file_system: str
+    storage: Document
+    workload: Document
+    fleet: Document
+    points: list[Document]
+    steps: list[Document]
+    expected_s: float
+    deadline_s: int
+    poll_s: int
+    cost: Cost
+
+    def to_document(self) -> Document:
+        """Return the cell as JSON."""
+        return {
+            "id": self.id,
+            "file_system": self.file_system,
+            "storage": self.storage,
+            "workload": self.workload,
+            "fleet": self.fleet,
+            "points": self.points,
+            "steps": self.steps,
+            "expected_s": round(self.expected_s, 1),
+            "deadline_s": self.deadline_s,
+            "poll_s": self.poll_s,
+            "cost_usd": self.cost.to_document(),
+        }
+
+
+@dataclass(frozen=True)
+class PlannedFileSystem:
+    """What the cells of one storage share; for EBS it creates nothing but keeps its cells one after the other."""
+
+    id: str
+    storage: Document
+    cells: list[str]
+    populate: Document | None
+    expected_s: float
+    cost: Cost
+
+    def to_document(self) -> Document:
+        """Return the file system as JSON."""
+        return {
+            "id": self.id,
+            "storage": self.storage,
+            "cells": self.cells,
+            "populate": self.populate,
+            "expected_s": round(self.expected_s, 1),
+            "cost_usd": self.cost.to_document(),
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan of a whole run; `deadline_s` is how many seconds after its start the run is ended."""
+
+    name: str
+    seed: int
+    cells: list[PlannedCell]
+    file_systems: list[PlannedFileSystem]
+    instances: int
+    instance_hours: float
+    expected_s: float
+    deadline_s: int
+    cost: Cost
+    assumptions: list[str] = field(default_factory=list)
+    warnings: list[Document] = field(default_factory=list)
+
+    def is_within(self, budget_usd: float | None) -> bool:
+        """Return whether the expected cost is at most the budget."""
+        return budget_usd is None or self.cost.expected <= budget_usd
+
+    def to_document(self) -> Document:
+        """Return the plan as JSON."""
+        return {
+            "schema": 1,
+            "name": self.name,
+            "seed": self.seed,
+            "cells": [cell.to_document() for cell in self.cells],
+            "file_systems": [one.to_document() for one in self.file_systems],
+            "totals": {
+                "cells": len(self.cells),
+                "points": sum(len(cell.points) for cell in self.cells),
+                "steps": sum(len(cell.steps) for cell in self.cells),
+                "instances": self.instances,
+                "instance_hours": round(self.instance_hours, 2),
+                "expected_s": round(self.expected_s, 1),
+                "deadline_s": self.deadline_s,
+                "cost_usd": self.cost.to_document(),
+            },
+            "assumptions": self.assumptions,
+            "warnings": self.warnings,
+        }

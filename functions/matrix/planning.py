@@ -1,0 +1,295 @@
+"""From a matrix to a plan: which cells, in which order, how long, and at what cost."""
+
+import hashlib
+import json
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from matrix.expansion import Combination, expand, fingerprint
+from matrix.inputs import Matrix
+from matrix.naming import cell_id, unique_slugs
+from matrix.pace import (
+    GATE_MARGIN_S,
+    PREPARE_S,
+    STEP_S,
+    WORK_FACTOR,
+    Work,
+    makespan_s,
+    poll_interval_s,
+)
+from matrix.plan import Document, Plan, PlannedCell, PlannedFileSystem
+from matrix.pricing import (
+    LEAST_BILLED_S,
+    Amount,
+    Cost,
+    PriceBook,
+    Usage,
+    file_system_cost,
+    instances_cost,
+    orchestration_cost,
+    published_prices,
+    volumes_cost,
+)
+from matrix.problems import InvalidMatrix
+from matrix.rules import problems_of
+from matrix.storages import Storage
+from matrix.storages.ebs import EbsStorage
+from matrix.workloads import Workload
+from matrix.workloads.sweeps import Footprint
+
+# Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).
+CREATE_AND_DELETE_S = {"ebs": 0.0, "efs": 210.0, "fsx-openzfs": 1_500.0}
+CREATE_AND_DELETE_MOST_S = {"ebs": 0.0, "efs": 2_700.0, "fsx-openzfs": 7_200.0}
+# Plan, analysis of the run, and a moment for the last clean-up.
+AROUND_THE_RUN_S = 900.0
+SHUTDOWN_S = 30.0
+# Above this, waiting for the next poll is most of what a fleet does between short steps.
+SLOW_POLL_S = 60
+
+
+@dataclass
+class _Cell:
+    """A cell on its way into the plan."""
+
+    combination: Combination
+    id: str
+    file_system: str
+    repetitions: int
+
+    @cached_property
+    def points(self) -> list[Document]:
+        params = self.combination.workload.points()
+        return [{"id": f"p{i:02d}", "params": one} for i, one in enumerate(params, start=1)]
+
+    @cached_property
+    def footprints(self) -> list[Footprint]:
+        """What one instance takes for each point, once."""
+        one = self.combination
+        return [one.workload.footprint(point["params"], one.storage, one.fleet.count) for point in self.points]
+
+    @cached_property
+    def work(self) -> Work:
+        steps = len(self.points) * self.repetitions
+        seconds = sum(footprint.seconds for footprint in self.footprints) * self.repetitions
+        return Work(seconds, steps, steps if self.combination.fleet.count > 1 else 0)
+
+    def steps(self, seed: int, *, is_random: bool) -> list[Document]:
+        """Return the order of the points: repetition by repetition, so that drift over time meets every point."""
+        ids = [point["id"] for point in self.points]
+        steps = []
+        for repetition in range(1, self.repetitions + 1):
+            if is_random:
+                ids = shuffled(ids, f"{seed}/{self.id}/{repetition}")
+            steps += [{"point": point, "repetition": repetition} for point in ids]
+        return steps
+
+
+def plan(matrix: Matrix, *, region: str = "us-east-1", prices: PriceBook | None = None) -> Plan:
+    """Return the plan of a run of `matrix` in `region`; the same matrix and seed always give the same plan.
+
+    Raises InvalidMatrix where the matrix breaks a rule, as `read_matrix` would have.
+    """
+    found = list(problems_of(matrix))
+    firm = [problem for problem in found if not problem.disputed]
+    if firm:
+        raise InvalidMatrix(firm)
+    book = (prices or published_prices()).for_region(region)
+    seed = derived_seed(matrix) if matrix.seed is None else matrix.seed
+    groups = _in_order(_named_cells(matrix), seed, is_random=matrix.order == "random")
+    warnings = [problem.to_warning() for problem in found]
+    planned_cells: list[PlannedCell] = []
+    file_systems: list[PlannedFileSystem] = []
+    for group in groups:
+        cells, file_system = _plan_file_system(matrix, group, seed, book)
+        planned_cells += cells
+        file_systems.append(file_system)
+        if cells[0].poll_s > SLOW_POLL_S:
+            message = f"its cells fill the history of an execution, so they are polled every {cells[0].poll_s} s only"
+            warnings.append(
+                {"path": "repetitions", "value": matrix.repetitions, "message": f"{file_system.id}: {message}"}
+            )
+    expected_s = makespan_s([one.expected_s for one in file_systems], matrix.max_concurrent_file_systems)
+    deadline_s = _run_deadline_s(matrix, groups, planned_cells)
+    if deadline_s < expected_s:
+        message = f"the run is expected to take {expected_s / 3600:.1f} h; what is not measured by then is given up"
+        warnings.append({"path": "deadlineHours", "value": matrix.deadline_hours, "message": message})
+    cost = sum((one.cost for one in planned_cells), Cost()) + sum((one.cost for one in file_systems), Cost())
+    warnings += book.warnings()
+    return Plan(
+        name=matrix.name,
+        seed=seed,
+        cells=planned_cells,
+        file_systems=file_systems,
+        instances=sum(cell.fleet["count"] for cell in planned_cells),
+        instance_hours=sum(cell.fleet["count"] * cell.expected_s for cell in planned_cells) / 3600,
+        expected_s=expected_s + AROUND_THE_RUN_S / 30,
+        deadline_s=deadline_s,
+        cost=cost,
+        assumptions=assumptions(matrix, book, {one.storage["type"] for one in file_systems}),
+        warnings=warnings,
+    )
+
+
+def derived_seed(matrix: Matrix) -> int:
+    """Return a seed that depends on what the matrix says and on nothing else."""
+    document = matrix.to_document()
+    document.pop("$schema", None)
+    text = json.dumps(document, sort_keys=True)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
+
+
+def shuffled(items: Sequence[Any], seed: int | str) -> list[Any]:
+    """Return the items in a random order that depends on the seed only."""
+    return random.Random(str(seed)).sample(items, len(items))  # noqa: S311 (an order of measuring is no secret)
+
+
+def _named_cells(matrix: Matrix) -> list[_Cell]:
+    """Return the cells as written, with their ids."""
+    combinations = expand(matrix)
+    storage_ids = _ids([one.storage for one in combinations])
+    workload_ids = _ids([one.workload for one in combinations])
+    cells = []
+    for one in combinations:
+        file_system, workload = storage_ids[id(one.storage)], workload_ids[id(one.workload)]
+        cells.append(_Cell(one, cell_id(file_system, workload, one.fleet.slug), file_system, matrix.repetitions))
+    return cells
+
+
+def _ids(parts: Sequence[Storage] | Sequence[Workload]) -> dict[int, str]:
+    """Return a readable unique id for each storage or workload, by its `id()`; equal ones have the same."""
+    objects = {id(part): part for part in parts}
+    prints = {key: fingerprint(part) for key, part in objects.items()}
+    slugs = {prints[key]: part.name or part.slug for key, part in objects.items()}
+    unique = dict(zip(slugs, unique_slugs([(slug, print_) for print_, slug in slugs.items()]), strict=True))
+    return {key: unique[print_] for key, print_ in prints.items()}
+
+
+def _in_order(cells: list[_Cell], seed: int, *, is_random: bool) -> list[list[_Cell]]:
+    """Return the cells of each file system, in the order of their execution."""
+    groups: dict[str, list[_Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.file_system, []).append(cell)
+    if not is_random:
+        return list(groups.values())
+    return [shuffled(groups[name], f"{seed}/{name}") for name in shuffled(list(groups), seed)]
+
+
+def _plan_file_system(
+    matrix: Matrix, group: list[_Cell], seed: int, book: PriceBook
+) -> tuple[list[PlannedCell], PlannedFileSystem]:
+    poll_s = poll_interval_s([cell.work for cell in group])
+    if poll_s is None:  # the rules have refused it already
+        raise AssertionError(f"{group[0].file_system} cannot be polled often enough")
+    storage = group[0].combination.storage
+    cells = [_plan_cell(cell, poll_s, seed, book, is_random=matrix.order == "random") for cell in group]
+    populate, populate_s, populate_cost = _populate(group, book)
+    around_s = CREATE_AND_DELETE_S[storage.type] + populate_s
+    usage = _usage(
+        group, cells, Amount(around_s / 2, around_s, CREATE_AND_DELETE_MOST_S[storage.type] + 3 * populate_s)
+    )
+    file_system = PlannedFileSystem(
+        id=group[0].file_system,
+        storage=storage.to_document(),
+        cells=[cell.id for cell in cells],
+        populate=populate,
+        expected_s=around_s + sum(cell.expected_s for cell in cells),
+        cost=file_system_cost(book, storage, usage) + populate_cost,
+    )
+    return cells, file_system
+
+
+def _plan_cell(cell: _Cell, poll_s: int, seed: int, book: PriceBook, *, is_random: bool) -> PlannedCell:
+    one, work = cell.combination, cell.work
+    expected_s = work.expected_s(poll_s)
+    deadline_s = math.ceil(work.deadline_s(poll_s))
+    each_s = Amount(work.least_s() + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
+    cost = instances_cost(book, one.fleet.instance_type, one.fleet.count, each_s)
+    cost += orchestration_cost(
+        book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=one.fleet.count, each_s=each_s
+    )
+    if isinstance(one.storage, EbsStorage):
+        cost += volumes_cost(book, one.storage, one.fleet.count, each_s)
+    return PlannedCell(
+        id=cell.id,
+        file_system=cell.file_system,
+        storage=one.storage.to_document(),
+        workload=one.workload.to_document(),
+        fleet=one.fleet.to_document() | {"architecture": one.fleet.architecture},
+        points=cell.points,
+        steps=cell.steps(seed, is_random=is_random),
+        expected_s=expected_s,
+        deadline_s=deadline_s,
+        poll_s=poll_s,
+        cost=cost,
+    )
+
+
+def _populate(group: list[_Cell], book: PriceBook) -> tuple[Document | None, float, Cost]:
+    """Return how a shared file system's cache is filled, the seconds that takes and what its instance costs."""
+    for cell in group:
+        one = cell.combination
+        if one.storage.is_shared and getattr(one.workload, "populate", None):
+            work_s = float(one.workload.expected_seconds)  # type: ignore[union-attr]  # only builds have populate
+            each_s = Amount(PREPARE_S / 2 + work_s / 2, PREPARE_S + work_s, 900 + WORK_FACTOR * work_s)
+            cost = instances_cost(book, one.fleet.instance_type, 1, each_s)
+            return {"cell": cell.id, "workload": one.workload.to_document()}, PREPARE_S + work_s, cost
+    return None, 0.0, Cost()
+
+
+def _usage(group: list[_Cell], cells: list[PlannedCell], around_s: Amount) -> Usage:
+    """Return how long the file system of these cells exists and what they move on it."""
+    exists_s = Amount(
+        around_s.low + sum(cell.work.least_s() for cell in group),
+        around_s.expected + sum(cell.expected_s for cell in cells),
+        around_s.high + sum(cell.deadline_s for cell in cells),
+    )
+    read = written = stored = 0.0
+    for cell in group:
+        times = cell.combination.fleet.count * cell.repetitions
+        read += times * sum(footprint.read_bytes for footprint in cell.footprints)
+        written += times * sum(footprint.written_bytes for footprint in cell.footprints)
+        at_once = cell.combination.fleet.count * max(footprint.stored_bytes for footprint in cell.footprints)
+        stored = max(stored, at_once)
+    return Usage(exists_s, _guessed(read), _guessed(written), _guessed(stored))
+
+
+def _guessed(amount: float) -> Amount:
+    """Return an amount of bytes that is only estimated."""
+    return Amount(amount / 2, amount, amount * 2)
+
+
+def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[PlannedCell]) -> int:
+    """Return the seconds after which the run is ended: as the matrix says, or when every cell's deadline is past."""
+    if matrix.deadline_hours is not None:
+        return math.ceil(matrix.deadline_hours * 3600)
+    deadline_of = {cell.id: cell.deadline_s for cell in cells}
+    durations_s = []
+    for group in groups:
+        storage = group[0].combination.storage
+        populate_s = max((getattr(cell.combination.workload, "expected_seconds", 0) for cell in group), default=0)
+        most_s = CREATE_AND_DELETE_MOST_S[storage.type] + 900 + WORK_FACTOR * populate_s
+        durations_s.append(most_s + sum(deadline_of[cell.id] for cell in group))
+    return math.ceil(makespan_s(durations_s, matrix.max_concurrent_file_systems) + AROUND_THE_RUN_S)
+
+
+def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> list[str]:
+    """Return what the estimates rest on, in words."""
+    lines = [
+        f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {LEAST_BILLED_S} s",
+        f"a step takes {STEP_S:.0f} s beside its work; in larger fleets also one poll and {GATE_MARGIN_S:.0f} s",
+        "work is estimated from provisioned throughput, IOPS and published latencies, 5 Gbit/s per instance at most",
+        f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
+        f"on-demand Linux prices of {book.region} with an 8 GiB gp3 root volume and a public IPv4 address per instance",
+    ]
+    if "efs" in storage_types:
+        lines.append("creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double")
+    if "fsx-openzfs" in storage_types:
+        lines.append("creating and deleting an FSx file system takes 25 minutes, in which it is billed")
+    if any(workload.type == "build" for workload in matrix.workload):
+        lines.append("a build takes its expectedSeconds and moves 10 MB/s each way")
+    lines.append("data transfer between Availability Zones and CloudWatch are not in the estimate")
+    return lines

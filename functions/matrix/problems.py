@@ -1,0 +1,99 @@
+"""What is wrong with a matrix, said so that its writer can mend it: where, which value, which rule, what to write."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+MOST_VALUE_CHARACTERS = 80
+MOST_SHOWN_ENTRIES = 8
+MOST_PROBLEMS = 200
+# Step Functions keeps 32,768 characters of an error's cause.
+MOST_LINES = 100
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A reason not to run the matrix, or, where sources disagree about a limit, to be careful with it (`disputed`)."""
+
+    path: str
+    value: object
+    rule: str
+    fix: str
+    disputed: bool = False
+
+    def to_document(self) -> dict[str, object]:
+        """Return the problem as JSON."""
+        return {"path": self.path, "value": self.value, "rule": self.rule, "fix": self.fix}
+
+    def to_warning(self) -> dict[str, object]:
+        """Return the problem as one of a plan's warnings."""
+        return {"path": self.path, "value": self.value, "message": f"{self.rule}; {self.fix}"}
+
+    def __str__(self) -> str:
+        """Return one line such as `storage[2].iops: 20000 needs at least 40 GiB …; write …`."""
+        shown = "" if self.value is None else f"{display(self.value)} "
+        return f"{self.path or 'matrix'}: {shown}{self.rule}; {self.fix}"
+
+
+Problems = Iterator[Problem]
+
+
+class InvalidMatrix(Exception):
+    """The matrix cannot be planned; `problems` holds every reason, in the order of the input."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        """Keep all problems; the message lists the first hundred line by line."""
+        self.problems = tuple(problems)
+        lines = [str(problem) for problem in self.problems[:MOST_LINES]]
+        unsaid = len(self.problems) - len(lines)
+        super().__init__("\n".join([*lines, f"and {unsaid} more problems"] if unsaid else lines))
+
+    def to_document(self) -> dict[str, object]:
+        """Return the problems as JSON; beyond 200 only their number, so that the answer stays readable."""
+        listed = [problem.to_document() for problem in self.problems[:MOST_PROBLEMS]]
+        unlisted = len(self.problems) - len(listed)
+        return {"problems": listed} | ({"further_problems": unlisted} if unlisted else {})
+
+
+def path_text(path: Path) -> str:
+    """Return a path such as `storage[2].iops`; keys that are no plain words are shown quoted."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif step.replace("$", "").replace("_", "").isalnum() and step.isascii() and len(step) <= MOST_VALUE_CHARACTERS:
+            text += f".{step}" if text else step
+        else:
+            text += f"[{display(step)}]"
+    return text
+
+
+def shorten(value: object) -> object:
+    """Return `value` as it may be shown: what is short as it is, everything else as a short text."""
+    if value is None or isinstance(value, (bool, float)):
+        return value
+    if isinstance(value, (list, dict)):
+        text = display(value)
+        return value if len(text) <= MOST_VALUE_CHARACTERS and text[:1] in "[{" else text
+    # An integer of a thousand digits is legal JSON, and slow to print.
+    if isinstance(value, int):
+        return value if abs(value) < 10**20 else f"an integer of {value.bit_length()} bits"
+    if isinstance(value, str) and len(value) <= MOST_VALUE_CHARACTERS and value.isprintable():
+        return value
+    return display(value)
+
+
+def display(value: object) -> str:
+    """Return `value` as short printable ASCII JSON: no control sequences, no lone surrogates reach a terminal."""
+    if isinstance(value, str):
+        cut = len(value) > MOST_VALUE_CHARACTERS
+        return json.dumps(value[:MOST_VALUE_CHARACTERS] + ("…" if cut else ""), ensure_ascii=not value.isprintable())
+    if isinstance(value, (list, dict)):
+        text = json.dumps(value, default=str) if len(value) <= MOST_SHOWN_ENTRIES else ""
+        many = f"a list of {len(value)}" if isinstance(value, list) else f"an object with {len(value)} keys"
+        return text if 0 < len(text) <= MOST_VALUE_CHARACTERS else many
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**20:
+        return f"an integer of {value.bit_length()} bits"
+    return json.dumps(value, default=str)

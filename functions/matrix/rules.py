@@ -1,0 +1,276 @@
+"""Rules of a whole matrix: what its parts mean together, and how much it asks for."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from matrix import limits, storages, workloads
+from matrix.expansion import Combination, Expansion, fingerprint
+from matrix.fleets import FleetAxis
+from matrix.inputs import Matrix
+from matrix.metrics import METRICS
+from matrix.pace import Work, poll_interval_s, turns_of
+from matrix.parts import Part, Rule, check
+from matrix.problems import Path, Problem, Problems, path_text, shorten
+from matrix.sizes import format_size
+
+# A plan of more cells than Step Functions starts children for has not been tried: a warning. Above the second figure
+# the plan itself would not fit into the memory of the function that writes it.
+MANY_CELLS = 10_000
+MOST_CELLS = 20_000
+# The blackboard numbers steps with four digits.
+MOST_STEPS_OF_CELL = 10_000
+MOST_STEPS = 200_000
+# A file system needs room for its own structures: XFS about 1%, plus the agent's own files.
+USABLE_SHARE = 0.95
+
+_AXES: dict[str, tuple[dict[str, Any], dict[str, tuple[Rule, ...]]]] = {
+    "storage": (storages.MODELS, storages.RULES),
+    "workload": (workloads.MODELS, workloads.RULES),
+}
+
+
+def part_problems(document: dict[str, Any]) -> Problems:
+    """Yield what the rules of storages and workloads find, in whatever of the document can be read."""
+    for axis in _AXES:
+        for path, given in _elements(document, axis):
+            yield from _element_problems(axis, path, given)
+    for path, given in _elements(document, "fleet"):
+        if isinstance(given, dict):
+            yield from check(Part(FleetAxis, given, path), (_counts_are_different,))
+    objective = document.get("objective")
+    if isinstance(objective, dict):
+        yield from _objective_problems(objective, document)
+
+
+def _elements(document: dict[str, Any], axis: str) -> Iterator[tuple[Path, Any]]:
+    """Yield the elements of an axis and those that `include` adds to it."""
+    elements, added = document.get(axis), document.get("include")
+    for i, given in enumerate(elements if isinstance(elements, list) else []):
+        yield (axis, i), given
+    for i, one in enumerate(added if isinstance(added, list) else []):
+        if isinstance(one, dict) and axis in one:
+            yield ("include", i, axis), one[axis]
+
+
+def _element_problems(axis: str, path: Path, given: Any) -> Problems:
+    models, rules = _AXES[axis]
+    tag = given.get("type") if isinstance(given, dict) else None
+    if isinstance(tag, str) and tag in models:
+        yield from check(Part(models[tag], given, path), rules[tag])
+
+
+def _counts_are_different(part: Part) -> Problems:
+    for name, values in (("instanceType", part.instance_type), ("count", part.count)):
+        twice = next((one for i, one in enumerate(values) if one in values[:i]), None)
+        if twice is not None:
+            yield part.problem(name, f"{twice} is given twice: its cells would be duplicates", "give each value once")
+
+
+def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> Problems:
+    metric = objective.get("metric")
+    if isinstance(metric, str) and metric not in METRICS:
+        rule = f"is no metric; metrics are {', '.join(METRICS)}"
+        yield Problem("objective.metric", shorten(metric), rule, "write one of them")
+    elif isinstance(metric, str):
+        given_types = [given.get("type") for _, given in _elements(document, "workload") if isinstance(given, dict)]
+        kinds = {kind for kind in given_types if isinstance(kind, str)}
+        if kinds and not any(yields(kind, metric) for kind in kinds):
+            rule = f"no workload of the matrix yields it ({', '.join(sorted(kinds))})"
+            yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
+    if ("atMost" in objective) == ("atLeast" in objective):
+        rule = "needs either atMost or atLeast, and not both"
+        yield Problem("objective", shorten(objective), rule, "write atMost for a duration, atLeast for a rate")
+
+
+def yields(workload_type: str, metric: str) -> bool:
+    """Return whether a type of workload yields a metric."""
+    if metric == "duration_s":
+        return True
+    return {
+        "touch": metric == "files_per_s" or metric.startswith("create_lat"),
+        "dd": metric in {"mb_per_s", "mib_per_s"},
+        "fio": metric != "files_per_s" and not metric.startswith("create_lat"),
+    }.get(workload_type, False)
+
+
+def problems_of(matrix: Matrix) -> Problems:
+    """Yield everything that any rule finds in a matrix whose structure is known to be good."""
+    yield from part_problems(matrix.to_document())
+    yield from matrix_problems(matrix)
+
+
+def matrix_problems(matrix: Matrix) -> Problems:
+    """Yield what the rules of the whole matrix find; the matrix's parts are known to be good."""
+    too_much = list(_amount_problems(matrix))
+    yield from too_much
+    if any(not problem.disputed for problem in too_much):
+        return
+    yield from _name_problems(matrix)
+    expansion = Expansion(matrix)
+    for i in expansion.unmatched_exclusions():
+        selector = matrix.exclude[i].to_document()
+        fix = "correct it or leave it out; a sweep inside a workload is compared as a whole"
+        yield Problem(f"exclude[{i}]", shorten(selector), "matches no cell", fix)
+    cells = expansion.cells()
+    if not cells:
+        yield Problem("exclude", f"a list of {len(matrix.exclude)}", "leaves no cell to measure", "exclude less")
+    yield from _duplicate_problems(matrix, cells)
+    yield from _room_problems(matrix, cells)
+    yield from _compression_problems(matrix)
+    yield from _populate_problems(cells)
+    yield from _history_problems(matrix, cells)
+
+
+def _amount_problems(matrix: Matrix) -> Problems:
+    """Yield problems with the sheer number of cells and steps, before anything is expanded."""
+    counts = [one for axis in matrix.fleet for one in axis.count for _ in axis.instance_type]
+    cells = len(matrix.storage) * len(matrix.workload) * len(counts) + len(matrix.include)
+    sum_ = f"{len(matrix.storage)} storages * {len(matrix.workload)} workloads * {len(counts)} fleets"
+    if cells > MANY_CELLS:
+        rule = f"{sum_} are {cells:,} cells; more than {MANY_CELLS:,} have not been tried"
+        fix = "use sweeps inside workloads, or several matrices"
+        yield Problem("storage", cells, rule, fix, disputed=cells <= MOST_CELLS)
+    total = 0
+    for i, workload in enumerate(matrix.workload):
+        steps = number_of_points(workload) * matrix.repetitions
+        total += steps * len(matrix.storage) * len(counts)
+        if steps > MOST_STEPS_OF_CELL:
+            rule = f"its sweeps and {matrix.repetitions} repetitions are {steps:,} steps; a cell has at most 10,000"
+            yield Problem(f"workload[{i}]", steps, rule, "sweep less, or repeat less")
+    if total > MOST_STEPS:
+        rule = f"{total:,} steps over all cells; a plan holds at most {MOST_STEPS:,}"
+        yield Problem("repetitions", matrix.repetitions, rule, "measure fewer points, repetitions or cells")
+    per_file_system = max([*counts, *(one.fleet.count for one in matrix.include)])
+    at_once = per_file_system * min(matrix.max_concurrent_file_systems, len(matrix.storage) + len(matrix.include))
+    if at_once > limits.EC2_AT_ONCE.value:
+        rule = f"up to {at_once:,} instances at once; more than {limits.EC2_AT_ONCE.value:,.0f} have not been tried"
+        fix = "write a smaller maxConcurrentFileSystems, and check the account's vCPU quota"
+        yield Problem("maxConcurrentFileSystems", matrix.max_concurrent_file_systems, rule, fix, disputed=True)
+
+
+def number_of_points(workload: Any) -> int:
+    """Return how many points a workload's sweeps make, without making them."""
+    lists = [
+        *(getattr(workload, name) for name in type(workload).model_fields),
+        *getattr(workload, "options", {}).values(),
+    ]
+    return math.prod(len(one) for one in lists if isinstance(one, list))
+
+
+def _name_problems(matrix: Matrix) -> Problems:
+    for axis in ("storage", "workload"):
+        first: dict[str, int] = {}
+        for i, one in enumerate(getattr(matrix, axis)):
+            if one.name is not None and first.setdefault(one.name, i) != i:
+                rule = f"{axis}[{first[one.name]}] has this name already"
+                yield Problem(f"{axis}[{i}].name", one.name, rule, "give each its own name")
+
+
+def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    duplicated = False
+    for axis in ("storage", "workload"):
+        first: dict[str, int] = {}
+        for i, one in enumerate(getattr(matrix, axis)):
+            earlier = first.setdefault(fingerprint(one), i)
+            if earlier != i:
+                duplicated = True
+                rule = f"is the same as {axis}[{earlier}]: its cells would be duplicates"
+                yield Problem(f"{axis}[{i}]", shorten(one.to_document()), rule, "leave one out, or give both a name")
+    if duplicated:
+        return
+    seen: dict[tuple[str, str, str], Path] = {}
+    prints: dict[int, str] = {}
+
+    def print_of(part: BaseModel) -> str:
+        return prints.setdefault(id(part), fingerprint(part))
+
+    reported: set[Path] = set()
+    for cell in cells:
+        key = (print_of(cell.storage), print_of(cell.workload), print_of(cell.fleet))
+        earlier_path = seen.setdefault(key, cell.path)
+        if earlier_path != cell.path and cell.path not in reported:
+            reported.add(cell.path)
+            rule = f"makes a cell that {path_text(earlier_path)} has already: {cell.fleet.slug} on {cell.storage.slug}"
+            yield Problem(path_text(cell.path), cell.fleet.slug, rule, "leave one out")
+
+
+def _path_of_workload(matrix: Matrix, cell: Combination) -> str:
+    for i, workload in enumerate(matrix.workload):
+        if workload is cell.workload:
+            return f"workload[{i}]"
+    return f"{path_text(cell.path)}.workload"
+
+
+def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for each workload that does not fit on a storage of the same cell."""
+    largest: dict[tuple[int, int], Combination] = {}
+    for cell in cells:
+        pair = (id(cell.storage), id(cell.workload))
+        if pair not in largest or cell.fleet.count > largest[pair].fleet.count:
+            largest[pair] = cell
+    for cell in largest.values():
+        gib = getattr(cell.storage, "size_gib", None) or getattr(cell.storage, "storage_capacity_gib", None)
+        if gib is None:
+            continue
+        instances = cell.fleet.count if cell.storage.is_shared else 1
+        stored = max(cell.workload.footprint(point, cell.storage, 1).stored_bytes for point in cell.workload.points())
+        room = gib * 2**30 * USABLE_SHARE
+        if stored * instances > room:
+            of_all = f"{instances} instances * " if instances > 1 else ""
+            size_field = "totalSize" if cell.workload.type == "dd" else "size"
+            needed = math.ceil(stored * instances / USABLE_SHARE / 2**30)
+            yield Problem(
+                f"{_path_of_workload(matrix, cell)}.{size_field}",
+                format_size(int(stored)),
+                f"{of_all}{format_size(int(stored))} do not fit on {cell.storage.slug} ({gib} GiB)",
+                f"write a smaller {size_field}, or {needed} GiB of storage",
+            )
+
+
+def _compression_problems(matrix: Matrix) -> Problems:
+    """Yield a warning where compressible data would measure a compressor."""
+    for s, storage in enumerate(matrix.storage):
+        compression = getattr(storage, "compression", "NONE")
+        for w, workload in enumerate(matrix.workload):
+            if compression != "NONE" and "zero" in getattr(workload, "source", []):
+                rule = f"zeros on storage[{s}] ({compression}): compressible data measures the compressor"
+                yield Problem(f"workload[{w}].source", "zero", rule, "write source random", disputed=True)
+
+
+def _populate_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem where one shared file system would have to be filled in two ways."""
+    first: dict[int, Any] = {}
+    reported: set[int] = set()
+    for cell in cells:
+        if not cell.storage.is_shared or getattr(cell.workload, "populate", None) is None:
+            continue
+        earlier = first.setdefault(id(cell.storage), cell.workload)
+        if earlier is not cell.workload and id(cell.storage) not in reported:
+            reported.add(id(cell.storage))
+            rule = f"two workloads populate {cell.storage.slug}; a file system is populated once"
+            fix = "populate both caches in one command, or use two matrices"
+            yield Problem("workload", f"{earlier.slug}, {cell.workload.slug}", rule, fix)
+
+
+def _history_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem where the cells of one storage cannot be polled within the history of one execution."""
+    works: dict[str, list[Work]] = {}
+    prints: dict[int, str] = {}
+    for cell in cells:
+        key = prints.setdefault(id(cell.storage), fingerprint(cell.storage))
+        steps = number_of_points(cell.workload) * matrix.repetitions
+        works.setdefault(key, []).append(Work(0.0, steps, steps if cell.fleet.count > 1 else 0))
+    for of_storage in works.values():
+        if poll_interval_s(of_storage) is None:
+            steps = sum(work.synchronised_steps for work in of_storage)
+            turns = turns_of(len(of_storage))
+            rule = (
+                f"{len(of_storage)} cells on one storage with {steps:,} synchronised steps do not fit into the"
+                f" 25,000 events of one execution ({turns:,} poll turns, 2 per step)"
+            )
+            fix = "measure less, or give the storage more than once with different names"
+            yield Problem("repetitions", matrix.repetitions, rule, fix)
+            return

@@ -1,0 +1,109 @@
+"""Reads a matrix from its JSON text and checks all of it: every problem is reported at once, none as a traceback."""
+
+import json
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from matrix import limits
+from matrix.inputs import Matrix
+from matrix.problems import InvalidMatrix, Problem, display
+from matrix.remainder import whole_problems
+from matrix.rules import matrix_problems, part_problems
+from matrix.structure import structural_problems
+
+MOST_DEPTH = 20
+
+
+def read_matrix(text: str | bytes) -> Matrix:
+    """Return the matrix written in `text`; raise InvalidMatrix with every problem it has."""
+    return check_matrix(parse_json(text))
+
+
+def check_matrix(document: object) -> Matrix:
+    """Return the matrix that a parsed JSON document holds; raise InvalidMatrix with every problem it has."""
+    if not isinstance(document, dict):
+        raise _refusal(document, "must be a JSON object", 'write {"name": …, "storage": […], "workload": […], …}')
+    if _depth(document) > MOST_DEPTH:
+        raise _refusal(document, f"is nested more than {MOST_DEPTH} deep", "a matrix needs 5 levels")
+    try:
+        matrix = Matrix.model_validate(document)
+    except ValidationError as error:
+        found = [one for one in [*part_problems(document), *whole_problems(error, document)] if not one.disputed]
+        # Where a rule knows better why a value is wrong, its form is not worth a word.
+        explained = {problem.path for problem in found}
+        shape = [one for one in structural_problems(error, document) if one.path not in explained]
+        raise InvalidMatrix(_in_order([*shape, *found], document)) from None
+    firm = [one for one in [*part_problems(document), *matrix_problems(matrix)] if not one.disputed]
+    if firm:
+        raise InvalidMatrix(_in_order(firm, document))
+    return matrix
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return what the JSON `text` says; raise InvalidMatrix where it is no JSON or says anything twice."""
+    most = int(limits.SFN_INPUT_BYTES.value)
+    if len(text) > most:
+        rule = f"has {len(text):,} bytes; Step Functions takes an input of at most {most:,}"
+        raise _refusal(None, rule, "write a sweep or a list instead of many entries")
+    repeated: list[str] = []
+
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        read = dict(pairs)
+        if len(read) < len(pairs):
+            keys = [key for key, _ in pairs]
+            repeated.extend(sorted({key for key in keys if keys.count(key) > 1}))
+        return read
+
+    try:
+        decoded = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
+        document = json.loads(decoded, object_pairs_hook=object_of, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise _refusal(None, f"is not UTF-8 (byte {error.start})", "save the file as UTF-8") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise _refusal(None, f"is no JSON: {error.msg} at {where}", "mend it there") from None
+    except RecursionError:
+        raise _refusal(None, "is nested too deeply", "a matrix needs 5 levels") from None
+    except ValueError as error:  # an integer of more digits than Python reads
+        raise _refusal(None, f"holds a number that cannot be read: {error}", "write a smaller number") from None
+    if repeated:
+        names = ", ".join(display(key) for key in repeated[:5])
+        raise _refusal(None, f"has keys twice in one object: {names}", "keep one of each")
+    return document
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _refusal(name, "is no JSON number", "write a finite number")
+
+
+def _refusal(value: object, rule: str, fix: str) -> InvalidMatrix:
+    return InvalidMatrix([Problem("", display(value) if value is not None else None, rule, fix)])
+
+
+def _depth(document: object) -> int:
+    level, depth = [document], 0
+    while level and depth <= MOST_DEPTH:
+        depth += 1
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list))
+        ]
+    return depth
+
+
+def _in_order(problems: list[Problem], document: dict[str, Any]) -> list[Problem]:
+    """Return the problems without repetition, in the order in which the input has their parts."""
+    order = {key: i for i, key in enumerate(document)}
+
+    def place(problem: Problem) -> tuple[int, int]:
+        part, _, rest = problem.path.partition("[")
+        index = rest.partition("]")[0]
+        return (order.get(part.partition(".")[0], len(order)), int(index) if index.isdecimal() else -1)
+
+    # The same value can break the same rule in two ways of looking at it.
+    different = {(problem.path, problem.rule): problem for problem in reversed(problems)}
+    return sorted(different.values(), key=place)

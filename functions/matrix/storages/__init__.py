@@ -1,0 +1,20 @@
+"""The storages that a matrix may name: one module each, with its fields, its rules and how fast it may be."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from matrix.parts import Rule
+from matrix.storages import ebs, efs, fsx_openzfs
+from matrix.storages.ebs import EbsStorage
+from matrix.storages.efs import EfsStorage
+from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
+
+Storage = Annotated[EbsStorage | EfsStorage | FsxOpenZfsStorage, Field(discriminator="type")]
+
+MODELS: dict[str, type[EbsStorage] | type[EfsStorage] | type[FsxOpenZfsStorage]] = {
+    "ebs": EbsStorage,
+    "efs": EfsStorage,
+    "fsx-openzfs": FsxOpenZfsStorage,
+}
+RULES: dict[str, tuple[Rule, ...]] = {"ebs": ebs.RULES, "efs": efs.RULES, "fsx-openzfs": fsx_openzfs.RULES}

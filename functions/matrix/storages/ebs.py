@@ -1,0 +1,157 @@
+"""Amazon EBS: a volume of its own for each instance."""
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from matrix import limits
+from matrix.fields import InputModel, Name
+from matrix.parts import Part
+from matrix.problems import Problems
+
+
+def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
+    """Return what fills in the value that gp3 includes at any size, so that a plan says what will be created."""
+    return lambda fields: int(limit.value) if fields.get("volume_type") == "gp3" else None
+
+
+class EbsStorage(InputModel):
+    """An Amazon EBS volume; each instance of a cell gets one of its own."""
+
+    type: Literal["ebs"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    volume_type: Literal["gp2", "gp3", "io1", "io2", "st1", "sc1"]
+    """Volume type."""
+    size_gib: Annotated[int, Field(alias="sizeGiB", examples=[200])]
+    """Size in GiB."""
+    iops: Annotated[int | None, Field(examples=[16000])] = Field(default_factory=_gp3_only(limits.GP3_BASE_IOPS))
+    """Provisioned IOPS: required for io1 and io2, 3000 for gp3 unless given, not for others."""
+    throughput_mibps: Annotated[int | None, Field(alias="throughputMiBps", examples=[1000])] = Field(
+        default_factory=_gp3_only(limits.GP3_BASE_THROUGHPUT)
+    )
+    """Provisioned throughput in MiB/s: for gp3 only, 125 unless given."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the instances of a cell share it."""
+        return False
+
+    @property
+    def effective_iops(self) -> int:
+        """IOPS that the volume sustains (gp2: with its burst, HDD: of 1 MiB)."""
+        if self.volume_type == "gp2":
+            # 3 IOPS per GiB, at least 100, at most 16,000; below 1,000 GiB it bursts to 3,000 (EBS guide, gp2).
+            return max(3_000, min(16_000, 3 * self.size_gib))
+        if self.volume_type == "gp3":
+            return max(1, self.iops or 1)
+        return max(1, self.iops or int(self.bandwidth_bytes_per_s / 2**20))
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second that one volume may move (burst of HDD and gp2 included)."""
+        tib = self.size_gib / 1_024
+        mibps = {
+            "gp3": self.throughput_mibps or 1,
+            "gp2": 250 if self.size_gib > 170 else 128,  # noqa: PLR2004 (EBS guide, gp2: 128 MiB/s up to 170 GiB)
+            "io1": min(1_000.0, (self.iops or 100) * 0.25),  # 256 KiB per I/O (EBS guide, io1)
+            "io2": min(4_000.0, (self.iops or 100) * 0.25),
+            "st1": min(500.0, 250 * tib),
+            "sc1": min(250.0, 80 * tib),
+        }[self.volume_type]
+        return max(mibps, 1.0) * 2**20
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one create takes one thread: a local journalled file system needs no round trip for it."""
+        return 0.0001
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one small synchronous write takes beyond its bytes (measured: 17 s for 2,048 of 1 MiB, gp2)."""
+        return 0.001 if self.volume_type in {"gp2", "gp3", "io1", "io2"} else 0.01
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        words = ["ebs", self.volume_type, f"{self.size_gib}gib"]
+        words += [f"{self.iops}iops"] if self.iops else []
+        words += [f"{self.throughput_mibps}mibps"] if self.throughput_mibps not in {None, 125} else []
+        return "-".join(words)
+
+
+def size_is_offered(part: Part) -> Problems:
+    """Yield a problem where the volume type has no such size."""
+    span = limits.EBS_SIZE_GIB[part.volume_type]
+    if not span.least <= part.size_gib <= span.most:
+        nearest = min(max(part.size_gib, span.least), span.most)
+        rule = f"{part.volume_type} volumes have {span.least:,} to {span.most:,} GiB"
+        yield part.problem("sizeGiB", rule, f"write {nearest}")
+
+
+def iops_are_offered(part: Part) -> Problems:
+    """Yield a problem where IOPS are missing, not available for the type, or outside of its range."""
+    span = limits.EBS_IOPS.get(part.volume_type)
+    if span is None:
+        if part.iops is not None:
+            yield part.problem("iops", f"IOPS cannot be provisioned for {part.volume_type}", "leave it out, or use gp3")
+        return
+    if part.iops is None:
+        if part.volume_type in {"io1", "io2"}:
+            yield part.problem("iops", f"{part.volume_type} needs its IOPS", f"write {span.least:,} to {span.most:,}")
+        return
+    if not span.least <= part.iops <= span.most:
+        nearest = min(max(part.iops, span.least), span.most)
+        yield part.problem("iops", f"{part.volume_type} has {span.least:,} to {span.most:,} IOPS", f"write {nearest}")
+
+
+def iops_fit_the_size(part: Part) -> Problems:
+    """Yield a problem where a volume is too small for its IOPS."""
+    ratio = limits.EBS_IOPS_PER_GIB.get(part.volume_type)
+    if ratio is None or part.iops is None or part.size_gib <= 0:
+        return
+    always = limits.GP3_BASE_IOPS.value if part.volume_type == "gp3" else 100
+    if part.iops > always and part.iops > ratio.value * part.size_gib:
+        needed = math.ceil(part.iops / ratio.value)
+        allowed = int(max(always, ratio.value * part.size_gib))
+        yield part.problem(
+            "iops",
+            f"needs at least {needed} GiB ({ratio.value:.0f} IOPS/GiB), got {part.size_gib}",
+            f"write iops {allowed}, or sizeGiB {needed}",
+            disputed=not ratio.firm,
+        )
+
+
+def throughput_is_offered(part: Part) -> Problems:
+    """Yield a problem where throughput is given for another type than gp3, or outside of its range."""
+    if part.throughput_mibps is None:
+        return
+    span = limits.GP3_THROUGHPUT_MIBPS
+    if part.volume_type != "gp3":
+        rule = f"throughput cannot be provisioned for {part.volume_type}"
+        yield part.problem("throughputMiBps", rule, "leave it out, or use gp3")
+    elif not span.least <= part.throughput_mibps <= span.most:
+        nearest = min(max(part.throughput_mibps, span.least), span.most)
+        rule = f"gp3 has {span.least:,} to {span.most:,} MiB/s"
+        yield part.problem("throughputMiBps", rule, f"write {nearest}")
+
+
+def throughput_fits_the_iops(part: Part) -> Problems:
+    """Yield a problem where gp3 has too few IOPS for its throughput."""
+    if part.volume_type != "gp3" or part.throughput_mibps is None or part.iops is None:
+        return
+    iops = part.iops
+    ratio = limits.GP3_MIBPS_PER_IOPS.value
+    if part.throughput_mibps > ratio * iops:
+        needed = math.ceil(part.throughput_mibps / ratio)
+        yield part.problem(
+            "throughputMiBps",
+            f"needs at least {needed:,} IOPS ({ratio} MiB/s per IOPS), got {iops:,}",
+            f"write throughputMiBps {int(max(ratio * iops, 125))}, or iops {needed}",
+        )
+
+
+RULES = (size_is_offered, iops_are_offered, iops_fit_the_size, throughput_is_offered, throughput_fits_the_iops)

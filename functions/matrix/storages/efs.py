@@ -1,0 +1,116 @@
+"""Amazon EFS: one file system that all instances of a cell mount."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from matrix import limits
+from matrix.fields import InputModel, Name
+from matrix.parts import Part
+from matrix.problems import Problems
+
+
+class EfsStorage(InputModel):
+    """An Amazon EFS file system, shared by the instances of a cell."""
+
+    type: Literal["efs"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
+    """Performance mode; maxIO is for Regional file systems with bursting or provisioned throughput."""
+    throughput_mode: Literal["bursting", "elastic", "provisioned"] = "elastic"
+    """Throughput mode."""
+    provisioned_throughput_mibps: Annotated[int | None, Field(alias="provisionedThroughputMiBps", examples=[1024])] = (
+        None
+    )
+    """Throughput in MiB/s, for throughputMode provisioned and only for it."""
+    deployment: Literal["regional", "oneZone"] = "regional"
+    """In all Availability Zones of the region, or in one."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the instances of a cell share it."""
+        return True
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second that all clients together may write (EFS guide, performance summary, lowest region)."""
+        mibps = {"elastic": 1_024.0, "bursting": 100.0, "provisioned": max(1.0, self.provisioned_throughput_mibps or 1)}
+        return mibps[self.throughput_mode] * 2**20
+
+    @property
+    def effective_iops(self) -> int:
+        """Writes per second of the whole file system (EFS guide, performance summary)."""
+        if self.performance_mode == "maxIO":
+            return 500_000
+        return {"elastic": 50_000, "bursting": 7_000, "provisioned": 25_000}[self.throughput_mode]
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one create takes one thread (published: 1,024 files in 11.8 s, zero-byte table, 1 thread)."""
+        return 0.012
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one synchronous write takes (published: 2,048 blocks of 1 MiB in 85.5 s, tutorial step 3.7)."""
+        return 0.04
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        words = ["efs"] + (["maxio"] if self.performance_mode == "maxIO" else [])
+        words += ["onezone"] if self.deployment == "oneZone" else []
+        words += [self.throughput_mode]
+        words += [str(self.provisioned_throughput_mibps)] if self.provisioned_throughput_mibps else []
+        return "-".join(words)
+
+
+def performance_mode_goes_with_throughput(part: Part) -> Problems:
+    """Yield a problem for maxIO with elastic throughput."""
+    if part.performance_mode == "maxIO" and part.throughput_mode == "elastic":
+        by_default = "" if "throughputMode" in part.given else " (the default throughputMode)"
+        rule = f"cannot have elastic throughput{by_default}"
+        yield part.problem("performanceMode", rule, "write generalPurpose, or throughputMode bursting or provisioned")
+
+
+def performance_mode_goes_with_deployment(part: Part) -> Problems:
+    """Yield a problem for maxIO in one zone."""
+    if part.performance_mode == "maxIO" and part.deployment == "oneZone":
+        fix = "write deployment regional, or performanceMode generalPurpose"
+        yield part.problem("deployment", "a One Zone file system cannot be maxIO", fix)
+
+
+def provisioned_has_its_figure(part: Part) -> Problems:
+    """Yield a problem where provisioned throughput and its figure do not come together."""
+    is_provisioned = part.throughput_mode == "provisioned"
+    if is_provisioned and part.provisioned_throughput_mibps is None:
+        span = limits.EFS_PROVISIONED_MIBPS
+        rule = "throughputMode provisioned needs its throughput"
+        yield part.problem("provisionedThroughputMiBps", rule, f"write {span.least} to {span.most:,} MiB/s")
+    if not is_provisioned and part.provisioned_throughput_mibps is not None:
+        rule = f"throughputMode {part.throughput_mode} has no provisioned throughput"
+        yield part.problem("provisionedThroughputMiBps", rule, "leave it out, or write throughputMode provisioned")
+
+
+def provisioned_is_offered(part: Part) -> Problems:
+    """Yield a problem where the figure is outside of what EFS has."""
+    mibps = part.provisioned_throughput_mibps
+    span = limits.EFS_PROVISIONED_MIBPS
+    if mibps is None:
+        return
+    if not span.least <= mibps <= span.most:
+        nearest = min(max(mibps, span.least), span.most)
+        rule = f"EFS provisions {span.least} to {span.most:,} MiB/s"
+        yield part.problem("provisionedThroughputMiBps", rule, f"write {nearest}")
+    elif mibps > limits.EFS_PROVISIONED_USUAL_MIBPS.value:
+        rule = f"above {limits.EFS_PROVISIONED_USUAL_MIBPS.value:,.0f} MiB/s the quota depends on the region"
+        yield part.problem("provisionedThroughputMiBps", rule, "check the account's EFS quota first", disputed=True)
+
+
+RULES = (
+    performance_mode_goes_with_throughput,
+    performance_mode_goes_with_deployment,
+    provisioned_has_its_figure,
+    provisioned_is_offered,
+)

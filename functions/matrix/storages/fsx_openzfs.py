@@ -1,0 +1,122 @@
+"""Amazon FSx for OpenZFS: one file system that all instances of a cell mount."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from matrix import limits
+from matrix.fields import InputModel, Name
+from matrix.parts import Part
+from matrix.problems import Problems
+
+
+class FsxOpenZfsStorage(InputModel):
+    """An Amazon FSx for OpenZFS file system on SSD, shared by the instances of a cell."""
+
+    type: Literal["fsx-openzfs"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    deployment_type: Literal["SINGLE_AZ_1", "SINGLE_AZ_2", "SINGLE_AZ_HA_1", "SINGLE_AZ_HA_2", "MULTI_AZ_1"] = (
+        "SINGLE_AZ_1"
+    )
+    """Deployment type."""
+    storage_capacity_gib: Annotated[int, Field(alias="storageCapacityGiB", examples=[1024])]
+    """SSD storage in GiB."""
+    throughput_capacity_mbps: Annotated[int, Field(alias="throughputCapacityMBps", examples=[4096])]
+    """Throughput capacity in MB/s; the deployment type says which values there are."""
+    iops: Annotated[int | None, Field(examples=[20000])] = None
+    """Provisioned SSD IOPS; unless given, 3 per GiB."""
+    compression: Literal["NONE", "LZ4", "ZSTD"] = "NONE"
+    """Compression of the root volume; compressible data would measure the compressor."""
+    record_size_kib: Annotated[int, Field(alias="recordSizeKiB")] = 128
+    """Record size of the root volume in KiB, a power of two from 4 to 1024."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the instances of a cell share it."""
+        return True
+
+    @property
+    def effective_iops(self) -> int:
+        """SSD IOPS provisioned."""
+        return max(1, self.iops or 3 * self.storage_capacity_gib)
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second that all clients together may write."""
+        return max(1, self.throughput_capacity_mbps) * 1e6
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one create takes one thread: a round trip within a zone and an intent log write."""
+        return 0.001
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one synchronous write takes beyond its bytes."""
+        return 0.002
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        words = ["fsx", self.deployment_type.lower().replace("_", "-"), f"{self.storage_capacity_gib}gib"]
+        words += [f"{self.throughput_capacity_mbps}mbps"]
+        words += [f"{self.iops}iops"] if self.iops else []
+        words += [self.compression.lower()] if self.compression != "NONE" else []
+        words += [f"{self.record_size_kib}k"] if self.record_size_kib != 128 else []  # noqa: PLR2004
+        return "-".join(words)
+
+
+def capacity_is_offered(part: Part) -> Problems:
+    """Yield a problem where FSx has no such capacity."""
+    span = limits.FSX_STORAGE_GIB
+    if not span.least <= part.storage_capacity_gib <= span.most:
+        nearest = min(max(part.storage_capacity_gib, span.least), span.most)
+        rule = f"FSx for OpenZFS has {span.least} to {span.most:,} GiB"
+        yield part.problem("storageCapacityGiB", rule, f"write {nearest}")
+
+
+def throughput_is_offered(part: Part) -> Problems:
+    """Yield a problem where the deployment type has no such throughput capacity."""
+    offered = limits.FSX_THROUGHPUT_MBPS[part.deployment_type]
+    mbps = part.throughput_capacity_mbps
+    if mbps not in offered:
+        # Half way between two, the larger one: a benchmark that asked for more should not get less.
+        nearest = min(offered, key=lambda value: (abs(value - mbps), -value))
+        rule = f"{part.deployment_type} has {', '.join(map(str, offered))} MB/s"
+        # The model gives the HA types only as a range: within it an unlisted value is doubtful, outside it is wrong.
+        is_listed = part.deployment_type in limits.FSX_THROUGHPUT_LISTED
+        disputed = not is_listed and offered[0] <= mbps <= offered[-1]
+        yield part.problem("throughputCapacityMBps", rule, f"write {nearest}", disputed=disputed)
+    elif part.deployment_type == "SINGLE_AZ_HA_1" and mbps < limits.FSX_HA_1_LEAST_MBPS.value:
+        rule = f"reports say that SINGLE_AZ_HA_1 starts at {limits.FSX_HA_1_LEAST_MBPS.value:.0f} MB/s"
+        yield part.problem("throughputCapacityMBps", rule, "write 128 if it is refused", disputed=True)
+
+
+def iops_are_offered(part: Part) -> Problems:
+    """Yield a problem where provisioned IOPS are fewer than what comes with the storage, or more than FSx has."""
+    if part.iops is None:
+        return
+    if part.iops > limits.FSX_IOPS_MOST.value:
+        most = int(limits.FSX_IOPS_MOST.value)
+        yield part.problem("iops", f"no deployment type has more than {most:,} IOPS", f"write {most}")
+    elif part.iops > limits.FSX_IOPS_USUAL.value:
+        usual = limits.FSX_IOPS_USUAL.value
+        rule = f"above {usual:,.0f} IOPS the maximum depends on the deployment type"
+        yield part.problem("iops", rule, "check the FSx guide for it", disputed=True)
+    included = int(limits.FSX_IOPS_PER_GIB.value) * part.storage_capacity_gib
+    if part.iops < included:
+        rule = f"{part.storage_capacity_gib:,} GiB come with {included:,} IOPS (3 IOPS/GiB), and no fewer can be had"
+        yield part.problem("iops", rule, f"write {included} or more, or leave it out")
+
+
+def record_size_is_offered(part: Part) -> Problems:
+    """Yield a problem where the record size is no power of two that FSx takes."""
+    if part.record_size_kib not in limits.FSX_RECORD_KIB:
+        nearest = min(limits.FSX_RECORD_KIB, key=lambda value: abs(value - part.record_size_kib))
+        rule = f"records have {', '.join(map(str, limits.FSX_RECORD_KIB))} KiB"
+        yield part.problem("recordSizeKiB", rule, f"write {nearest}")
+
+
+RULES = (capacity_is_offered, throughput_is_offered, iops_are_offered, record_size_is_offered)

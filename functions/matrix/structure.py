@@ -1,0 +1,257 @@
+"""Says in words what pydantic finds wrong with the shape of a matrix: missing keys, unknown keys, wrong types."""
+
+import difflib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from matrix import storages, workloads
+from matrix.fleets import Fleet, FleetAxis
+from matrix.inputs import Inclusion, Matrix, Objective, Selector
+from matrix.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
+
+MISSING = object()
+_IS_MISSING = "is missing"
+_MEANT = "did you mean "
+_TAGS = frozenset([*storages.MODELS, *workloads.MODELS])
+_KINDS: Mapping[str, Mapping[str, type[BaseModel]]] = {"storage": storages.MODELS, "workload": workloads.MODELS}
+
+_TYPE_WORDS = {
+    "int_type": ("must be a whole number", "write it without quotes, such as 4"),
+    "int_from_float": ("must be a whole number", "write it without a fraction"),
+    "int_parsing_size": ("is far too large", "write a smaller number"),
+    "float_type": ("must be a number", "write it without quotes, such as 4"),
+    "finite_number": ("must be finite", "write a finite number"),
+    "string_type": ("must be a text", "write it in quotes"),
+    "bool_type": ("must be true or false", "write true or false, without quotes"),
+    "list_type": ("must be a list", "write it in [ ]"),
+    "dict_type": ("must be an object", "write it in { }"),
+    "model_type": ("must be an object", "write it in { }"),
+    "model_attributes_type": ("must be an object", "write it in { }"),
+    "string_unicode": ("is no valid Unicode text", "write it in UTF-8"),
+    "string_sub_type": ("must be a text", "write it in quotes"),
+}
+
+
+def structural_problems(error: ValidationError, document: dict[str, Any]) -> list[Problem]:
+    """Return one problem for each thing that pydantic found, with the paths of the input."""
+    problems: dict[tuple[str, str], Problem] = {}
+    for detail in error.errors(include_url=False, include_context=True):
+        # A default that depends on another field is not made where something is wrong already.
+        if detail["type"] == "default_factory_not_called":
+            continue
+        problem = _problem(detail, document)
+        problems.setdefault((problem.path, ""), problem)
+        # An input of 256 KiB can be wrong in 100,000 places; nobody reads so many.
+        if len(problems) > 10 * MOST_PROBLEMS:
+            break
+    return _without_misspelt(list(problems.values()))
+
+
+def _without_misspelt(problems: list[Problem]) -> list[Problem]:
+    """Leave out a missing key where an unknown one is meant for it: a misspelt key is one mistake, not two."""
+    meant = {
+        f"{problem.path.rpartition('.')[0]}.{problem.fix.removeprefix(_MEANT).removesuffix('?')}".removeprefix(".")
+        for problem in problems
+        if problem.fix.startswith(_MEANT)
+    }
+    return [one for one in problems if one.rule != _IS_MISSING or one.path not in meant]
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """One thing that pydantic found: its kind, where, the value there, what pydantic adds, and the document."""
+
+    kind: str
+    path: Path
+    value: Any
+    context: Mapping[str, Any]
+    message: str
+    document: dict[str, Any]
+
+
+def _problem(detail: Any, document: dict[str, Any]) -> Problem:
+    kind = detail["type"]
+    path, value = _resolve(detail["loc"], document)
+    if kind == "union_tag_invalid":
+        path, value = (*path, "type"), value["type"]
+    fault = _Fault(kind, path, value, detail.get("ctx", {}), detail["msg"], document)
+    rule, fix = _TYPE_WORDS.get(kind) or _WORDS.get(kind, _other_words)(fault)
+    return Problem(path_text(path), None if value is MISSING else shorten(value), rule, fix)
+
+
+def _resolve(loc: tuple[int | str, ...], document: Any) -> tuple[Path, Any]:
+    """Return the path in the document that pydantic's location means, and the value there.
+
+    Locations also hold the tag of a union (`efs`), the branches of one (`list[…]`, `int`) and a 0 where a sweep's
+    single value was wrapped into a list; a step that leads nowhere in the document is one of those, unless it is the
+    last: a key that is missing.
+    """
+    path: list[str | int] = []
+    here = document
+    for i, step in enumerate(loc):
+        if step in _TAGS and _is_element(path) and not (i and loc[i - 1] in _TAGS):
+            continue
+        if isinstance(step, int):
+            if isinstance(here, list) and step < len(here):
+                path.append(step)
+                here = here[step]
+            continue
+        if isinstance(here, dict) and step in here:
+            path.append(step)
+            here = here[step]
+        elif isinstance(here, dict) and i == len(loc) - 1 and step not in _TAGS:
+            path.append(step)
+            here = MISSING
+    return tuple(path), here
+
+
+def _is_element(path: list[str | int]) -> bool:
+    """Return whether `path` leads to one storage or one workload, which pydantic follows by the tag of its type."""
+    match path:
+        case ["storage" | "workload", int()] | ["include", int(), "storage" | "workload"]:
+            return True
+    return False
+
+
+def _missing_words(fault: _Fault) -> tuple[str, str]:
+    return _IS_MISSING, f"add {json.dumps(fault.path[-1])}" + _example(fault.path, fault.document)
+
+
+def _unknown_key_words(fault: _Fault) -> tuple[str, str]:
+    return "is no field of the matrix format", _did_you_mean(fault.path, fault.document)
+
+
+def _no_kind_words(fault: _Fault) -> tuple[str, str]:
+    return f"has no type; types are {', '.join(_kinds_at(fault.path))}", 'add "type"'
+
+
+def _unknown_kind_words(fault: _Fault) -> tuple[str, str]:
+    kinds = _kinds_at(fault.path)
+    return f"is no known type; types are {', '.join(kinds)}", _suggest(fault.value, kinds)
+
+
+def _choice_words(fault: _Fault) -> tuple[str, str]:
+    choices = str(fault.context.get("expected", "")).replace("'", "").replace(" or ", ", ").split(", ")
+    return f"must be one of {', '.join(choices)}", _suggest(fault.value, choices)
+
+
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+
+
+def _bound_words(fault: _Fault) -> tuple[str, str]:
+    name, words = _BOUNDS[fault.kind]
+    bound = fault.context[name]
+    return f"must be {words} {bound:,}", f"write {words} {bound}"
+
+
+def _length_words(fault: _Fault) -> tuple[str, str]:
+    unit = "characters" if fault.kind.startswith("string") else "entries"
+    if fault.kind.endswith("long"):
+        return f"may have at most {fault.context['max_length']:,} {unit}", "write fewer"
+    if fault.value == []:
+        return "is empty; no cell could be measured", "give at least one"
+    return f"must have at least {fault.context['min_length']} {unit}", "write more"
+
+
+_PATTERN_WORDS = {
+    "name": ("must be 1 to 40 of a-z, 0-9 and -, not beginning or ending with -", "write such as builds-on-efs"),
+    "instanceType": ("does not look like an EC2 instance type", "write such as m6i.4xlarge"),
+    "cachePath": ("must be a relative path of A-Z, a-z, 0-9, ., _ and -", "write such as cache/downloads"),
+    "owner": ("may have letters, digits, spaces and . _ : / = + @ -", "write such as build-team"),
+    "build": ("holds a NUL character", "leave it out"),
+    "prepare": ("holds a NUL character", "leave it out"),
+    "populate": ("holds a NUL character", "leave it out"),
+}
+
+
+def _pattern_words(fault: _Fault) -> tuple[str, str]:
+    key = next((step for step in reversed(fault.path) if isinstance(step, str)), "")
+    of_options = ("has characters that are not allowed here", "write only letters, digits and _ . , : % + = -")
+    return _PATTERN_WORDS.get(key, of_options)
+
+
+def _value_words(fault: _Fault) -> tuple[str, str]:
+    return str(fault.context.get("error", fault.message)), 'write such as "64MiB"'
+
+
+def _other_words(fault: _Fault) -> tuple[str, str]:
+    return fault.message[0].lower() + fault.message[1:], "see docs/matrix-format.md"
+
+
+_WORDS: dict[str, Callable[[_Fault], tuple[str, str]]] = {
+    "missing": _missing_words,
+    "extra_forbidden": _unknown_key_words,
+    "union_tag_not_found": _no_kind_words,
+    "union_tag_invalid": _unknown_kind_words,
+    "literal_error": _choice_words,
+    **dict.fromkeys(_BOUNDS, _bound_words),
+    **dict.fromkeys(("too_short", "too_long", "string_too_short", "string_too_long"), _length_words),
+    "string_pattern_mismatch": _pattern_words,
+    "value_error": _value_words,
+}
+
+
+def _suggest(value: object, choices: list[str]) -> str:
+    close = difflib.get_close_matches(str(value)[:40], choices, n=1)
+    return f"{_MEANT}{close[0]}?" if close else f"write {choices[0]}"
+
+
+_PARTS: dict[str, type[BaseModel]] = {
+    "fleet": FleetAxis,
+    "include": Inclusion,
+    "exclude": Selector,
+}
+
+
+def _model_at(path: Path, document: Any) -> type[BaseModel] | None:
+    """Return the model that describes the object at `path`."""
+    match path:
+        case ("storage" | "workload" as axis, int()) | ("include", int(), "storage" | "workload" as axis):
+            here: Any = document
+            for step in path:
+                here = here[step]
+            tag = here.get("type") if isinstance(here, dict) else None
+            return _KINDS[axis].get(tag) if isinstance(tag, str) else None
+        case ("include", int(), "fleet"):
+            return Fleet
+        case (str() as part, int()):
+            return _PARTS.get(part)
+        case ("objective",):
+            return Objective
+    return Matrix if path == () else None
+
+
+def _names(model: type[BaseModel] | None) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()] if model else []
+
+
+def _did_you_mean(path: Path, document: Any) -> str:
+    names = _names(_model_at(path[:-1], document))
+    given = str(path[-1])[:60]
+    folded = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(given.lower(), folded, n=1, cutoff=0.5)
+    if close:
+        return f"{_MEANT}{folded[close[0]]}?"
+    return f"leave it out; known are {', '.join(names)}" if names else "leave it out"
+
+
+def _example(path: Path, document: Any) -> str:
+    model = _model_at(path[:-1], document)
+    for name, field in model.model_fields.items() if model else ():
+        if (field.alias or name) == path[-1] and field.examples:
+            return f", such as {json.dumps(field.examples[0])}"
+    return ""
+
+
+def _kinds_at(path: Path) -> list[str]:
+    axis = next((step for step in path if step in _KINDS), "storage")
+    return list(_KINDS[str(axis)])

@@ -1,0 +1,90 @@
+"""Writing large files in blocks with dd: what a storage's bandwidth can do."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from matrix.fields import InputModel, Name, Size, Sweep
+from matrix.parts import Part
+from matrix.problems import Problems
+from matrix.sizes import UNITS, format_size
+from matrix.storages import Storage
+from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
+
+MOST_BLOCK_BYTES = UNITS["GiB"]
+# One EC2 instance, conservatively: 5 Gbit/s of network or of EBS bandwidth.
+INSTANCE_BYTES_PER_S = 625e6
+
+
+class DdWorkload(InputModel):
+    """Writes files in blocks; primary metric mb_per_s."""
+
+    type: Literal["dd"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    total_size: Sweep[Size]
+    """What each instance writes in one step, over all its threads."""
+    block_size: Sweep[Size] = Field(default=[2**20])
+    """Size of one write."""
+    sync: Sweep[Literal["end", "block"]] = Field(default=["end"])
+    """Synchronise once at the end (conv=fsync) or with each block (oflag=sync)."""
+    threads: Sweep[Annotated[int, Field(ge=1, le=256)]] = Field(default=[1])
+    """dd processes at once on each instance; they share totalSize."""
+    tool: Sweep[Literal["dd", "parallel"]] = Field(default=["dd"])
+    """dd started by the agent behind one barrier, or under GNU parallel (as published)."""
+    source: Sweep[Literal["random", "zero"]] = Field(default=["random"])
+    """What is written: incompressible data, or zeros (as published)."""
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point."""
+        return combinations(
+            {
+                "total_bytes": self.total_size,
+                "block_bytes": self.block_size,
+                "sync": self.sync,
+                "threads": self.threads,
+                "tool": self.tool,
+                "source": self.source,
+            }
+        )
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take: the longer of moving the bytes and waiting for the blocks."""
+        total_bytes = params["total_bytes"]
+        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
+        moving_s = total_bytes / min(share, INSTANCE_BYTES_PER_S)
+        blocks = total_bytes / params["block_bytes"]
+        waiting_s = blocks / params["threads"] * storage.sync_latency_s if params["sync"] == "block" else 0.0
+        return Footprint(max(moving_s, waiting_s), written_bytes=total_bytes, stored_bytes=total_bytes)
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+
+def blocks_fill_the_total(part: Part) -> Problems:
+    """Yield a problem where the threads cannot write equally many whole blocks each."""
+    for total in part.total_size:
+        for threads in part.threads:
+            for block in part.block_size:
+                if total % (threads * block):
+                    whole = max(total // (threads * block), 1) * threads * block
+                    sum_ = f"{threads} threads * {format_size(block)} = {format_size(threads * block)}"
+                    rule = f"must be a multiple of {sum_}, {format_size(total)} is not"
+                    yield part.problem(
+                        "totalSize", rule, f'write "{format_size(whole)}", or other threads or blockSize'
+                    )
+                    return
+
+
+def blocks_fit_into_memory(part: Part) -> Problems:
+    """Yield a problem where dd would need more memory for one block than a small instance has."""
+    for block in part.block_size:
+        if block > MOST_BLOCK_BYTES:
+            yield part.problem("blockSize", "dd holds a whole block in memory; at most 1GiB", 'write "1GiB" or less')
+            return
+
+
+RULES = (blocks_fill_the_total, blocks_fit_into_memory, values_are_different)

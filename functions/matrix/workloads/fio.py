@@ -1,0 +1,233 @@
+"""The flexible I/O tester: any of its benchmarking options, each as one value or a list."""
+
+import difflib
+import math
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, StringConstraints
+
+from matrix.fields import MOST_SWEEP_VALUES, InputModel, Name
+from matrix.parts import Part
+from matrix.problems import Path, Problem, Problems, path_text, shorten
+from matrix.storages import Storage
+from matrix.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.workloads.sweeps import Footprint, Params, combinations
+
+# No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
+VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"
+FioScalar = Annotated[str, StringConstraints(pattern=VALUE_PATTERN)] | int | float
+FioOption = FioScalar | Annotated[list[FioScalar], Field(min_length=1, max_length=MOST_SWEEP_VALUES)]
+
+READ_WRITE = ("read", "write", "randread", "randwrite", "rw", "readwrite", "randrw", "trimwrite", "randtrim", "trim")
+ENGINES = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
+
+# What describes a benchmark and touches nothing but the files of the job. An option that is missing here can be added
+# when it neither names a file, starts a program nor changes what is reported.
+OPTIONS = frozenset(
+    """
+    allrandrepeat ba blockalign blocksize bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk
+    buffer_compress_percentage buffer_pattern buffered clat_percentiles clocksource create_fsync
+    create_on_open create_serialize dedupe_percentage direct do_verify end_fsync exitall_on_error
+    experimental_verify fallocate fdatasync file_service_type filesize fill_device fixedbufs fsync
+    fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch
+    iodepth_batch_complete iodepth_batch_complete_max iodepth_batch_complete_min iodepth_batch_submit
+    iodepth_low ioengine iomem_align kb_base lat_percentiles latency_percentile latency_run latency_target
+    latency_window loops max_latency nonvectored norandommap nrfiles number_ios numjobs offset offset_align
+    offset_increment openfiles overwrite percentage_random percentile_list pre_read ramp_time
+    random_distribution random_generator randrepeat randseed rate rate_cycle rate_iops rate_iops_min rate_min
+    rate_process readwrite refill_buffers registerfiles runtime rw rw_sequencer rwmixread rwmixwrite
+    scramble_buffers size slat_percentiles softrandommap sqthread_poll ss ss_dur ss_interval ss_ramp
+    steadystate steadystate_duration steadystate_ramp_time sync sync_file_range thinktime thinktime_blocks
+    thinktime_blocks_type thinktime_spin thread time_based uncached unified_rw_reporting verify verify_fatal
+    verify_interval zero_buffers
+    """.split()  # noqa: SIM905 (a hundred names read better as a text)
+)
+# Why a known option is not the user's to set.
+OWNED = {
+    "name": "`name` here is the workload's label; fio's job name is ours",
+    "directory": "the agent places the files on the storage",
+    "filename": "the agent places the files on the storage",
+    "filename_format": "the agent places the files on the storage",
+    "opendir": "the agent places the files on the storage",
+    "unlink": "the agent removes its files itself",
+    "output": "the agent keeps fio's output",
+    "output_format": "the agent needs json+",
+    "exec_prerun": "it would run a program as root on the instance",
+    "exec_postrun": "it would run a program as root on the instance",
+    "include": "it would read a file of the instance",
+    "read_iolog": "it would read a file of the instance",
+    "write_iolog": "it would write a file beside the storage",
+    "write_bw_log": "it would write a file beside the storage",
+    "write_lat_log": "it would write a file beside the storage",
+    "write_iops_log": "it would write a file beside the storage",
+    "write_hist_log": "it would write a file beside the storage",
+    "client": "the fleet is ours to start",
+    "server": "the fleet is ours to start",
+    "startdelay": "the barrier starts the fleet",
+    "start_delay": "the barrier starts the fleet",
+    "stonewall": "each point is one job",
+    "wait_for": "each point is one job",
+    "flow": "each point is one job",
+}
+OPTION_NAME = re.compile(r"[a-z0-9_]{1,40}")
+INTEGERS_FROM_1 = ("iodepth", "numjobs", "runtime", "nrfiles", "loops")
+MOST_OF = {"iodepth": 65_536, "numjobs": 1_024, "runtime": 86_400, "nrfiles": 1_000_000, "loops": 10_000}
+DEFAULT_BLOCK_BYTES = 4_096
+MOST_NUMBER = 10**9
+
+
+class FioWorkload(InputModel):
+    """Runs fio; every other key is one of its options, a list makes a sweep; primary metric iops."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, FioOption] = Field(init=False)
+
+    type: Literal["fio"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+
+    @property
+    def options(self) -> dict[str, list[Any]]:
+        """fio's options, each as the list of its values."""
+        return {name: value if isinstance(value, list) else [value] for name, value in self.__pydantic_extra__.items()}
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point."""
+        return [{"options": options} for options in combinations(self.options)]
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take for one step: laying out its files, then its I/O."""
+        options = params["options"]
+        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
+        bytes_per_s = min(share, INSTANCE_BYTES_PER_S)
+        laid_out = total_bytes(options)
+        runtime_s = number(options, "runtime")
+        if runtime_s and number(options, "time_based"):
+            io_s = runtime_s
+            # A time-based job moves what the storage lets through at its block size, whichever bound comes first.
+            block = size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES
+            iops = storage.effective_iops / (instances if storage.is_shared else 1)
+            moved = min(iops * block, bytes_per_s) * runtime_s
+        else:
+            moved = laid_out * (number(options, "loops") or 1)
+            io_s = min(moved / bytes_per_s, runtime_s or math.inf)
+        is_reading = str(options.get("rw", options.get("readwrite", "read"))) in {"read", "randread"}
+        return Footprint(
+            seconds=laid_out / bytes_per_s + number(options, "ramp_time") + io_s,
+            read_bytes=moved if is_reading else 0.0,
+            written_bytes=laid_out + (0.0 if is_reading else moved),
+            stored_bytes=laid_out,
+        )
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+
+def number(options: Mapping[str, Any], name: str) -> float:
+    """Return an option that is a number, else 0."""
+    value = options.get(name, 0)
+    return float(min(max(value, 0), MOST_NUMBER)) if isinstance(value, (int, float)) else 0.0
+
+
+# fio's units: K, M, G, T are powers of two whatever follows them (fio manual, kb_base=1024).
+_FIO_SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(i?b)?", re.IGNORECASE)
+
+
+def size_of(value: object) -> int:
+    """Return fio's way of writing a size in bytes, 0 where it is none (such as a percentage)."""
+    match = _FIO_SIZE.fullmatch(str(value))
+    return int(match[1]) * 1_024 ** ("kmgt".index(match[2].lower()) + 1 if match[2] else 0) if match else 0
+
+
+def total_bytes(options: Mapping[str, Any]) -> float:
+    """Return the bytes of all files of one instance."""
+    return size_of(options.get("size", options.get("filesize", 0))) * (number(options, "numjobs") or 1)
+
+
+def options_are_ours_to_pass(part: Part) -> Problems:
+    """Yield a problem for each key that is no option of a benchmark."""
+    for name in part.extra():
+        if name in OPTIONS and OPTION_NAME.fullmatch(name):
+            continue
+        if name in OWNED:
+            yield part.problem(name, f"this option of fio is not yours to set: {OWNED[name]}", "leave it out")
+            continue
+        close = difflib.get_close_matches(str(name)[:40], [*OPTIONS, "type", "name"], n=1)
+        fix = f"did you mean {close[0]}?" if close else "leave it out; docs/matrix-format.md lists what can be set"
+        yield part.problem(name, "is no option of fio that a matrix may set", fix)
+
+
+def _values(part: Part, name: str) -> list[Any]:
+    value = part.extra().get(name, [])
+    return value if isinstance(value, list) else [value]
+
+
+def option_values_are_known(part: Part) -> Problems:
+    """Yield a problem for engines and access patterns that do not exist or leave the storage."""
+    for names, known, what in (
+        (("ioengine",), ENGINES, "engine that does I/O on files"),
+        (("rw", "readwrite"), READ_WRITE, "access pattern"),
+    ):
+        for name in names:
+            for value in _values(part, name):
+                if isinstance(value, str) and value not in known:
+                    close = difflib.get_close_matches(value[:40], known, n=1)
+                    fix = f"did you mean {close[0]}?" if close else f"write {known[0]}"
+                    yield part.problem(name, f"is no {what}; there are {', '.join(known)}", fix)
+                    break
+
+
+def numbers_are_in_range(part: Part) -> Problems:
+    """Yield a problem for counts and times that are no positive whole number, or beyond reason."""
+    for name in INTEGERS_FROM_1:
+        for value in _values(part, name):
+            if isinstance(value, (list, dict)) or value is None:
+                continue  # said by the structure
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_OF[name]:
+                if name == "runtime" and isinstance(value, (int, float)) and value < 1:
+                    rule = "a run of less than 1 s reports nonsense (fio's clock ticks in ms)"
+                    yield part.problem(name, rule, "write 10 (seconds) or more")
+                else:
+                    unit = " seconds" if name == "runtime" else ""
+                    yield part.problem(name, f"must be a whole number from 1 to {MOST_OF[name]:,}{unit}", "write one")
+                break
+
+
+def job_has_an_end(part: Part) -> Problems:
+    """Yield a problem where neither a time nor an amount ends the job."""
+    extra = part.extra()
+    if any(value == 1 for value in _values(part, "time_based")) and "runtime" not in extra:
+        yield part.problem("runtime", "time_based needs a runtime", "write runtime 10 (seconds)", value=None)
+    if not {"size", "filesize"} & set(extra):
+        yield part.problem("size", "fio needs the size of its files", 'write size "1G"', value=None)
+    if not {"rw", "readwrite"} & set(extra):
+        yield part.problem("rw", "fio needs the access pattern", 'write rw "randwrite"', value=None)
+
+
+def values_are_scalars(part: Part) -> Problems:
+    """Yield a problem for option values that a command line cannot carry."""
+    for name, value in part.extra().items():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, bool):
+                at: Path = (*part.path, name)
+                rule = "fio's switches are 1 or 0"
+                yield Problem(path_text(at), shorten(value), rule, f"write {int(one)}")
+                break
+        if isinstance(value, list) and any(one in value[:i] for i, one in enumerate(value)):
+            yield part.problem(
+                name, "a value is given twice", "give each value once; `repetitions` measures them again"
+            )
+
+
+RULES = (
+    options_are_ours_to_pass,
+    option_values_are_known,
+    numbers_are_in_range,
+    job_has_an_end,
+    values_are_scalars,
+)

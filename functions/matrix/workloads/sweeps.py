@@ -1,0 +1,39 @@
+"""Sweeps: every combination of a workload's lists, in the order as written."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matrix.parts import Part
+from matrix.problems import Problems
+
+Params = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What one instance is expected to take for one step: time, bytes as the storage meters them, bytes that stay."""
+
+    seconds: float
+    read_bytes: float = 0.0
+    written_bytes: float = 0.0
+    stored_bytes: float = 0.0
+
+
+def combinations(sweeps: Mapping[str, Sequence[Any]]) -> list[Params]:
+    """Return one set of parameters per combination; the last sweep varies fastest."""
+    return [dict(zip(sweeps, values, strict=True)) for values in itertools.product(*sweeps.values())]
+
+
+def values_are_different(part: Part) -> Problems:
+    """Yield a problem where a sweep has the same value twice: the same point would be measured twice."""
+    for name, field in part.model.model_fields.items():
+        value = part.given.get(field.alias or name)
+        if not isinstance(value, list):
+            continue
+        read = getattr(part, name)
+        twice = next((one for i, one in enumerate(read) if one in read[:i]), None)
+        if twice is not None:
+            rule = f"{twice} is given twice"
+            yield part.problem(field.alias or name, rule, "give each value once; `repetitions` measures them again")

@@ -1,0 +1,65 @@
+"""Creating empty files: what a storage's metadata can do."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from matrix.fields import InputModel, Name, Sweep
+from matrix.parts import Part
+from matrix.problems import Problems
+from matrix.storages import Storage
+from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
+
+# EFS meters each request as at least 4 KB (EFS guide, metering).
+METERED_REQUEST_BYTES = 4_096
+# Files per second that a tool can start at all, measured on two cores (measuring.md, November 2026).
+TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
+
+
+class TouchWorkload(InputModel):
+    """Creates empty files; primary metric files_per_s."""
+
+    type: Literal["touch"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    files: Sweep[Annotated[int, Field(ge=1, le=10_000_000)]]
+    """Files that each instance creates in one step, over all its threads."""
+    threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
+    """Threads (or processes, by the tool) of each instance."""
+    directories: Sweep[Literal["shared", "own"]] = Field(default=["shared"])
+    """Whether the threads of an instance share one directory or each have their own."""
+    tool: Sweep[Literal["engine", "touch", "parallel"]] = Field(default=["engine"])
+    """What creates them: the agent's own engine, loops of touch, or touch under GNU parallel (as published)."""
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point."""
+        return combinations(
+            {"files": self.files, "threads": self.threads, "directories": self.directories, "tool": self.tool}
+        )
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take for one step of `params`."""
+        per_s = min(params["threads"] / storage.create_latency_s, TOOL_CEILING_PER_S[params["tool"]])
+        if storage.is_shared:
+            per_s = min(per_s, storage.effective_iops / instances)
+        return Footprint(params["files"] / per_s, written_bytes=params["files"] * METERED_REQUEST_BYTES)
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+
+def files_divide_by_threads(part: Part) -> Problems:
+    """Yield a problem where the threads cannot have equally many files each."""
+    for files in part.files:
+        for threads in part.threads:
+            if files % threads:
+                nearest = max(files // threads, 1) * threads
+                rule = f"cannot be shared equally by {threads} threads ({files} % {threads} = {files % threads})"
+                yield part.problem("files", rule, f"write files {nearest}, or other threads")
+                return
+
+
+RULES = (files_divide_by_threads, values_are_different)

@@ -1,0 +1,41 @@
+"""Matrices for tests: the smallest good one, and changes to it."""
+
+import json
+from typing import Any
+
+from matrix.inputs import Matrix
+from matrix.problems import InvalidMatrix
+from matrix.scenario import read_matrix
+
+EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}
+EFS = {"type": "efs"}
+FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 1024, "throughputCapacityMBps": 4096, "iops": 20000}
+TOUCH = {"type": "touch", "files": 1024, "threads": [1, 4]}
+DD = {"type": "dd", "totalSize": "64MiB"}
+FIO = {"type": "fio", "rw": "randwrite", "bs": ["4k", "8k"], "size": "1G", "time_based": 1, "runtime": 10}
+BUILD = {"type": "build", "build": "make"}
+FLEET = {"instanceType": "m6i.large", "count": 1}
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """The smallest good matrix, as a document, with some keys replaced."""
+    return {"name": "test", "storage": [EBS], "workload": [TOUCH], "fleet": [FLEET]} | changes
+
+
+def matrix(**changes: Any) -> Matrix:
+    """The smallest good matrix, read, with some keys replaced."""
+    return read_matrix(json.dumps(document(**changes)))
+
+
+def problems_of(**changes: Any) -> dict[str, Any]:
+    """The problems of a matrix by their paths; none if it is good."""
+    return problems_of_text(json.dumps(document(**changes)))
+
+
+def problems_of_text(text: str | bytes) -> dict[str, Any]:
+    """The problems of a text by their paths; none if it is a good matrix."""
+    try:
+        read_matrix(text)
+    except InvalidMatrix as error:
+        return {problem.path: problem for problem in error.problems}
+    return {}

@@ -1,0 +1,131 @@
+"""The limits of each storage, each broken alone; figures from ../shared/limits.md and the services' API models."""
+
+import pytest
+from matrices import EBS, EFS, FSX, matrix, problems_of
+
+from matrix.planning import plan
+
+GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
+IO2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 100, "iops": 3000}
+
+
+@pytest.mark.parametrize(
+    ("storage", "field", "words"),
+    [
+        (GP3 | {"sizeGiB": 10, "iops": 20000}, "iops", "at least 40 GiB"),  # 20,000 / 500
+        (GP3 | {"sizeGiB": 7, "iops": 3501}, "iops", "at least 8 GiB"),  # 7 * 500 = 3,500
+        (GP3 | {"iops": 2999}, "iops", "3,000 to 80,000"),
+        (GP3 | {"sizeGiB": 200, "iops": 80001}, "iops", "3,000 to 80,000"),
+        (GP3 | {"throughputMiBps": 124}, "throughputMiBps", "125 to 2,000"),
+        (GP3 | {"throughputMiBps": 751}, "throughputMiBps", "3,004 IOPS"),  # 751 / 0.25
+        (GP3 | {"iops": 8100, "throughputMiBps": 2001}, "throughputMiBps", "125 to 2,000"),
+        (GP3 | {"sizeGiB": 0}, "sizeGiB", "1 to 65,536"),
+        (GP3 | {"sizeGiB": 65537}, "sizeGiB", "1 to 65,536"),
+        ({"type": "ebs", "volumeType": "gp2", "sizeGiB": 100, "iops": 300}, "iops", "cannot be provisioned"),
+        ({"type": "ebs", "volumeType": "gp2", "sizeGiB": 16385}, "sizeGiB", "1 to 16,384"),
+        ({"type": "ebs", "volumeType": "st1", "sizeGiB": 124}, "sizeGiB", "125 to 16,384"),
+        ({"type": "ebs", "volumeType": "io1", "sizeGiB": 100}, "iops", "needs its IOPS"),
+        ({"type": "ebs", "volumeType": "io1", "sizeGiB": 100, "iops": 5001}, "iops", "at least 101 GiB"),  # 50 / GiB
+        (IO2 | {"iops": None}, "iops", "needs its IOPS"),
+        (IO2 | {"sizeGiB": 10, "iops": 10001}, "iops", "at least 11 GiB"),  # 1,000 / GiB
+        (IO2 | {"sizeGiB": 1000, "iops": 256001}, "iops", "100 to 256,000"),
+        (IO2 | {"throughputMiBps": 500}, "throughputMiBps", "cannot be provisioned"),
+        (EFS | {"performanceMode": "maxIO"}, "performanceMode", "elastic throughput (the default"),
+        (EFS | {"performanceMode": "maxIO", "throughputMode": "elastic"}, "performanceMode", "elastic throughput"),
+        (
+            EFS | {"performanceMode": "maxIO", "throughputMode": "bursting", "deployment": "oneZone"},
+            "deployment",
+            "cannot be maxIO",
+        ),
+        (EFS | {"throughputMode": "provisioned"}, "provisionedThroughputMiBps", "needs its throughput"),
+        (EFS | {"provisionedThroughputMiBps": 100}, "provisionedThroughputMiBps", "has no provisioned"),
+        (
+            EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 3415},
+            "provisionedThroughputMiBps",
+            "1 to 3,414",
+        ),
+        (FSX | {"throughputCapacityMBps": 300}, "throughputCapacityMBps", "64, 128, 256, 512"),
+        (FSX | {"deploymentType": "MULTI_AZ_1"}, "throughputCapacityMBps", "160, 320, 640"),  # 4,096 is SINGLE_AZ_1's
+        (FSX | {"storageCapacityGiB": 10}, "storageCapacityGiB", "64 to 524,288"),
+        (FSX | {"iops": 3071}, "iops", "3,072 IOPS"),  # 3 * 1,024
+        (FSX | {"iops": 400_001}, "iops", "400,000"),
+        (FSX | {"recordSizeKiB": 100}, "recordSizeKiB", "4, 8, 16"),
+    ],
+)
+def test_a_limit_is_a_problem_of_its_field(storage, field, words):
+    found = problems_of(storage=[storage])
+
+    assert list(found) == [f"storage[0].{field}"]
+    assert words in found[f"storage[0].{field}"].rule
+    assert found[f"storage[0].{field}"].value == storage.get(field)
+
+
+def test_an_fsx_throughput_that_does_not_exist_names_the_nearest():
+    found = problems_of(storage=[FSX | {"throughputCapacityMBps": 300}])
+
+    assert found["storage[0].throughputCapacityMBps"].fix == "write 256"  # 44 away; 512 is 212 away
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [
+        GP3 | {"sizeGiB": 1, "iops": 3000},
+        GP3 | {"sizeGiB": 40, "iops": 20000},
+        GP3 | {"sizeGiB": 160, "iops": 80000, "throughputMiBps": 2000},
+        GP3 | {"throughputMiBps": 750},
+        {"type": "ebs", "volumeType": "sc1", "sizeGiB": 125},
+        EFS | {"performanceMode": "maxIO", "throughputMode": "bursting"},
+        EFS | {"performanceMode": "maxIO", "throughputMode": "provisioned", "provisionedThroughputMiBps": 1024},
+        EFS | {"deployment": "oneZone", "throughputMode": "bursting"},
+        FSX | {"storageCapacityGiB": 256},
+        FSX | {"storageCapacityGiB": 282},
+        {
+            "type": "fsx-openzfs",
+            "deploymentType": "MULTI_AZ_1",
+            "storageCapacityGiB": 64,
+            "throughputCapacityMBps": 160,
+        },
+    ],
+)
+def test_what_aws_offers_is_accepted(storage):
+    workload = {"type": "touch", "files": 1}
+
+    assert problems_of(storage=[storage], workload=[workload]) == {}
+
+
+@pytest.mark.parametrize(
+    ("storage", "path"),
+    [
+        (
+            FSX | {"deploymentType": "SINGLE_AZ_HA_1", "throughputCapacityMBps": 64},
+            "storage[0].throughputCapacityMBps",
+        ),
+        (FSX | {"iops": 200_000}, "storage[0].iops"),
+        (
+            EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 2000},
+            "storage[0].provisionedThroughputMiBps",
+        ),
+    ],
+)
+def test_a_limit_that_sources_disagree_about_is_a_warning(storage, path):
+    warnings = plan(matrix(storage=[storage])).to_document()["warnings"]
+
+    assert path in [warning["path"] for warning in warnings]
+
+
+def test_zeros_on_a_compressing_file_system_are_warned_of():
+    workload = {"type": "dd", "totalSize": "1GiB", "source": "zero"}
+
+    warnings = plan(matrix(storage=[EBS, FSX | {"compression": "LZ4"}], workload=[workload])).to_document()["warnings"]
+
+    messages = [warning["message"] for warning in warnings if warning["path"] == "workload[0].source"]
+    assert len(messages) == 1
+    assert "compressible data measures the compressor" in messages[0]
+
+
+def test_many_instances_at_once_are_warned_of():
+    fleet = [{"instanceType": "c5.large", "count": 1000}]
+
+    warnings = plan(matrix(storage=[EBS, EFS, FSX], fleet=fleet)).to_document()["warnings"]
+
+    assert "maxConcurrentFileSystems" in [warning["path"] for warning in warnings]  # 3 * 1,000 > 2,000
