@@ -1,0 +1,57 @@
+"""Every way a run can fail. The class names are an interface: the state machine matches them in ErrorEquals."""
+
+
+class StorageMatrixError(Exception):
+    """Something that stops a cell, a file system or the whole run."""
+
+
+class QuotaExceeded(StorageMatrixError):
+    """An account quota refuses the resource; waiting does not help, asking for a higher quota does."""
+
+
+class CapacityUnavailable(StorageMatrixError):
+    """AWS has no such instances free in this Availability Zone just now."""
+
+
+class LaunchRefused(StorageMatrixError):
+    """EC2 refuses the launch for another reason than quota or capacity."""
+
+
+class FileSystemFailed(StorageMatrixError):
+    """A file system ended in a state from which it does not become available."""
+
+
+class FileSystemTimeout(StorageMatrixError):
+    """A file system was not available in the time that its type may take."""
+
+
+class FileSystemLeftBehind(StorageMatrixError):
+    """A file system or an instance of it is still there after the time that its deletion may take."""
+
+
+class CacheFailed(StorageMatrixError):
+    """The instance that fills the cache ended without having filled it."""
+
+
+class BarrierTimeout(StorageMatrixError):
+    """Some instances of a fleet were not ready to start in time."""
+
+
+class InstanceFailed(StorageMatrixError):
+    """An agent gave up and said why."""
+
+
+class InstanceDied(StorageMatrixError):
+    """An instance ended before its agent was done."""
+
+
+class InstanceSilent(StorageMatrixError):
+    """An instance runs, but its agent gave no sign of life."""
+
+
+class CellTimeout(StorageMatrixError):
+    """A cell was not finished by its deadline."""
+
+
+class InvalidSamples(StorageMatrixError):
+    """What an instance uploaded is not a file of samples, or not the samples that its job asks for."""

@@ -1,0 +1,55 @@
+"""Names of the objects in the results bucket: the blackboard that the functions and the agents share."""
+
+from dataclasses import dataclass
+
+
+def run_key(run: str, name: str) -> str:
+    """Key of a document of the whole run, such as `plan.json`."""
+    return f"runs/{run}/{name}"
+
+
+def agent_key(sha256: str) -> str:
+    """Key of the agent's zip, named by its content."""
+    return f"agents/{sha256}.pyz"
+
+
+@dataclass(frozen=True)
+class Board:
+    """The part of the blackboard that one fleet uses: a cell's, or that of the instance that populates a cache."""
+
+    prefix: str
+
+    @classmethod
+    def of_cell(cls, run: str, cell: str) -> "Board":
+        """The board of one cell."""
+        return cls(f"runs/{run}/cells/{cell}/")
+
+    @classmethod
+    def of_cache(cls, run: str, file_system: str) -> "Board":
+        """The board of the instance that fills a file system's cache."""
+        return cls(f"runs/{run}/caches/{file_system}/")
+
+    @property
+    def job(self) -> str:
+        """What the agents shall do."""
+        return f"{self.prefix}job.json"
+
+    @property
+    def fleet(self) -> str:
+        """Which instances were launched, and when."""
+        return f"{self.prefix}fleet.json"
+
+    @property
+    def gate(self) -> str:
+        """The last step that the fleet may start, and at what time."""
+        return f"{self.prefix}gate.json"
+
+    @property
+    def result(self) -> str:
+        """What came out of the cell."""
+        return f"{self.prefix}result.json"
+
+    @property
+    def instances(self) -> str:
+        """Prefix below which each instance writes, and only below its own name."""
+        return f"{self.prefix}instances/"

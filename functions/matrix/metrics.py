@@ -1,0 +1,40 @@
+"""What can be measured: each metric's unit, whether more of it is better, and which one a workload is judged by."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measured quantity."""
+
+    unit: str
+    higher_is_better: bool
+    meaning: str
+
+
+METRICS: dict[str, Metric] = {
+    "duration_s": Metric("s", False, "wall time of one step on one instance, by the monotonic clock"),
+    "files_per_s": Metric("files/s", True, "files created per second by one instance"),
+    "create_lat_p50_us": Metric("µs", False, "median time of one create on one instance"),
+    "create_lat_p99_us": Metric("µs", False, "99th percentile of the time of one create on one instance"),
+    "mb_per_s": Metric("MB/s", True, "10^6 bytes per second moved by one instance"),
+    "mib_per_s": Metric("MiB/s", True, "2^20 bytes per second moved by one instance"),
+    "slowest_dd_s": Metric(
+        "s", False, "time that the slowest dd of one step says of itself, as the tutorial's table shows"
+    ),
+    "slowest_dd_mb_per_s": Metric("MB/s", True, "10^6 bytes per second that the slowest dd of one step says of itself"),
+    "build_cpu_s": Metric("s", False, "processor time, user and system, of one build"),
+    "iops": Metric("IOPS", True, "reads and writes completed per second by one instance"),
+    "read_iops": Metric("IOPS", True, "reads completed per second by one instance"),
+    "write_iops": Metric("IOPS", True, "writes completed per second by one instance"),
+    "read_mib_per_s": Metric("MiB/s", True, "2^20 bytes per second read by one instance"),
+    "write_mib_per_s": Metric("MiB/s", True, "2^20 bytes per second written by one instance"),
+    "read_lat_p50_us": Metric("µs", False, "median completion latency of a read on one instance"),
+    "read_lat_p90_us": Metric("µs", False, "90th percentile of the completion latency of a read on one instance"),
+    "read_lat_p99_us": Metric("µs", False, "99th percentile of the completion latency of a read on one instance"),
+    "write_lat_p50_us": Metric("µs", False, "median completion latency of a write on one instance"),
+    "write_lat_p90_us": Metric("µs", False, "90th percentile of the completion latency of a write on one instance"),
+    "write_lat_p99_us": Metric("µs", False, "99th percentile of the completion latency of a write on one instance"),
+}
+
+PRIMARY: dict[str, str] = {"touch": "files_per_s", "dd": "mb_per_s", "fio": "iops", "build": "duration_s"}

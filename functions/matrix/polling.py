@@ -1,0 +1,161 @@
+"""How far a fleet has got, told from the names and times of the objects its agents have put on the blackboard."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from matrix.errors import (
+    BarrierTimeout,
+    CellTimeout,
+    InstanceDied,
+    InstanceFailed,
+    InstanceSilent,
+    StorageMatrixError,
+)
+
+# EC2 states of an instance that will not do anything any more.
+ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
+# An agent writes a heartbeat every 30 s; four missing in a row are no hiccup of S3.
+SILENT_AFTER_S = 120.0
+# Boot 60 s, packages up to 5 minutes, mount with DNS up to 5 minutes.
+BOOT_ALLOWANCE_S = 900.0
+# A cell's deadline is what its agents are given; they need a moment to say so themselves.
+DEADLINE_GRACE_S = 60.0
+NAMED_AT_MOST = 5
+
+
+@dataclass
+class Seen:
+    """What one instance has put on the blackboard so far."""
+
+    ready: set[int] = field(default_factory=set)
+    last_sign_at: float | None = None
+    has_samples: bool = False
+    is_done: bool = False
+    has_failed: bool = False
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """What was launched: instance ids, when (epoch seconds), how many steps they run and until when."""
+
+    instances: tuple[str, ...]
+    launched_at: float
+    steps: int
+    deadline_at: float
+    has_barrier: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fleet stands."""
+
+    state: str  # "waiting" for instances to become ready, "running", or "finished"
+    step: int  # the step that runs or is waited for, 0-based; equals the number of steps when finished
+    expected: int
+    ready: int
+    running: int
+    done: int
+    failed: int
+    gate_to_open: int | None = None  # the step whose gate may be opened now
+
+    def counts(self) -> dict[str, int]:
+        """The numbers a person follows while a cell runs."""
+        return {name: getattr(self, name) for name in ("expected", "ready", "running", "done", "failed")}
+
+
+def read_listing(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str, Seen]:
+    """Return what each instance has put below `prefix`, by instance id, from (key, last-modified epoch s) pairs.
+
+    A folder is named by the instance's `aws:userid`, which EC2 sets to `<role id>:<instance id>`.
+    """
+    seen: dict[str, Seen] = {}
+    for key, modified_at in objects:
+        userid, _, name = key.removeprefix(prefix).partition("/")
+        one = seen.setdefault(userid.rpartition(":")[2], Seen())
+        one.last_sign_at = max(modified_at, one.last_sign_at or modified_at)
+        if name.startswith("ready-"):
+            one.ready.add(int(name.removeprefix("ready-")))
+        one.has_samples |= name == "samples.json"
+        one.is_done |= name == "done.json"
+        one.has_failed |= name == "failed.json"
+    return seen
+
+
+def assess(fleet: Fleet, seen: Mapping[str, Seen], ec2_states: Mapping[str, str], gate: int, now: float) -> Progress:
+    """Return how far the fleet has got.
+
+    `gate` is the last step whose gate was opened (-1: none), `ec2_states` the state EC2 gives for each instance, asked
+    for *before* the blackboard was listed: an instance that is done says so before it ends, so one that had ended and
+    still has not said so afterwards never will.
+
+    Raises the reason why the cell cannot be finished: InstanceFailed, InstanceDied, InstanceSilent, BarrierTimeout or
+    CellTimeout.
+    """
+    board = {instance: seen.get(instance, Seen()) for instance in fleet.instances}
+    problem = _failure(fleet, board, ec2_states, now)
+    if problem:
+        raise problem
+    done = sum(one.is_done for one in board.values())
+    expected = len(board)
+    if done == expected:
+        return Progress("finished", fleet.steps, expected, ready=0, running=0, done=done, failed=0)
+    if not fleet.has_barrier:
+        step = max((max(one.ready, default=0) for one in board.values()), default=0)
+        started = sum(bool(one.ready) for one in board.values())
+        state = "running" if started else "waiting"
+        return Progress(state, step, expected, ready=started, running=started - done, done=done, failed=0)
+    return _at_barrier(fleet, board, gate, now, done)
+
+
+def named(instances: list[str]) -> str:
+    """Return how many instances these are and the first of their names: a fleet may have a thousand."""
+    shown = ", ".join(instances[:NAMED_AT_MOST])
+    more = len(instances) - NAMED_AT_MOST
+    return f"{len(instances)} ({shown}{f' and {more} more' if more > 0 else ''})"
+
+
+def _at_barrier(fleet: Fleet, board: Mapping[str, Seen], gate: int, now: float, done: int) -> Progress:
+    following = gate + 1
+    ready = sum(following in one.ready for one in board.values())
+    expected = len(board)
+    if following < fleet.steps and ready == expected:
+        return Progress("running", following, expected, ready, running=0, done=done, failed=0, gate_to_open=following)
+    if gate < 0:
+        waited = now - fleet.launched_at
+        if waited > BOOT_ALLOWANCE_S:
+            late = [instance for instance, one in board.items() if 0 not in one.ready]
+            raise BarrierTimeout(
+                f"{named(late)} of {expected} instances not ready to start {waited:.0f} s after launch;"
+                " see their log.gz, or the instance's console output if there is none"
+            )
+        return Progress("waiting", 0, expected, ready, running=0, done=done, failed=0)
+    return Progress("running", gate, expected, ready, running=expected - ready - done, done=done, failed=0)
+
+
+def _failure(
+    fleet: Fleet, board: Mapping[str, Seen], ec2_states: Mapping[str, str], now: float
+) -> StorageMatrixError | None:
+    failed = [instance for instance, one in board.items() if one.has_failed]
+    if failed:
+        return InstanceFailed(f"{named(failed)} of {len(board)} instances gave up")
+    open_ones = [instance for instance, one in board.items() if not one.is_done]
+    # EC2 may not know an instance for some seconds after RunInstances: absent is not dead.
+    died = [instance for instance in open_ones if ec2_states.get(instance) in ENDED_STATES]
+    if died:
+        return InstanceDied(f"{named(died)} of {len(board)} instances ended before their agents were done")
+    silent = [instance for instance in open_ones if _silence_s(board[instance], fleet, now) > SILENT_AFTER_S]
+    if silent:
+        return InstanceSilent(f"{named(silent)} of {len(board)} instances silent for more than {SILENT_AFTER_S:.0f} s")
+    if now > fleet.deadline_at + DEADLINE_GRACE_S:
+        return CellTimeout(
+            f"{named(open_ones)} of {len(board)} instances not done at the cell's deadline,"
+            f" {fleet.deadline_at - fleet.launched_at:.0f} s after launch"
+        )
+    return None
+
+
+def _silence_s(one: Seen, fleet: Fleet, now: float) -> float:
+    if one.last_sign_at is not None:
+        return now - one.last_sign_at
+    # Not heard of yet: it may still be booting, the silence only counts from the end of that allowance.
+    return now - (fleet.launched_at + BOOT_ALLOWANCE_S)

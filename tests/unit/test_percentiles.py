@@ -1,0 +1,49 @@
+"""Percentiles against values worked out by hand, and the properties any percentile must have."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from matrix.percentiles import percentiles
+
+REASONABLE = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=50)
+
+
+def test_the_ranks_between_two_values_are_interpolated_linearly():
+    found = percentiles([10.0, 20.0, 30.0, 40.0, 50.0])
+
+    # Rank of P90 among five: 0.9 * (5 - 1) = 3.6, so 40 + 0.6 * (50 - 40).
+    assert found == pytest.approx({"p0": 10, "p50": 30, "p75": 40, "p90": 46, "p98": 49.2, "p100": 50, "mean": 30})
+
+
+def test_one_value_is_all_its_percentiles():
+    assert set(percentiles([5952.0]).values()) == {5952.0}
+
+
+def test_no_values_and_values_that_are_no_numbers_are_refused():
+    for values in ([], [1.0, float("nan")], [float("inf")]):
+        with pytest.raises(ValueError, match="percentiles need"):
+            percentiles(values)
+
+
+@given(REASONABLE)
+def test_order_does_not_matter(values):
+    assert percentiles(values) == pytest.approx(percentiles(sorted(values)))
+
+
+@given(REASONABLE)
+def test_they_rise_from_the_smallest_to_the_largest_value(values):
+    found = percentiles(values)
+    levels = [found[name] for name in ("p0", "p50", "p75", "p90", "p98", "p100")]
+
+    assert levels == sorted(levels)
+    assert (levels[0], levels[-1]) == (min(values), max(values))
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50), st.floats(0.001, 1000))
+def test_scaling_the_values_scales_the_percentiles(values, factor):
+    scaled = percentiles([value * factor for value in values])
+
+    assert scaled == pytest.approx(
+        {name: value * factor for name, value in percentiles(values).items()}, rel=1e-9, abs=1e-9
+    )
