@@ -1,0 +1,25 @@
+"""Analyse cell: turn what the instances uploaded into the cell's percentiles."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import analysing, ledger
+from aws.plans import cell_of, plan_of
+from matrix.errors import InvalidSamples
+from matrix.results import missing_samples
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Write the result of a measured cell. Samples that are missing or wrong are InvalidSamples, never left out."""
+    run = event["run"]
+    cell = cell_of(plan_of(run), event["cell"])
+    ledger.set_cell(run, cell["id"], "analysing")
+    files, refused = analysing.samples_of(run, cell["id"])
+    problems = refused or missing_samples(cell, files)
+    if problems:
+        raise InvalidSamples("; ".join(problems))
+    analysing.write_result(run, cell, files, error=None)
+    return {"cell": cell["id"], "state": "measured"}

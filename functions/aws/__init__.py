@@ -1,0 +1,1 @@
+"""The edge: the only place among the functions that talks to AWS."""

@@ -1,0 +1,36 @@
+"""The agent as one zip in the bucket, named by its content, so that every run says exactly what ran."""
+
+import hashlib
+import io
+import os
+import zipfile
+from pathlib import Path
+
+from aws import blackboard
+from aws.clients import client
+from aws.environment import environment
+from matrix.keys import agent_key
+
+_MAIN = "import sys\n\nfrom agent.__main__ import main\n\nsys.exit(main())\n"
+# The earliest time that a zip can hold: the same sources give the same bytes, whenever they were checked out.
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def publish() -> str:
+    """Put the agent into the bucket unless it is there already; return its key."""
+    package = build(Path(os.environ["AGENT_ROOT"]))
+    key = agent_key(hashlib.sha256(package).hexdigest())
+    if not blackboard.exists(key):
+        client("s3").put_object(Bucket=environment().bucket, Key=key, Body=package, ContentType="application/zip")
+    return key
+
+
+def build(root: Path) -> bytes:
+    """Return the agent's sources below `root` as a zip that `python3` runs."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("__main__.py", _EPOCH), _MAIN)
+        for path in sorted(root.rglob("*.py")):
+            name = zipfile.ZipInfo(f"agent/{path.relative_to(root).as_posix()}", _EPOCH)
+            archive.writestr(name, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

@@ -1,0 +1,31 @@
+"""What the template tells a function, read once and typed."""
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The stack that a function belongs to."""
+
+    bucket: str
+    table: str
+    region: str
+    local_mount_root: str
+    gate_margin_s: float
+
+    @property
+    def name(self) -> str:
+        """`local` where storages are folders of one machine, else `aws`. It is written into every result."""
+        return "local" if self.local_mount_root else "aws"
+
+
+def environment() -> Environment:
+    """Return the environment of this function; KeyError names a variable that the template forgot."""
+    return Environment(
+        bucket=os.environ["BUCKET"],
+        table=os.environ["TABLE"],
+        region=os.environ["AWS_REGION"],
+        local_mount_root=os.environ["LOCAL_MOUNT_ROOT"],
+        gate_margin_s=float(os.environ["GATE_MARGIN_SECONDS"]),
+    )

@@ -1,0 +1,20 @@
+"""What Step Functions tells of an error, in words for a person."""
+
+import json
+from typing import Any
+
+
+def readable(failure: dict[str, Any] | None) -> dict[str, str]:
+    """Return name and message of a caught error (`Error`, `Cause`).
+
+    For an exception in a Lambda function the Cause is the JSON that the runtime made of it; its errorMessage is what
+    our own errors say in full.
+    """
+    if not failure:
+        return {"name": "UnexpectedState", "message": "a function answered with a state that the state machine lacks"}
+    cause = failure.get("Cause") or ""
+    try:
+        message = json.loads(cause)["errorMessage"]
+    except (ValueError, TypeError, KeyError):
+        message = cause
+    return {"name": failure.get("Error") or "Unknown", "message": str(message)[:4000]}

@@ -1,0 +1,58 @@
+"""What Launch fleet and Populate cache have in common: put a job on the blackboard, launch instances that do it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from aws import blackboard, fleets, ledger, storages
+from aws.clock import now
+from aws.environment import environment
+from matrix.jobs import user_data
+from matrix.keys import Board
+from matrix.polling import BOOT_ALLOWANCE_S
+
+# Beyond its job's deadline an instance gets time to boot, to upload what it has, and to be polled once more.
+WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
+
+
+def launch(
+    *, plan: dict[str, Any], board: Board, cell: dict[str, Any], purpose: str, count: int, resource_id: str | None,
+    job: Callable[..., dict[str, Any]],
+) -> None:  # fmt: skip
+    """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch."""
+    if blackboard.get(board.fleet):
+        return
+    mount = _mount(cell, resource_id)
+    environ = environment()
+    document = job(
+        run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=environ.name, now=now()
+    )  # fmt: skip
+    blackboard.put_if_absent(board.job, document)
+    blackboard.put_if_absent(board.gate, {"step": -1})
+    launched_at = now()
+    instances = fleets.launch(
+        plan=plan,
+        file_system=cell["file_system"],
+        cell=purpose,
+        storage=cell["storage"],
+        instance_type=cell["fleet"]["instanceType"],
+        count=count,
+        user_data=user_data(
+            bucket=environ.bucket,
+            agent_key=plan["agent_key"],
+            job_key=board.job,
+            region=environ.region,
+            lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
+        ),
+    )
+    for instance in instances:
+        ledger.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
+    blackboard.put(board.fleet, {"instances": instances, "launched_at": launched_at})
+
+
+def _mount(cell: dict[str, Any], resource_id: str | None) -> dict[str, Any]:
+    """How an instance gets at the storage. The local cloud lends a folder instead: all that is different there."""
+    root = environment().local_mount_root
+    if not root:
+        return storages.of(cell["storage"]).mount(resource_id)
+    own = "volumes/{instance_id}"
+    return {"kind": "directory", "path": f"{root}/{f'file-systems/{resource_id}' if resource_id else own}"}

@@ -1,0 +1,97 @@
+"""Find by tag whatever a run has left, decide whether the run still needs it, and delete it."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from aws import fleets, tags
+from aws.clients import client
+from aws.storages import efs, fsx_openzfs
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A resource that carries a run's tags."""
+
+    kind: str
+    id: str
+    tags: dict[str, str]
+    delete: Callable[[], object]
+
+
+def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, Any]:
+    """Delete what no running execution needs; return what was `deleted` and what `remaining` is still to go.
+
+    A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` looks at the
+    resources of one run. Deleting an instance is done at once; a volume or file system may have to wait for it, stays
+    `remaining`, and goes in a later sweep.
+    """
+    is_running = _RunningRuns()
+    deleted, remaining = [], []
+    for leftover in _all_tagged():
+        run = leftover.tags[tags.RUN]
+        if only_run and run != only_run:
+            continue
+        if is_running(run) and not _is_overdue(leftover.tags, now):
+            continue
+        entry = {"kind": leftover.kind, "id": leftover.id, "run": run}
+        is_gone = not is_dry_run and bool(leftover.delete())
+        (deleted if is_gone else remaining).append(entry)
+    return {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
+
+
+def _all_tagged() -> Iterator[Leftover]:
+    for instance, instance_tags in list(fleets.tagged()):
+        yield Leftover("instance", instance, instance_tags, lambda i=instance: fleets.terminate([i]) is None)
+    for volume, state, volume_tags in list(fleets.tagged_volumes()):
+        # One in use goes with its instance; EC2 refuses to delete it before.
+        is_free = state == "available"
+        yield Leftover(
+            "volume", volume, volume_tags, lambda v=volume, free=is_free: free and fleets.delete_volume(v) is None
+        )
+    for page in client("efs").get_paginator("describe_file_systems").paginate():
+        for found in page["FileSystems"]:
+            yield from _of_run("efs", found["FileSystemId"], found["Tags"], efs.delete)
+    for page in client("fsx").get_paginator("describe_file_systems").paginate():
+        for found in page["FileSystems"]:
+            yield from _of_run("fsx-openzfs", found["FileSystemId"], found.get("Tags", []), fsx_openzfs.delete)
+
+
+def _of_run(
+    kind: str, resource_id: str, tag_list: list[dict[str, str]], delete: Callable[[str], bool]
+) -> Iterator[Leftover]:
+    found = tags.as_mapping(tag_list)
+    if tags.RUN in found:
+        yield Leftover(kind, resource_id, found, lambda: delete(resource_id))
+
+
+class _RunningRuns:
+    """Says whether a run's execution is still running; asks Step Functions once for each run."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, run: str) -> bool:
+        if run not in self._known:
+            self._known[run] = self._ask(run)
+        return self._known[run]
+
+    @staticmethod
+    def _ask(run: str) -> bool:
+        arn = f"{os.environ['STATE_MACHINE_ARN'].replace(':stateMachine:', ':execution:')}:{run}"
+        states = client("stepfunctions")
+        try:
+            return states.describe_execution(executionArn=arn)["status"] == "RUNNING"
+        except states.exceptions.ExecutionDoesNotExist:
+            return False
+
+
+def _is_overdue(resource_tags: dict[str, str], now: float) -> bool:
+    """A deadline that is missing or not readable is one that has passed: nothing of ours lives without."""
+    try:
+        deadline = datetime.strptime(resource_tags[tags.DEADLINE], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except (KeyError, ValueError):
+        return True
+    return now > deadline.timestamp()

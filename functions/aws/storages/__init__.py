@@ -1,0 +1,24 @@
+"""Storages: each module creates, watches, mounts and deletes one type of file system.
+
+Every function may be called again after a crash or a time-out: creation is idempotent by a token made from the run
+and the file system's name, deletion goes on from wherever it had got to. They look a file system up by that token and
+by tags, never by a note of ours that might not have been written.
+"""
+
+import hashlib
+from types import ModuleType
+from typing import Any
+
+from aws.storages import ebs, efs, fsx_openzfs
+
+_MODULES: dict[str, ModuleType] = {"ebs": ebs, "efs": efs, "fsx-openzfs": fsx_openzfs}
+
+
+def of(storage: dict[str, Any]) -> ModuleType:
+    """Return the module that knows this storage: `create`, `is_ready`, `mount`, `delete`, `WAIT_S`."""
+    return _MODULES[storage["type"]]
+
+
+def token(run: str, file_system: str) -> str:
+    """Return the client token of a file system: 63 characters at most for FSx, 64 for EFS."""
+    return hashlib.sha256(f"{run}/{file_system}".encode()).hexdigest()[:60]

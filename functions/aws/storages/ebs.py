@@ -1,0 +1,45 @@
+"""EBS: each instance brings a volume of its own, made and deleted with it, so there is nothing to share."""
+
+from typing import Any
+
+# RunInstances names the volume so; on Nitro the kernel shows it as an NVMe device, which the agent looks up.
+DEVICE = "/dev/sdf"
+CREATION_LIMIT_S = 0
+
+
+def create(_token: str, _storage: dict[str, Any], _tags: list[dict[str, str]]) -> None:
+    """Create nothing: the volumes come with the instances."""
+
+
+def find(_token: str) -> None:
+    """Find nothing: the volumes go with the instances, and the tag sweep looks for those that did not."""
+
+
+def is_ready(_resource_id: str | None) -> bool:
+    """Return True: there is nothing to wait for."""
+    return True
+
+
+def mount(_resource_id: str | None) -> dict[str, Any]:
+    """Return how an instance mounts its own volume."""
+    return {"kind": "ebs", "device": DEVICE, "fstype": "xfs"}
+
+
+def delete(_resource_id: str | None) -> bool:
+    """Return True: gone."""
+    return True
+
+
+def block_device(storage: dict[str, Any]) -> dict[str, Any]:
+    """Return the block device mapping of RunInstances: encrypted, and deleted with the instance."""
+    volume: dict[str, Any] = {
+        "VolumeType": storage["volumeType"],
+        "VolumeSize": storage["sizeGiB"],
+        "Encrypted": True,
+        "DeleteOnTermination": True,
+    }
+    if storage.get("iops"):
+        volume["Iops"] = storage["iops"]
+    if storage.get("throughputMiBps"):
+        volume["Throughput"] = storage["throughputMiBps"]
+    return {"DeviceName": DEVICE, "Ebs": volume}

@@ -1,0 +1,96 @@
+"""Amazon EFS."""
+
+from typing import Any
+
+from aws import network
+from aws.clients import client
+from aws.environment import environment
+from matrix.errors import FileSystemFailed
+
+# The options AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.
+# https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html
+MOUNT_OPTIONS = "nfsvers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2,noresvport"
+# A file system takes seconds, its mount targets one to two minutes.
+CREATION_LIMIT_S = 900
+
+
+def create(token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
+    """Create the file system, or find the one this token made before; return its id."""
+    efs = client("efs")
+    found = find(token)
+    if found:
+        return found
+    request: dict[str, Any] = {
+        "CreationToken": token,
+        "PerformanceMode": storage["performanceMode"],
+        "ThroughputMode": storage["throughputMode"],
+        "Encrypted": True,
+        # One Zone file systems are backed up unless told otherwise, and backups outlive the file system.
+        "Backup": False,
+        "Tags": tags,
+    }
+    if storage["throughputMode"] == "provisioned":
+        request["ProvisionedThroughputInMibps"] = storage["provisionedThroughputMiBps"]
+    if storage["deployment"] == "oneZone":
+        request["AvailabilityZoneName"] = network.availability_zone(network.subnets()[0])
+    try:
+        return efs.create_file_system(**request)["FileSystemId"]
+    except efs.exceptions.FileSystemAlreadyExists as error:
+        return error.response["FileSystemId"]
+
+
+def find(token: str) -> str | None:
+    """Return the id of the file system that this token made, None when there is none (any more)."""
+    found = client("efs").describe_file_systems(CreationToken=token)["FileSystems"]
+    return found[0]["FileSystemId"] if found else None
+
+
+def is_ready(resource_id: str) -> bool:
+    """Say whether instances can mount it; makes its mount targets as soon as EFS allows it.
+
+    Raises FileSystemFailed when it ended in a state that leads nowhere.
+    """
+    [found] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+    if found["LifeCycleState"] in ("error", "deleting", "deleted"):
+        raise FileSystemFailed(f"EFS {resource_id} is {found['LifeCycleState']}; see its events in CloudTrail")
+    if found["LifeCycleState"] != "available":
+        return False
+    targets = _mount_targets(resource_id)
+    wanted = network.subnets()[:1] if found.get("AvailabilityZoneName") else network.subnets()
+    missing = set(wanted) - {target["SubnetId"] for target in targets}
+    for subnet in sorted(missing):
+        client("efs").create_mount_target(
+            FileSystemId=resource_id, SubnetId=subnet, SecurityGroups=[network.file_system_security_group()]
+        )
+    return not missing and all(target["LifeCycleState"] == "available" for target in targets)
+
+
+def mount(resource_id: str) -> dict[str, Any]:
+    """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
+    return {
+        "kind": "nfs",
+        "source": f"{resource_id}.efs.{environment().region}.amazonaws.com:/",
+        "options": MOUNT_OPTIONS,
+    }
+
+
+def delete(resource_id: str) -> bool:
+    """Take the deletion one step further: mount targets, then the file system. Say whether it is gone."""
+    efs = client("efs")
+    try:
+        for target in _mount_targets(resource_id):
+            if target["LifeCycleState"] not in ("deleting", "deleted"):
+                efs.delete_mount_target(MountTargetId=target["MountTargetId"])
+        if _mount_targets(resource_id):
+            return False
+        [found] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+        if found["LifeCycleState"] not in ("deleting", "deleted"):
+            efs.delete_file_system(FileSystemId=resource_id)
+            [found] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+        return found["LifeCycleState"] == "deleted"
+    except efs.exceptions.FileSystemNotFound:
+        return True
+
+
+def _mount_targets(resource_id: str) -> list[dict[str, Any]]:
+    return client("efs").describe_mount_targets(FileSystemId=resource_id)["MountTargets"]

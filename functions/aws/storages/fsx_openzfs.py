@@ -1,0 +1,92 @@
+"""Amazon FSx for OpenZFS."""
+
+from typing import Any
+
+from aws import network
+from aws.clients import client
+from matrix.errors import FileSystemFailed
+
+# NFS 4.1 as the FSx guide mounts it; more TCP connections (nconnect) are a choice of the matrix, not a default.
+MOUNT_OPTIONS = "nfsvers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
+# FSx says "up to 15 minutes" for a Single-AZ file system and takes up to 30 for Multi-AZ.
+CREATION_LIMIT_S = 3600
+# FSx knows no look-up by client token: this tag carries it.
+TOKEN_TAG = "storage-matrix:token"  # noqa: S105 - an idempotency token, no secret
+
+
+def create(token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
+    """Create the file system, or get the one this token made before; return its id."""
+    subnets = network.subnets()[:2] if storage["deploymentType"].startswith("MULTI_AZ") else network.subnets()[:1]
+    configuration: dict[str, Any] = {
+        "DeploymentType": storage["deploymentType"],
+        "ThroughputCapacity": storage["throughputCapacityMBps"],
+        "AutomaticBackupRetentionDays": 0,
+        "RootVolumeConfiguration": {
+            "DataCompressionType": storage["compression"],
+            "RecordSizeKiB": storage["recordSizeKiB"],
+            # Who can reach port 2049 at all is up to the security group; inside it the fleet's root may write.
+            "NfsExports": [
+                {"ClientConfigurations": [{"Clients": "*", "Options": ["rw", "crossmnt", "no_root_squash"]}]}
+            ],
+        },
+    }
+    if storage.get("iops"):
+        configuration["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
+    if len(subnets) > 1:
+        configuration["PreferredSubnetId"] = subnets[0]
+    created = client("fsx").create_file_system(
+        ClientRequestToken=token,
+        FileSystemType="OPENZFS",
+        StorageType="SSD",
+        StorageCapacity=storage["storageCapacityGiB"],
+        SubnetIds=subnets,
+        SecurityGroupIds=[network.file_system_security_group()],
+        Tags=[*tags, {"Key": TOKEN_TAG, "Value": token}],
+        OpenZFSConfiguration=configuration,
+    )
+    return created["FileSystem"]["FileSystemId"]
+
+
+def find(token: str) -> str | None:
+    """Return the id of the file system that this token made, None when there is none (any more)."""
+    for page in client("fsx").get_paginator("describe_file_systems").paginate():
+        for found in page["FileSystems"]:
+            if {"Key": TOKEN_TAG, "Value": token} in found.get("Tags", []):
+                return found["FileSystemId"]
+    return None
+
+
+def is_ready(resource_id: str) -> bool:
+    """Say whether instances can mount it. Raises FileSystemFailed with FSx's own reason when it cannot become so."""
+    found = _describe(resource_id)
+    if found["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):
+        reason = found.get("FailureDetails", {}).get("Message", "FSx gives no reason")
+        raise FileSystemFailed(f"FSx {resource_id} is {found['Lifecycle']}: {reason}")
+    return found["Lifecycle"] == "AVAILABLE"
+
+
+def mount(resource_id: str) -> dict[str, Any]:
+    """Return how an instance mounts its root volume."""
+    return {"kind": "nfs", "source": f"{_describe(resource_id)['DNSName']}:/fsx", "options": MOUNT_OPTIONS}
+
+
+def delete(resource_id: str) -> bool:
+    """Start the deletion, without the final backup that FSx would take by itself. Say whether it is gone."""
+    fsx = client("fsx")
+    try:
+        if _describe(resource_id)["Lifecycle"] != "DELETING":
+            fsx.delete_file_system(
+                FileSystemId=resource_id,
+                OpenZFSConfiguration={
+                    "SkipFinalBackup": True,
+                    "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
+                },
+            )
+        return False
+    except fsx.exceptions.FileSystemNotFound:
+        return True
+
+
+def _describe(resource_id: str) -> dict[str, Any]:
+    [found] = client("fsx").describe_file_systems(FileSystemIds=[resource_id])["FileSystems"]
+    return found

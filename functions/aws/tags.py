@@ -1,0 +1,31 @@
+"""Tags that say what a resource belongs to and how long it may live, set by the very call that creates it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+RUN = "storage-matrix:run"
+DEADLINE = "storage-matrix:deadline"
+OWNER = "storage-matrix:owner"
+FILE_SYSTEM = "storage-matrix:file-system"
+CELL = "storage-matrix:cell"
+
+
+def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) -> list[dict[str, str]]:
+    """Return the tags of a resource of a run, as EC2, EFS and FSx take them."""
+    deadline = datetime.fromtimestamp(plan["deadline_at"], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    pairs = {
+        "Name": f"{plan['run']}.{file_system}",
+        RUN: plan["run"],
+        DEADLINE: deadline,
+        OWNER: plan["owner"],
+        FILE_SYSTEM: file_system,
+    }
+    if cell:
+        pairs[CELL] = cell
+    return [{"Key": key, "Value": value} for key, value in pairs.items()]
+
+
+def as_mapping(tag_list: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return a resource's tags by name."""
+    return {tag["Key"]: tag["Value"] for tag in tag_list}

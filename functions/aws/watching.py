@@ -1,0 +1,60 @@
+"""Look at a fleet: EC2's view first, then the blackboard."""
+
+import json
+from dataclasses import dataclass
+
+from aws import blackboard, fleets
+from aws.clock import now
+from matrix import polling
+from matrix.errors import InstanceFailed
+from matrix.keys import Board
+from matrix.polling import Fleet, Progress
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A fleet and where it stands."""
+
+    fleet: Fleet
+    progress: Progress
+    job: dict
+
+
+def watch(board: Board) -> Watched:
+    """Return how far the fleet of a board is; raises the reason when it cannot finish."""
+    job = blackboard.get(board.job)
+    record = blackboard.get(board.fleet)
+    gate = blackboard.get(board.gate)
+    fleet = Fleet(
+        instances=tuple(record["instances"]),
+        launched_at=record["launched_at"],
+        steps=len(job["steps"]),
+        deadline_at=job["deadline_at"],
+        has_barrier=job["barrier"] is not None,
+    )
+    # EC2 before the blackboard: see polling.assess.
+    states = fleets.states(fleet.instances)
+    seen = polling.read_listing(board.instances, blackboard.listing(board.instances))
+    try:
+        progress = polling.assess(fleet, seen, states, gate["step"], now())
+    except InstanceFailed as error:
+        raise InstanceFailed(f"{error}: {_reasons(board)}") from error
+    return Watched(fleet, progress, job)
+
+
+def _reasons(board: Board) -> str:
+    """What the agents themselves say, each distinct reason once: 200 of them mostly fail for the same one."""
+    reasons: dict[str, None] = {}
+    for key, _ in blackboard.listing(board.instances):
+        if key.endswith("/failed.json") and len(reasons) < polling.NAMED_AT_MOST:
+            reasons[_reason(blackboard.get_bytes(key) or b"")] = None
+    return "; ".join(reasons)
+
+
+def _reason(text: bytes) -> str:
+    """An instance wrote this: it may be anything."""
+    try:
+        said = json.loads(text)
+        return f"{said['error']}: {said['message']}"[:1000]
+    except (ValueError, TypeError, KeyError):
+        return f"failed.json is not readable: {text[:100]!r}"

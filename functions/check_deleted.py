@@ -1,0 +1,24 @@
+"""Check deleted: take the deletion one step further, until AWS itself says that nothing is left."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import deleting
+from aws.clock import now
+from matrix.errors import FileSystemLeftBehind
+
+logger = Logger()
+
+# FSx takes up to 30 minutes, mount targets and instances some minutes.
+DELETION_LIMIT_S = 3600
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Answer `gone` or `deleting`; one that does not go away is an error, and the sweep will try again."""
+    run, name = event["run"], event["file_system"]
+    state = deleting.step(run, name)
+    waited_s = now() - event["since"]
+    if state == "deleting" and waited_s > DELETION_LIMIT_S:
+        raise FileSystemLeftBehind(f"{name}: still there {waited_s:.0f} s after its deletion began")
+    return {"state": state, "since": event["since"]}

@@ -1,0 +1,29 @@
+"""Check file system: is it there yet for instances to mount?"""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import ledger, storages
+from aws.clock import now
+from aws.plans import file_system_of, plan_of
+from matrix.errors import FileSystemTimeout
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Answer `ready` or `creating`; a file system that failed or takes too long is an error."""
+    run, name = event["run"], event["file_system"]
+    storage = file_system_of(plan_of(run), name)["storage"]
+    kind = storages.of(storage)
+    if kind.is_ready(event["resource_id"]):
+        ledger.set_file_system(run, name, "ready")
+        return {"state": "ready"}
+    waited_s = now() - event["started_at"]
+    if waited_s > kind.CREATION_LIMIT_S:
+        raise FileSystemTimeout(
+            f"{name}: {event['resource_id']} not available {waited_s:.0f} s after its creation, limit "
+            f"{kind.CREATION_LIMIT_S} s"
+        )
+    return {"state": "creating"}

@@ -1,0 +1,31 @@
+"""Create file system: start to make what the cells of one storage share, tagged before it can cost anything."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import ledger, storages, tags
+from aws.clock import now
+from aws.plans import file_system_of, plan_of
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Create the file system, or find the one that an earlier try has created."""
+    run, name = event["run"], event["file_system"]
+    plan = plan_of(run)
+    planned = file_system_of(plan, name)
+    ledger.set_file_system(run, name, "creating")
+    resource_id = storages.of(planned["storage"]).create(
+        storages.token(run, name), planned["storage"], tags.tags(plan, file_system=name)
+    )
+    if resource_id:
+        ledger.set_file_system(run, name, "creating", resource_id=resource_id)
+        ledger.record_resource(run, planned["storage"]["type"], resource_id, file_system=name)
+    return {
+        "resource_id": resource_id,
+        "started_at": now(),
+        "cells": planned["cells"],
+        "populate": planned["populate"] is not None,
+    }

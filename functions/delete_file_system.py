@@ -1,0 +1,17 @@
+"""Delete file system: end what is left of its instances, then start to delete it. Runs after success and failure."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import deleting, ledger
+from aws.clock import now
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Take the first step of the deletion. Answers `gone` or `deleting`, and since when."""
+    run, name = event["run"], event["file_system"]
+    ledger.set_file_system(run, name, "deleting")
+    return {"state": deleting.step(run, name), "since": now()}

@@ -1,0 +1,36 @@
+"""Launch fleet: give a cell's job to the instances that will run it together."""
+
+from functools import partial
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import launching, ledger
+from aws.clock import now
+from aws.environment import environment
+from aws.plans import cell_of, plan_of
+from matrix.jobs import measuring_job
+from matrix.keys import Board
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Launch the fleet of a cell; a quota or capacity refusal is an error of its own name."""
+    run = event["run"]
+    plan = plan_of(run)
+    cell = cell_of(plan, event["cell"])
+    ledger.set_file_system(run, cell["file_system"], "measuring")
+    ledger.set_cell(run, cell["id"], "launching", started_at=now())
+    launching.launch(
+        plan=plan,
+        board=Board.of_cell(run, cell["id"]),
+        cell=cell,
+        purpose=cell["id"],
+        count=cell["fleet"]["count"],
+        resource_id=event["resource_id"],
+        job=partial(measuring_job, gate_margin_s=environment().gate_margin_s),
+    )
+    ledger.set_cell(run, cell["id"], "waiting")
+    return {"cell": cell["id"], "poll_s": cell["poll_s"]}

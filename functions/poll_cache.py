@@ -1,0 +1,25 @@
+"""Poll cache: has the populating instance filled the cache?"""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import fleets, watching
+from matrix.errors import CacheFailed, StorageMatrixError
+from matrix.keys import Board
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Answer `populated` or `populating`; an instance that failed, died or fell silent is a CacheFailed."""
+    run, name = event["run"], event["file_system"]
+    board = Board.of_cache(run, name)
+    try:
+        watched = watching.watch(board)
+    except StorageMatrixError as error:
+        raise CacheFailed(f"{name}: {error}") from error
+    if watched.progress.state != "finished":
+        return {"state": "populating", "poll_s": event["poll_s"]}
+    fleets.terminate(watched.fleet.instances)
+    return {"state": "populated", "poll_s": event["poll_s"]}

@@ -1,0 +1,35 @@
+"""Poll fleet: say how far a cell's instances have got, and open the next gate when all stand before it."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import blackboard, ledger, watching
+from aws.clock import now
+from aws.environment import environment
+from matrix.keys import Board
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Answer `waiting`, `running` or `finished`; a fleet that cannot finish is an error that names the instances."""
+    run, cell = event["run"], event["cell"]
+    board = Board.of_cell(run, cell)
+    watched = watching.watch(board)
+    progress = watched.progress
+    if progress.gate_to_open is not None:
+        blackboard.put(
+            board.gate,
+            {
+                "step": progress.gate_to_open,
+                "start_at": now() + environment().gate_margin_s,
+                "ready": progress.ready,
+                "expected": progress.expected,
+            },
+        )
+    steps = watched.job["steps"]
+    point = steps[progress.step]["point"] if progress.step < len(steps) else None
+    state = "running" if progress.state == "finished" else progress.state
+    ledger.set_cell(run, cell, state, step=progress.step, point=point, instances=progress.counts())
+    return {"cell": cell, "poll_s": event["poll_s"], "state": progress.state}

@@ -1,0 +1,31 @@
+"""Populate cache: launch the one instance that fills the download cache on a file system, before any cell runs."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import launching, ledger
+from aws.plans import cell_of, file_system_of, plan_of
+from matrix.jobs import populating_job
+from matrix.keys import Board
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Launch the populating instance, of the type that the first cell to use the cache runs on."""
+    run, name = event["run"], event["file_system"]
+    plan = plan_of(run)
+    planned = file_system_of(plan, name)
+    cell = cell_of(plan, planned["populate"]["cell"])
+    ledger.set_file_system(run, name, "populating")
+    launching.launch(
+        plan=plan,
+        board=Board.of_cache(run, name),
+        cell=cell,
+        purpose="cache",
+        count=1,
+        resource_id=event["resource_id"],
+        job=lambda **facts: populating_job(file_system=name, **facts),
+    )
+    return {"state": "populating", "poll_s": cell["poll_s"]}

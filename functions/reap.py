@@ -1,0 +1,21 @@
+"""Reap: delete what belongs to a run that is no longer running, or is past its deadline."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import reaping
+from aws.clock import now
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Sweep one run ({"run": …}, or the event that its execution ended) or all of them ({}).
+
+    Answers what was deleted and what remains: file systems take minutes, so ask again until nothing remains.
+    """
+    run = event.get("run") or event.get("detail", {}).get("name")
+    swept = reaping.sweep(only_run=run, is_dry_run=event.get("dryRun", False), now=now())
+    logger.info("swept", **swept)
+    return swept

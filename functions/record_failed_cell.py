@@ -1,0 +1,24 @@
+"""Record failed cell: say why a cell failed, and keep what was measured until then."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import analysing
+from aws.failures import readable
+from aws.plans import cell_of, plan_of
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Write the result of a failed cell: its error, and percentiles of the samples that did arrive."""
+    run = event["run"]
+    cell = cell_of(plan_of(run), event["cell"])
+    files, refused = analysing.samples_of(run, cell["id"])
+    error = readable(event["failure"])
+    if refused and error["name"] != "InvalidSamples":
+        error["message"] += f" (and {'; '.join(refused[:3])})"
+    analysing.write_result(run, cell, files, error=error)
+    logger.error("cell failed", cell=cell["id"], error=error)
+    return {"cell": cell["id"], "state": "failed"}

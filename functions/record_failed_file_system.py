@@ -1,0 +1,25 @@
+"""Record failed file system: say why its cells could not be measured."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import analysing, blackboard, ledger
+from aws.failures import readable
+from aws.plans import cell_of, file_system_of, plan_of
+from matrix.keys import Board
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Write a failed result for each cell that has none yet, with the file system's error."""
+    run, name = event["run"], event["file_system"]
+    plan = plan_of(run)
+    error = readable(event["failure"])
+    ledger.set_file_system(run, name, "failed", error=error)
+    logger.error("file system failed", file_system=name, error=error)
+    for cell in file_system_of(plan, name)["cells"]:
+        if not blackboard.exists(Board.of_cell(run, cell).result):
+            analysing.write_result(run, cell_of(plan, cell), [], error=error)
+    return {"file_system": name, "state": "failed"}

@@ -1,0 +1,19 @@
+"""Stop fleet: end every instance of a cell, whether it measured or failed, so that the next cell is alone."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import fleets, ledger
+from aws.plans import cell_of, plan_of
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Terminate what carries the cell's tags; found by tag, so a launch that crashed half-way is covered too."""
+    run, cell = event["run"], event["cell"]
+    ledger.set_cell(run, cell, "stopping")
+    instances = fleets.of_file_system(run, cell_of(plan_of(run), cell)["file_system"], cell)
+    fleets.terminate(instances)
+    return {"cell": cell, "stopped": len(instances)}

@@ -1,0 +1,79 @@
+"""A function test is one handler or one edge module against moto: real boto3 calls, no network, no processes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from aws import clients, fleets, ledger, network, plans
+
+
+class Context:
+    """What Lambda hands a function beside the event."""
+
+    function_name = "test"
+    memory_limit_in_mb = 128
+    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:test"
+    aws_request_id = "00000000-0000-0000-0000-000000000000"
+
+
+@pytest.fixture
+def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """A bucket, a table, a launch template and a network, as the template makes them."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    for name in ("AWS_DEFAULT_REGION", "AWS_REGION"):
+        monkeypatch.setenv(name, "us-east-1")
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        for cached in (clients.client, ledger._table, plans.plan_of, fleets.image, network.availability_zone):
+            cached.cache_clear()
+        made = _make_stack()
+        for name, value in made.items():
+            monkeypatch.setenv(name, value)
+        yield made
+
+
+def _make_stack() -> dict[str, str]:
+    s3, ec2 = boto3.client("s3"), boto3.client("ec2")
+    s3.create_bucket(Bucket="results")
+    boto3.client("dynamodb").create_table(
+        TableName="table",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
+        KeySchema=[{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
+    )
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    made = [
+        ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{n}.0/24", AvailabilityZone=f"us-east-1{zone}")
+        for n, zone in enumerate("abc")
+    ]
+    subnets = [one["Subnet"]["SubnetId"] for one in made]
+    group = ec2.create_security_group(GroupName="fs", Description="fs", VpcId=vpc)["GroupId"]
+    template = ec2.create_launch_template(
+        LaunchTemplateName="fleet",
+        LaunchTemplateData={
+            "InstanceInitiatedShutdownBehavior": "terminate",
+            "MetadataOptions": {"HttpTokens": "required"},
+        },
+    )
+    return {
+        "BUCKET": "results",
+        "TABLE": "table",
+        "LOCAL_MOUNT_ROOT": "",
+        "GATE_MARGIN_SECONDS": "5",
+        "SUBNET_IDS": ",".join(subnets),
+        "FILE_SYSTEM_SECURITY_GROUP_ID": group,
+        "LAUNCH_TEMPLATE_ID": template["LaunchTemplate"]["LaunchTemplateId"],
+        "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:storage-matrix-run",
+        "AGENT_ROOT": str(Path(__file__).parents[2] / "agent"),
+        "POWERTOOLS_SERVICE_NAME": "test",
+    }
+
+
+@pytest.fixture
+def context() -> Context:
+    """The Lambda context of every invocation here."""
+    return Context()

@@ -1,0 +1,66 @@
+"""Plan matrix: the one state that sees the user's input."""
+
+import json
+
+import boto3
+import pytest
+from function_events import RUN, load_event
+
+import plan_matrix
+from aws import agent_package
+from matrix.problems import InvalidMatrix
+
+
+def documents(prefix):
+    s3 = boto3.client("s3")
+    keys = [found["Key"] for found in s3.list_objects_v2(Bucket="results", Prefix=prefix).get("Contents", [])]
+    return {key: s3.get_object(Bucket="results", Key=key)["Body"].read() for key in keys}
+
+
+def test_the_plan_the_input_and_the_agent_are_in_the_bucket(stack, context):
+    answer = plan_matrix.handler(load_event("plan_matrix"), context)
+
+    plan = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])
+    assert answer["file_systems"] == [one["id"] for one in plan["file_systems"]]
+    assert (plan["run"], plan["environment"]) == (RUN, "aws")
+    assert plan["deadline_at"] > plan["created_at"]
+    assert plan["agent_key"] in documents("agents/")
+    assert f"runs/{RUN}/matrix.json" in documents(f"runs/{RUN}/")
+
+
+def test_every_cell_and_file_system_has_a_row_before_anything_costs_money(stack, context):
+    answer = plan_matrix.handler(load_event("plan_matrix"), context)
+
+    rows = boto3.client("dynamodb").scan(TableName="table")["Items"]
+    kinds = [row["SK"]["S"].split("#")[0] for row in rows]
+    assert kinds.count("PLAN") == 1
+    assert kinds.count("FS") == len(answer["file_systems"])
+    assert kinds.count("CELL") == answer["totals"]["cells"]
+    assert {row["state"]["S"] for row in rows if "state" in row} == {"planned"}
+
+
+def test_a_bad_matrix_is_refused_with_its_problems_and_leaves_nothing(stack, context):
+    event = load_event("plan_matrix")
+    event["matrix"]["repetitions"] = 0
+
+    with pytest.raises(InvalidMatrix, match="repetitions"):
+        plan_matrix.handler(event, context)
+
+    assert documents("") == {}
+
+
+def test_a_budget_below_the_expected_cost_is_not_met(stack, context):
+    event = load_event("plan_matrix")
+
+    event["matrix"]["budgetUsd"] = 0.0001
+    assert plan_matrix.handler(event, context)["within_budget"] is False
+    event["matrix"]["budgetUsd"] = 1000
+    assert plan_matrix.handler(event, context)["within_budget"] is True
+
+
+def test_the_agents_zip_has_the_same_bytes_whenever_it_is_made(tmp_path):
+    (tmp_path / "job.py").write_text("x = 1\n")
+    first = agent_package.build(tmp_path)
+    (tmp_path / "job.py").touch()
+
+    assert agent_package.build(tmp_path) == first

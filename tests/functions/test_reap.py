@@ -1,0 +1,102 @@
+"""The sweep: what it deletes and, as important, what it leaves alone."""
+
+from datetime import UTC, datetime
+
+import boto3
+import pytest
+
+import reap
+from aws import fleets, reaping, storages
+from aws.storages import efs
+
+LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
+EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
+
+
+@pytest.fixture
+def running(monkeypatch):
+    """The runs that Step Functions says are running."""
+    names = set()
+    monkeypatch.setattr(reaping._RunningRuns, "_ask", staticmethod(lambda run: run in names))
+    return names
+
+
+def launch(run, deadline_at):
+    plan = {"run": run, "deadline_at": deadline_at, "owner": "me"}
+    return fleets.launch(
+        plan=plan, file_system="ebs", cell="c", storage={"type": "efs"}, instance_type="m6i.large", count=1,
+        user_data="x",
+    )  # fmt: skip
+
+
+def make_efs(run, deadline_at):
+    deadline = datetime.fromtimestamp(deadline_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    tags = [{"Key": "storage-matrix:run", "Value": run}, {"Key": "storage-matrix:deadline", "Value": deadline}]
+    return efs.create(storages.token(run, "efs"), EFS, tags)
+
+
+def sweep(context, **event):
+    return reap.handler(event, context)
+
+
+def ids(entries):
+    return {entry["id"] for entry in entries}
+
+
+def test_what_a_running_run_uses_before_its_deadline_is_left_alone(stack, context, running):
+    running.add("r")
+    launch("r", LONG_AHEAD)
+    make_efs("r", LONG_AHEAD)
+
+    assert sweep(context) == {"deleted": [], "remaining": [], "dry_run": False}
+
+
+def test_what_a_run_has_left_is_deleted_once_its_execution_has_ended(stack, context, running):
+    [instance], file_system = launch("r", LONG_AHEAD), make_efs("r", LONG_AHEAD)
+
+    swept = [sweep(context) for _ in range(3)]
+
+    deleted = ids(entry for one in swept for entry in one["deleted"])
+    assert deleted >= {instance, file_system}
+    assert swept[-1]["remaining"] == []
+
+
+def test_past_its_deadline_even_a_running_run_loses_its_resources(stack, context, running):
+    running.add("r")
+    [instance] = launch("r", LONG_PAST)
+
+    assert ids(sweep(context)["deleted"]) == {instance}
+
+
+def test_a_resource_whose_deadline_cannot_be_read_counts_as_overdue(stack, context, running):
+    running.add("r")
+    [instance] = launch("r", LONG_AHEAD)
+    boto3.client("ec2").create_tags(Resources=[instance], Tags=[{"Key": "storage-matrix:deadline", "Value": "soon"}])
+
+    assert ids(sweep(context)["deleted"]) == {instance}
+
+
+def test_a_dry_run_deletes_nothing_and_lists_all(stack, context, running):
+    [instance] = launch("r", LONG_AHEAD)
+
+    swept = sweep(context, dryRun=True)
+
+    assert swept["deleted"] == []
+    assert {entry["kind"] for entry in swept["remaining"]} == {"instance", "volume"}
+    assert fleets.of_file_system("r", "ebs") == [instance]
+
+
+def test_the_event_of_an_ended_execution_sweeps_that_run_only(stack, context, running):
+    [ended], [other] = launch("ended", LONG_AHEAD), launch("other", LONG_AHEAD)
+
+    swept = sweep(context, detail={"name": "ended", "status": "ABORTED"})
+
+    assert ids(swept["deleted"]) == {ended}
+    assert fleets.of_file_system("other", "ebs") == [other]
+
+
+def test_resources_without_our_tags_are_never_touched(stack, context, running):
+    boto3.client("efs").create_file_system(CreationToken="theirs")
+    boto3.client("ec2").run_instances(ImageId=fleets.image("x86_64"), MinCount=1, MaxCount=1)
+
+    assert sweep(context) == {"deleted": [], "remaining": [], "dry_run": False}

@@ -1,0 +1,132 @@
+"""File systems from creation to the proof that they are gone."""
+
+import boto3
+import pytest
+
+from aws import storages
+from aws.clients import client
+from aws.storages import ebs, efs, fsx_openzfs
+from matrix.errors import FileSystemFailed
+
+EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
+FSX = {
+    "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 256, "throughputCapacityMBps": 4096,
+    "iops": 20000, "compression": "NONE", "recordSizeKiB": 128,
+}  # fmt: skip
+TAGS = [{"Key": "storage-matrix:run", "Value": "r"}]
+TOKEN = storages.token("r", "efs")
+
+
+def test_creating_an_efs_twice_makes_one_encrypted_and_tagged_file_system(stack):
+    first = efs.create(TOKEN, EFS, TAGS)
+    second = efs.create(TOKEN, EFS, TAGS)
+
+    [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
+    assert first == second == found["FileSystemId"]
+    assert found["Encrypted"] is True
+    assert found["Tags"] == TAGS
+
+
+def test_a_regional_efs_is_ready_once_every_subnet_has_a_mount_target(stack):
+    made = efs.create(TOKEN, EFS, TAGS)
+
+    assert efs.is_ready(made) is False
+    assert efs.is_ready(made) is True
+    targets = boto3.client("efs").describe_mount_targets(FileSystemId=made)["MountTargets"]
+    assert {target["SubnetId"] for target in targets} == set(stack["SUBNET_IDS"].split(","))
+
+
+def test_a_one_zone_efs_lives_in_the_fleets_zone_and_has_one_mount_target(stack):
+    made = efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS)
+    efs.is_ready(made)
+
+    [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
+    assert found["AvailabilityZoneName"] == "us-east-1a"
+    assert efs.is_ready(made) is True
+
+
+def test_no_efs_is_backed_up_though_one_zone_would_be_by_default(stack, monkeypatch):
+    requests = []
+    monkeypatch.setattr(client("efs"), "create_file_system", lambda **request: requests.append(request) or _CREATED_EFS)
+
+    efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS)
+
+    assert requests[0]["Backup"] is False
+
+
+_CREATED_EFS = {"FileSystemId": "fs-1"}
+
+
+def test_an_efs_is_deleted_step_by_step_until_efs_does_not_know_it(stack):
+    made = efs.create(TOKEN, EFS, TAGS)
+    efs.is_ready(made)
+
+    steps = [efs.delete(made) for _ in range(3)]
+
+    assert steps[-1] is True
+    assert efs.find(TOKEN) is None
+
+
+def test_a_provisioned_efs_has_the_throughput_that_was_asked_for(stack):
+    efs.create(TOKEN, EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1024}, TAGS)
+
+    [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
+    assert found["ProvisionedThroughputInMibps"] == 1024
+
+
+def test_an_fsx_file_system_is_requested_as_the_matrix_says(stack, monkeypatch):
+    requests = []
+    monkeypatch.setattr(client("fsx"), "create_file_system", lambda **request: requests.append(request) or _CREATED)
+
+    fsx_openzfs.create(TOKEN, FSX, TAGS)
+
+    [request] = requests
+    assert (request["ClientRequestToken"], request["StorageCapacity"]) == (TOKEN, 256)
+    assert len(TOKEN) <= 63
+    assert request["OpenZFSConfiguration"]["ThroughputCapacity"] == 4096
+    assert request["OpenZFSConfiguration"]["DiskIopsConfiguration"] == {"Mode": "USER_PROVISIONED", "Iops": 20000}
+    assert request["OpenZFSConfiguration"]["AutomaticBackupRetentionDays"] == 0
+    assert set(map(str, TAGS)) <= set(map(str, request["Tags"]))
+
+
+_CREATED = {"FileSystem": {"FileSystemId": "fs-1"}}
+
+
+def test_an_fsx_file_system_is_deleted_without_the_final_backup_that_fsx_would_keep(stack, monkeypatch):
+    requests = []
+    monkeypatch.setattr(
+        client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [{"Lifecycle": "AVAILABLE"}]}
+    )
+    monkeypatch.setattr(client("fsx"), "delete_file_system", lambda **request: requests.append(request))
+
+    assert fsx_openzfs.delete("fs-1") is False
+
+    assert requests[0]["OpenZFSConfiguration"] == {
+        "SkipFinalBackup": True,
+        "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
+    }
+
+
+def test_an_fsx_file_system_that_failed_says_what_fsx_says(stack, monkeypatch):
+    failed = {"Lifecycle": "FAILED", "FailureDetails": {"Message": "no capacity in use1-az1"}}
+    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [failed]})
+
+    with pytest.raises(FileSystemFailed, match="no capacity in use1-az1"):
+        fsx_openzfs.is_ready("fs-1")
+
+
+def test_the_requests_have_the_shape_that_the_real_apis_take(stack):
+    # botocore checks parameters against AWS's own service model before a request leaves; moto sees it afterwards.
+    fsx_openzfs.create(TOKEN, FSX, TAGS)
+    fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS)
+
+    assert fsx_openzfs.find(TOKEN) is not None
+
+
+def test_each_volume_is_encrypted_and_ends_with_its_instance():
+    mapping = ebs.block_device({"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125})
+
+    assert mapping["Ebs"] == {
+        "VolumeType": "gp3", "VolumeSize": 200, "Iops": 3000, "Throughput": 125, "Encrypted": True,
+        "DeleteOnTermination": True,
+    }  # fmt: skip

@@ -1,0 +1,203 @@
+"""The definition and the template by themselves: what `sam validate` does not see."""
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonata
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DEFINITION = json.loads((ROOT / "statemachine/run.asl.json").read_text())
+
+
+class CloudFormationLoader(yaml.SafeLoader):
+    """YAML with CloudFormation's short tags, whose values are all that these tests look at."""
+
+
+CloudFormationLoader.add_multi_constructor(
+    "!", lambda loader, _tag, node: loader.construct_object(_untagged(node), deep=True)
+)
+
+
+def _untagged(node: yaml.Node) -> yaml.Node:
+    kinds = {yaml.ScalarNode: "str", yaml.SequenceNode: "seq", yaml.MappingNode: "map"}
+    return type(node)(f"tag:yaml.org,2002:{kinds[type(node)]}", node.value)
+
+
+TEMPLATE = yaml.load((ROOT / "template.yaml").read_text(), CloudFormationLoader)
+
+
+def machines(definition: dict[str, Any], name: str = "the run") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the definition and each one nested in its Maps."""
+    yield name, definition
+    for state_name, state in definition["States"].items():
+        if "ItemProcessor" in state:
+            yield from machines(state["ItemProcessor"], state_name)
+
+
+MACHINES = dict(machines(DEFINITION))
+STATES = {name: state for machine in MACHINES.values() for name, state in machine["States"].items()}
+TASKS = {name: state for name, state in STATES.items() if state["Type"] == "Task"}
+
+
+def targets(state: dict[str, Any]) -> list[str]:
+    """Names of all states that may follow."""
+    rules = state.get("Choices", []) + state.get("Catch", [])
+    return [one for one in [state.get("Next"), state.get("Default"), *(rule["Next"] for rule in rules)] if one]
+
+
+def expressions(value: Any) -> Iterator[str]:
+    """Yield every JSONata expression below a value."""
+    if isinstance(value, dict):
+        for key, child in value.items():
+            if key != "ItemProcessor":
+                yield from expressions(child)
+    elif isinstance(value, list):
+        for child in value:
+            yield from expressions(child)
+    elif isinstance(value, str) and value.startswith("{%"):
+        yield value.removeprefix("{%").removesuffix("%}").strip()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_transition_leads_to_a_state_and_every_state_can_be_reached(name):
+    machine = MACHINES[name]
+
+    reached, waiting = set(), [machine["StartAt"]]
+    while waiting:
+        state = waiting.pop()
+        assert state in machine["States"], f"{name} leads to {state}, which is not there"
+        if state not in reached:
+            reached.add(state)
+            waiting += targets(machine["States"][state])
+
+    assert reached == set(machine["States"])
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_expression_is_jsonata(name):
+    for expression in expressions(STATES[name]):
+        jsonata.Jsonata(expression)
+
+
+def test_no_two_states_have_the_same_name():
+    assert sum(len(machine["States"]) for machine in MACHINES.values()) == len(STATES)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_its_module_and_its_function_have_one_name(name):
+    resource = "".join(word.capitalize() for word in name.split()) + "Function"
+    module = name.lower().replace(" ", "_")
+
+    assert TASKS[name]["Arguments"]["FunctionName"] == f"${{{resource}}}"
+    assert TEMPLATE["Resources"][resource]["Properties"]["Handler"] == f"{module}.handler"
+    assert callable(importlib.import_module(module).handler)
+    assert resource in TEMPLATE["Resources"]["RunStateMachine"]["Properties"]["DefinitionSubstitutions"]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_retries_nothing_but_what_lambda_or_the_network_did(name):
+    [retry] = TASKS[name]["Retry"]
+
+    assert all(error.startswith(("Lambda.", "Sandbox.", "Runtime.")) for error in retry["ErrorEquals"])
+    assert retry["JitterStrategy"] == "FULL"
+
+
+def test_a_choice_ends_in_a_question_mark_and_has_a_default():
+    choices = {name: state for name, state in STATES.items() if state["Type"] == "Choice"}
+
+    assert choices
+    assert all(name.endswith("?") and "Default" in state for name, state in choices.items())
+
+
+def test_every_failure_once_a_file_system_exists_leads_to_its_deletion():
+    states = MACHINES["Each file system"]["States"]
+    caught = {
+        name: [rule["Next"] for rule in state["Catch"] if rule["ErrorEquals"] == ["States.ALL"]]
+        for name, state in states.items()
+        if state["Type"] in ("Task", "Map")
+    }
+
+    before_deletion = {name: to for name, to in caught.items() if name not in ("Delete file system", "Check deleted")}
+    for name, following in before_deletion.items():
+        wanted = "Delete file system" if name == "Record failed file system" else "Record failed file system"
+        assert following == [wanted], name
+    assert states["Record failed file system"]["Next"] == "Delete file system"
+
+
+def test_every_error_of_ours_that_the_definition_names_exists():
+    errors = importlib.import_module("matrix.errors")
+    named = {error for state in STATES.values() for rule in state.get("Catch", []) for error in rule["ErrorEquals"]}
+
+    assert {error for error in named if "." not in error} <= set(dir(errors))
+
+
+def test_cfn_lint_accepts_the_definition_as_a_state_machine(tmp_path):
+    # Behind DefinitionUri cfn-lint does not look; inside the template it knows the language.
+    wrapped = {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Resources": {
+            "Run": {
+                "Type": "AWS::StepFunctions::StateMachine",
+                "Properties": {
+                    "RoleArn": "arn:aws:iam::123456789012:role/run",
+                    "Definition": DEFINITION,
+                    "DefinitionSubstitutions": dict.fromkeys(
+                        TEMPLATE["Resources"]["RunStateMachine"]["Properties"]["DefinitionSubstitutions"],
+                        "arn:aws:lambda:eu-west-1:123456789012:function:f",
+                    ),
+                },
+            }
+        },
+    }
+    (tmp_path / "wrapped.json").write_text(json.dumps(wrapped))
+
+    done = subprocess.run(
+        [Path(sys.executable).with_name("cfn-lint"), tmp_path / "wrapped.json"], capture_output=True, text=True
+    )
+
+    # Its schema lacks that MaxConcurrency, like all but a few fields of a Map, may be an expression in JSONata.
+    findings = [line for line in done.stdout.splitlines() if re.match(r"[EWI]\d{4} ", line)]
+    assert [line for line in findings if "max_concurrent_file_systems" not in line] == []
+
+
+@pytest.mark.parametrize("function", [n for n, r in TEMPLATE["Resources"].items() if r["Type"].endswith("::Function")])
+def test_each_function_has_a_role_and_a_log_group_of_its_own(function):
+    name = function.removesuffix("Function")
+    properties = TEMPLATE["Resources"][function]["Properties"]
+
+    assert properties["Role"] == f"{name}Role.Arn"
+    assert properties["LoggingConfig"]["LogGroup"] == f"{name}LogGroup"
+    assert "RetentionInDays" in TEMPLATE["Resources"][f"{name}LogGroup"]["Properties"]
+
+
+def statements() -> Iterator[dict[str, Any]]:
+    """Yield every statement of every role's own policies."""
+    for resource in TEMPLATE["Resources"].values():
+        if resource["Type"] == "AWS::IAM::Role":
+            for policy in resource["Properties"]["Policies"]:
+                yield from policy["PolicyDocument"]["Statement"]
+
+
+def test_only_calls_that_know_no_resource_are_allowed_on_any_and_each_place_says_why():
+    open_ones = [statement for statement in statements() if statement["Resource"] == "*"]
+    lines = (ROOT / "template.yaml").read_text().splitlines()
+    explained = [n for n, line in enumerate(lines) if line.strip().startswith("- Sid:") and "#" in lines[n - 1]]
+
+    assert {statement["Sid"] for statement in open_ones} == {"Describe", "MountTargetInterfaces", "DeliverLogs"}
+    for statement in open_ones:
+        where = [n for n, line in enumerate(lines) if line.strip() == f"- Sid: {statement['Sid']}"]
+        starred = [n for n in where if any("'*'" in line for line in lines[n : n + 13])]
+        assert set(starred) <= set(explained), statement["Sid"]
+
+
+def test_results_outlive_the_stack():
+    for name in ("ResultsBucket", "ResultsTable"):
+        assert TEMPLATE["Resources"][name]["DeletionPolicy"] == "Retain"
