@@ -44,6 +44,8 @@ from matrix.workloads.sweeps import Footprint
 # Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).
 CREATE_AND_DELETE_S = {"ebs": 0.0, "efs": 210.0, "fsx-openzfs": 1_500.0}
 CREATE_AND_DELETE_MOST_S = {"ebs": 0.0, "efs": 2_700.0, "fsx-openzfs": 7_200.0}
+# Fields of a matrix that change nothing about what its cells measure.
+UNMEASURED = {"$schema", "budgetUsd", "dryRun", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours"}
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0
 SHUTDOWN_S = 30.0
@@ -135,10 +137,10 @@ def plan(matrix: Matrix, *, region: str = "us-east-1", prices: PriceBook | None 
 
 
 def derived_seed(matrix: Matrix) -> int:
-    """Return a seed that depends on what the matrix says and on nothing else."""
+    """Return a seed that depends on what is measured and on nothing else: not on budget, owner or how many at once."""
     document = matrix.to_document()
-    document.pop("$schema", None)
-    text = json.dumps(document, sort_keys=True)
+    measured = {name: value for name, value in document.items() if name not in UNMEASURED}
+    text = json.dumps(measured, sort_keys=True)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
 
 

@@ -1,0 +1,89 @@
+"""The command `matrix`."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cli import local_up, terminal
+from cli.errors import CommandError, ExitCode, explain
+from cli.plan import plan
+from cli.reap import reap
+from cli.results import results
+from cli.run import run
+from cli.runs import runs
+from cli.schema import schema
+from cli.watch import watch
+
+ORDER_OF_USE = """\b
+Order of use:
+  matrix plan FILE          what it would create, how long, how much
+  matrix run FILE --local   try it on this machine, without AWS
+  matrix run FILE           measure on AWS (after `sam deploy`)
+  matrix results latest     what came out
+
+`matrix COMMAND --help` has an example of each. Documentation: docs/cli.md
+"""
+
+
+class Commands(TyperGroup):
+    """The commands, in their order of use; every error that one raises is put into words here."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort):
+            raise
+        except BrokenPipeError:
+            # The reader of our output has seen enough, as with `matrix results | head`.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(ExitCode.FAILED) from None
+        except KeyboardInterrupt:
+            terminal.say_error(CommandError("interrupted", "nothing goes on unless a run was said to have started"))
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except Exception as error:
+            if ctx.params.get("debug") or _is_usage(error):
+                raise
+            said = explain(error)
+            terminal.say_error(said)
+            raise typer.Exit(said.code) from None
+
+
+def _is_usage(error: Exception) -> bool:
+    """Whether typer itself has something to say about how the command was written."""
+    return hasattr(error, "exit_code") and hasattr(error, "format_message")
+
+
+app = typer.Typer(
+    name="matrix",
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=ORDER_OF_USE,
+)
+
+
+@app.callback()
+def matrix(
+    debug: Annotated[bool, typer.Option("--debug", envvar="MATRIX_DEBUG", help="Show tracebacks of errors.")] = False,
+) -> None:
+    """Find out which AWS storage to buy: a matrix of storages x workloads x fleets, measured on real instances."""
+
+
+for command in (plan, run, watch, results, runs, reap, schema):
+    app.command()(command)
+app.add_typer(local_up.app, name="local")
+
+
+def main() -> None:
+    """Run the command line; --debug may stand anywhere."""
+    arguments = sys.argv[1:]
+    is_debug = "--debug" in arguments
+    rest = [argument for argument in arguments if argument != "--debug"]
+    app(["--debug", *rest] if is_debug else rest)

@@ -1,0 +1,22 @@
+"""The options that several commands share, so that they read the same everywhere."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+MatrixFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The matrix: a JSON file, or - to read it from standard input.")
+]
+RunName = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run's name, as `matrix run` and `matrix runs` show it.")
+]
+Local = Annotated[bool, typer.Option("--local", help="Use the local cloud on this machine: no AWS account, no cost.")]
+Stack = Annotated[
+    str | None,
+    typer.Option("--stack", metavar="NAME", help="Use this CloudFormation stack on AWS (default: storage-matrix)."),
+]
+Region = Annotated[
+    str | None, typer.Option("--region", metavar="REGION", help="AWS region (default: your AWS configuration's).")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for scripts; progress goes to stderr.")]

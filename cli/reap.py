@@ -1,0 +1,62 @@
+"""`matrix reap`: delete what runs have left behind."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cli import deployment, options, terminal
+from cli.errors import CommandError, ExitCode
+from cli.service import Service
+
+
+def reap(  # noqa: PLR0917 - typer makes an option of each
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="Only what belongs to this run (stopped or not).")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be deleted.")] = False,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Delete what runs have left behind, and list it.
+
+    Instances, volumes and file systems that belong to no running run or are past their deadline. Reap also runs by
+    itself, after each run and on a schedule. Exit code 1 when something remains.
+
+    Example: matrix reap --run builds-20261120-101500-4f
+    """
+    # Never guessed: someone who wants to stop paying for a run on AWS must not be answered by a local cloud.
+    service = Service(deployment.find(local=local, stack=stack, region=region))
+    answer = service.reap(run, dry_run=dry_run)
+    if as_json:
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        _show(answer, dry_run)
+    if answer.get("remaining"):
+        if as_json:
+            raise typer.Exit(ExitCode.FAILED)
+        again = f"matrix reap {f'--run {run} ' if run else ''}{service.deployment.flag}"
+        raise CommandError(f"{len(answer['remaining'])} of them remain", f"in a minute again: `{again}`")
+
+
+def _show(answer: dict[str, Any], dry_run: bool) -> None:
+    console = terminal.stdout()
+    deleted, remaining = answer.get("deleted", []), answer.get("remaining", [])
+    if not deleted and not remaining:
+        console.print("nothing to delete")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for head in ("Resource", "Id", "Run", ""):
+        table.add_column(head, overflow="fold")
+    for one in deleted:
+        table.add_row(*_names(one), "would be deleted" if dry_run else "deleted")
+    for one in remaining:
+        table.add_row(*_names(one), "remains")
+    console.print(table)
+
+
+def _names(resource: dict[str, Any]) -> list[str]:
+    return [str(resource.get(name, "–")) for name in ("kind", "id", "run")]

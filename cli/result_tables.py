@@ -1,0 +1,100 @@
+"""A run's summary as tables for the terminal: per workload, one row per point below its storage and fleet."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from matrix.rendering import (
+    LOCAL_NOTE,
+    PERCENTILES,
+    all_warnings,
+    direction,
+    duration,
+    error_text,
+    fleet_label,
+    number,
+    point_labels,
+    primary_metric,
+    reading_order,
+)
+
+Summary = dict[str, Any]
+
+NARROW = 100
+LONGEST_REASON = 240
+
+
+def show(console: Console, summary: Summary) -> None:
+    """Print the results of a run."""
+    status = summary.get("status", "")
+    style = "green" if status == "measured" else "red"
+    console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (status, style)))
+    for (workload, metric), cells in _by_metric(summary).items():
+        console.print()
+        console.print(table(workload, metric, cells, console.width))
+    show_failed(console, summary)
+    for warning in all_warnings(summary):
+        console.print(Text.assemble(("Warning: ", "yellow"), warning))
+    if summary.get("environment") == "local":
+        console.print()
+        console.print(Text(LOCAL_NOTE, "yellow"))
+
+
+def _by_metric(summary: Summary) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Group the cells that have results by workload and primary metric, in the order of the run."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell in summary.get("cells", []):
+        names = {found[0] for point in cell.get("points") or [] if (found := primary_metric(point))}
+        for name in sorted(names):
+            groups.setdefault((cell["workload"]["type"], name), []).append(cell)
+    return groups
+
+
+def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -> Table:
+    """Build the table of one workload."""
+    between = ", " if width >= NARROW else ",\n"
+    example = next(point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"])
+    unit = example.get("unit", "")
+    title = f"{workload}: {unit if unit != 's' else 'duration'} ({direction(example)})"
+    built = Table(
+        title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2 if width >= NARROW else 1, 0, 0),
+        header_style="bold",
+        pad_edge=False,
+    )  # fmt: skip
+    built.add_column("Storage, fleet, point", overflow="fold")
+    for percentile in PERCENTILES:
+        built.add_column(percentile.upper(), justify="right", no_wrap=True)
+    built.add_column("n", justify="right", no_wrap=True)
+    for cell in reading_order(cells):
+        built.add_row(Text(f"{cell['file_system']}{between}{fleet_label(cell['fleet'])}", "cyan"))
+        labels = point_labels(cell["points"])
+        for point in cell["points"]:
+            if metric in point["metrics"]:
+                built.add_row(f"  {labels[point['id']]}", *_figures(point["metrics"][metric]))
+    return built
+
+
+def _figures(metric: dict[str, Any]) -> list[str | Text]:
+    write = duration if metric.get("unit") == "s" else number
+    values = [metric.get(percentile) for percentile in PERCENTILES]
+    count = Text(f"{metric['n']}/{metric['expected_n']}", "" if metric["n"] == metric["expected_n"] else "red")
+    return [*("–" if value is None else write(value) for value in values), count]
+
+
+def show_failed(console: Console, summary: Summary) -> None:
+    """Name each cell that has no result, with its error."""
+    failed = [cell for cell in summary.get("cells", []) if cell.get("state") != "measured"]
+    if not failed:
+        return
+    console.print()
+    console.print(Text(f"{len(failed)} of {len(summary['cells'])} cells were not measured", "bold red"))
+    for cell in failed:
+        console.print(Text.assemble("  ", (cell["id"], "bold"), ": ", why(cell)), soft_wrap=not console.is_terminal)
+
+
+def why(cell: dict[str, Any]) -> str:
+    """Say why a cell was not measured: its error, once, and no longer than one can read."""
+    text = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state", ""))
+    return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]} … (whole in summary.json)"

@@ -1,0 +1,99 @@
+"""`matrix results`: what came out of a run, as a table, JSON, CSV or Markdown."""
+
+import json
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from cli import deployment, mirror, options, result_tables, terminal
+from cli.errors import CommandError, UnknownRun
+from cli.service import SHOWN_RUNS, Service
+from cli.workdir import run_folder
+from matrix import rendering
+
+LATEST = "latest"
+Summary = dict[str, Any]
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+def results(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's name, or `latest`.")] = LATEST,
+    format_: Annotated[Format, typer.Option("--format", help="How to write them.")] = Format.TABLE,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+) -> None:
+    """Show what came out of a run.
+
+    Percentiles of each point over all instances and repetitions, with n and the expected n. Results of local runs
+    are kept in .local/runs/ and need no running cloud; those on AWS come from the bucket.
+    Without --local or --stack: the local run of this name if there is one, else AWS.
+
+    Example: matrix results latest --format csv > results.csv
+    """
+    summary = find_summary(run, local=local, stack=stack, region=region)
+    if format_ is Format.TABLE:
+        result_tables.show(terminal.stdout(), summary)
+    else:
+        typer.echo(_text(summary, format_), nl=False)
+
+
+def _text(summary: Summary, format_: Format) -> str:
+    if format_ is Format.JSON:
+        return json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
+    return rendering.to_csv(summary) if format_ is Format.CSV else rendering.to_markdown(summary)
+
+
+def find_summary(run: str, *, local: bool, stack: str | None, region: str | None) -> Summary:
+    """Return the summary of a run from the mirror, the local cloud or the bucket."""
+    on_aws = not local and (stack is not None or region is not None)
+    if not on_aws:
+        found = _from_mirror(run)
+        if found is not None:
+            return found
+        if local or mirror.mirrored_runs() or deployment.is_local_cloud_running():
+            return _from_local_cloud(run)
+    return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run)
+
+
+def _from_mirror(run: str) -> Summary | None:
+    if run != LATEST:
+        return mirror.document(run, "summary.json")
+    summaries = (mirror.document(name, "summary.json") for name in mirror.mirrored_runs())
+    return next((summary for summary in summaries if summary is not None), None)
+
+
+def _from_local_cloud(run: str) -> Summary:
+    if deployment.is_local_cloud_running():
+        return _from_service(Service(deployment.running_local_cloud()), run)
+    kept = mirror.mirrored_runs()
+    if run in kept:
+        raise _no_summary(run, f"see what there is in {run_folder(run)}/")
+    known = f"local runs: {', '.join(kept[:SHOWN_RUNS])}" if kept else "there is none yet: `matrix run FILE --local`"
+    raise UnknownRun(f"no local run {run}", f"{known}; for a run on AWS add --stack NAME")
+
+
+def _from_service(service: Service, run: str) -> Summary:
+    names = [execution.run for execution in service.executions(SHOWN_RUNS)] if run == LATEST else [run]
+    for name in names:
+        summary = service.document(name, "summary.json")
+        if summary is not None:
+            return summary
+    if run == LATEST:
+        raise UnknownRun("no run has results yet", f"runs: {', '.join(names) or 'none'}; start one: `matrix run FILE`")
+    # A run older than the 90 days that executions are kept is only in the bucket, and was found there.
+    state = service.execution(run).status
+    raise _no_summary(run, f"it is {state}; look at it: `matrix watch {run} {service.deployment.flag}`")
+
+
+def _no_summary(run: str, advice: str) -> CommandError:
+    return CommandError(f"run {run} has no results (it ended before they were put together, or still goes on)", advice)

@@ -1,0 +1,109 @@
+"""`matrix run`: plan, ask, start, follow, and say what came out."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from cli import deployment, local_cloud, options, plan_tables, planning, running, terminal, tools
+from cli.deployment import Deployment
+from cli.errors import CommandError, ExitCode
+from cli.plan import report_problems
+from cli.planning import Planned
+from cli.running import Wish
+from cli.service import Service
+from matrix.rendering import rough_duration
+
+
+def run(  # noqa: PLR0917 - typer makes an option of each
+    file: options.MatrixFile,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="RUN", help="Name of the run (default: made up).")
+    ] = None,
+    as_json: options.AsJson = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to the expected cost without being asked.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Start the run and return; look with `matrix watch`.")
+    ] = False,
+) -> None:
+    """Measure a matrix, on this machine or on AWS.
+
+    With --local on this machine, with its disk as storage; else on AWS, where the cost is shown and agreed to first.
+    Ctrl-C stops the run, deletes what it created and says what was measured until then.
+
+    Exit codes: 0 every cell measured, 1 some failed, 2 the matrix has mistakes, 3 interrupted.
+
+    Example: matrix run events/local-demo.json --local
+    """
+    if local and stack:
+        raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
+    try:
+        planned = planning.read_and_plan(file, region)
+    except planning.BadMatrix as bad:
+        report_problems(file, bad, as_json)
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
+    wish = Wish(name or running.made_up_name(planned.plan["name"]), as_json, detach)
+    # Until a run has started, SIGTERM only has to undo what Ctrl-C would.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if local:
+        _run_here(planned, wish)
+    else:
+        _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
+        found = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
+        running.run_to_end(Service(found), planned, wish)
+
+
+def _run_here(planned: Planned, wish: Wish) -> None:
+    console = terminal.stderr()
+    for line in tools.missing(planned.plan):
+        console.print(f"Note: {line}")
+    expected = rough_duration(planned.plan["totals"]["expected_s"])
+    console.print("On this machine: it measures this disk, its figures say nothing about AWS, and it costs nothing.")
+    console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
+    if wish.detach and not deployment.is_local_cloud_running():
+        raise CommandError(
+            "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
+        )
+    own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
+    with _local_cloud() as found:
+        running.run_to_end(Service(found), _one_at_a_time(planned), own)
+
+
+def _one_at_a_time(planned: Planned) -> Planned:
+    """All storages are folders of one disk here, so two file systems at once would measure each other."""
+    return replace(planned, matrix=planned.matrix | {"maxConcurrentFileSystems": 1})
+
+
+@contextmanager
+def _local_cloud() -> Iterator[Deployment]:
+    """Use the local cloud that runs, else one of our own for as long as it is needed."""
+    if deployment.is_local_cloud_running():
+        yield deployment.running_local_cloud()
+        return
+    terminal.stderr().print("Starting the local cloud …")
+    with local_cloud.started() as found:
+        yield found
+
+
+def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
+    """Show the cost; go on only when the user agrees to it."""
+    console = terminal.stderr()
+    sentence = plan_tables.cost_sentence(planned.plan)
+    console.print(f"{planned.plan['name']}: {planned.plan['totals']['cells']} cells, cost {sentence}")
+    if yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0:
+        return
+    if asked_from_pipe or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise CommandError(
+            "this run costs money and nobody can be asked here",
+            "look at it with `matrix plan FILE`, then add --yes; or try it without AWS: --local",
+            ExitCode.BAD_INPUT,
+        )
+    if not typer.confirm("Start it?", err=True):
+        raise CommandError("not started", "", ExitCode.INTERRUPTED)

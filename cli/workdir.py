@@ -1,0 +1,29 @@
+"""The working folder `.local/`: the running cloud's address, its logs, and the mirror of each local run's results."""
+
+import os
+from pathlib import Path
+
+
+def workdir() -> Path:
+    """Return the folder that the local cloud and its results live in: MATRIX_WORKDIR, else `.local` here."""
+    return Path(os.environ.get("MATRIX_WORKDIR", ".local"))
+
+
+def cloud_file() -> Path:
+    """Return the file that tells where the running local cloud is."""
+    return workdir() / "cloud.json"
+
+
+def cloud_log() -> Path:
+    """Return the file that a local cloud started by us writes its log to."""
+    return workdir() / "logs" / "cloud.log"
+
+
+def runs_folder() -> Path:
+    """Return the folder of all mirrored runs."""
+    return workdir() / "runs"
+
+
+def run_folder(run: str) -> Path:
+    """Return the mirror of one run."""
+    return runs_folder() / run

@@ -1,0 +1,74 @@
+"""The local cloud as a child process: waited for, quoted when it fails, ended whatever happens."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from cli import local_cloud
+from cli.errors import CloudDidNotStart
+
+READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"}})
+
+
+@pytest.fixture
+def plays(monkeypatch, tmp_path):
+    """Let a script play the local cloud."""
+
+    def play(script):
+        path = tmp_path / "cloud.py"
+        path.write_text(script)
+        monkeypatch.setattr(local_cloud, "COMMAND", (sys.executable, str(path)))
+
+    return play
+
+
+def is_alive(pid):
+    """Whether a process is still there."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_cloud_is_used_when_it_says_it_is_ready_and_ends_with_the_block(plays, tmp_path):
+    plays(
+        "import os, sys; open('pid', 'w').write(str(os.getpid())); print('starting')\n"
+        f"print('''{READY}''', flush=True); sys.stdin.read()"
+    )
+
+    with local_cloud.started() as found:
+        assert (found.environment, found.endpoint, found.outputs) == ("local", "http://localhost:1", {"A": "b"})
+        pid = int((tmp_path / "pid").read_text())
+        assert os.getsid(pid) != os.getsid(0), "Ctrl-C in our terminal would reach the cloud too"
+
+    assert not is_alive(pid)
+
+
+def test_a_cloud_that_does_not_start_is_quoted(plays):
+    plays("import sys; sys.exit('port 5000 is taken')")
+
+    with pytest.raises(CloudDidNotStart, match=r"exit code 1: it said:\nport 5000 is taken"), local_cloud.started():
+        pass
+
+
+def test_a_cloud_that_is_never_ready_is_not_waited_for_for_ever(plays, monkeypatch):
+    monkeypatch.setattr(local_cloud, "READY_WITHIN_S", 0.3)
+    plays("import sys; sys.stdin.read()")
+
+    with pytest.raises(CloudDidNotStart, match="not ready within"), local_cloud.started():
+        pass
+
+
+def test_a_cloud_that_will_not_end_is_ended(plays, monkeypatch):
+    monkeypatch.setattr(local_cloud, "ENDS_WITHIN_S", 0.3)
+    plays(f"import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('''{READY}''', flush=True)\n"
+          "time.sleep(60)")  # fmt: skip
+
+    child = local_cloud.start()
+    local_cloud.wait_until_ready(child)
+    local_cloud.stop(child)
+
+    assert child.returncode == -9

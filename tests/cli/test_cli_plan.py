@@ -1,0 +1,129 @@
+"""Planning from the command line: tables for people, documents for programs, every mistake at once."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MISTAKES = {
+    "storage": [
+        {"type": "ebs", "volumeType": "gp3", "sizeGiB": 10, "iops": 20000},
+        {"type": "efs", "performanceMode": "maxIO", "throughputMode": "elastic"},
+        {"type": "fsx-openzfs", "storageCapacityGiB": 1024, "throughputCapacityMBps": 300},
+    ],
+    "workload": [{"type": "touch", "files": 0, "threads": []}],
+    "repetitions": 0,
+    "colour": "red",
+}
+
+
+def test_a_plan_shows_file_systems_cells_totals_and_assumptions(matrix, scenario):
+    shown = matrix("plan", scenario())
+
+    assert shown.exit_code == 0
+    for word in ("EBS (gp3; 20 GiB", "m6i.large-x4", "In all: 2 cells, 4 points, 8 steps, 5 instances", "Assumptions"):
+        assert word in shown.stdout
+
+
+def test_a_plan_is_a_document_for_programs(matrix, scenario):
+    plan = json.loads(matrix("plan", scenario(), "--json").stdout)
+
+    assert [len(cell["steps"]) for cell in plan["cells"]] == [4, 4]
+    assert set(plan["totals"]["cost_usd"]) >= {"low", "expected", "high"}
+
+
+def test_a_matrix_is_read_from_a_pipe(matrix, scenario):
+    text = Path(scenario(name="piped")).read_text()
+
+    assert json.loads(matrix("plan", "-", "--json", input=text).stdout)["name"] == "piped"
+
+
+def test_all_mistakes_are_listed_with_path_value_rule_and_fix(matrix, scenario):
+    said = matrix("plan", scenario(**MISTAKES), env={"COLUMNS": "80"})
+
+    assert said.exit_code == 2
+    assert said.stdout == ""
+    assert "7 problems, nothing was started" in said.stderr
+    assert "storage[0].iops: 20000" in said.stderr
+    assert said.stderr.count("fix: ") == 7
+    assert max(map(len, said.stderr.splitlines())) <= 80
+
+
+def test_mistakes_are_a_document_for_programs(matrix, scenario):
+    said = matrix("plan", scenario(**MISTAKES), "--json")
+
+    assert said.exit_code == 2
+    problems = json.loads(said.stdout)["problems"]
+    assert len(problems) == 7
+    assert set(problems[0]) == {"path", "value", "rule", "fix"}
+
+
+def test_a_value_that_looks_like_a_style_is_printed_as_it_is(matrix, scenario):
+    assert "[bold]red[/bold]" in matrix("plan", scenario(name="[bold]red[/bold]")).stderr
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "\x00", '{"a": NaN}'])
+def test_what_is_no_matrix_is_refused_without_a_traceback(matrix, tmp_path, text):
+    (tmp_path / "odd.json").write_text(text)
+
+    said = matrix("plan", str(tmp_path / "odd.json"))
+
+    assert said.exit_code == 2
+    assert "problem" in said.stderr
+
+
+def test_a_file_that_is_not_there_is_said(matrix):
+    said = matrix("plan", "nowhere.json")
+
+    assert said.exit_code == 2
+    assert "cannot read nowhere.json: No such file or directory" in said.stderr
+
+
+def test_run_refuses_a_bad_matrix_before_anything_is_created(matrix, scenario):
+    said = matrix("run", scenario(**MISTAKES), "--local")
+
+    assert said.exit_code == 2
+    assert "local cloud" not in said.stderr
+
+
+def test_run_on_aws_does_not_spend_money_unasked(matrix, scenario):
+    said = matrix("run", scenario(), "--stack", "storage-matrix", "--region", "eu-central-1")
+
+    assert said.exit_code == 2
+    assert "cost $" in said.stderr
+    assert "add --yes" in said.stderr
+
+
+def test_the_schema_names_the_axes(matrix):
+    assert {"storage", "workload", "fleet"} <= set(json.loads(matrix("schema").stdout)["properties"])
+
+
+def test_help_is_there_at_once_and_shows_the_order_of_use():
+    command = [sys.executable, "-m", "cli", "--help"]
+    times = []
+    for _ in range(3):
+        started = time.monotonic()
+        shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        times.append(time.monotonic() - started)
+
+    assert (
+        shown.stdout.index("matrix plan FILE")
+        < shown.stdout.index("matrix run FILE")
+        < shown.stdout.index("results latest")
+    )
+    # 0.3 s on two idle cores; the limit leaves room for a busy machine, and fails when boto3 or pydantic come in.
+    assert min(times) < 0.8
+
+
+def test_help_imports_neither_boto3_nor_pydantic_nor_numpy():
+    code = "import sys, cli.main; print([m for m in ('boto3', 'botocore', 'pydantic', 'numpy') if m in sys.modules])"
+    paths = f"{ROOT}:{ROOT / 'functions'}"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": paths}, capture_output=True, text=True, check=True
+    )
+
+    assert shown.stdout.strip() == "[]"

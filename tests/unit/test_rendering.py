@@ -1,0 +1,162 @@
+"""The texts that a summary becomes: durations as published, one row per point, nothing dropped, nothing broken out."""
+
+import csv
+import io
+
+import pytest
+
+from matrix import rendering
+
+
+def summary(**changes):
+    """One measured build cell of 10 instances with the published percentiles, and one failed touch cell."""
+    build = {
+        "id": "ebs-gp3.build.m6i.4xlarge-x10",
+        "file_system": "ebs-gp3",
+        "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200, "iops": 3000},
+        "workload": {"type": "build"},
+        "fleet": {"instanceType": "m6i.4xlarge", "count": 10},
+        "state": "measured",
+        "error": None,
+        "points": [
+            {
+                "id": "p01",
+                "params": {"jobs": 16},
+                "label": "jobs 16",
+                "metrics": {
+                    "duration_s": {
+                        **{"unit": "s", "higher_is_better": False, "primary": True, "n": 9, "expected_n": 10},
+                        **{"p0": 5862, "p50": 5975, "p75": 5988, "p90": 6077, "p98": None, "p100": 6368, "mean": 6001},
+                    }
+                },
+            }
+        ],
+    }
+    touch = {
+        "id": "efs.touch.m6i.4xlarge-x1",
+        "storage": {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic"},
+        "workload": {"type": "touch"},
+        "fleet": {"instanceType": "m6i.4xlarge", "count": 1},
+        "state": "failed",
+        "error": {"name": "ToolMissing", "message": "parallel is missing | install\nit"},
+        "points": [],
+    }
+    document = {"run": "r1", "name": "builds", "environment": "aws", "status": "partly failed"}
+    return {**document, "started_at": 0, "finished_at": 60, "cells": [build, touch], "warnings": [], **changes}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (5862, "97m 42s"),
+        (6362, "106m 02s"),
+        (3600, "60m 00s"),
+        (60, "1m 00s"),
+        (59.96, "1m 00s"),
+        (59.94, "59.9s"),
+        (12.545, "12.5s"),
+        (0.648, "0.648s"),
+        (0.00124, "0.00124s"),
+        (0, "0s"),
+    ],
+)
+def test_durations_read_as_published(seconds, text):
+    assert rendering.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(4425.4, "4,425 files/s"), (305, "305 files/s"), (86.6, "86.6 files/s"), (1.578, "1.58 files/s"), (None, "–")],
+)
+def test_rates_carry_their_unit(value, text):
+    assert rendering.quantity(value, "files/s") == text
+
+
+def test_a_figure_that_is_not_a_number_is_a_dash():
+    assert rendering.quantity(float("nan"), "s") == "–"
+
+
+def test_storages_are_named_as_published():
+    efs = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "provisioned"}
+
+    assert rendering.storage_label({**efs, "provisionedThroughputMiBps": 1024}) == (
+        "EFS (performance mode generalPurpose; throughput mode provisioned 1024 MiB/s)"
+    )
+    assert rendering.storage_label({"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3000}) == (
+        "EBS (io2; 200 GiB; 3000 IOPS)"
+    )
+    assert rendering.storage_label({"type": "tape", "reels": 3}) == "tape (reels 3)"
+
+
+def test_markdown_has_one_row_per_point_with_published_durations():
+    row = next(line for line in rendering.to_markdown(summary()).splitlines() if "EBS" in line)
+
+    assert row == (
+        "| EBS (gp3; 200 GiB; 3000 IOPS) | 10 × m6i.4xlarge | jobs 16 | 97m 42s | 99m 35s | 99m 48s | 101m 17s | – "
+        "| 106m 08s | 9/10 |"
+    )
+
+
+def test_markdown_says_which_end_is_the_slow_one():
+    assert "## build: duration_s (lower is better, P100 is the slowest)" in rendering.to_markdown(summary())
+
+
+def test_markdown_names_failed_cells_on_one_line():
+    assert "| `efs.touch.m6i.4xlarge-x1` | ToolMissing: parallel is missing \\| install it |" in (
+        rendering.to_markdown(summary()).splitlines()
+    )
+
+
+def test_a_local_run_says_that_its_figures_are_not_those_of_aws():
+    assert rendering.LOCAL_NOTE in rendering.to_markdown(summary(environment="local"))
+    assert rendering.LOCAL_NOTE not in rendering.to_markdown(summary())
+
+
+def test_warnings_are_listed_with_their_path():
+    text = rendering.to_markdown(summary(warnings=["slow", {"path": "storage[0]", "value": 1, "message": "small"}]))
+
+    assert "- slow\n- storage[0]: small" in text
+
+
+def test_csv_keeps_failed_cells_and_plain_numbers():
+    rows = list(csv.DictReader(io.StringIO(rendering.to_csv(summary()))))
+
+    assert [(row["cell"], row["metric"], row["p0"], row["p98"], row["n"], row["expected_n"]) for row in rows] == [
+        ("ebs-gp3.build.m6i.4xlarge-x10", "duration_s", "5862", "", "9", "10"),
+        ("efs.touch.m6i.4xlarge-x1", "", "", "", "", ""),
+    ]
+    assert rows[1]["error"].startswith("ToolMissing")
+
+
+def test_an_empty_summary_renders():
+    assert rendering.to_markdown({"run": "r"}).startswith("# r")
+    assert rendering.to_csv({"run": "r"}).count("\n") == 1
+
+
+def test_points_are_named_by_what_differs_and_by_what_a_reader_looks_for():
+    touch = {"files": 1024, "tool": "engine", "directories": "own"}
+    points = [{"id": "p01", "params": {**touch, "threads": 1}}, {"id": "p02", "params": {**touch, "threads": 32}}]
+
+    assert rendering.point_labels(points) == {"p01": "directories own, threads 1", "p02": "directories own, threads 32"}
+
+
+def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
+    fio = {"id": "p01", "params": {"options": {"rw": "randwrite", "bs": "4k", "runtime": 10, "iodepth": 16}}}
+    dd = {"id": "p01", "params": {"total_bytes": 2147483648, "block_bytes": 1572864, "sync": "end", "threads": None}}
+
+    assert rendering.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
+    assert rendering.point_labels([dd]) == {"p01": "block 1536 KiB, sync end"}
+
+
+def test_what_is_left_behind_and_the_warnings_of_cells_are_listed():
+    cells = [{"id": "c1", "warnings": ["steal (3 samples)"]}]
+    text = rendering.to_markdown({"run": "r", "cells": cells, "left_behind": [{"kind": "volume", "id": "vol-1"}]})
+
+    assert "- still there: volume vol-1\n- c1: steal (3 samples)" in text
+
+
+def test_cells_are_read_storage_by_storage_with_growing_fleets():
+    ran = [("efs", 10), ("ebs", 4), ("efs", 2), ("ebs", 1)]
+    cells = [{"id": f"{system}{count}", "file_system": system, "fleet": {"count": count}} for system, count in ran]
+
+    assert [cell["id"] for cell in rendering.reading_order(cells)] == ["efs2", "efs10", "ebs1", "ebs4"]
