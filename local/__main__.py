@@ -1,0 +1,93 @@
+"""`python -m local up`: start the local cloud, say where it is, end it without a trace."""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from local.server import Cloud, CloudRunningError, Options
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def main() -> int:
+    """Serve until a signal, or the end of standard input with --with-parent."""
+    arguments = _parser().parse_args()
+    if sys.platform != "linux":
+        print(
+            f"local cloud: {sys.platform} is not supported: Lambda's runtime client (awslambdaric) has wheels for "
+            "Linux only, and ending all processes with the cloud relies on Linux. Use a Linux machine or VM; "
+            "`matrix plan` and everything against AWS work here.",
+            file=sys.stderr,
+        )
+        return 2
+    ending = threading.Event()
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: ending.set())
+    if arguments.with_parent:
+        threading.Thread(target=_wait_for_parent, args=(ending,), daemon=True).start()
+    return _serve(Cloud(_options(arguments)), ending)
+
+
+def _serve(cloud: Cloud, ending: threading.Event) -> int:
+    from local.deploy import DeployError
+    from local.moto_names import MotoChangedError
+
+    try:
+        description = cloud.start()
+    except CloudRunningError as err:
+        print(f"local cloud: {err}", file=sys.stderr)
+        return 1
+    except (DeployError, MotoChangedError) as err:
+        print(f"local cloud: {err}", file=sys.stderr)
+        cloud.stop()
+        return 1
+    except BaseException:
+        cloud.stop()
+        raise
+    print(json.dumps(description), flush=True)
+    ending.wait()
+    cloud.stop()
+    return 0
+
+
+def _wait_for_parent(ending: threading.Event) -> None:
+    while sys.stdin.buffer.read1(4096):
+        continue
+    ending.set()
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    return Options(
+        workdir=arguments.workdir,
+        port=arguments.port,
+        template=None if arguments.no_deploy else arguments.template,
+        stack=arguments.stack,
+        region=arguments.region,
+        time_scale=arguments.time_scale,
+        vcpu_quota=arguments.vcpu_quota,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m local", description="The local cloud of Storage Matrix")
+    up = parser.add_subparsers(required=True).add_parser("up", help="start it and deploy the stack")
+    up.add_argument("--workdir", type=Path, default=Path(".local"), help="where it keeps everything (default: .local)")
+    up.add_argument("--port", type=int, default=0, help="port of the AWS endpoint (default: a free one)")
+    up.add_argument("--template", type=Path, default=Path("template.yaml"), help="what is deployed")
+    up.add_argument("--stack", default="storage-matrix", help="name of the stack")
+    up.add_argument("--region", default="us-east-1", help="the only region that is served fully")
+    up.add_argument("--no-deploy", action="store_true", help="start without a stack")
+    up.add_argument("--with-parent", action="store_true", help="end when standard input ends")
+    up.add_argument("--time-scale", type=float, default=40.0, help="how much faster waits of executions pass")
+    up.add_argument("--vcpu-quota", type=int, help="refuse launches above so many vCPUs, as an account's quota does")
+    return parser
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # moto's daemon threads would otherwise be torn down one by one

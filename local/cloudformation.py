@@ -1,0 +1,354 @@
+"""Corrections to moto's CloudFormation, for the embedded deploy and for the unmodified sam CLI alike.
+
+The gaps: SAM templates are not translated; a CREATE change set leaves the stack without outputs and events;
+UsePreviousValue gives the resolved value; unknown types are skipped in silence; some properties of functions, layers
+and state machines are dropped; lists with AWS::NoValue, list parameters' defaults, Fn::Cidr and GetAZs are wrong.
+"""
+
+import base64
+import contextlib
+import copy
+import ipaddress
+import json
+import logging
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import boto3
+from moto.awslambda import models as lambda_models
+from moto.cloudformation import models, parsing
+from moto.cloudformation.exceptions import ValidationError
+from moto.iam.models import iam_backends
+from moto.s3.models import s3_backends
+from moto.stepfunctions import models as state_machines
+from moto.stepfunctions.responses import get_backend as states_backend
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+
+from local import network_deletion, resource_types, yaml_template
+
+SAM = "AWS::Serverless-2016-10-31"
+ACCOUNT = "123456789012"  # moto's
+# the suffixes of the Availability Zones that Fn::GetAZs gives: moto says four, most regions have three
+ZONES = "abc"
+
+
+def install(endpoint: str) -> None:
+    """Apply all corrections."""
+    logging.getLogger("samtranslator").setLevel(logging.ERROR)
+    resource_types.install(endpoint)
+    network_deletion.install()
+    models.Stack.parse_template = staticmethod(yaml_template.load)
+    models.ChangeSet._parse_template = lambda self: setattr(self, "template_dict", yaml_template.load(self.template))
+    _translate_on_arrival()
+    _keep_given_parameters()
+    _complete_change_sets()
+    _refuse_unknown_types()
+    _name_the_failing_resource()
+    _correct_functions_of_templates()
+    _keep_properties_of_functions()
+    _keep_properties_of_state_machines()
+    lambda_models.LayerVersion.physical_resource_id = property(lambda self: self.arn)
+
+
+def translate(template: dict[str, Any], parameters: dict[str, str], region: str) -> dict[str, Any]:
+    """The SAM transform, by AWS's own translator, offline."""
+    transforms = template.get("Transform")
+    if SAM not in (transforms if isinstance(transforms, list) else [transforms]):
+        return template
+    translator = Translator(_managed_policies(), Parser(), boto_session=boto3.session.Session(region_name=region))
+    return translator.translate(sam_template=copy.deepcopy(template), parameter_values=dict(parameters))
+
+
+@cache
+def _managed_policies() -> dict[str, str]:
+    return {policy.name: policy.arn for policy in iam_backends[ACCOUNT]["aws"].aws_managed_policies}
+
+
+def _translate_on_arrival() -> None:
+    """CreateStack, UpdateStack and CreateChangeSet take SAM templates."""
+    backend = models.CloudFormationBackend
+    create, update, change = backend.create_stack, backend.update_stack, backend.create_change_set
+
+    def translated(self: Any, text: str, given: dict[str, str]) -> tuple[str, dict[str, str]]:
+        template = yaml_template.load(text)
+        parameters = _with_defaults(template, given)
+        try:
+            template = translate(template, parameters, self.region_name)
+        except Exception as err:
+            raise ValidationError(message=f"Transform {SAM} failed: {err}") from err
+        for resource in template.get("Resources", {}).values():
+            # moto adds this to its own copy only, and then takes the resource for a changed one in every update
+            resource.setdefault("Properties", {})
+        return json.dumps(template), parameters
+
+    def create_stack(self: Any, name: str, template: str, parameters: dict, **rest: Any) -> Any:
+        text, parameters = translated(self, template, parameters)
+        try:
+            return create(self, name, text, parameters, **rest)
+        except Exception:
+            # a rolled back stack would only be in the way of the next attempt, so it goes altogether
+            for stack in [stack for stack in self.stacks.values() if stack.name == name and not stack.events[1:]]:
+                del self.stacks[stack.stack_id]
+                with contextlib.suppress(Exception):
+                    stack.delete()
+            raise
+
+    def update_stack(self: Any, name: str, template: str, *, role_arn: Any, parameters: list, tags: Any) -> Any:
+        stack = self.get_stack(name)
+        given = self._resolve_update_parameters(instance=stack, incoming_params=parameters)
+        text, given = translated(self, template, given)
+        entries = [{"ParameterKey": key, "ParameterValue": value} for key, value in given.items()]
+        return update(self, name, text, role_arn, entries, tags)
+
+    def create_change_set(
+        self: Any, stack_name: str, change_set_name: str, template: str, parameters: dict, **rest: Any
+    ) -> Any:
+        text, parameters = translated(self, template, parameters)
+        return change(self, stack_name, change_set_name, text, parameters, **rest)
+
+    backend.create_stack, backend.update_stack, backend.create_change_set = (
+        create_stack,
+        update_stack,
+        create_change_set,
+    )
+
+
+def _with_defaults(template: dict[str, Any], given: dict[str, str] | None) -> dict[str, str]:
+    """Every declared parameter as a string; moto splits lists only among those that are given."""
+    declared = template.get("Parameters") or {}
+    defaults = {name: str(parameter["Default"]) for name, parameter in declared.items() if "Default" in parameter}
+    unknown = sorted(set(given or {}) - set(declared))
+    if unknown:
+        raise ValidationError(message=f"Parameters: {unknown} do not exist in the template")
+    return {**defaults, **(given or {})}
+
+
+def _keep_given_parameters() -> None:
+    """UsePreviousValue gives back what was passed, not what an SSM parameter resolved to."""
+    models.Stack.stack_parameters = property(lambda self: dict(self.parameters))
+    models.Stack.has_parameters = lambda self, other: self.parameters == other
+
+
+def _complete_change_sets() -> None:
+    """Executing a change set creates resources, outputs, exports and events, and says when it failed."""
+    backend = models.CloudFormationBackend
+    execute = backend.execute_change_set
+
+    def apply(self: Any) -> None:
+        stack, is_new = self.stack, self.change_set_type == "CREATE"
+        exports = models.cloudformation_backends[stack.account_id][stack.region_name].exports
+        stack.template = self.template
+        stack._parse_template()
+        stack.description = stack.template_dict.get("Description")
+        stack.tags = self.tags or stack.tags
+        stack.parameters = self.parameters
+        if is_new:
+            stack.cross_stack_resources = exports
+            stack.resource_map = stack._create_resource_map()
+            stack.resource_map.create(stack.template_dict)
+        else:
+            stack.resource_map.update(stack.template_dict, self.parameters)
+        stack.output_map = stack._create_output_map()
+        exports.update({export.name: export for export in stack.exports})
+        _add_events(stack, f"{self.change_set_type}_COMPLETE")
+
+    def execute_or_fail(self: Any, change_set_name: str, stack_name: str | None = None) -> None:
+        change_set = self.describe_change_set(change_set_name)
+        try:
+            execute(self, change_set_name, stack_name)
+        except Exception as err:
+            logging.getLogger(__name__).exception("change set of %s failed", change_set.stack_name)
+            stack, is_new = change_set.stack, change_set.change_set_type == "CREATE"
+            stack._add_stack_event(f"{change_set.change_set_type}_FAILED", resource_status_reason=str(err))
+            stack.status = "ROLLBACK_COMPLETE" if is_new else "UPDATE_ROLLBACK_COMPLETE"
+            stack._add_stack_event(stack.status)
+
+    models.ChangeSet.apply = apply
+    backend.execute_change_set = execute_or_fail
+
+
+def _add_events(stack: Any, status: str) -> None:
+    for name, resource in stack.template_dict["Resources"].items():
+        condition = resource.get("Condition")
+        if condition and not stack.resource_map.lazy_condition_map[condition]:
+            continue
+        event = models.Event(
+            stack_id=stack.stack_id,
+            stack_name=stack.name,
+            logical_resource_id=name,
+            physical_resource_id=getattr(stack.resource_map[name], "physical_resource_id", None) or name,
+            resource_type=resource["Type"],
+            resource_status=status,
+            resource_status_reason=None,
+            resource_properties=None,
+        )
+        stack.events.append(event)
+
+
+def _refuse_unknown_types() -> None:
+    lookup = parsing.resource_class_from_type
+
+    def lookup_or_fail(resource_type: str) -> Any:
+        found = lookup(resource_type)
+        if found is None and resource_type not in parsing.NULL_MODELS:
+            raise ValidationError(message=f"Template format error: Unrecognized resource types: [{resource_type}]")
+        return found
+
+    parsing.resource_class_from_type = lookup_or_fail
+
+
+def _name_the_failing_resource() -> None:
+    """An error in a resource names it; a type that cannot be updated is an error instead of a lost resource."""
+
+    def naming(act: Callable[..., Any]) -> Callable[..., Any]:
+        def act_or_explain(logical_id: str, resource_json: dict, *rest: Any, **named: Any) -> Any:
+            try:
+                return act(logical_id, resource_json, *rest, **named)
+            except ValidationError:
+                raise
+            except Exception as err:
+                kind = f"{logical_id} ({resource_json.get('Type')})"
+                message = f"Resource {kind} failed: {type(err).__name__}: {err}"
+                raise ValidationError(message=message) from err
+
+        return act_or_explain
+
+    update = parsing.parse_and_update_resource
+
+    def update_or_fail(logical_id: str, resource_json: dict, *rest: Any, **named: Any) -> Any:
+        kind = parsing.resource_class_from_type(resource_json["Type"])
+        if hasattr(kind.update_from_cloudformation_json, "__isabstractmethod__"):
+            raise ValidationError(
+                message=f"Resource {logical_id} ({resource_json['Type']}) cannot be updated by the local cloud; "
+                "delete the stack and deploy it again."
+            )
+        return update(logical_id, resource_json, *rest, **named)
+
+    parsing.parse_and_create_resource = naming(parsing.parse_and_create_resource)
+    parsing.parse_and_update_resource = naming(update_or_fail)
+
+
+def _correct_functions_of_templates() -> None:
+    """Fn::GetAZs of a Ref, Fn::Cidr, Fn::Select with a computed index, AWS::NoValue in lists, ${x} as a reference."""
+    clean, references = parsing.clean_json, parsing.get_references_from_template
+
+    def clean_more(node: Any, resources: Any) -> Any:
+        if isinstance(node, list):
+            return [member for member in (clean_more(part, resources) for part in node) if member is not None]
+        if isinstance(node, dict) and "Fn::GetAZs" in node:
+            region = clean_more(node["Fn::GetAZs"], resources) or resources["AWS::Region"]
+            return [f"{region}{zone}" for zone in ZONES]
+        if isinstance(node, dict) and "Fn::Cidr" in node:
+            block, count, *bits = clean_more(node["Fn::Cidr"], resources)
+            return _subnets(str(block), int(count), int(bits[0]) if bits else 8)
+        if isinstance(node, dict) and "Fn::Select" in node:
+            index, members = node["Fn::Select"]
+            return clean_more(members, resources)[int(clean_more(index, resources))]
+        return clean(node, resources)
+
+    def references_and_subs(template: Any) -> list[str]:
+        text = json.dumps(template)
+        return [*references(template), *re.findall(r"\$\{([A-Za-z0-9]+)[.}]", text)]
+
+    parsing.clean_json = clean_more
+    parsing.get_references_from_template = references_and_subs
+
+
+def _subnets(block: str, count: int, host_bits: int) -> list[str]:
+    network = ipaddress.ip_network(block)
+    subnets = network.subnets(new_prefix=network.max_prefixlen - host_bits)
+    return [str(subnet) for subnet, _ in zip(subnets, range(count), strict=False)]
+
+
+def _keep_properties_of_functions() -> None:
+    """Layers, tags, architectures and the rest reach Lambda; moto passes seven properties on."""
+
+    def create(
+        cls: Any, resource_name: str, cloudformation_json: dict, account_id: str, region_name: str, **_: Any
+    ) -> Any:
+        properties = dict(cloudformation_json["Properties"])
+        properties["FunctionName"] = properties.get("FunctionName", resource_name)
+        properties["Code"] = _code(cls, properties)
+        if isinstance(properties.get("Tags"), list):
+            properties["Tags"] = {tag["Key"]: tag["Value"] for tag in properties["Tags"]}
+        function = lambda_models.lambda_backends[account_id][region_name].create_function(properties)
+        _keep_logging(function, properties)
+        return function
+
+    def update(cls: Any, original_resource: Any, cloudformation_json: dict, **_: Any) -> Any:
+        properties = cloudformation_json["Properties"]
+        original_resource.update_configuration(properties)
+        original_resource.update_function_code(_code(cls, properties))
+        _keep_logging(original_resource, properties)
+        return original_resource
+
+    lambda_models.LambdaFunction.create_from_cloudformation_json = classmethod(create)
+    lambda_models.LambdaFunction.update_from_cloudformation_json = classmethod(update)
+
+
+def _code(cls: Any, properties: dict[str, Any]) -> dict[str, Any]:
+    """Where the code is; inline code is text in a template and an archive for Lambda."""
+    code = dict(properties["Code"])
+    if "ZipFile" in code:
+        code["ZipFile"] = base64.b64encode(cls._create_zipfile_from_plaintext_code(code["ZipFile"]))
+    return code
+
+
+def _keep_logging(function: Any, properties: dict[str, Any]) -> None:
+    """The log group that the function names, and its log format, which moto does not know."""
+    logging_config = properties.get("LoggingConfig", {})
+    function.logs_group_name = logging_config.get("LogGroup", function.logs_group_name)
+    function.local_log_format = logging_config.get("LogFormat", "Text")
+
+
+def _keep_properties_of_state_machines() -> None:
+    """DefinitionS3Location, Definition, substitutions, type and tags reach Step Functions."""
+
+    def create(
+        cls: Any,  # noqa: ARG001
+        resource_name: str,
+        cloudformation_json: dict,
+        account_id: str,
+        region_name: str,
+        **_: Any,
+    ) -> Any:
+        properties = cloudformation_json["Properties"]
+        return states_backend(account_id, region_name).create_state_machine(
+            name=properties.get("StateMachineName", resource_name),
+            definition=_definition(properties, account_id),
+            roleArn=properties.get("RoleArn", ""),
+            tags=[{"key": tag["Key"], "value": tag["Value"]} for tag in properties.get("Tags", [])],
+            sm_type=properties.get("StateMachineType"),
+        )
+
+    def update(
+        cls: Any,  # noqa: ARG001
+        original_resource: Any,
+        cloudformation_json: dict,
+        account_id: str,
+        region_name: str,
+        **_: Any,
+    ) -> Any:
+        properties = cloudformation_json["Properties"]
+        states_backend(account_id, region_name).update_state_machine(
+            original_resource.arn, definition=_definition(properties, account_id), role_arn=properties.get("RoleArn")
+        )
+        return original_resource
+
+    state_machines.StateMachine.create_from_cloudformation_json = classmethod(create)
+    state_machines.StateMachine.update_from_cloudformation_json = classmethod(update)
+
+
+def _definition(properties: dict[str, Any], account_id: str) -> str:
+    if "DefinitionS3Location" in properties:
+        location = properties["DefinitionS3Location"]
+        stored = s3_backends[account_id]["aws"].get_object(location["Bucket"], location["Key"], location.get("Version"))
+        definition = json.dumps(yaml_template.load(stored.value.decode()))
+    else:
+        definition = properties.get("DefinitionString") or json.dumps(properties["Definition"])
+    for name, value in (properties.get("DefinitionSubstitutions") or {}).items():
+        definition = definition.replace(f"${{{name}}}", str(value))
+    return definition

@@ -1,0 +1,133 @@
+"""The embedded deploy: the stack of template.yaml in the local cloud in about a second, without the sam CLI.
+
+It does what `sam build && sam deploy` does but for two things: functions are zipped as they are, because their
+packages come from the virtual environment; and parameters are set that make the stack local, where it declares them.
+"""
+
+import hashlib
+import io
+import json
+import platform
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from local import yaml_template
+from local.clients import operator_client
+
+ARTIFACTS = "storage-matrix-local-artifacts"
+# A constant date, so that the same code gives the same archive and the same folder on disk.
+ZIP_DATE = (1980, 1, 1, 0, 0, 0)
+# Agents start at a common instant, this long after the gate is written: half a second of clock reading is enough here.
+GATE_MARGIN_S = 0.3
+
+
+class DeployError(RuntimeError):
+    """The template cannot be deployed; the message says where and why."""
+
+
+class Deployment:
+    """One stack from one template file."""
+
+    def __init__(self, template: Path, endpoint: str, region: str) -> None:
+        self._root = template.parent
+        self._template = template
+        self._endpoint = endpoint
+        self._region = region
+        self._uploaded: dict[Path, dict[str, str]] = {}
+
+    def run(self, stack: str, storage: Path) -> dict[str, str]:
+        """Create the stack; its outputs."""
+        if not self._template.exists():
+            raise DeployError(f"{self._template} does not exist; start with --no-deploy for a cloud without a stack")
+        template = yaml_template.load(self._template.read_text())
+        self._package(template)
+        declared = template.get("Parameters", {})
+        wanted = local_parameters(storage)
+        parameters = [
+            {"ParameterKey": name, "ParameterValue": value} for name, value in wanted.items() if name in declared
+        ]
+        return self._create(stack, template, parameters)
+
+    def _create(self, stack: str, template: dict[str, Any], parameters: list[dict[str, str]]) -> dict[str, str]:
+        cloudformation = self._client("cloudformation")
+        try:
+            cloudformation.create_stack(
+                StackName=stack,
+                TemplateURL=self._upload_template(template),
+                Parameters=parameters,
+                Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
+            )
+        except ClientError as err:
+            raise DeployError(f"{self._template}: {err.response['Error']['Message']}") from err
+        described = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+        if described["StackStatus"] != "CREATE_COMPLETE":
+            raise DeployError(f"stack {stack} ended as {described['StackStatus']}")
+        return {output["OutputKey"]: output["OutputValue"] for output in described.get("Outputs", [])}
+
+    def _package(self, template: dict[str, Any]) -> None:
+        """Upload what the template refers to by local paths."""
+        self._client("s3").create_bucket(Bucket=ARTIFACTS, **_location(self._region))
+        common = template.get("Globals", {}).get("Function", {})
+        common_code = common.pop("CodeUri", None)
+        for name, resource in template["Resources"].items():
+            properties = resource.setdefault("Properties", {})
+            match resource["Type"]:
+                case "AWS::Serverless::Function":
+                    code = properties.get("CodeUri", common_code)
+                    if isinstance(code, str):
+                        properties["CodeUri"] = self._upload_path(name, code)
+                case "AWS::Serverless::LayerVersion" if isinstance(properties.get("ContentUri"), str):
+                    properties["ContentUri"] = self._upload_path(name, properties["ContentUri"])
+                case "AWS::Serverless::StateMachine" if isinstance(properties.get("DefinitionUri"), str):
+                    properties["DefinitionUri"] = self._upload_path(name, properties["DefinitionUri"])
+
+    def _upload_path(self, name: str, uri: str) -> dict[str, str]:
+        """A folder as an archive or a file as it is, once however many resources refer to it."""
+        path = self._root / uri
+        if not path.exists():
+            raise DeployError(f"{name}: {path} does not exist")
+        if path not in self._uploaded:
+            self._uploaded[path] = self._upload(zipped(path) if path.is_dir() else path.read_bytes())
+        return dict(self._uploaded[path])
+
+    def _upload(self, body: bytes) -> dict[str, str]:
+        key = hashlib.sha256(body).hexdigest()
+        self._client("s3").put_object(Bucket=ARTIFACTS, Key=key, Body=body)
+        return {"Bucket": ARTIFACTS, "Key": key}
+
+    def _upload_template(self, template: dict[str, Any]) -> str:
+        # by URL, as a template in the request may have 51,200 bytes only
+        uploaded = self._upload(json.dumps(template, default=str).encode())
+        return f"{self._endpoint}/{uploaded['Bucket']}/{uploaded['Key']}"
+
+    def _client(self, service: str) -> Any:
+        return operator_client(service, self._endpoint, self._region)
+
+
+def local_parameters(storage: Path) -> dict[str, str]:
+    """What differs in a local stack; only those that the template declares are passed."""
+    machine = platform.machine().lower()
+    return {
+        "LocalMountRoot": str(storage.resolve()),
+        "GateMarginSeconds": str(GATE_MARGIN_S),
+        "FunctionArchitecture": "arm64" if machine in ("arm64", "aarch64") else "x86_64",
+        "FunctionRuntime": f"python{sys.version_info.major}.{sys.version_info.minor}",
+    }
+
+
+def zipped(folder: Path) -> bytes:
+    """A deterministic archive of a folder, without what Python leaves in it."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as content:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                content.writestr(zipfile.ZipInfo(str(path.relative_to(folder)), ZIP_DATE), path.read_bytes())
+    return archive.getvalue()
+
+
+def _location(region: str) -> dict[str, Any]:
+    return {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}

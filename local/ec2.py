@@ -1,0 +1,182 @@
+"""Corrections to moto's EC2 that a fleet launch depends on, and the hook through which instances come alive.
+
+Corrected: ClientToken is honoured; IOPS and throughput of volumes are kept; the instance profile, shutdown behaviour
+and network interface tags reach every instance, from the launch template too; terminating twice is harmless.
+Image and instance type validation is moto's own, switched on by environment variables (see local/server.py).
+"""
+
+import threading
+from typing import Any, Protocol
+
+from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models import instances
+from moto.ec2.models.iam_instance_profile import IamInstanceProfileAssociationBackend
+from moto.ec2.models.instance_types import INSTANCE_TYPES
+from moto.ec2.responses.instances import InstanceResponse
+
+NO_TOKEN = "ABCDE"  # noqa: S105 - what moto passes when a request has no ClientToken
+PENDING, RUNNING, SHUTTING_DOWN, TERMINATED = 0, 16, 32, 48
+_launching = threading.local()
+
+
+class Player(Protocol):
+    """Who makes an instance do something."""
+
+    def begin(self, instance: Any) -> None:
+        """Bring a pending instance to life."""
+
+    def end(self, instance: Any) -> None:
+        """End an instance's processes; it becomes terminated afterwards."""
+
+
+def install(player: Player, vcpu_quota: int | None = None) -> None:
+    """Apply all corrections; `vcpu_quota` is how many vCPUs may run at once, as accounts have it, None for no limit."""
+    _keep_volume_performance()
+    if vcpu_quota is not None:
+        _enforce_quota(vcpu_quota)
+    _associate_profiles_once()
+    _launch_idempotently(player)
+    _terminate_through(player)
+
+
+def set_state(instance: Any, name: str, code: int) -> None:
+    """Change the state that DescribeInstances tells."""
+    instance._state.name, instance._state.code = name, code
+
+
+def _keep_volume_performance() -> None:
+    """moto parses Iops, drops Throughput, and creates the volumes of a launch with neither."""
+    parse, add = InstanceResponse._parse_block_device_mapping, instances.Instance.add_block_device
+
+    def parse_all(self: Any) -> list[dict[str, Any]]:
+        mappings = parse(self)
+        for mapping, requested in zip(mappings, self._get_param("BlockDeviceMappings", []), strict=True):
+            mapping["Ebs"]["Throughput"] = requested.get("Ebs", {}).get("Throughput")
+        return mappings
+
+    def add_with_performance(self: Any, size: int, device_path: str, *rest: Any, **named: Any) -> None:
+        requested = getattr(_launching, "volumes", {}).get(device_path, {})
+        backend, create = self.ec2_backend, self.ec2_backend.create_volume
+        iops, throughput = (requested.get(name) for name in ("Iops", "Throughput"))
+        backend.create_volume = lambda **volume: create(
+            **volume, iops=int(iops) if iops else None, throughput=int(throughput) if throughput else None
+        )
+        try:
+            add(self, size, device_path, *rest, **named)
+        finally:
+            del backend.create_volume
+
+    InstanceResponse._parse_block_device_mapping = parse_all
+    instances.Instance.add_block_device = add_with_performance
+
+
+def _associate_profiles_once() -> None:
+    """A repeated launch (same ClientToken) associates the same profile again, which moto refuses."""
+    associate = IamInstanceProfileAssociationBackend.associate_iam_instance_profile
+
+    def associate_once(self: Any, instance_id: str, **profile: Any) -> Any:
+        return self.iam_instance_profile_associations.get(instance_id) or associate(self, instance_id, **profile)
+
+    IamInstanceProfileAssociationBackend.associate_iam_instance_profile = associate_once
+
+
+def _enforce_quota(vcpu_quota: int) -> None:
+    """EC2 refuses a launch, whole, that would take an account above its vCPUs; moto knows no such quota."""
+    run = instances.InstanceBackend.run_instances
+
+    def run_within_quota(self: Any, image_id: str, count: int, *rest: Any, **request: Any) -> Any:
+        alive = [one for one in self.all_instances() if one._state.code in (PENDING, RUNNING)]
+        running = sum(_vcpus(one.instance_type) for one in alive)
+        wanted = count * _vcpus(request["instance_type"])
+        if running + wanted > vcpu_quota:
+            raise EC2ClientError(
+                "VcpuLimitExceeded",
+                f"You have requested more vCPU capacity than your current vCPU limit of {vcpu_quota} allows for the "
+                "instance bucket that the specified instance type belongs to.",
+            )
+        return run(self, image_id, count, *rest, **request)
+
+    instances.InstanceBackend.run_instances = run_within_quota
+
+
+def _vcpus(instance_type: str) -> int:
+    return INSTANCE_TYPES[instance_type]["VCpuInfo"]["DefaultVCpus"]
+
+
+def _launch_idempotently(player: Player) -> None:
+    run = instances.InstanceBackend.run_instances
+    launches: dict[tuple[str, str, str], tuple[Any, Any]] = {}
+    lock = threading.Lock()
+
+    def run_once(
+        self: Any, image_id: str, count: int, user_data: Any, security_group_names: list, **request: Any
+    ) -> Any:
+        token = request.get("client_token") or NO_TOKEN
+        key = (self.account_id, self.region_name, token)
+        parameters = (image_id, count, str(user_data), request.get("instance_type"), request.get("subnet_id"))
+        with lock:  # a retry that overtakes the first attempt must find its launch
+            if token != NO_TOKEN and key in launches:
+                reservation, first = launches[key]
+                if parameters != first:
+                    raise EC2ClientError(
+                        "IdempotentParameterMismatch",
+                        "The client token you have provided is associated with a resource that was launched with a "
+                        f"different set of parameters: {token}",
+                    )
+                return reservation
+            template = _template(self, request)
+            mappings = request.get("block_device_mappings") or template.get("BlockDeviceMappings") or []
+            _launching.volumes = {mapping["DeviceName"]: mapping.get("Ebs", {}) for mapping in mappings}
+            tags = dict(request.get("tags", {}))
+            reservation = run(self, image_id, count, user_data, security_group_names, **request)
+            launches[key] = (reservation, parameters)
+        for instance in reservation.instances:
+            _complete(self, instance, request, template, tags)
+            set_state(instance, "pending", PENDING)
+            player.begin(instance)
+        return reservation
+
+    instances.InstanceBackend.run_instances = run_once
+
+
+def _template(backend: Any, request: dict[str, Any]) -> dict[str, Any]:
+    wanted = request.get("launch_template")
+    return backend._get_template_from_args(wanted).data if wanted else {}
+
+
+def _complete(backend: Any, instance: Any, request: dict, template: dict, tags: dict[str, dict[str, str]]) -> None:
+    """What moto keeps for the first instance only, or ignores in a launch template."""
+    profile = template.get("IamInstanceProfile", {})
+    name = request.get("iam_instance_profile_name") or profile.get("Name")
+    arn = request.get("iam_instance_profile_arn") or profile.get("Arn")
+    if name or arn:
+        backend.associate_iam_instance_profile(
+            instance.id, iam_instance_profile_name=name, iam_instance_profile_arn=arn
+        )
+    if not request.get("instance_initiated_shutdown_behavior") and "InstanceInitiatedShutdownBehavior" in template:
+        instance.instance_initiated_shutdown_behavior = template["InstanceInitiatedShutdownBehavior"]
+    if not request.get("metadata_options") and "MetadataOptions" in template:
+        instance.metadata_options = instances.MetadataOptions(template["MetadataOptions"])
+    for interface in instance.nics.values():
+        interface.delete_on_termination = True  # what EC2 does with interfaces that a launch creates
+        interface.add_tags(tags.get("network-interface", {}))
+
+
+def _terminate_through(player: Player) -> None:
+    terminate = instances.Instance.terminate
+
+    def terminate_once(self: Any) -> Any:
+        previous = instances.InstanceState(self._state.name, self._state.code)
+        if self._state.code in (PENDING, RUNNING):
+            set_state(self, "shutting-down", SHUTTING_DOWN)
+            player.end(self)
+        elif self._state.code not in (SHUTTING_DOWN, TERMINATED):
+            terminate(self)
+        return previous
+
+    def finish(self: Any) -> None:
+        if self._state.code != TERMINATED:
+            terminate(self)
+
+    instances.Instance.terminate = terminate_once
+    instances.Instance.finish_termination = finish

@@ -1,0 +1,174 @@
+"""What moto never fires: EventBridge rules on the end of executions, and schedules.
+
+Targets are Lambda functions; other targets are told on stderr. Schedules are fired in scaled time, like the waits of
+executions: `rate(15 minutes)` at a time scale of 40 is every 22.5 s, and never more often than every 2 s. Only rate
+expressions are fired.
+"""
+
+import json
+import re
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from moto.awslambda.models import lambda_backends
+from moto.events.models import events_backends
+from moto.scheduler.models import scheduler_backends
+
+RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
+SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
+SHORTEST_INTERVAL_S = 2.0
+Invoke = Callable[[Any, bytes], Any]
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """One schedule with its target and what the target is given."""
+
+    key: str
+    interval_s: float
+    target_arn: str
+    payload: str
+
+
+class EventBridge:
+    """Delivers events to functions in threads of their own."""
+
+    def __init__(self, invoke: Invoke, account: str, region: str, time_scale: float) -> None:
+        self._invoke = invoke
+        self._account = account
+        self._region = region
+        self._time_scale = time_scale
+        self._is_closed = threading.Event()
+
+    def start(self) -> None:
+        """Begin to fire schedules."""
+        threading.Thread(target=self._fire_schedules, name="schedules", daemon=True).start()
+
+    def close(self) -> None:
+        """Fire nothing any more."""
+        self._is_closed.set()
+
+    def execution_ended(self, execution: Any) -> None:
+        """Deliver the event that Step Functions sends when an execution ends."""
+        event = execution_event(execution, self._account, self._region)
+        for rule in self._rules():
+            if rule.state == "ENABLED" and rule.event_pattern.get_pattern() and rule.event_pattern.matches_event(event):
+                for target in rule.targets:
+                    self._deliver(target["Arn"], json.dumps(_input(target, event)))
+
+    def _rules(self) -> list[Any]:
+        return list(events_backends[self._account][self._region].event_buses["default"].rules.values())
+
+    def _fire_schedules(self) -> None:
+        due: dict[str, float] = {}
+        while not self._is_closed.wait(0.5):
+            now = time.monotonic()
+            for schedule in self._schedules():
+                interval = max(SHORTEST_INTERVAL_S, schedule.interval_s / self._time_scale)
+                if now >= due.setdefault(schedule.key, now + interval):
+                    due[schedule.key] = now + interval
+                    self._deliver(schedule.target_arn, schedule.payload)
+
+    def _schedules(self) -> Iterator[Scheduled]:
+        for rule in self._rules():
+            rate = RATE.fullmatch(rule.scheduled_expression or "")
+            if rate and rule.state == "ENABLED":
+                event = _scheduled_event(rule.arn, self._account, self._region)
+                for target in rule.targets:
+                    yield Scheduled(
+                        rule.arn + target["Id"], _seconds(rate), target["Arn"], json.dumps(_input(target, event))
+                    )
+        for group in list(scheduler_backends[self._account][self._region].schedule_groups.values()):
+            for schedule in list(group.schedules.values()):
+                rate = RATE.fullmatch(schedule.schedule_expression)
+                if rate and schedule.state == "ENABLED":
+                    payload = schedule.target.get("Input") or "{}"
+                    yield Scheduled(schedule.arn, _seconds(rate), schedule.target["Arn"], payload)
+
+    def _deliver(self, target_arn: str, payload: str) -> None:
+        if self._is_closed.is_set():
+            return
+        if ":lambda:" not in target_arn:
+            print(f"local cloud: events are only delivered to Lambda functions, not to {target_arn}", file=sys.stderr)
+            return
+        threading.Thread(target=self._call, args=(target_arn, payload), daemon=True).start()
+
+    def _call(self, target_arn: str, payload: str) -> None:
+        function = lambda_backends[self._account][self._region].get_function(target_arn)
+        try:
+            self._invoke(function, payload.encode())
+        except Exception as err:
+            if not self._is_closed.is_set():
+                print(f"local cloud: event for {target_arn} was lost: {err!r}", file=sys.stderr)
+
+
+def execution_event(execution: Any, account: str, region: str) -> dict[str, Any]:
+    """The event of an execution's end, in the shape that AWS documents."""
+    detail = {
+        "executionArn": execution.execution_arn,
+        "stateMachineArn": execution.state_machine_arn,
+        "name": execution.name,
+        "status": execution.status,
+        "startDate": int(execution.start_date.timestamp() * 1000),
+        "stopDate": int(execution.stop_date.timestamp() * 1000),
+        "input": execution.execution_input,
+        "inputDetails": {"included": True},
+        "output": execution.output if execution.status == "SUCCEEDED" else None,
+        "outputDetails": {"included": True} if execution.status == "SUCCEEDED" else None,
+        "error": execution.error,
+        "cause": execution.cause,
+    }
+    kind = "Step Functions Execution Status Change"
+    return _envelope("aws.states", kind, execution.execution_arn, place=(account, region), detail=detail)
+
+
+def _scheduled_event(rule_arn: str, account: str, region: str) -> dict[str, Any]:
+    return _envelope("aws.events", "Scheduled Event", rule_arn, place=(account, region), detail={})
+
+
+def _envelope(source: str, kind: str, resource: str, *, place: tuple[str, str], detail: dict) -> dict[str, Any]:
+    return {
+        "version": "0",
+        "id": str(uuid.uuid4()),
+        "detail-type": kind,
+        "source": source,
+        "account": place[0],
+        "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "region": place[1],
+        "resources": [resource],
+        "detail": detail,
+    }
+
+
+def _input(target: dict[str, Any], event: dict[str, Any]) -> Any:
+    if target.get("Input"):
+        return json.loads(target["Input"])
+    if "InputTransformer" in target:
+        return _transformed(target["InputTransformer"], event)
+    return _at(target.get("InputPath", "$"), event)
+
+
+def _transformed(transformer: dict[str, Any], event: dict[str, Any]) -> Any:
+    text = transformer["InputTemplate"]
+    for name, path in transformer.get("InputPathsMap", {}).items():
+        value = _at(path, event)
+        # a placeholder within quotes is replaced by the bare text, one on its own by its JSON
+        text = text.replace(f'"<{name}>"', json.dumps(value)).replace(f"<{name}>", json.dumps(value).strip('"'))
+    return json.loads(text)
+
+
+def _at(path: str, event: dict[str, Any]) -> Any:
+    value: Any = event
+    for name in path.split(".")[1:]:
+        value = value[name]
+    return value
+
+
+def _seconds(rate: re.Match[str]) -> float:
+    return int(rate[1]) * SECONDS[rate[2]]

@@ -1,0 +1,176 @@
+"""Corrections to moto's EFS and FSx: file systems take a moment to become available and to go, and own a folder.
+
+EFS: creating → available → deleting → gone, mount targets likewise. FSx: CREATING → AVAILABLE → DELETING → gone,
+ClientRequestToken is idempotent, unknown ids are FileSystemNotFound, OpenZFS has its RootVolumeId.
+The folder of a file system exists from the moment it is available until it is deleted.
+"""
+
+import shutil
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from moto.core.exceptions import ServiceException
+from moto.efs import models as efs
+from moto.fsx import models as fsx
+
+DELAY_S = 0.3
+
+
+class FileSystemNotFound(ServiceException):
+    """FSx does not know this file system."""
+
+
+class IncompatibleParameterError(ServiceException):
+    """A token is used again with other parameters."""
+
+
+class Folders:
+    """The folders that stand for shared file systems."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def create(self, file_system_id: str) -> None:
+        """Make the folder unless it is there."""
+        (self._root / file_system_id).mkdir(parents=True, exist_ok=True)
+
+    def delete(self, file_system_id: str) -> None:
+        """Remove the folder with all it holds."""
+        shutil.rmtree(self._root / file_system_id, ignore_errors=True)
+
+
+def install(root: Path, delay_s: float = DELAY_S) -> None:
+    """Apply all corrections; folders are made below `root`."""
+    folders = Folders(root)
+    _age_efs(folders, delay_s)
+    _delete_efs_slowly(folders, delay_s)
+    _age_fsx(folders, delay_s)
+    _create_fsx_once(folders, delay_s)
+    _delete_fsx_slowly(folders, delay_s)
+
+
+def _later(delay_s: float, action: Any, *arguments: Any) -> None:
+    timer = threading.Timer(delay_s, action, arguments)
+    timer.daemon = True
+    timer.start()
+
+
+def _age_efs(folders: Folders, delay_s: float) -> None:
+    create, describe, describe_target = (
+        efs.EFSBackend.create_file_system,
+        efs.FileSystem.info_json,
+        efs.MountTarget.info_json,
+    )
+
+    def create_aging(self: Any, *arguments: Any, **named: Any) -> Any:
+        file_system = create(self, *arguments, **named)
+        _later(delay_s, folders.create, file_system.file_system_id)
+        return file_system
+
+    def state(self: Any) -> str:
+        is_young = time.time() - self.creation_time < delay_s
+        return "deleting" if hasattr(self, "_deleting") else "creating" if is_young else "available"
+
+    def info(self: Any) -> dict[str, Any]:
+        if state(self) == "available":
+            folders.create(self.file_system_id)
+        return {**describe(self), "LifeCycleState": state(self)}
+
+    def target_info(self: Any) -> dict[str, Any]:
+        born = self.__dict__.setdefault("_born", time.time())
+        return {**describe_target(self), "LifeCycleState": "available" if time.time() - born >= delay_s else "creating"}
+
+    efs.EFSBackend.create_file_system = create_aging
+    efs.FileSystem.info_json = info
+    efs.MountTarget.info_json = target_info
+
+
+def _delete_efs_slowly(folders: Folders, delay_s: float) -> None:
+    delete = efs.EFSBackend.delete_file_system
+
+    def finish(backend: Any, file_system_id: str) -> None:
+        if file_system_id in backend.file_systems_by_id:
+            delete(backend, file_system_id)
+        folders.delete(file_system_id)
+
+    def delete_slowly(self: Any, file_system_id: str) -> None:
+        file_system = self.file_systems_by_id.get(file_system_id)
+        if file_system is None or file_system.number_of_mount_targets:
+            delete(self, file_system_id)  # raises FileSystemNotFound or FileSystemInUse
+        elif not hasattr(file_system, "_deleting"):
+            file_system._deleting = True
+            _later(delay_s, finish, self, file_system_id)
+
+    efs.EFSBackend.delete_file_system = delete_slowly
+
+
+def _age_fsx(folders: Folders, delay_s: float) -> None:
+    describe = fsx.FileSystem.to_dict
+
+    def describe_with_age(self: Any) -> dict[str, Any]:
+        born = getattr(self, "local_born", 0.0)
+        is_young = time.time() - born < delay_s
+        lifecycle = "DELETING" if hasattr(self, "local_deleting") else "CREATING" if is_young else "AVAILABLE"
+        if lifecycle == "AVAILABLE":
+            folders.create(self.file_system_id)
+        answer = {**describe(self), "Lifecycle": lifecycle, "CreationTime": born, "OwnerId": self.backend.account_id}
+        if "OpenZFSConfiguration" in answer:
+            root_volume = {"RootVolumeId": f"fsvol-{self.file_system_id.removeprefix('fs-')}"}
+            answer["OpenZFSConfiguration"] = {**root_volume, **answer["OpenZFSConfiguration"]}
+        return answer
+
+    fsx.FileSystem.to_dict = describe_with_age
+
+
+def _create_fsx_once(folders: Folders, delay_s: float) -> None:
+    create, describe = fsx.FSxBackend.create_file_system, fsx.FSxBackend.describe_file_systems
+    created: dict[str, tuple[Any, dict]] = {}
+    lock = threading.Lock()
+
+    def create_once(self: Any, client_request_token: str | None, **parameters: Any) -> Any:
+        token = client_request_token or str(uuid.uuid4())
+        with lock:
+            if token in created:
+                file_system, first = created[token]
+                if parameters != first:
+                    message = f"The client request token {token} was used before with other parameters."
+                    raise IncompatibleParameterError("IncompatibleParameterError", message)
+                return file_system
+            file_system = create(self, client_request_token=token, **parameters)
+            file_system.local_born = time.time()
+            created[token] = (file_system, parameters)
+        _later(delay_s, folders.create, file_system.file_system_id)
+        return file_system
+
+    def describe_known(self: Any, file_system_ids: list[str] | None = None, **page: Any) -> Any:
+        for file_system_id in file_system_ids or []:
+            if file_system_id not in self.file_systems:
+                raise FileSystemNotFound("FileSystemNotFound", f"File system '{file_system_id}' does not exist.")
+        return describe(self, file_system_ids=file_system_ids, **page)
+
+    fsx.FSxBackend.create_file_system = create_once
+    fsx.FSxBackend.describe_file_systems = describe_known
+
+
+def _delete_fsx_slowly(folders: Folders, delay_s: float) -> None:
+    delete = fsx.FSxBackend.delete_file_system
+
+    def finish(backend: Any, file_system_id: str) -> None:
+        backend.file_systems.pop(file_system_id, None)
+        folders.delete(file_system_id)
+
+    def delete_slowly(self: Any, file_system_id: str, **request: Any) -> Any:
+        file_system = self.file_systems.get(file_system_id)
+        if file_system is None:
+            raise FileSystemNotFound("FileSystemNotFound", f"File system '{file_system_id}' does not exist.")
+        answer = delete(self, file_system_id, **request)
+        self.file_systems[file_system_id] = file_system
+        if not hasattr(file_system, "local_deleting"):
+            file_system.local_deleting = True
+            _later(delay_s, finish, self, file_system_id)
+        return answer
+
+    fsx.FSxBackend.delete_file_system = delete_slowly

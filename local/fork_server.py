@@ -1,0 +1,160 @@
+"""A small single-threaded process that starts every other process of the local cloud: Lambda sandboxes and agents.
+
+Why not subprocess in the cloud itself: (1) a sandbox forked from here has boto3, pydantic and numpy imported already,
+so a cold start costs milliseconds instead of half a second of CPU; (2) the cloud has many threads, and forking with
+code in between (process group, parent-death signal) is only safe from a process with one; (3) when the cloud dies,
+even by SIGKILL, the channel reaches its end and everything started here is killed, process group by process group.
+
+It runs as a script (its folder is not a package for it) and speaks lines of JSON over the socket whose descriptor is
+its only argument: {"id", "argv" | "handler", "cwd", "env", "log", "path"} in; {"id", "pid"} and {"id", "status"} out.
+"""
+
+import ctypes
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+
+# Imported once, shared by all sandboxes. A function that bundles one of them gets an interpreter of its own instead.
+# Not awslambdaric: its native part connects to the address that is in the environment when it is imported.
+PRELOADED = ("boto3", "pydantic", "numpy", "aws_lambda_powertools")
+PR_SET_PDEATHSIG = 1
+
+
+def preload() -> None:
+    """Import what functions need; a package that is absent is the function's own import error later."""
+    for name in PRELOADED:
+        try:
+            __import__(name)
+        except ImportError:
+            continue
+    try:
+        import aws_lambda_powertools.metrics
+        import aws_lambda_powertools.utilities.typing  # noqa: F401
+        import boto3
+
+        boto3.session.Session(region_name="us-east-1").get_available_services()
+    except ImportError:
+        pass
+    gc.freeze()
+
+
+class ForkServer:
+    """The loop: start what is asked for, tell what has ended, end everything when the channel closes."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._children: dict[int, int] = {}
+        self._libc = ctypes.CDLL(None)
+        self._wake_in, wake_out = os.pipe()
+        for descriptor in (self._wake_in, wake_out):
+            os.set_blocking(descriptor, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake_out, warn_on_full_buffer=False)
+
+    def run(self) -> None:
+        """Serve until the cloud closes its end, then leave nothing behind."""
+        received = b""
+        while True:
+            readable, _, _ = select.select([self._channel, self._wake_in], [], [])
+            if self._wake_in in readable:
+                os.read(self._wake_in, 4096)
+                self._report_ended()
+            if self._channel in readable:
+                chunk = self._channel.recv(1 << 20)
+                if not chunk:
+                    break
+                *lines, received = (received + chunk).split(b"\n")
+                for line in lines:
+                    self._start(json.loads(line))
+        self._end_all()
+
+    def _start(self, request: dict) -> None:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._become(request)
+            except BaseException as err:
+                os.write(2, f"could not start {request.get('argv') or request.get('handler')}: {err!r}\n".encode())
+            os._exit(127)
+        self._children[pid] = request["id"]
+        self._tell({"id": request["id"], "pid": pid})
+
+    def _become(self, request: dict) -> None:
+        """In the child: its own session (one killpg ends it with all it starts), its own output, then the program."""
+        parent = os.getppid()
+        os.setsid()
+        self._libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(127)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_DFL)
+        log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.closerange(3, 64)
+        os.chdir(request["cwd"])
+        if "argv" in request:
+            os.execve(request["argv"][0], request["argv"], request["env"])  # noqa: S606
+        os.environ.clear()
+        os.environ.update(request["env"])
+        sys.path[:0] = request["path"]
+        _serve_lambda(request["handler"])
+
+    def _report_ended(self) -> None:
+        while self._children:
+            try:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+            except ChildProcessError:
+                return
+            if ended is None:
+                return
+            # Still a zombie, so its number cannot have been given to anybody else: what is left of its group dies too.
+            _kill_group(ended.si_pid)
+            _, status = os.waitpid(ended.si_pid, 0)
+            identity = self._children.pop(ended.si_pid, None)
+            if identity is not None:
+                self._tell({"id": identity, "status": os.waitstatus_to_exitcode(status)})
+
+    def _tell(self, message: dict) -> None:
+        try:
+            self._channel.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            self._end_all()
+
+    def _end_all(self) -> None:
+        for pid in self._children:
+            _kill_group(pid)
+        os._exit(0)
+
+
+def _serve_lambda(handler: str) -> None:
+    from awslambdaric.__main__ import main
+
+    code = 1
+    try:
+        main(["awslambdaric", handler])
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # this folder: a sandbox must not be able to import the cloud's modules
+    preload()
+    ForkServer(socket.socket(fileno=int(sys.argv[1]))).run()

@@ -1,0 +1,404 @@
+"""Roles enforced: a call made with a deployed role's credentials needs a grant of that role, as on AWS.
+
+moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. What is judged here: the identity
+policies (inline and managed) of the role that signed the request, with wildcards, policy variables such as
+${aws:userid}, NotAction, NotResource and explicit denies. Every decision is kept in iam-decisions.jsonl.
+
+Lenient, and said so: where no ARN can be read from the request (EC2 launches and describes, FSx and EFS creations,
+CloudWatch) any Resource of a matching statement counts; conditions on keys that are unknown here (aws:ResourceTag/…,
+aws:RequestTag/…, aws:TagKeys, ec2:CreateAction, iam:PassedToService, …) count as met by an Allow and as not met by a
+Deny; whether an absent key is a 404 is judged as if a listing with the key as its prefix were asked for, though AWS
+may evaluate a condition on s3:prefix otherwise. Not judged: iam:PassRole, resource policies, permission boundaries,
+session policies, and calls with any key that is not a role's (the operator's).
+"""
+
+import json
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TextIO
+from urllib.parse import unquote
+
+from moto.core.authorization import ActionAuthenticatorMixin
+from moto.core.exceptions import ServiceException
+from moto.core.responses import ActionResult, BaseResponse
+from moto.iam.exceptions import NotFoundException
+from moto.iam.models import IAMBackend, iam_backends
+from moto.s3.exceptions import S3AccessDeniedError
+from moto.s3.models import s3_backends
+from moto.sts.models import sts_backends
+
+PARTITION = "aws"
+SERVICE_PREFIXES = {"monitoring": "cloudwatch"}
+# The permission of a call is not always its name.
+PERMISSIONS = {
+    "lambda:Invoke": "lambda:InvokeFunction",
+    "lambda:InvokeAsync": "lambda:InvokeFunction",
+    "s3:HeadObject": "s3:GetObject",
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:ListObjects": "s3:ListBucket",
+    "s3:ListObjectsV2": "s3:ListBucket",
+    "s3:ListObjectVersions": "s3:ListBucketVersions",
+    "s3:ListBuckets": "s3:ListAllMyBuckets",
+    "s3:CreateMultipartUpload": "s3:PutObject",
+    "s3:UploadPart": "s3:PutObject",
+    "s3:CompleteMultipartUpload": "s3:PutObject",
+    "s3:CopyObject": "s3:PutObject",
+    "s3:UploadPartCopy": "s3:PutObject",
+    "s3:DeleteObjects": "s3:DeleteObject",
+}
+DYNAMODB_ITEM_PERMISSIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "Get": "GetItem"}
+ALWAYS_ALLOWED = {"sts:GetCallerIdentity"}
+PLAIN_ACCESS_DENIED = {"s3", "sns", "sts", "cloudwatch", "cloudformation", "iam", "elasticfilesystem"}
+
+
+@dataclass(frozen=True)
+class Permission:
+    """One thing that a request asks for."""
+
+    action: str
+    resource: str
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The role session that signed a request."""
+
+    role: str
+    arn: str
+    userid: str
+    account: str
+    region: str
+    service: str
+
+
+class RoleEnforcement:
+    """Judges requests and keeps the decisions."""
+
+    def __init__(self, decisions: Path) -> None:
+        self._log: TextIO = decisions.open("w", buffering=1)
+        self._logged: set[tuple[str, Permission, str]] = set()
+        self._sessions: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def install(self) -> None:
+        """Judge every call that moto answers."""
+        enforcement = self
+        call_action = BaseResponse.call_action
+
+        def judged_call_action(self: Any) -> Any:
+            denial = enforcement.judge(self)
+            return call_action(self) if denial is None else _denied_answer(self, denial)
+
+        def judge_s3(self: Any, bucket_name: str | None = None, key_name: str | None = None) -> None:
+            if enforcement.judge_s3(self, bucket_name, key_name) is not None:
+                raise S3AccessDeniedError
+
+        _load_policies_of_one_partition()
+        BaseResponse.call_action = judged_call_action
+        ActionAuthenticatorMixin._authenticate_and_authorize_s3_action = judge_s3
+
+    def allows(self, caller: Caller, permission: Permission, context: dict[str, str] | None = None) -> bool:
+        """Whether the caller's role grants this; the decision is logged."""
+        known = {
+            "aws:requestedregion": caller.region,
+            "aws:securetransport": "true",
+            "aws:userid": caller.userid,
+            "aws:principalarn": f"arn:{PARTITION}:iam::{caller.account}:role/{caller.role}",
+            "aws:principalaccount": caller.account,
+            **(context or {}),
+        }
+        decision = decide(_documents(caller.account, caller.role), permission, known)
+        self._keep(caller.role, permission, decision)
+        return decision == "allow"
+
+    def judge(self, response: Any) -> ServiceException | None:
+        """The denial of a call, or None."""
+        caller = self._caller(response)
+        if caller is None or isinstance(caller, ServiceException):
+            return caller
+        for permission in _permissions(response, caller):
+            if permission.action not in ALWAYS_ALLOWED and not self.allows(caller, permission):
+                return _denial(caller, permission)
+        return None
+
+    def judge_s3(self, response: Any, bucket: str | None, key: str | None) -> ServiceException | None:
+        """The denial of an S3 call, or None. Without s3:ListBucket an absent key is a denial, not a 404, as on S3."""
+        caller = self._caller(response)
+        if caller is None or isinstance(caller, ServiceException):
+            return caller
+        name = f"s3:{response._get_action()}"
+        action = PERMISSIONS.get(name, name)
+        is_of_bucket = key is None or action.startswith("s3:ListBucket")
+        permission = Permission(action, f"arn:{PARTITION}:s3:::{bucket or '*'}{'' if is_of_bucket else f'/{key}'}")
+        context = {f"s3:{word}": values[0] for word, values in response.querystring.items() if word == "prefix"}
+        if action == "s3:ListBucket":
+            context.setdefault("s3:prefix", "")
+        if not self.allows(caller, permission, context):
+            return _denial(caller, permission)
+        if action == "s3:GetObject" and bucket and key and not _key_exists(caller.account, bucket, key):
+            listing = Permission("s3:ListBucket", f"arn:{PARTITION}:s3:::{bucket}")
+            if decide(_documents(caller.account, caller.role), listing, {"s3:prefix": key}) != "allow":
+                return _denial(caller, listing)
+        return None
+
+    def _caller(self, response: Any) -> Caller | ServiceException | None:
+        signature = re.search(r"Credential=([^/,]+)/\d+/([^/]+)/([^/]+)/", response.headers.get("Authorization", ""))
+        if signature is None or not signature[1].startswith("ASIA"):
+            return None
+        session = self._session(signature[1], response.current_account)
+        if session is None:
+            return ServiceException(
+                "UnrecognizedClientException", "The security token included in the request is invalid."
+            )
+        return Caller(
+            role=session.role_arn.rsplit("/", 1)[-1],
+            arn=session.arn,
+            userid=session.user_id,
+            account=session.account_id,
+            region=signature[2],
+            service=SERVICE_PREFIXES.get(signature[3], signature[3]),
+        )
+
+    def _session(self, key: str, account: str) -> Any:
+        if key not in self._sessions:
+            for session in sts_backends[account][PARTITION].assumed_roles:
+                self._sessions[session.access_key_id] = session
+        return self._sessions.get(key)
+
+    def _keep(self, role: str, permission: Permission, decision: str) -> None:
+        """One line for each different decision: a poll of a gate each second needs no thousand lines."""
+        entry = (role, permission, decision)
+        with self._lock:
+            if entry not in self._logged:
+                self._logged.add(entry)
+                line = {"role": role, "action": permission.action, "resource": permission.resource}
+                self._log.write(json.dumps({**line, "decision": decision}) + "\n")
+
+
+class RoleCredentials:
+    """Credentials of role sessions, created once for each role and session name."""
+
+    def __init__(self, region: str) -> None:
+        self._region = region
+        self._sessions: dict[tuple[str, str], Any] = {}
+        self._lock = threading.Lock()
+
+    def session(self, role_arn: str, name: str) -> Any:
+        """A role session of moto's STS."""
+        with self._lock:
+            if (role_arn, name) not in self._sessions:
+                self._sessions[role_arn, name] = sts_backends[role_arn.split(":")[4]][PARTITION].assume_role(
+                    region_name=self._region,
+                    role_session_name=name[:64],
+                    role_arn=role_arn,
+                    policy=None,
+                    duration=43_200,
+                    external_id=None,
+                )
+        return self._sessions[role_arn, name]
+
+    def environment(self, role_arn: str, name: str) -> dict[str, str]:
+        """The same as environment variables."""
+        session = self.session(role_arn, name)
+        return {
+            "AWS_ACCESS_KEY_ID": session.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": session.secret_access_key,
+            "AWS_SESSION_TOKEN": session.session_token,
+        }
+
+
+def _load_policies_of_one_partition() -> None:
+    """moto reads AWS's 1,500 managed policies again for each partition: 0.8 s of every start for nothing."""
+    load = IAMBackend._init_aws_policies
+    IAMBackend._init_aws_policies = lambda self: load(self) if self.region_name == PARTITION else []
+
+
+def decide(documents: Iterable[dict], permission: Permission, context: dict[str, str]) -> str:
+    """Evaluate policies: 'allow', 'implicit deny' or 'explicit deny'. Context keys are lower case."""
+    decision = "implicit deny"
+    for document in documents:
+        for statement in _listed(document.get("Statement", [])):
+            if not _matches(statement, permission, context):
+                continue
+            if statement["Effect"] == "Deny":
+                return "explicit deny"
+            decision = "allow"
+    return decision
+
+
+def _matches(statement: dict, permission: Permission, context: dict[str, str]) -> bool:
+    action, resource = permission.action.lower(), permission.resource
+    if "Action" in statement and not _any(_listed(statement["Action"]), action, context, fold=True):
+        return False
+    if "NotAction" in statement and _any(_listed(statement["NotAction"]), action, context, fold=True):
+        return False
+    if resource != "*":  # '*': the request names none that could be judged
+        if "Resource" in statement and not _any(_listed(statement["Resource"]), resource, context):
+            return False
+        if "NotResource" in statement and _any(_listed(statement["NotResource"]), resource, context):
+            return False
+    return _conditions_hold(statement, context)
+
+
+def _conditions_hold(statement: dict, context: dict[str, str]) -> bool:
+    for operator, wanted in (statement.get("Condition") or {}).items():
+        name = operator.split(":")[-1].removesuffix("IfExists")
+        for key, patterns in wanted.items():
+            value = context.get(key.lower())
+            if value is None or not name.startswith(("String", "Arn", "Bool")):
+                if statement["Effect"] == "Deny":
+                    return False
+                continue
+            is_match = _any([str(pattern) for pattern in _listed(patterns)], value, context, fold="Bool" in name)
+            if is_match == ("Not" in name):
+                return False
+    return True
+
+
+def _any(patterns: list[str], value: str, context: dict[str, str], *, fold: bool = False) -> bool:
+    return any(_expression(pattern, _used(pattern, context), fold).fullmatch(value) for pattern in patterns)
+
+
+def _used(pattern: str, context: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """Only the variables that the pattern names, so that compiled patterns are shared between callers."""
+    names = re.findall(r"\$\{([^}]*)\}", pattern)
+    return tuple((name, context[name.lower()]) for name in names if name.lower() in context)
+
+
+@lru_cache(maxsize=10_000)
+def _expression(pattern: str, variables: tuple[tuple[str, str], ...], fold: bool) -> re.Pattern[str]:
+    """`*` and `?` are wildcards, ${name} is the variable's literal value; an unknown variable matches nothing."""
+    values = dict(variables)
+    parts = []
+    for token in re.split(r"(\$\{[^}]*\}|\*|\?)", pattern):
+        if token.startswith("${"):
+            name = token[2:-1]
+            parts.append(
+                re.escape(name if name in ("*", "?", "$") else values[name])
+                if name in values or name in ("*", "?", "$")
+                else r"(?!)"
+            )
+        else:
+            parts.append({"*": ".*", "?": "."}.get(token, re.escape(token)))
+    return re.compile("".join(parts), re.DOTALL | (re.IGNORECASE if fold else 0))
+
+
+def _documents(account: str, role_name: str) -> list[dict]:
+    try:
+        role = iam_backends[account][PARTITION].get_role(role_name)
+    except NotFoundException:  # deleted with its stack while its function or instance still runs
+        return []
+    texts = [*role.policies.values(), *(policy.document for policy in role.managed_policies.values())]
+    return [_parsed(text) if isinstance(text, str) else text for text in texts]
+
+
+@lru_cache(maxsize=1_000)
+def _parsed(text: str) -> dict:
+    return json.loads(text)
+
+
+def _permissions(response: Any, caller: Caller) -> list[Permission]:
+    """What a call asks for: its action on the resources that can be read from the request."""
+    name = f"{caller.service}:{response._get_action()}"
+    prefix = f"arn:{PARTITION}:{caller.service}:{caller.region}:{caller.account}:"
+    parameters = _body(response)
+    if caller.service == "dynamodb":
+        return _dynamodb_permissions(response._get_action(), parameters, prefix)
+    return [Permission(PERMISSIONS.get(name, name), resource) for resource in _resources(response, parameters, prefix)]
+
+
+def _body(response: Any) -> dict:
+    """The request's JSON; moto's DynamoDB has parsed it already, its other services have not."""
+    parameters = response.body or {}
+    if isinstance(parameters, (str, bytes)):
+        try:
+            parameters = json.loads(parameters)
+        except ValueError:
+            return {}
+    return parameters if isinstance(parameters, dict) else {}
+
+
+def _dynamodb_permissions(action: str, parameters: dict, prefix: str) -> list[Permission]:
+    def table(name: str) -> str:
+        return name if name.startswith("arn:") else f"{prefix}table/{name}"
+
+    if action in ("TransactWriteItems", "TransactGetItems"):
+        return [
+            Permission(f"dynamodb:{DYNAMODB_ITEM_PERMISSIONS.get(kind, kind)}", table(operation["TableName"]))
+            for entry in parameters.get("TransactItems", [])
+            for kind, operation in entry.items()
+        ]
+    if action in ("BatchWriteItem", "BatchGetItem"):
+        return [Permission(f"dynamodb:{action}", table(name)) for name in parameters.get("RequestItems", {})]
+    index = f"/index/{parameters['IndexName']}" if "IndexName" in parameters else ""
+    resource = table(parameters["TableName"]) + index if "TableName" in parameters else "*"
+    return [Permission(f"dynamodb:{action}", resource)]
+
+
+def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
+    """The ARNs that can be read from a request, or '*'."""
+    path = unquote(getattr(response, "path", "") or response.uri)
+    names: list[str | None]
+    match prefix.split(":")[2]:
+        case "lambda":
+            found = re.search(r"/functions/([^/?]+)", path)
+            names = [found[1] if found[1].startswith("arn:") else f"{prefix}function:{found[1]}"] if found else []
+        case "elasticfilesystem":
+            found = re.search(r"fs-[0-9a-f]+", parameters.get("FileSystemId") or path)
+            names = [f"{prefix}file-system/{found[0]}"] if found else []
+        case "fsx":
+            ids = parameters.get("FileSystemIds") or [parameters.get("FileSystemId")]
+            names = [f"{prefix}file-system/{each}" for each in ids if each] or [parameters.get("ResourceARN")]
+        case "ec2":
+            names = [f"{prefix}instance/{each}" for each in response._get_param("InstanceIds") or []]
+        case "ssm":
+            names = [
+                _parameter_arn(prefix, each) for each in parameters.get("Names") or [parameters.get("Name")] if each
+            ]
+        case "logs" if parameters.get("logGroupName"):
+            names = [f"{prefix}log-group:{parameters['logGroupName']}:*"]
+        case _:
+            named = ("stateMachineArn", "executionArn", "mapRunArn", "TopicArn", "ResourceARN", "resourceArn")
+            names = [parameters.get(word) for word in named]
+    return [name for name in names if name] or ["*"]
+
+
+def _parameter_arn(prefix: str, name: str) -> str:
+    """Public parameters belong to no account."""
+    partition, region = prefix.split(":")[1], prefix.split(":")[3]
+    own = f"{prefix}parameter/{name.lstrip('/')}"
+    return f"arn:{partition}:ssm:{region}::parameter{name}" if name.startswith("/aws/") else own
+
+
+def _key_exists(account: str, bucket: str, key: str) -> bool:
+    backend = s3_backends[account][PARTITION]
+    return bucket in backend.buckets and backend.get_object(bucket, unquote(key)) is not None
+
+
+def _denial(caller: Caller, permission: Permission) -> ServiceException:
+    if caller.service == "ec2":
+        code = "UnauthorizedOperation"
+    else:
+        code = "AccessDenied" if caller.service in PLAIN_ACCESS_DENIED else "AccessDeniedException"
+    return ServiceException(
+        code,
+        f"User: {caller.arn} is not authorized to perform: {permission.action} on resource: {permission.resource} "
+        f"because no identity-based policy allows the {permission.action} action",
+    )
+
+
+def _denied_answer(response: Any, denial: ServiceException) -> Any:
+    # moto chooses the error's wire format by the exception's module, which must not be one of its services
+    error = type("AccessDenied", (ServiceException,), {"__module__": "local"})(denial.code, denial.message)
+    status, headers, body = response.serialized(ActionResult(error))
+    is_json = "x-amz-target" in {name.lower() for name in response.headers.keys()}  # noqa: SIM118
+    headers = {**dict(headers), "x-amzn-RequestId": "local-denied"}
+    return (status if is_json or status != 400 else 403), headers, body  # noqa: PLR2004
+
+
+def _listed(value: Any) -> list:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,262 @@
+"""The local EC2: an instance that moto starts becomes an agent process on this machine, and ends with it.
+
+Of an instance's user data only the lines AGENT_URI=, JOB_URI= and WATCHDOG_MINUTES= are read, the script is not run:
+the agent is fetched with the instance's own role and started with its own metadata endpoint, without AWS keys, in a
+session of its own. When it exits the instance terminates (or stops, if its shutdown behaviour says so), as if the user
+data had called shutdown. The instance's disk is a folder that goes with it.
+"""
+
+import base64
+import os
+import re
+import shutil
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from moto.iam.models import iam_backends
+from moto.s3.models import s3_backends
+
+from local import ec2
+from local.iam import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
+from local.metadata import InstanceIdentity, MetadataService
+from local.processes import Process, ProcessNotStartedError, ProcessStarter
+
+# Python and boto3 take half a second of CPU to start: more at once than this only slows all of them down.
+MAX_STARTING = 8
+# An agent is taken as started when it asks the metadata service for the first time, or after this long.
+START_GRACE_S = 5.0
+END_GRACE_S = 0.5
+SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
+
+
+class InstanceNotStartedError(RuntimeError):
+    """The instance cannot do its job; the reason goes to its log and it terminates."""
+
+
+@dataclass
+class Running:
+    """An instance's process and the request to end it."""
+
+    process: Process | None = None
+    is_ending: bool = False
+
+
+class InstancePlayer:
+    """Plays all instances; each has one thread from its launch to its end."""
+
+    def __init__(
+        self,
+        *,
+        workdir: Path,
+        endpoint: str,
+        starter: ProcessStarter,
+        metadata: MetadataService,
+        enforcement: RoleEnforcement,
+        credentials: RoleCredentials,
+    ) -> None:
+        self._agents = workdir / "agents"
+        self._logs = workdir / "logs"
+        self._volumes = workdir / "storage" / "volumes"
+        self._endpoint = endpoint
+        self._starter = starter
+        self._metadata = metadata
+        self._enforcement = enforcement
+        self._credentials = credentials
+        self._running: dict[str, Running] = {}
+        self._lock = threading.Lock()
+        self._starting = threading.BoundedSemaphore(MAX_STARTING)
+
+    def begin(self, instance: Any) -> None:
+        """Bring a pending instance to life, in a thread of its own."""
+        self._running[instance.id] = Running()
+        threading.Thread(target=self._live, args=(instance,), name=instance.id, daemon=True).start()
+
+    def end(self, instance: Any) -> None:
+        """End an instance's processes; its thread then does the rest."""
+        with self._lock:
+            running = self._running.get(instance.id)
+            if running is None:
+                instance.finish_termination()
+                return
+            running.is_ending = True
+            process = running.process
+        if process is not None:
+            threading.Thread(target=process.end, args=(END_GRACE_S,), daemon=True).start()
+
+    def close(self) -> None:
+        """End all instances and remove their disks."""
+        for running in list(self._running.values()):
+            running.is_ending = True
+            if running.process is not None:
+                running.process.end()
+        shutil.rmtree(self._volumes, ignore_errors=True)
+
+    def _live(self, instance: Any) -> None:
+        try:
+            settings = _settings(instance)
+            if "AGENT_URI" in settings and "JOB_URI" in settings:
+                self._run_agent(instance, settings)
+            else:
+                self._say(instance, "no AGENT_URI and JOB_URI in its user data: it runs nothing until terminated")
+                if self._leave_idle(instance):
+                    return
+        except (InstanceNotStartedError, ProcessNotStartedError) as err:
+            self._say(instance, f"not started: {err}")
+        except Exception as err:  # an instance must never stay pending for ever
+            self._say(instance, f"not started, a fault of the local cloud: {err!r}")
+        self._bury(instance)
+
+    def _leave_idle(self, instance: Any) -> bool:
+        """Let it run without a process, unless it was terminated meanwhile."""
+        with self._lock:
+            if self._running[instance.id].is_ending:
+                return False
+            del self._running[instance.id]
+            ec2.set_state(instance, "running", ec2.RUNNING)
+            return True
+
+    def _run_agent(self, instance: Any, settings: dict[str, str]) -> None:
+        volume = self._volumes / instance.id
+        (volume / "tmp").mkdir(parents=True, exist_ok=True)
+        identity = self._identify(instance)
+        agent = self._fetch(settings["AGENT_URI"], instance, identity)
+        with self._starting:
+            process = self._start(instance, [str(agent), settings["JOB_URI"]], volume)
+            if process is None:
+                return
+            ec2.set_state(instance, "running", ec2.RUNNING)
+            _wait_for_first(identity.has_asked, process)
+        minutes = float(settings.get("WATCHDOG_MINUTES", "inf"))
+        status = process.wait(minutes * 60 if minutes != float("inf") else None)
+        if status is None:
+            self._say(instance, f"watchdog: still running after {minutes:g} minutes, ended")
+            process.end(END_GRACE_S)
+            status = process.wait()
+        self._say(instance, f"agent ended with status {status}")
+
+    def _start(self, instance: Any, arguments: list[str], volume: Path) -> Process | None:
+        """Start the agent, unless the instance was terminated meanwhile."""
+        with self._lock:
+            running = self._running[instance.id]
+            if running.is_ending:
+                return None
+            running.process = self._starter.start_program(
+                [sys.executable, *arguments],
+                cwd=volume,
+                env=self._environment(instance.id, volume),
+                log=self._log(instance),
+            )
+            return running.process
+
+    def _environment(self, instance_id: str, volume: Path) -> dict[str, str]:
+        """Nothing of the user's: no keys, no profile, no region."""
+        return {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '/usr/bin:/bin')}",
+            "HOME": str(volume),
+            "TMPDIR": str(volume / "tmp"),
+            "LANG": "C.UTF-8",
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_ENDPOINT_URL": self._endpoint,
+            "AWS_EC2_METADATA_SERVICE_ENDPOINT": self._metadata.endpoint(instance_id),
+        }
+
+    def _identify(self, instance: Any) -> InstanceIdentity:
+        role_arn = _role_arn(instance)
+        zone = instance.placement.zone
+        identity = InstanceIdentity(
+            values={
+                "ami-id": instance.image_id,
+                "instance-id": instance.id,
+                "instance-type": instance.instance_type,
+                "local-ipv4": instance.private_ip or "",
+                "placement/availability-zone": zone,
+                "placement/availability-zone-id": _zone_id(instance, zone),
+                "placement/region": instance.region_name,
+            },
+            role=role_arn.rsplit("/", 1)[-1] if role_arn else None,
+            # the session name is what makes aws:userid AROA…:i-…, on which the role's policy rests
+            session=lambda: self._credentials.session(role_arn, instance.id),
+        )
+        self._metadata.identities[instance.id] = identity
+        return identity
+
+    def _fetch(self, uri: str, instance: Any, identity: InstanceIdentity) -> Path:
+        """The agent from S3, with the instance's permissions, cached by key."""
+        bucket, _, key = uri.removeprefix("s3://").partition("/")
+        self._require_grant(instance, identity, bucket, key)
+        backend = s3_backends[instance.owner_id][PARTITION]
+        stored = backend.get_object(bucket, key) if bucket in backend.buckets else None
+        if stored is None:
+            raise InstanceNotStartedError(f"{uri} does not exist; Plan matrix puts the agent there")
+        path = self._agents / bucket / key.replace("/", "_")
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial = path.with_suffix(f".{instance.id}")
+            partial.write_bytes(stored.value)
+            partial.rename(path)
+        return path
+
+    def _require_grant(self, instance: Any, identity: InstanceIdentity, bucket: str, key: str) -> None:
+        if identity.role is None:
+            raise InstanceNotStartedError("it has no instance profile, so it may read nothing; see the launch template")
+        session = identity.session()
+        caller = Caller(identity.role, session.arn, session.user_id, instance.owner_id, instance.region_name, "s3")
+        permission = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{bucket}/{key}")
+        if not self._enforcement.allows(caller, permission):
+            raise InstanceNotStartedError(f"its role {identity.role} does not allow {permission}")
+
+    def _bury(self, instance: Any) -> None:
+        """The end of an instance, whoever caused it."""
+        with self._lock:
+            running = self._running.pop(instance.id, None)
+        self._metadata.identities.pop(instance.id, None)
+        shutil.rmtree(self._volumes / instance.id, ignore_errors=True)
+        stops = instance.instance_initiated_shutdown_behavior == "stop" and not (running and running.is_ending)
+        _quietly(instance.stop if stops else instance.finish_termination)
+
+    def _log(self, instance: Any) -> Path:
+        return self._logs / f"{instance.id}.log"
+
+    def _say(self, instance: Any, text: str) -> None:
+        with self._log(instance).open("a") as log:
+            log.write(f"[local EC2] {instance.id}: {text}\n")
+
+
+def _settings(instance: Any) -> dict[str, str]:
+    if not instance.user_data:
+        return {}
+    return dict(SETTING.findall(base64.b64decode(str(instance.user_data)).decode(errors="replace")))
+
+
+def _role_arn(instance: Any) -> str | None:
+    association = instance.ec2_backend.iam_instance_profile_associations.get(instance.id)
+    if association is None:
+        return None
+    profile = iam_backends[instance.owner_id][PARTITION].get_instance_profile(association.iam_instance_profile.name)
+    return profile.roles[0].arn if profile.roles else None
+
+
+def _zone_id(instance: Any, zone: str) -> str:
+    zones = {each.name: each.zone_id for each in instance.ec2_backend.describe_availability_zones()}
+    return zones.get(zone, "")
+
+
+def _wait_for_first(has_asked: threading.Event, process: Process) -> None:
+    for _ in range(int(START_GRACE_S * 20)):
+        if has_asked.wait(0.05) or not process.is_running:
+            return
+
+
+def _quietly(finish: Callable[[], Any]) -> None:
+    """moto's bookkeeping may already be gone when the cloud is ending."""
+    try:
+        finish()
+    except Exception as err:
+        print(f"local cloud: could not finish an instance: {err!r}", file=sys.stderr)

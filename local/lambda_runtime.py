@@ -1,0 +1,199 @@
+"""Lambda: functions that moto knows are executed in sandboxes, by AWS's own Python runtime client.
+
+What differs from AWS: memory is not limited; packages of the virtual environment are importable (an embedded deploy
+installs nothing) and are imported before the fork, except for functions that bundle their own or have them in a layer,
+as after `sam build`: these get an interpreter of their own and so prove what was built; /opt cannot be mounted
+without root, so environment values that begin with /opt point at the unpacked layers instead.
+"""
+
+import base64
+import hashlib
+import io
+import json
+import os
+import sys
+import sysconfig
+import threading
+import uuid
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from moto.awslambda import models
+from moto.core.exceptions import JsonRESTError
+
+from local.fork_server import PRELOADED
+from local.processes import Process, ProcessStarter
+from local.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool, TooManyRequestsError
+
+SITE_PACKAGES = sysconfig.get_path("purelib")
+# What runs at once; further invocations queue here, outside their time-out. Without a cap, a Map of 20 on two cores
+# made functions time out that need 50 ms.
+MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
+
+
+class ThrottledError(JsonRESTError):
+    """Lambda's 429."""
+
+    code = 429
+
+    def __init__(self) -> None:
+        super().__init__("TooManyRequestsException", "Rate Exceeded.")
+
+
+class LambdaRuntime:
+    """Executes functions; keeps one pool of sandboxes for each function."""
+
+    def __init__(
+        self,
+        starter: ProcessStarter,
+        endpoint: str,
+        workdir: Path,
+        credentials_for: Callable[[str, str], dict[str, str]],
+    ) -> None:
+        self._starter = starter
+        self._endpoint = endpoint
+        self._code = workdir / "code"
+        self._logs = workdir / "logs"
+        self._credentials_for = credentials_for
+        self._pools: dict[str, SandboxPool] = {}
+        self._lock = threading.Lock()
+        self._running = threading.BoundedSemaphore(MAX_RUNNING)
+
+    def install(self) -> None:
+        """Make moto execute functions here."""
+        runtime = self
+
+        def invoke(self: Any, body: Any, request_headers: Any, response_headers: Any) -> bytes:
+            return runtime.answer(self, body, request_headers, response_headers)
+
+        models.LambdaFunction.invoke = invoke
+
+    def answer(self, function: Any, body: Any, request_headers: Any, response_headers: Any) -> bytes:
+        """What the Invoke API answers, headers included."""
+        payload = body if isinstance(body, bytes) else (body or "{}").encode()
+        kind = request_headers.get("x-amz-invocation-type", "RequestResponse")
+        if kind == "Event":
+            threading.Thread(target=self._invoke_unheard, args=(function, payload), daemon=True).start()
+        if kind in ("DryRun", "Event"):
+            return b""
+        try:
+            result = self.invoke(function, payload)
+        except TooManyRequestsError as err:
+            raise ThrottledError from err
+        if result.failed:
+            response_headers["x-amz-function-error"] = "Unhandled"
+        if request_headers.get("x-amz-log-type", "").lower() == "tail":
+            response_headers["x-amz-log-result"] = base64.b64encode(result.log.encode()[-4096:]).decode()
+        response_headers["x-amz-executed-version"] = "$LATEST"
+        return result.payload
+
+    def invoke(self, function: Any, payload: bytes) -> Result:
+        """Execute a function once and keep its log in CloudWatch Logs."""
+        reserved = function.reserved_concurrency
+        with self._running:
+            result = self._pool(function).invoke(payload, None if reserved is None else int(reserved))
+        function.logs_backend.ensure_log_group(function.logs_group_name)
+        function.save_logs(result.log)
+        return result
+
+    def _invoke_unheard(self, function: Any, payload: bytes) -> None:
+        try:
+            self.invoke(function, payload)
+        except TooManyRequestsError:
+            print(f"local cloud: {function.function_name} throttled an asynchronous event", file=sys.stderr)
+
+    def close(self) -> None:
+        """End all idle sandboxes; the process starter ends the others."""
+        for pool in self._pools.values():
+            pool.close()
+
+    def _pool(self, function: Any) -> SandboxPool:
+        spec = _spec(function)
+        with self._lock:
+            pool = self._pools.get(spec.arn)
+            if pool is None or pool.spec != spec:
+                if pool is not None:
+                    pool.close()
+                log = self._logs / f"{spec.name}.log"
+                pool = self._pools[spec.arn] = SandboxPool(spec, self._creator(function), log)
+        return pool
+
+    def _creator(self, function: Any) -> Callable[[], Sandbox]:
+        root = self._unpack([function.code_bytes])
+        backend = models.lambda_backends[function.account_id][function.region]
+        layers = [backend.layers_versions_by_arn(layer["Arn"]).code_bytes for layer in function.layers]
+        opt = self._unpack(layers) if layers else None
+        env = self._environment(function, root, opt)
+
+        def start(address: str, log: Path) -> Process:
+            return self._start(function.handler, root, opt, {**env, "AWS_LAMBDA_RUNTIME_API": address}, log)
+
+        def create() -> Sandbox:
+            return Sandbox(start, self._code / f"{function.function_name}-{uuid.uuid4().hex[:8]}.log")
+
+        return create
+
+    def _start(self, handler: str, root: Path, opt: Path | None, env: dict[str, str], log: Path) -> Process:
+        path = [str(root), *([str(opt / "python")] if opt else [])]
+        if any((Path(folder) / name).exists() for folder in path for name in PRELOADED):
+            env = {**env, "PYTHONPATH": os.pathsep.join([*path, SITE_PACKAGES])}
+            argv = [sys.executable, "-m", "awslambdaric", handler]
+            return self._starter.start_program(argv, cwd=root, env=env, log=log)
+        return self._starter.start_sandbox(handler, path=path, cwd=root, env=env, log=log)
+
+    def _environment(self, function: Any, root: Path, opt: Path | None) -> dict[str, str]:
+        configured = {key: str(value) for key, value in (function.environment_vars or {}).items()}
+        if opt:
+            configured = {
+                key: str(opt) + value[len("/opt") :] if value == "/opt" or value.startswith("/opt/") else value
+                for key, value in configured.items()
+            }
+        return {
+            **configured,
+            "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+            "LANG": "en_US.UTF-8",
+            "TZ": ":UTC",
+            "HOME": "/tmp",  # noqa: S108 - as in Lambda
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "_HANDLER": function.handler,
+            "LAMBDA_TASK_ROOT": str(root),
+            "LAMBDA_RUNTIME_DIR": SITE_PACKAGES,
+            "AWS_EXECUTION_ENV": f"AWS_Lambda_{function.run_time}",
+            "AWS_LAMBDA_FUNCTION_NAME": function.function_name,
+            "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_size),
+            "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+            "AWS_LAMBDA_LOG_GROUP_NAME": function.logs_group_name,
+            "AWS_LAMBDA_LOG_STREAM_NAME": "local",
+            "AWS_LAMBDA_LOG_FORMAT": getattr(function, "local_log_format", "Text"),
+            "AWS_REGION": function.region,
+            "AWS_DEFAULT_REGION": function.region,
+            "AWS_ENDPOINT_URL": self._endpoint,
+            **self._credentials_for(function.role, function.function_name),
+        }
+
+    def _unpack(self, archives: list[bytes]) -> Path:
+        """Unpack archives over each other into a folder named by their content, once."""
+        digest = hashlib.sha256(b"".join(hashlib.sha256(archive).digest() for archive in archives)).hexdigest()
+        folder = self._code / digest[:24]
+        if not folder.exists():
+            partial = folder.with_suffix(f".{uuid.uuid4().hex[:8]}")
+            partial.mkdir(parents=True)
+            for archive in archives:
+                with zipfile.ZipFile(io.BytesIO(archive)) as content:
+                    content.extractall(partial)
+            partial.rename(folder)
+        return folder
+
+
+def _spec(function: Any) -> FunctionSpec:
+    configuration = [function.code_sha_256, function.handler, function.role, function.environment_vars, function.layers]
+    return FunctionSpec(
+        name=function.function_name,
+        arn=function.function_arn,
+        timeout_s=float(function.timeout or 3),
+        memory_mib=int(function.memory_size),
+        configuration=json.dumps(configuration, sort_keys=True, default=str),
+    )

@@ -1,0 +1,117 @@
+"""The instance metadata service, version 2 only: how an agent learns who it is and gets its role's credentials.
+
+There is one server for all instances; the first part of the path says which one asks, as every agent has its own
+AWS_EC2_METADATA_SERVICE_ENDPOINT. Nothing but this keeps instances apart: they are processes of one user here.
+"""
+
+import json
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+TOKEN_HEADER = "X-aws-ec2-metadata-token"  # noqa: S105 - a header's name
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+@dataclass
+class InstanceIdentity:
+    """What the service tells one instance."""
+
+    values: dict[str, str]
+    role: str | None
+    session: Callable[[], Any]
+    has_asked: threading.Event = field(default_factory=threading.Event)
+    tokens: set[str] = field(default_factory=set)
+
+    def answer(self, path: str) -> str | None:
+        """The value at a path below latest/meta-data/, or None."""
+        credentials = "iam/security-credentials"
+        if path.rstrip("/") == credentials:
+            return self.role
+        if self.role and path == f"{credentials}/{self.role}":
+            return self._credentials()
+        if path in self.values:
+            return self.values[path]
+        below = sorted({name[len(path) :].split("/")[0] for name in self.values if name.startswith(path)})
+        return "\n".join(below) if below and (path == "" or path.endswith("/")) else None
+
+    def _credentials(self) -> str:
+        session, now = self.session(), datetime.now(UTC)
+        document = {
+            "Code": "Success",
+            "LastUpdated": now.strftime(TIME_FORMAT),
+            "Type": "AWS-HMAC",
+            "AccessKeyId": session.access_key_id,
+            "SecretAccessKey": session.secret_access_key,
+            "Token": session.session_token,
+            "Expiration": (now + timedelta(hours=6)).strftime(TIME_FORMAT),
+        }
+        return json.dumps(document)
+
+
+class MetadataService:
+    """Serves the identities of the running instances."""
+
+    def __init__(self) -> None:
+        self.identities: dict[str, InstanceIdentity] = {}
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.identities = self.identities
+        threading.Thread(target=self._server.serve_forever, name="metadata", daemon=True).start()
+
+    def endpoint(self, instance_id: str) -> str:
+        """What an instance's agent gets as AWS_EC2_METADATA_SERVICE_ENDPOINT."""
+        return f"http://localhost:{self._server.server_port}/{instance_id}/"
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+    identities: dict[str, InstanceIdentity]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_PUT(self) -> None:
+        identity, path = self._identity_and_path()
+        if identity is None or path != "latest/api/token":
+            self._send(404, "")
+            return
+        token = secrets.token_urlsafe(32)
+        identity.tokens.add(token)
+        identity.has_asked.set()
+        self._send(200, token)
+
+    def do_GET(self) -> None:
+        identity, path = self._identity_and_path()
+        if identity is None:
+            self._send(404, "")
+        elif self.headers.get(TOKEN_HEADER) not in identity.tokens:
+            self._send(401, "")
+        else:
+            value = identity.answer(path.removeprefix("latest/meta-data").lstrip("/"))
+            self._send(404 if value is None else 200, value or "")
+
+    def _identity_and_path(self) -> tuple[InstanceIdentity | None, str]:
+        instance_id, _, path = self.path.lstrip("/").partition("/")
+        return self.server.identities.get(instance_id), path.lstrip("/")
+
+    def _send(self, status: int, body: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body.encode())))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""

@@ -1,0 +1,141 @@
+"""The names of moto that the local cloud replaces or leans on, checked before anything is patched.
+
+moto is pinned exactly. Most of these names are private, so an upgrade may rename them without a word: then this check
+fails at start with one error that lists them all, instead of a correction that silently stops working.
+"""
+
+import importlib
+import importlib.metadata
+from functools import reduce
+
+MOTO_VERSION = "5.2.5"
+
+_ASL = "moto.stepfunctions.parser.asl"
+_MAP = f"{_ASL}.component.state.exec.state_map.iteration"
+NAMES = {
+    "moto.awslambda.models": [
+        "LambdaFunction.invoke",
+        "LambdaFunction.save_logs",
+        "LambdaFunction.create_from_cloudformation_json",
+        "LambdaFunction.update_from_cloudformation_json",
+        "LambdaFunction._create_zipfile_from_plaintext_code",
+        "LambdaBackend.layers_versions_by_arn",
+        "LayerVersion.arn",
+        "lambda_backends",
+    ],
+    "moto.cloudformation.models": [
+        "Stack.parse_template",
+        "Stack.stack_parameters",
+        "Stack.has_parameters",
+        "Stack._create_resource_map",
+        "Stack._create_output_map",
+        "Stack._add_stack_event",
+        "ChangeSet.apply",
+        "ChangeSet._parse_template",
+        "CloudFormationBackend.create_stack",
+        "CloudFormationBackend.update_stack",
+        "CloudFormationBackend.create_change_set",
+        "CloudFormationBackend.execute_change_set",
+        "Event",
+    ],
+    "moto.cloudformation.parsing": [
+        "clean_json",
+        "resource_class_from_type",
+        "parse_and_create_resource",
+        "parse_and_update_resource",
+        "get_references_from_template",
+        "get_model_list",
+        "get_model_map",
+        "get_name_type_map",
+        "NULL_MODELS",
+        "CustomModel",
+    ],
+    "moto.core.authorization": ["ActionAuthenticatorMixin._authenticate_and_authorize_s3_action"],
+    "moto.core.config": ["default_user_config"],
+    "moto.core.responses": ["BaseResponse.call_action", "BaseResponse._get_action", "BaseResponse.serialized"],
+    "moto.ec2.models.instances": [
+        "Instance.add_block_device",
+        "Instance.terminate",
+        "Instance.start",
+        "Instance.stop",
+        "InstanceBackend.run_instances",
+        "InstanceBackend._get_template_from_args",
+    ],
+    "moto.ec2.models.iam_instance_profile": ["IamInstanceProfileAssociationBackend.associate_iam_instance_profile"],
+    "moto.ec2.models.internet_gateways": ["InternetGateway"],
+    "moto.ec2.models.route_tables": ["RouteTable"],
+    "moto.ec2.models.vpcs": ["VPCEndPoint"],
+    "moto.ec2.models.vpn_gateway": ["VPCGatewayAttachment"],
+    "moto.ec2.responses.instances": ["InstanceResponse._parse_block_device_mapping"],
+    "moto.efs.models": [
+        "FileSystem.info_json",
+        "MountTarget.info_json",
+        "EFSBackend.create_file_system",
+        "EFSBackend.delete_file_system",
+    ],
+    "moto.events.models": ["EventPattern.matches_event", "EventPattern.get_pattern", "events_backends"],
+    "moto.fsx.models": [
+        "FileSystem.to_dict",
+        "FSxBackend.create_file_system",
+        "FSxBackend.describe_file_systems",
+        "FSxBackend.delete_file_system",
+    ],
+    "moto.iam.models": ["iam_backends", "IAMBackend.get_role", "IAMBackend._init_aws_policies"],
+    "moto.s3.models": ["s3_backends"],
+    "moto.scheduler.models": ["scheduler_backends"],
+    "moto.server": ["ThreadedMotoServer"],
+    "moto.stepfunctions.models": [
+        "StateMachine.create_from_cloudformation_json",
+        "StateMachine.update_from_cloudformation_json",
+    ],
+    "moto.stepfunctions.responses": [
+        "StepFunctionResponse.stop_execution",
+        "StepFunctionResponse.get_execution_history",
+        "get_backend",
+    ],
+    "moto.stepfunctions.parser.models": [
+        "StepFunctionsParserBackend.start_execution",
+        "StepFunctionsParserBackend.stop_execution",
+        "StepFunctionsParserBackend._validate_definition",
+    ],
+    "moto.stepfunctions.parser.backend.execution": ["BaseExecutionWorkerCommunication._reflect_execution_status"],
+    f"{_ASL}.eval.environment": ["Environment.set_error", "Environment.set_stop", "Environment.program_state"],
+    f"{_ASL}.eval.states": ["States.set_result"],
+    f"{_ASL}.parse.preprocessor": [
+        "Preprocessor._query_language_per_scope",
+        "Preprocessor.visitTolerated_failure_count_string_jsonata",
+    ],
+    f"{_ASL}.parse.asl_parser": ["AmazonStateLanguageParser.parse"],
+    f"{_ASL}.component.common.string.string_expression": ["StringJSONata._eval_body"],
+    f"{_ASL}.component.common.retry.retrier_decl": ["RetrierDecl._eval_body", "time"],
+    f"{_ASL}.component.state.choice.state_choice": ["StateChoice._eval_state"],
+    f"{_ASL}.component.state.wait.wait_function.wait_function": ["WaitFunction._wait_interval"],
+    f"{_ASL}.utils.boto_client": ["boto_client_for"],
+    f"{_MAP}.distributed_iteration_component": ["DistributedIterationComponent._map_run"],
+    f"{_MAP}.itemprocessor.distributed_item_processor_worker": ["DistributedItemProcessorWorker._eval_job"],
+    "moto.sts.models": ["STSBackend.assume_role", "sts_backends"],
+}
+
+
+class MotoChangedError(RuntimeError):
+    """The installed moto is not the one whose internals the local cloud corrects."""
+
+
+def check() -> None:
+    """Raise MotoChangedError unless this is the pinned moto with every name where it was."""
+    installed = importlib.metadata.version("moto")
+    missing = [f"{module}.{name}" for module, names in NAMES.items() for name in names if not _exists(module, name)]
+    if installed != MOTO_VERSION or missing:
+        raise MotoChangedError(
+            f"the local cloud corrects moto {MOTO_VERSION}, but {installed} is installed; missing names: "
+            f"{', '.join(missing) or 'none'}. Install moto=={MOTO_VERSION}, or review local/ against the new version "
+            "(tests/local tells which corrections are still needed) and update MOTO_VERSION."
+        )
+
+
+def _exists(module: str, name: str) -> bool:
+    try:
+        reduce(getattr, name.split("."), importlib.import_module(module))
+    except (ImportError, AttributeError):
+        return False
+    return True

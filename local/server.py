@@ -1,0 +1,197 @@
+"""One cloud: moto's server in this process, the corrections, Lambda, EC2, and the deployed stack."""
+
+import json
+import logging
+import os
+import shutil
+import socket
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ACCOUNT = "123456789012"  # moto's
+
+
+class CloudRunningError(RuntimeError):
+    """Another cloud is up in the same working directory."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a cloud is started; the defaults are the command line's."""
+
+    workdir: Path = Path(".local")
+    port: int = 0
+    template: Path | None = Path("template.yaml")
+    stack: str = "storage-matrix"
+    region: str = "us-east-1"
+    time_scale: float = 40.0
+    vcpu_quota: int | None = None
+
+
+@dataclass
+class Cloud:
+    """Start it once in a process: the corrections change moto for good."""
+
+    options: Options
+    description: dict[str, Any] = field(default_factory=dict)
+    _closing: list[Any] = field(default_factory=list)
+
+    def start(self) -> dict[str, Any]:
+        """Bring everything up; what is written to cloud.json."""
+        self._workdir = self.options.workdir.resolve()
+        self._description_file = self._workdir / "cloud.json"
+        self._claim_workdir()
+        _log_to(self._workdir / "logs" / "cloud.log")
+        port = self.options.port or _free_port()
+        endpoint = f"http://localhost:{port}"
+        _configure_moto(port, self.options.region)
+        self._bring_up(endpoint, port)
+        outputs: dict[str, str] = {}
+        if self.options.template is not None:
+            from local.deploy import Deployment
+
+            deployment = Deployment(self.options.template.resolve(), endpoint, self.options.region)
+            outputs = deployment.run(self.options.stack, self._workdir / "storage")
+        self.description = {
+            "endpoint": endpoint,
+            "region": self.options.region,
+            "pid": os.getpid(),
+            "stack": self.options.stack if self.options.template is not None else None,
+            "outputs": outputs,
+        }
+        self._description_file.write_text(json.dumps(self.description, indent=2) + "\n")
+        return self.description
+
+    def stop(self) -> None:
+        """End every instance, sandbox and process; remove every folder that stood for storage."""
+        for close in reversed(self._closing):
+            try:
+                close()
+            except Exception as err:
+                print(f"local cloud: while ending: {err!r}", file=sys.stderr)
+        self._closing.clear()
+        for name in ("storage", "code"):
+            shutil.rmtree(self._workdir / name, ignore_errors=True)
+        if _pid_of(self._description_file) == os.getpid():
+            self._description_file.unlink(missing_ok=True)
+
+    def _claim_workdir(self) -> None:
+        pid = _pid_of(self._description_file)
+        if pid is not None and _is_alive(pid):
+            raise CloudRunningError(
+                f"a local cloud is up already (process {pid}, {self._description_file}); use it, end it with "
+                f"`kill {pid}`, or choose another --workdir"
+            )
+        # what a cloud that was killed left behind
+        for name in ("storage", "code"):
+            shutil.rmtree(self._workdir / name, ignore_errors=True)
+        for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
+            (self._workdir / name).mkdir(parents=True, exist_ok=True)
+        self._description_file.write_text(json.dumps({"pid": os.getpid(), "state": "starting"}) + "\n")
+        self._closing.append(lambda: None)
+
+    def _bring_up(self, endpoint: str, port: int) -> None:
+        from local import processes
+
+        # before moto, which takes two seconds to import, so that both import at the same time
+        starter = processes.ProcessStarter(self._workdir / "logs" / "processes.log")
+        self._closing.append(starter.close)
+
+        from local import moto_names
+
+        moto_names.check()
+        self._correct_moto(endpoint, starter)
+        from moto.server import ThreadedMotoServer
+
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
+        server.start()
+
+    def _correct_moto(self, endpoint: str, starter: Any) -> None:
+        from local import (
+            cloudformation,
+            ec2,
+            events,
+            file_systems,
+            iam,
+            instances,
+            lambda_runtime,
+            metadata,
+            step_functions,
+        )
+
+        credentials = iam.RoleCredentials(self.options.region)
+        enforcement = iam.RoleEnforcement(self._workdir / "iam-decisions.jsonl")
+        enforcement.install()
+        cloudformation.install(endpoint)
+        file_systems.install(self._workdir / "storage" / "file-systems")
+
+        runtime = lambda_runtime.LambdaRuntime(starter, endpoint, self._workdir, credentials.environment)
+        runtime.install()
+        self._closing.append(runtime.close)
+
+        bridge = events.EventBridge(runtime.invoke, ACCOUNT, self.options.region, self.options.time_scale)
+        step_functions.install(endpoint, credentials.environment, self.options.time_scale, bridge.execution_ended)
+        bridge.start()
+
+        service = metadata.MetadataService()
+        self._closing.append(service.close)
+        player = instances.InstancePlayer(
+            workdir=self._workdir,
+            endpoint=endpoint,
+            starter=starter,
+            metadata=service,
+            enforcement=enforcement,
+            credentials=credentials,
+        )
+        ec2.install(player, self.options.vcpu_quota)
+        self._closing += [player.close, bridge.close]
+
+
+def _configure_moto(port: int, region: str) -> None:
+    """What moto reads when it is imported."""
+    os.environ.update(
+        MOTO_PORT=str(port),
+        MOTO_ENABLE_AMI_VALIDATION="true",
+        MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true",
+        AWS_DEFAULT_REGION=region,
+        AWS_ACCESS_KEY_ID="local",
+        AWS_SECRET_ACCESS_KEY="local",  # noqa: S106
+    )
+    os.environ.pop("AWS_PROFILE", None)
+    from moto.core.config import default_user_config
+
+    default_user_config["stepfunctions"] = {"execute_state_machine": True}
+    default_user_config["lambda"] = {"use_docker": True}  # selects the real backend; its invoke() is replaced
+    default_user_config["iam"] = {"load_aws_managed_policies": True}
+
+
+def _log_to(path: Path) -> None:
+    """moto's interpreter logs each failing state with its whole definition, werkzeug each request."""
+    logging.basicConfig(filename=path, level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _pid_of(description: Path) -> int | None:
+    try:
+        return int(json.loads(description.read_text())["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return pid != os.getpid()

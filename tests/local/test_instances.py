@@ -1,0 +1,300 @@
+"""The local EC2: instances are agent processes."""
+
+import io
+import json
+import os
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import ClientError
+from running_cloud import RunningCloud, role, wait_until
+
+# A stand-in for the agent: says who it is on the blackboard, then does what its job says.
+AGENT = """
+import json, os, subprocess, sys, time, urllib.request
+import boto3
+
+BASE = os.environ["AWS_EC2_METADATA_SERVICE_ENDPOINT"]
+def http(path, method="GET", **headers):
+    return urllib.request.urlopen(urllib.request.Request(BASE + path, method=method, headers=headers)).read().decode()
+try:
+    http("latest/meta-data/instance-id")
+    version_1 = "answered"
+except urllib.error.HTTPError as err:
+    version_1 = err.code
+token = http("latest/api/token", "PUT", **{"X-aws-ec2-metadata-token-ttl-seconds": "60"})
+meta = lambda name: http("latest/meta-data/" + name, **{"X-aws-ec2-metadata-token": token})
+region = meta("placement/region")
+bucket, _, key = sys.argv[1].removeprefix("s3://").partition("/")
+s3 = boto3.client("s3", region_name=region)
+job = json.loads(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
+userid = boto3.client("sts", region_name=region).get_caller_identity()["UserId"]
+def put(owner, name, body):
+    try:
+        s3.put_object(Bucket=bucket, Key=f"runs/r/instances/{owner}/{name}", Body=json.dumps(body))
+        return "written"
+    except Exception as err:
+        return err.response["Error"]["Code"]
+child = subprocess.Popen(["sleep", "1000"])
+put(userid, "hello.json", {
+    "instance": meta("instance-id"), "type": meta("instance-type"), "zone": meta("placement/availability-zone"),
+    "zone_id": meta("placement/availability-zone-id"), "image": meta("ami-id"), "version_1": version_1,
+    "child": child.pid,
+    "pid": os.getpid(), "keys": [k for k in os.environ if k.startswith("AWS_ACCESS")], "cwd": os.getcwd(),
+    "other": put("AROA:i-other", "x", {}), "python": sys.executable,
+})
+if job["do"] == "wait":
+    time.sleep(1000)
+sys.exit(3 if job["do"] == "fail" else 0)
+"""
+
+
+# Only asks for a token: fifty imports of boto3 would be a test of Python.
+QUICK = """
+import os, time, urllib.request
+url = os.environ["AWS_EC2_METADATA_SERVICE_ENDPOINT"] + "latest/api/token"
+urllib.request.urlopen(urllib.request.Request(url, method="PUT")).read()
+time.sleep(1)
+"""
+
+
+def _archive(main: str) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as content:
+        content.writestr("__main__.py", main)
+    return archive.getvalue()
+
+
+@pytest.fixture(scope="module")
+def board(cloud) -> dict[str, str]:
+    """Bucket, role, profile and launch template; the agent and its jobs in the bucket."""
+    bucket = "arn:aws:s3:::board"
+    read = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": [f"{bucket}/agents/*", f"{bucket}/jobs/*"]}
+    write = {
+        "Effect": "Allow",
+        "Action": "s3:PutObject",
+        "Resource": {"Fn::Sub": f"{bucket}/runs/*/instances/${{!aws:userid}}/*"},
+    }
+    resources = {
+        "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "board"}},
+        "Role": role(read, write, service="ec2.amazonaws.com"),
+        "Profile": {"Type": "AWS::IAM::InstanceProfile", "Properties": {"Roles": [{"Ref": "Role"}]}},
+        "Template": {
+            "Type": "AWS::EC2::LaunchTemplate",
+            "Properties": {
+                "LaunchTemplateData": {
+                    "IamInstanceProfile": {"Arn": {"Fn::GetAtt": ["Profile", "Arn"]}},
+                    "InstanceInitiatedShutdownBehavior": "terminate",
+                    "MetadataOptions": {"HttpTokens": "required"},
+                }
+            },
+        },
+    }
+    outputs = {"Template": {"Value": {"Ref": "Template"}}, "Profile": {"Value": {"Ref": "Profile"}}}
+    names = cloud.deploy("board", {"Resources": resources, "Outputs": outputs})
+    s3 = cloud.client("s3")
+    s3.put_object(Bucket="board", Key="agents/stand-in.pyz", Body=_archive(AGENT))
+    s3.put_object(Bucket="board", Key="agents/quick.pyz", Body=_archive(QUICK))
+    for job in ("end", "fail", "wait"):
+        s3.put_object(Bucket="board", Key=f"jobs/{job}.json", Body=json.dumps({"do": job}))
+    return names
+
+
+@pytest.fixture
+def launch(cloud, board):
+    """Launch instances that do a job; what is still there afterwards is terminated."""
+    ec2, launched = cloud.client("ec2"), []
+    name = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+    image = cloud.client("ssm").get_parameter(Name=name)["Parameter"]["Value"]
+
+    def run(job: str, count: int = 1, settings: str = "", agent: str = "agents/stand-in.pyz", **request) -> list[str]:
+        lines = ["#!/bin/bash", f"AGENT_URI=s3://board/{agent}", f"JOB_URI='s3://board/jobs/{job}.json'", settings]
+        script = "\n".join([*lines, "shutdown -h now"])
+        request = {
+            "ImageId": image,
+            "InstanceType": "m6i.large",
+            "LaunchTemplate": {"LaunchTemplateId": board["Template"]},
+            "UserData": script,
+            **request,
+        }
+        reservation = ec2.run_instances(MinCount=count, MaxCount=count, **request)
+        launched.extend(instance["InstanceId"] for instance in reservation["Instances"])
+        return [instance["InstanceId"] for instance in reservation["Instances"]]
+
+    yield run
+    if launched:
+        ec2.terminate_instances(InstanceIds=launched)
+
+
+def state(cloud: RunningCloud, instance_id: str) -> str:
+    """The state that EC2 tells."""
+    instances = cloud.client("ec2").describe_instances(InstanceIds=[instance_id])["Reservations"][0]["Instances"]
+    return instances[0]["State"]["Name"]
+
+
+def hello(cloud: RunningCloud, instance_id: str) -> dict:
+    """What the stand-in agent said of itself."""
+    s3 = cloud.client("s3")
+
+    def find():
+        for stored in s3.list_objects_v2(Bucket="board", Prefix="runs/r/instances/").get("Contents", []):
+            if stored["Key"].endswith(f":{instance_id}/hello.json"):
+                return json.loads(s3.get_object(Bucket="board", Key=stored["Key"])["Body"].read())
+        return None
+
+    return wait_until(find, f"hello of {instance_id}: {_log(cloud, instance_id)}")
+
+
+def _log(cloud: RunningCloud, instance_id: str) -> str:
+    path = cloud.workdir / "logs" / f"{instance_id}.log"
+    return path.read_text() if path.exists() else "no log"
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there, and not a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_an_instance_runs_its_agent_and_terminates_when_it_ends(cloud, launch):
+    [instance_id] = launch("end")
+
+    said = hello(cloud, instance_id)
+    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
+
+    assert said["instance"] == instance_id
+    assert (said["type"], said["zone"]) == ("m6i.large", "us-east-1a")
+    assert said["zone_id"].startswith("use1-az")
+    assert said["image"].startswith("ami-")
+    assert said["keys"] == []
+    assert said["version_1"] == 401  # IMDSv2 only
+    assert said["other"] == "AccessDenied"  # only below its own userid
+    assert said["cwd"] == str(cloud.workdir / "storage" / "volumes" / instance_id)
+    assert not Path(said["cwd"]).exists()
+    wait_until(lambda: not is_running(said["child"]), "what the agent started is gone too")
+    assert "agent ended with status 0" in _log(cloud, instance_id)
+
+
+def test_a_failing_agent_terminates_its_instance_too(cloud, launch):
+    [instance_id] = launch("fail")
+
+    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
+
+    assert "agent ended with status 3" in _log(cloud, instance_id)
+
+
+def test_terminating_kills_the_agent_and_all_it_started(cloud, launch):
+    [instance_id] = launch("wait", InstanceInitiatedShutdownBehavior="stop")
+    said = hello(cloud, instance_id)
+    assert state(cloud, instance_id) == "running"
+    assert is_running(said["child"])
+
+    cloud.client("ec2").terminate_instances(InstanceIds=[instance_id])
+    cloud.client("ec2").terminate_instances(InstanceIds=[instance_id])  # once more does no harm
+
+    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
+    assert not is_running(said["pid"])
+    assert not is_running(said["child"])
+    assert not Path(said["cwd"]).exists()
+
+
+def test_the_watchdog_ends_an_instance(cloud, launch):
+    [instance_id] = launch("wait", settings="WATCHDOG_MINUTES=0.02")
+
+    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
+
+    assert "watchdog" in _log(cloud, instance_id)
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [("agents/absent.pyz", "does not exist"), ("jobs/wait.pyz", None), ("secret/x.pyz", "does not allow")],
+)
+def test_an_instance_that_cannot_get_its_agent_says_why_and_terminates(cloud, launch, agent, words):
+    [instance_id] = launch("end", agent=agent)
+
+    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
+
+    assert (words or "not started") in _log(cloud, instance_id)
+
+
+def test_an_instance_without_a_job_runs_until_terminated(cloud, launch):
+    [instance_id] = launch("end", UserData="#!/bin/sh\necho hello\n")
+    wait_until(lambda: state(cloud, instance_id) == "running", "running")
+
+    cloud.client("ec2").terminate_instances(InstanceIds=[instance_id])
+
+    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
+
+
+def test_a_client_token_launches_once(cloud, launch):
+    first, second = launch("wait", 2, ClientToken="cell-1"), launch("wait", 2, ClientToken="cell-1")
+
+    assert first == second
+    with pytest.raises(ClientError, match="IdempotentParameterMismatch"):
+        launch("wait", 3, ClientToken="cell-1")
+
+
+def test_every_instance_has_the_profile_tags_and_volumes_of_the_launch(cloud, launch):
+    tags = [{"Key": "run", "Value": "r1"}]
+    volume = {"VolumeType": "gp3", "VolumeSize": 100, "Iops": 4000, "Throughput": 500, "DeleteOnTermination": True}
+    names = launch(
+        "wait",
+        2,
+        BlockDeviceMappings=[
+            {"DeviceName": "/dev/sdf", "Ebs": volume},
+            {
+                "DeviceName": "/dev/sdg",
+                "Ebs": {"VolumeType": "io2", "VolumeSize": 50, "Iops": 5000, "DeleteOnTermination": True},
+            },
+        ],
+        TagSpecifications=[
+            {"ResourceType": kind, "Tags": tags} for kind in ("instance", "volume", "network-interface")
+        ],
+    )
+
+    ec2 = cloud.client("ec2")
+    by_run = [{"Name": "tag:run", "Values": ["r1"]}]
+    instances = [i for r in ec2.describe_instances(InstanceIds=names)["Reservations"] for i in r["Instances"]]
+    volumes = ec2.describe_volumes(Filters=by_run)["Volumes"]
+    assert len({instance["IamInstanceProfile"]["Arn"] for instance in instances}) == 1
+    assert [instance["Tags"][0]["Value"] for instance in instances if instance["Tags"]] == ["r1", "r1"] or all(
+        {"Key": "run", "Value": "r1"} in instance["Tags"] for instance in instances
+    )
+    assert sorted((v["VolumeType"], v["Iops"], v.get("Throughput")) for v in volumes) == sorted(
+        [("gp3", 4000, 500), ("io2", 5000, None)] * 2, key=lambda row: row[:2]
+    )
+    assert len(ec2.describe_network_interfaces(Filters=by_run)["NetworkInterfaces"]) == 2
+
+    ec2.terminate_instances(InstanceIds=names)
+    wait_until(lambda: all(state(cloud, name) == "terminated" for name in names), "terminated")
+    assert not ec2.describe_volumes(Filters=by_run)["Volumes"]
+    assert not ec2.describe_network_interfaces(Filters=by_run)["NetworkInterfaces"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [({"ImageId": "ami-00000000"}, "InvalidAMIID.NotFound"), ({"InstanceType": "m99.huge"}, "InvalidInstanceType")],
+)
+def test_unknown_images_and_types_are_refused(launch, request_, code):
+    with pytest.raises(ClientError) as refused:
+        launch("end", **request_)
+
+    assert refused.value.response["Error"]["Code"].startswith(code)
+
+
+def test_fifty_instances_run_and_leave_nothing(cloud, launch):
+    began = time.monotonic()
+    names = launch("end", 50, agent="agents/quick.pyz")
+
+    wait_until(lambda: all(state(cloud, name) == "terminated" for name in names), "50 terminated", 60)
+
+    assert all("agent ended with status 0" in _log(cloud, name) for name in names)
+    assert not [name for name in names if (cloud.workdir / "storage" / "volumes" / name).exists()]
+    threads = len(os.listdir(f"/proc/{cloud.process.pid}/task"))  # noqa: PTH208
+    assert threads < 60, threads
+    print(f"50 instances: {time.monotonic() - began:.1f} s")

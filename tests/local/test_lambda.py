@@ -1,0 +1,186 @@
+"""Lambda: AWS's runtime client in real processes."""
+
+import base64
+import io
+import json
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from running_cloud import function, role
+
+CODE = """
+import json, os, sys, time
+CALLS = []
+def handler(event, context):
+    CALLS.append(1)
+    match event.get("do"):
+        case "raise": raise KeyError("no such cell")
+        case "exit": sys.exit(3)
+        case "die": os.kill(os.getpid(), 9)
+        case "sleep": time.sleep(event["seconds"])
+        case "import": import pydantic, numpy, boto3, aws_lambda_powertools
+        case "print": print("a line\\nanother")
+    layer = os.path.join(os.environ.get("DATA_ROOT", "/nowhere"), "data.txt")
+    return {"calls": len(CALLS), "pid": os.getpid(), "name": context.function_name, "given": event,
+            "arn": context.invoked_function_arn, "left_ms": context.get_remaining_time_in_millis(),
+            "layer": open(layer).read() if os.path.exists(layer) else None, "secret": os.environ.get("AWS_PROFILE"),
+            "environment": {key: os.environ.get(key) for key in ("COLOUR", "AWS_REGION", "AWS_LAMBDA_LOG_FORMAT")}}
+"""
+
+
+@pytest.fixture(scope="module")
+def names(cloud) -> dict[str, str]:
+    """Deployed functions, by what is special in them."""
+    layer = io.BytesIO()
+    with zipfile.ZipFile(layer, "w") as content:
+        content.writestr("data.txt", "from the layer")
+        content.writestr("python/layered.py", "VALUE = 42")
+    s3 = cloud.client("s3")
+    s3.create_bucket(Bucket="layers")
+    s3.put_object(Bucket="layers", Key="layer.zip", Body=layer.getvalue())
+    variables = {"Environment": {"Variables": {"COLOUR": "blue", "DATA_ROOT": "/opt"}}}
+    resources = {
+        "Role": role(),
+        "Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/own/group"}},
+        "Layer": {
+            "Type": "AWS::Lambda::LayerVersion",
+            "Properties": {"Content": {"S3Bucket": "layers", "S3Key": "layer.zip"}},
+        },
+        "Plain": function(
+            CODE, Timeout=2, LoggingConfig={"LogGroup": {"Ref": "Logs"}, "LogFormat": "JSON"}, **variables
+        ),
+        "Layered": function(CODE, Layers=[{"Ref": "Layer"}], Tags=[{"Key": "a", "Value": "b"}], **variables),
+        "Single": function(CODE, Timeout=5, ReservedConcurrentExecutions=1),
+        "Broken": function("import no_such_module\ndef handler(event, context): pass"),
+        "UsesLayer": function(
+            "import layered\ndef handler(event, context): return layered.VALUE", Layers=[{"Ref": "Layer"}]
+        ),
+    }
+    outputs = {name: {"Value": {"Ref": name}} for name in ("Plain", "Layered", "Single", "Broken", "UsesLayer")}
+    return cloud.deploy("functions", {"Resources": resources, "Outputs": outputs})
+
+
+@pytest.fixture
+def call(cloud, names):
+    """Invoke a function: its answer and payload."""
+    client = cloud.client("lambda")
+
+    def invoke(name: str, **event):
+        answer = client.invoke(FunctionName=names[name], Payload=json.dumps(event), LogType="Tail")
+        return answer, json.loads(answer["Payload"].read())
+
+    return invoke
+
+
+def test_a_function_gets_its_event_context_and_environment(call):
+    answer, payload = call("Plain", cell="a")
+
+    assert "FunctionError" not in answer
+    assert payload["given"] == {"cell": "a"}
+    assert payload["arn"].endswith(payload["name"])
+    assert 0 < payload["left_ms"] <= 2000
+    assert payload["environment"] == {"COLOUR": "blue", "AWS_REGION": "us-east-1", "AWS_LAMBDA_LOG_FORMAT": "JSON"}
+
+
+def test_a_warm_sandbox_is_used_again(call):
+    _, first = call("Plain")
+    _, second = call("Plain")
+
+    assert second["pid"] == first["pid"]
+    assert second["calls"] == first["calls"] + 1
+
+
+def test_an_exception_is_reported_as_by_aws(call):
+    answer, payload = call("Plain", do="raise")
+
+    assert answer["FunctionError"] == "Unhandled"
+    assert payload["errorType"] == "KeyError"
+    assert payload["errorMessage"] == "'no such cell'"
+    assert any("index.py" in line for line in payload["stackTrace"])
+
+
+def test_a_function_that_takes_too_long_is_killed(call):
+    began = time.monotonic()
+    answer, payload = call("Plain", do="sleep", seconds=30)
+    _, after = call("Plain")
+
+    assert answer["FunctionError"] == "Unhandled"
+    assert payload["errorType"] == "Sandbox.Timedout"
+    assert "Task timed out after 2.00 seconds" in payload["errorMessage"]
+    assert time.monotonic() - began < 10
+    assert after["calls"] == 1
+
+
+@pytest.mark.parametrize(("how", "words"), [("exit", "exit status 3"), ("die", "signal: 9")])
+def test_a_function_that_ends_its_process_is_an_exit_error(call, how, words):
+    answer, payload = call("Plain", do=how)
+
+    assert answer["FunctionError"] == "Unhandled"
+    assert payload["errorType"] == "Runtime.ExitError"
+    assert words in payload["errorMessage"]
+
+
+def test_a_function_that_cannot_be_imported_says_so(call):
+    answer, payload = call("Broken")
+
+    assert answer["FunctionError"] == "Unhandled"
+    assert payload["errorType"] == "Runtime.ImportModuleError"
+    assert "no_such_module" in payload["errorMessage"]
+
+
+def test_what_a_function_prints_is_in_the_tail_the_log_group_and_a_file(call, cloud, names):
+    answer, _ = call("Plain", do="print")
+
+    tail = base64.b64decode(answer["LogResult"]).decode()
+    assert "a line\nanother\n" in tail
+    assert "REPORT RequestId" in tail
+    events = cloud.client("logs").filter_log_events(logGroupName="/own/group")["events"]
+    assert "another" in [event["message"] for event in events]
+    assert "another" in (cloud.workdir / "logs" / f"{names['Plain']}.log").read_text()
+
+
+def test_layers_are_unpacked_and_opt_points_at_them(call, cloud, names):
+    _, payload = call("Layered")
+    _, value = call("UsesLayer")
+
+    assert payload["layer"] == "from the layer"
+    assert value == 42
+    # moto alone drops layers and tags of functions made by CloudFormation
+    assert cloud.client("lambda").list_tags(Resource=payload["arn"])["Tags"]["a"] == "b"
+
+
+def test_the_packages_of_the_project_are_importable_and_warm(call):
+    began = time.monotonic()
+    answer, _ = call("Layered", do="import")
+
+    assert "FunctionError" not in answer
+    assert time.monotonic() - began < 2
+
+
+def test_reserved_concurrency_throttles(call, cloud, names):
+    client = cloud.client("lambda", config=Config(retries={"total_max_attempts": 1}))
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(call, "Single", do="sleep", seconds=2)
+        time.sleep(1)
+        with pytest.raises(ClientError) as throttled:
+            client.invoke(FunctionName=names["Single"], Payload=b"{}")
+        assert "FunctionError" not in first.result()[0]
+
+    assert throttled.value.response["Error"]["Code"] == "TooManyRequestsException"
+    assert throttled.value.response["ResponseMetadata"]["HTTPStatusCode"] == 429
+
+
+def test_twenty_calls_at_once_all_succeed(call):
+    with ThreadPoolExecutor(20) as threads:
+        answers = list(threads.map(lambda number: call("Plain", do="sleep", seconds=0.05, number=number), range(20)))
+
+    assert sorted(payload["given"]["number"] for _, payload in answers) == list(range(20))
+    assert len({payload["pid"] for _, payload in answers}) <= 8
+
+
+def test_the_operators_environment_does_not_reach_functions(call):
+    assert call("Plain")[1]["secret"] is None

@@ -1,0 +1,198 @@
+"""Starting and ending the cloud: what is said, what is left."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from running_cloud import start_cloud, wait_until
+
+TEMPLATE = """
+Transform: AWS::Serverless-2016-10-31
+Parameters:
+  LocalMountRoot: {Type: String, Default: ''}
+  FunctionArchitecture: {Type: String, Default: arm64}
+  FunctionRuntime: {Type: String, Default: python3.13}
+Globals:
+  Function: {CodeUri: code/, Runtime: !Ref FunctionRuntime, Architectures: [!Ref FunctionArchitecture]}
+Resources:
+  Layer: {Type: AWS::Serverless::LayerVersion, Properties: {ContentUri: layer/}}
+  Hello:
+    Type: AWS::Serverless::Function
+    Properties:
+      Handler: hello.handler
+      Layers: [!Ref Layer]
+      Environment: {Variables: {ROOT: !Ref LocalMountRoot, DATA: /opt/data.txt}}
+  Machine:
+    Type: AWS::Serverless::StateMachine
+    Properties:
+      DefinitionUri: machine.asl.json
+      DefinitionSubstitutions: {Hello: !GetAtt Hello.Arn}
+      Policies: [{LambdaInvokePolicy: {FunctionName: !Ref Hello}}]
+Outputs:
+  Machine: {Value: !Ref Machine}
+  Hello: {Value: !Ref Hello}
+"""
+CODE = """
+import os, subprocess
+def handler(event, context):
+    subprocess.Popen(["sleep", "1000"])
+    return {"root": os.environ["ROOT"], "layer": open(os.environ["DATA"]).read(), "arch": os.uname().machine}
+"""
+
+
+@pytest.fixture
+def project(tmp_path) -> Path:
+    """A small project with everything that an embedded deploy packages."""
+    for folder, name, text in (
+        ("code", "hello.py", CODE),
+        ("layer", "data.txt", "layered"),
+        (".", "template.yaml", TEMPLATE),
+    ):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / name).write_text(text)
+    (tmp_path / "code" / "__pycache__").mkdir()
+    (tmp_path / "code" / "__pycache__" / "hello.pyc").write_bytes(b"x")
+    task = {
+        "Type": "Task",
+        "Resource": "arn:aws:states:::lambda:invoke",
+        "Arguments": {"FunctionName": "${Hello}", "Payload": {}},
+    }
+    say = {**task, "Output": "{% $states.result.Payload %}", "End": True}
+    machine = {"QueryLanguage": "JSONata", "StartAt": "Say", "States": {"Say": say}}
+    (tmp_path / "machine.asl.json").write_text(json.dumps(machine))
+    return tmp_path
+
+
+@pytest.fixture
+def up(project) -> Iterator[tuple[subprocess.Popen, dict]]:
+    """A cloud with the small project's stack, and what it printed."""
+    process = start_cloud(project / "work", "--template", str(project / "template.yaml"))
+    line = process.stdout.readline()
+    assert line, process.stderr.read()
+    yield process, json.loads(line)
+    if not process.stdin.closed:
+        process.communicate(timeout=30)
+
+
+def processes_of(workdir: Path) -> list[int]:
+    """Every process whose command or folder is below the cloud's working directory, or that the cloud started."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and str(workdir) in str((entry / "cwd").readlink()):
+                found.append(int(entry.name))
+        except (FileNotFoundError, PermissionError, ProcessLookupError):
+            continue
+    return found
+
+
+def execute(description: dict) -> dict:
+    """Run the small project's state machine once, which leaves a warm sandbox and its child behind."""
+    keys = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": description["region"]}
+    states = boto3.client("stepfunctions", endpoint_url=description["endpoint"], **keys)
+    execution = states.start_execution(stateMachineArn=description["outputs"]["Machine"])["executionArn"]
+    ended = wait_until(
+        lambda: (now := states.describe_execution(executionArn=execution))["status"] != "RUNNING" and now, "execution"
+    )
+    assert ended["status"] == "SUCCEEDED", ended.get("cause")
+    return json.loads(ended["output"])
+
+
+def test_the_stack_is_deployed_and_its_functions_run(up, project):
+    process, description = up
+    workdir = project / "work"
+
+    said = execute(description)
+
+    assert json.loads((workdir / "cloud.json").read_text()) == description
+    assert description["pid"] == process.pid
+    assert description["stack"] == "storage-matrix"
+    assert said["root"] == str(workdir / "storage")
+    assert said["layer"] == "layered"
+    assert not list((workdir / "code").rglob("*.pyc"))
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "parent"])
+def test_ending_leaves_no_process_and_no_storage(up, project, how):
+    process, description = up
+    workdir = project / "work"
+    execute(description)
+    (workdir / "storage" / "file-systems" / "fs-1").mkdir(parents=True)
+    assert processes_of(workdir)  # the warm sandbox and its child
+
+    if how == "parent":
+        process.stdin.close()
+    else:
+        process.send_signal(getattr(signal, how))
+
+    assert process.wait(20) == 0
+    assert not processes_of(workdir)
+    assert not (workdir / "storage").exists()
+    assert not (workdir / "cloud.json").exists()
+
+
+def test_a_killed_cloud_takes_its_processes_along_and_does_not_stop_the_next(up, project):
+    process, description = up
+    workdir = project / "work"
+    execute(description)
+
+    process.kill()
+    process.wait(10)
+    wait_until(lambda: not processes_of(workdir), "all processes gone")
+    assert (workdir / "cloud.json").exists()
+
+    following = start_cloud(workdir, "--no-deploy")
+    assert json.loads(following.stdout.readline())["pid"] == following.pid
+    following.communicate(timeout=30)
+    assert not (workdir / "cloud.json").exists()
+
+
+def test_a_second_cloud_in_the_same_folder_is_refused(up, project):
+    process, _ = up
+
+    second = start_cloud(project / "work", "--no-deploy")
+    _, errors = second.communicate(timeout=30)
+
+    assert second.returncode == 1
+    assert f"up already (process {process.pid}" in errors
+    assert "Traceback" not in errors
+    assert (project / "work" / "cloud.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("template.yaml", "ContentUri: layer/", "ContentUri: nowhere/"), "Layer: "),
+        (("machine.asl.json", '"StartAt": "Say"', '"StartAt": "Nope"'), "Missing 'Next' target: Nope"),
+        (("template.yaml", "AWS::Serverless::LayerVersion", "AWS::Serverless::Nope"), "AWS::Serverless::Nope"),
+    ],
+)
+def test_a_template_that_cannot_be_deployed_is_one_clear_error(project, change, words):
+    name, old, new = change
+    text = (project / name).read_text()
+    assert old in text
+    (project / name).write_text(text.replace(old, new))
+
+    process = start_cloud(project / "work", "--template", str(project / "template.yaml"))
+    output, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert output == ""
+    assert words in errors
+    assert "Traceback" not in errors
+    assert not (project / "work" / "cloud.json").exists()
+    assert not processes_of(project / "work")
+
+
+def test_other_systems_are_told_at_once(monkeypatch, capsys):
+    from local import __main__ as command
+
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr("sys.argv", ["local", "up"])
+
+    assert command.main() == 2
+    assert "darwin is not supported" in capsys.readouterr().err

@@ -1,0 +1,166 @@
+"""Which corrections are still needed: plain moto, without the local cloud, still has each fault.
+
+A test that fails here after an upgrade of moto is good news: remove the correction that its name tells, and the test.
+"""
+
+import importlib
+import json
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from local import moto_names
+
+KEYS = {"region_name": "us-east-1", "aws_access_key_id": "x", "aws_secret_access_key": "x"}
+
+
+@pytest.fixture
+def client():
+    """Clients of plain moto, in this process."""
+    with mock_aws(config={"stepfunctions": {"execute_state_machine": True}}):
+        yield lambda service: boto3.client(service, **KEYS)
+
+
+def test_this_moto_has_every_name_that_is_corrected():
+    moto_names.check()
+
+
+def test_another_moto_is_one_clear_error(monkeypatch):
+    monkeypatch.setattr(moto_names, "MOTO_VERSION", "9.9.9")
+    monkeypatch.setitem(moto_names.NAMES, "moto.ec2.models.instances", ["Instance.vanished"])
+
+    with pytest.raises(moto_names.MotoChangedError) as changed:
+        moto_names.check()
+
+    assert "moto.ec2.models.instances.Instance.vanished" in str(changed.value)
+    assert "Install moto==9.9.9" in str(changed.value)
+
+
+def launch(ec2, **request) -> list[dict]:
+    """Launch two instances in plain moto."""
+    return ec2.run_instances(MinCount=2, MaxCount=2, InstanceType="m6i.large", ImageId="ami-12c6146b", **request)[
+        "Instances"
+    ]
+
+
+def test_ec2_launch_idempotently(client):
+    first, second = (launch(client("ec2"), ClientToken="t")[0]["InstanceId"] for _ in range(2))
+
+    assert first != second
+
+
+def test_ec2_keep_volume_performance(client):
+    volume = {"VolumeType": "gp3", "VolumeSize": 10, "Iops": 4000, "Throughput": 300}
+    launch(client("ec2"), BlockDeviceMappings=[{"DeviceName": "/dev/sdf", "Ebs": volume}])
+
+    assert {v.get("Throughput") for v in client("ec2").describe_volumes()["Volumes"]} == {None}
+
+
+def test_ec2_profile_on_every_instance(client):
+    client("iam").create_instance_profile(InstanceProfileName="p")
+    instances = launch(client("ec2"), IamInstanceProfile={"Name": "p"})
+
+    assert len([instance for instance in instances if "IamInstanceProfile" in instance]) < 2
+
+
+def test_efs_ages(client):
+    assert client("efs").create_file_system(CreationToken="t")["LifeCycleState"] == "available"
+
+
+def test_fsx_ages_and_is_created_once(client):
+    request = {"FileSystemType": "OPENZFS", "StorageCapacity": 64, "SubnetIds": ["subnet-0123456789abcdef0"]}
+    first, second = (
+        client("fsx").create_file_system(ClientRequestToken="t", **request)["FileSystem"] for _ in range(2)
+    )
+
+    assert "Lifecycle" not in first
+    assert first["FileSystemId"] != second["FileSystemId"]
+    assert client("fsx").describe_file_systems(FileSystemIds=["fs-00000000"])["FileSystems"] == []
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_cloudformation_refuse_unknown_types(client):
+    template = {"Resources": {"T": {"Type": "AWS::SNS::Topic"}, "N": {"Type": "AWS::Nope::Thing"}}}
+
+    client("cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(template))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_cloudformation_complete_change_sets(client):
+    template = {"Resources": {"T": {"Type": "AWS::SNS::Topic"}}, "Outputs": {"T": {"Value": {"Ref": "T"}}}}
+    cloudformation = client("cloudformation")
+    request = {"StackName": "s", "ChangeSetName": "c", "ChangeSetType": "CREATE", "TemplateBody": json.dumps(template)}
+
+    cloudformation.execute_change_set(ChangeSetName=cloudformation.create_change_set(**request)["Id"])
+
+    assert not cloudformation.describe_stacks(StackName="s")["Stacks"][0].get("Outputs")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "S3::BucketPolicy",
+        "Scheduler::Schedule",
+        "CloudWatch::Alarm",
+        "EC2::SecurityGroupEgress",
+    ],
+)
+def test_cloudformation_resource_types(kind):
+    parsing = importlib.import_module("moto.cloudformation.parsing")
+
+    assert f"AWS::{kind}" not in parsing.get_model_map()
+
+
+@pytest.mark.parametrize("kind", ["InternetGateway", "RouteTable", "VPCEndpoint", "VPCGatewayAttachment"])
+def test_cloudformation_network_deletion(kind):
+    parsing = importlib.import_module("moto.cloudformation.parsing")
+
+    assert not hasattr(parsing.get_model_map()[f"AWS::EC2::{kind}"], "delete")
+
+
+def run(states, definition: dict, name: str | None = None) -> str:
+    """Execute a definition in plain moto; the execution's ARN."""
+    role = "arn:aws:iam::123456789012:role/r"
+    machine = states.create_state_machine(name=f"m{id(definition)}", definition=json.dumps(definition), roleArn=role)
+    return states.start_execution(stateMachineArn=machine["stateMachineArn"], **({"name": name} if name else {}))[
+        "executionArn"
+    ]
+
+
+def test_step_functions_name_executions(client):
+    definition = {"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}
+
+    assert run(client("stepfunctions"), definition).endswith(":None")
+
+
+def test_step_functions_jsonata_engine():
+    module = importlib.import_module("moto.stepfunctions.parser.asl.jsonata.jsonata")
+
+    assert module._eval_jsonata is None
+
+
+def test_step_functions_definition_lint(client):
+    run(
+        client("stepfunctions"),
+        {"StartAt": "A", "States": {"A": {"Type": "Succeed"}, "B": {"Type": "Pass", "Next": "C"}}},
+    )
+
+
+def test_step_functions_parser_shares_its_query_languages():
+    module = importlib.import_module("moto.stepfunctions.parser.asl.parse.preprocessor")
+
+    assert "__init__" not in vars(module.Preprocessor)
+    assert isinstance(module.Preprocessor._query_language_per_scope, list)
+
+
+def test_step_functions_integer_percentage_is_refused(client):
+    processor = {
+        "ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
+        "StartAt": "A",
+        "States": {"A": {"Type": "Succeed"}},
+    }
+    each = {"Type": "Map", "ToleratedFailurePercentage": 100, "ItemProcessor": processor, "End": True}
+
+    with pytest.raises(Exception, match=r"."):
+        run(client("stepfunctions"), {"StartAt": "Each", "States": {"Each": each}})

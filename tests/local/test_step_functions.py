@@ -1,0 +1,237 @@
+"""Step Functions: each correction to moto's interpreter."""
+
+import json
+import time
+from itertools import pairwise
+
+import pytest
+from botocore.exceptions import ClientError
+from running_cloud import OPERATOR_ROLE
+
+
+def jsonata(start: str, **states) -> dict:
+    """A definition in JSONata."""
+    return {"QueryLanguage": "JSONata", "StartAt": start, "States": states}
+
+
+def evaluated(expression: str) -> dict:
+    """A definition whose output is an expression's value."""
+    return jsonata("Say", Say={"Type": "Pass", "Output": "{% " + expression + " %}", "End": True})
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("$states.input.name & '!'", 'say "hi"\n!'),
+        ("$states.input.numbers[$ > 1]", [2, 3]),
+        ("{'none': $states.input.none, 'count': $count($states.input.numbers)}", {"none": None, "count": 3}),
+        ("$merge([$states.input, {'name': 'x'}]).name", "x"),
+        ("$partition([1,2,3], 2)", [[1, 2], [3]]),
+        ("$range(1, 7, 3)", [1, 4, 7]),
+        ("$parse('{\"a\": [1]}').a", [1]),
+        ("$hash('a', 'SHA-256')", "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"),
+        ("$length($uuid())", 36),
+        ("$exists($states.input.absent)", False),
+        ("$map($states.input.numbers, function($n) { $n * 2 })", [2, 4, 6]),
+        ("$type($states.context.Execution.StartTime)", "string"),
+    ],
+)
+def test_jsonata_is_evaluated(cloud, expression, value):
+    given = {"name": 'say "hi"\n', "numbers": [1, 2, 3], "none": None}
+
+    ended = cloud.execute(f"jsonata-{time.monotonic_ns()}", evaluated(expression), given)
+
+    assert ended["status"] == "SUCCEEDED", ended["cause"]
+    assert json.loads(ended["output"]) == value
+
+
+@pytest.mark.parametrize("expression", ["$states.input.absent", "1 + 'a'", "$nope()"])
+def test_a_failing_expression_is_an_evaluation_error(cloud, expression):
+    ended = cloud.execute(f"failing-{time.monotonic_ns()}", evaluated(expression))
+
+    assert (ended["status"], ended["error"]) == ("FAILED", "States.QueryEvaluationError")
+
+
+def test_assigned_variables_are_seen_by_later_states(cloud):
+    definition = jsonata(
+        "Assign",
+        Assign={"Type": "Pass", "Assign": {"run": "r1", "n": "{% 2 * 3 %}"}, "Next": "Use"},
+        Use={"Type": "Pass", "Output": "{% $run & '-' & $string($n) %}", "End": True},
+    )
+
+    assert json.loads(cloud.execute("variables", definition)["output"]) == "r1-6"
+
+
+def test_waits_pass_faster(cloud):
+    definition = jsonata("Wait", Wait={"Type": "Wait", "Seconds": "{% 20 * 2 %}", "End": True})
+
+    began = time.monotonic()
+    ended = cloud.execute("waits", definition)
+
+    assert ended["status"] == "SUCCEEDED"
+    assert 0.9 < time.monotonic() - began < 5  # 40 s at a scale of 40
+
+
+def test_a_choice_that_nothing_matches_has_its_own_error(cloud):
+    choice = {"Type": "Choice", "Choices": [{"Condition": "{% false %}", "Next": "End"}]}
+
+    ended = cloud.execute("choice", jsonata("Which?", **{"Which?": choice, "End": {"Type": "Succeed"}}))
+
+    assert (ended["status"], ended["error"]) == ("FAILED", "States.NoChoiceMatched")
+
+
+def distributed(processor: dict, **fields) -> dict:
+    """A definition with one distributed Map over the input's items."""
+    item_processor = {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, **processor}
+    each = {"Type": "Map", "Items": "{% $states.input.items %}", "ItemProcessor": item_processor, "End": True, **fields}
+    return jsonata("Begin", Begin={"Type": "Pass", "Assign": {"run": "outer"}, "Next": "Each"}, Each=each)
+
+
+FAIL_ODD = {
+    "StartAt": "Odd?",
+    "States": {
+        "Odd?": {
+            "Type": "Choice",
+            "Choices": [{"Condition": "{% $states.input % 2 = 1 %}", "Next": "Refuse"}],
+            "Default": "Keep",
+        },
+        "Refuse": {"Type": "Fail", "Error": "OddNumber", "Cause": "{% 'it is ' & $string($states.input) %}"},
+        "Keep": {"Type": "Succeed"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "status"),
+    [
+        ({}, "FAILED"),
+        ({"ToleratedFailurePercentage": 100}, "SUCCEEDED"),
+        ({"ToleratedFailurePercentage": 20}, "FAILED"),
+        ({"ToleratedFailurePercentage": "{% $states.input.tolerated %}"}, "SUCCEEDED"),
+        ({"ToleratedFailureCount": "{% 1 + 1 %}"}, "SUCCEEDED"),
+        ({"ToleratedFailureCount": 1}, "FAILED"),
+    ],
+)
+def test_failures_of_a_distributed_map_are_judged_by_its_tolerance(cloud, tolerance, status):
+    definition = distributed(FAIL_ODD, MaxConcurrency="{% $states.input.at_once %}", **tolerance)
+    given = {"items": [1, 2, 3, 4], "at_once": 2, "tolerated": 50}
+
+    ended = cloud.execute(f"tolerance-{time.monotonic_ns()}", definition, given)
+
+    assert ended["status"] == status, ended.get("cause")
+    if status == "FAILED":
+        assert ended["error"] == "States.ExceedToleratedFailureThreshold"
+
+
+def test_iterations_of_a_distributed_map_have_their_own_variables(cloud):
+    own = {
+        "StartAt": "Own",
+        "States": {"Own": {"Type": "Pass", "Assign": {"run": "{% $states.input.run & '-inner' %}"}, "Next": "Say"}},
+    }
+    own["States"]["Say"] = {"Type": "Pass", "Output": "{% $run %}", "End": True}
+
+    definition = distributed(own, ItemSelector={"run": "{% $run %}", "item": "{% $states.context.Map.Item.Value %}"})
+    ended = cloud.execute("own-variables", definition, {"items": [1, 2]})
+
+    assert json.loads(ended["output"]) == ["outer-inner", "outer-inner"]
+
+
+def test_iterations_of_a_distributed_map_do_not_see_outer_variables(cloud):
+    peek = {"StartAt": "Peek", "States": {"Peek": {"Type": "Pass", "Output": "{% $exists($run) %}", "End": True}}}
+
+    assert json.loads(cloud.execute("outer-variables", distributed(peek), {"items": [1]})["output"]) == [False]
+
+
+@pytest.mark.parametrize("mode", ["DISTRIBUTED", "INLINE"])
+def test_an_execution_stopped_in_a_map_is_aborted_at_once_with_its_cause(cloud, mode):
+    states = cloud.client("stepfunctions")
+    wait = {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 4000, "End": True}}}
+    definition = distributed(wait)
+    definition["States"]["Each"]["ItemProcessor"]["ProcessorConfig"] = (
+        {"Mode": "INLINE"} if mode == "INLINE" else {"Mode": mode, "ExecutionType": "STANDARD"}
+    )
+    machine = states.create_state_machine(
+        name=f"stopped-{mode}", definition=json.dumps(definition), roleArn=OPERATOR_ROLE
+    )
+    execution = states.start_execution(stateMachineArn=machine["stateMachineArn"], input='{"items": [1, 2]}')[
+        "executionArn"
+    ]
+    time.sleep(0.5)
+
+    states.stop_execution(executionArn=execution, error="Stopped", cause="by the test")
+    at_once = states.describe_execution(executionArn=execution)
+    time.sleep(1)  # the interrupted iterations must not overwrite it
+
+    assert at_once["status"] == "ABORTED"
+    ended = states.describe_execution(executionArn=execution)
+    assert (ended["status"], ended["error"], ended["cause"]) == ("ABORTED", "Stopped", "by the test")
+
+
+def test_an_execution_without_a_name_gets_one(cloud):
+    states = cloud.client("stepfunctions")
+    machine = states.create_state_machine(name="unnamed", definition=json.dumps(evaluated("1")), roleArn=OPERATOR_ROLE)
+
+    arns = [states.start_execution(stateMachineArn=machine["stateMachineArn"])["executionArn"] for _ in range(2)]
+
+    assert len(set(arns)) == 2
+    assert not arns[0].endswith(":None")
+    with pytest.raises(ClientError, match="InvalidName"):
+        states.start_execution(stateMachineArn=machine["stateMachineArn"], name="a/b")
+
+
+def test_histories_are_paged_and_reversed(cloud):
+    states = cloud.client("stepfunctions")
+    execution = cloud.execute("paged", evaluated("1"))["executionArn"]
+
+    whole = states.get_execution_history(executionArn=execution)["events"]
+    page = states.get_execution_history(executionArn=execution, maxResults=2, reverseOrder=True)
+    rest = states.get_execution_history(executionArn=execution, reverseOrder=True, nextToken=page["nextToken"])
+
+    assert [event["id"] for event in page["events"] + rest["events"]] == [event["id"] for event in whole][::-1]
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        ({"A": {"Type": "Pass", "Next": "B"}}, "Missing 'Next' target: B"),
+        ({"A": {"Type": "Succeed"}, "B": {"Type": "Succeed"}}, 'State "B" is not reachable'),
+        ({"A": {"Type": "Pass"}}, "neither Next nor End"),
+    ],
+)
+def test_a_definition_that_aws_refuses_is_refused(cloud, states, words):
+    with pytest.raises(ClientError, match="InvalidDefinition") as refused:
+        cloud.client("stepfunctions").create_state_machine(
+            name="refused", definition=json.dumps(jsonata("A", **states)), roleArn=OPERATOR_ROLE
+        )
+
+    assert words in str(refused.value)
+    # moto's parser remembered the query language of a refused definition and misread the next one
+    assert cloud.execute(f"after-{time.monotonic_ns()}", evaluated("'fine'"))["status"] == "SUCCEEDED"
+
+
+def test_a_hundred_items_of_five_states_take_seconds(cloud):
+    names = [f"S{number}" for number in range(5)]
+    states = {name: {"Type": "Pass", "Next": following} for name, following in pairwise(names)}
+    states["S4"] = {"Type": "Pass", "End": True}
+
+    began = time.monotonic()
+    ended = cloud.execute("speed", distributed({"StartAt": "S0", "States": states}), {"items": list(range(100))})
+
+    assert ended["status"] == "SUCCEEDED"
+    assert time.monotonic() - began < 10
+
+
+def test_retries_wait_in_scaled_time(cloud):
+    task = {
+        "Type": "Task",
+        "Resource": "arn:aws:states:::lambda:invoke",
+        "Arguments": {"FunctionName": "no-such-function", "Payload": {}},
+        "Retry": [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 20, "MaxAttempts": 2, "BackoffRate": 1}],
+        "End": True,
+    }
+
+    began = time.monotonic()
+    ended = cloud.execute("retries", jsonata("Call", Call=task))
+
+    assert ended["error"].startswith("Lambda.")
+    assert 1 <= time.monotonic() - began < 8  # twice 20 s at a scale of 40
