@@ -12,10 +12,9 @@ from typing import Any
 HERE = Path(__file__).parent
 README = HERE.parent / "README.md"
 MARKERS = re.compile(r"(<!-- graph: .*? -->\n).*?(<!-- graph end -->)", re.S)
-# Steps of a retry loop or an error path are drawn dotted, the good way solid.
 SHAPES = {
     "Task": ("[", "]"),
-    "Choice": ("{", "}"),
+    "Choice": ("{{", "}}"),
     "Wait": ("([", "])"),
     "Succeed": ("(((", ")))"),
     "Fail": ("(((", ")))"),
@@ -41,6 +40,7 @@ def _machine(machine: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}  direction TB"
             yield from _machine(state["ItemProcessor"], indent + "  ")
             yield f"{indent}end"
+            yield f"{indent}style {_id(name)} fill:#f7f7f7,stroke:#999999,color:#222222"
         else:
             opening, closing = SHAPES[state["Type"]]
             yield f'{indent}{_id(name)}{opening}"{name}"{closing}:::{state["Type"].lower()}'

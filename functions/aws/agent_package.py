@@ -26,11 +26,17 @@ def publish() -> str:
 
 
 def build(root: Path) -> bytes:
-    """Return the agent's sources below `root` as a zip that `python3` runs."""
+    """Return the agent's sources below `root` as a zip that `python3` runs.
+
+    On Lambda `root` is /opt, which the layers share: the agent is the modules in it and the packages, and a package
+    has an `__init__.py`, which the `python` folder of the dependencies has not.
+    """
+    packages = [folder for folder in root.iterdir() if (folder / "__init__.py").is_file()]
+    sources = [*root.glob("*.py"), *(path for package in packages for path in package.rglob("*.py"))]
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("__main__.py", _EPOCH), _MAIN)
-        for path in sorted(root.rglob("*.py")):
+        for path in sorted(sources):
             name = zipfile.ZipInfo(f"agent/{path.relative_to(root).as_posix()}", _EPOCH)
             archive.writestr(name, path.read_bytes(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()

@@ -1,6 +1,8 @@
 """Plan matrix: the one state that sees the user's input."""
 
+import io
 import json
+import zipfile
 
 import boto3
 import pytest
@@ -56,6 +58,18 @@ def test_a_budget_below_the_expected_cost_is_not_met(stack, context):
     assert plan_matrix.handler(event, context)["within_budget"] is False
     event["matrix"]["budgetUsd"] = 1000
     assert plan_matrix.handler(event, context)["within_budget"] is True
+
+
+def test_the_agents_zip_holds_the_agent_and_nothing_of_the_other_layers(tmp_path):
+    for name in ("__init__.py", "job.py", "workloads/__init__.py", "workloads/dd.py", "python/numpy/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+    names = zipfile.ZipFile(io.BytesIO(agent_package.build(tmp_path))).namelist()
+
+    assert names == [
+        "__main__.py", "agent/__init__.py", "agent/job.py", "agent/workloads/__init__.py", "agent/workloads/dd.py",
+    ]  # fmt: skip
 
 
 def test_the_agents_zip_has_the_same_bytes_whenever_it_is_made(tmp_path):

@@ -198,6 +198,28 @@ def test_only_calls_that_know_no_resource_are_allowed_on_any_and_each_place_says
         assert set(starred) <= set(explained), statement["Sid"]
 
 
-def test_results_outlive_the_stack():
-    for name in ("ResultsBucket", "ResultsTable"):
-        assert TEMPLATE["Resources"][name]["DeletionPolicy"] == "Retain"
+def test_results_outlive_the_stack_encrypted_and_private():
+    bucket, table = TEMPLATE["Resources"]["ResultsBucket"], TEMPLATE["Resources"]["ResultsTable"]
+
+    assert bucket["DeletionPolicy"] == table["DeletionPolicy"] == "Retain"
+    assert "BucketEncryption" in bucket["Properties"]
+    assert all(bucket["Properties"]["PublicAccessBlockConfiguration"].values())
+    assert bucket["Properties"]["VersioningConfiguration"]["Status"] == "Enabled"
+    assert table["Properties"]["SSESpecification"]["SSEEnabled"] is True
+    assert table["Properties"]["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"] is True
+    assert table["Properties"]["BillingMode"] == "PAY_PER_REQUEST"
+
+
+def test_instances_have_no_open_port_no_key_and_only_the_safe_metadata_service():
+    resources = TEMPLATE["Resources"]
+    template = resources["FleetLaunchTemplate"]["Properties"]["LaunchTemplateData"]
+
+    assert "SecurityGroupIngress" not in resources["FleetSecurityGroup"]["Properties"]
+    assert "SecurityGroupIngress" not in resources["FileSystemSecurityGroup"]["Properties"]
+    [nfs] = [
+        resource["Properties"] for resource in resources.values() if resource["Type"].endswith("SecurityGroupIngress")
+    ]
+    assert (nfs["FromPort"], nfs["ToPort"], nfs["SourceSecurityGroupId"]) == (2049, 2049, "FleetSecurityGroup")
+    assert template["MetadataOptions"]["HttpTokens"] == "required"
+    assert template["InstanceInitiatedShutdownBehavior"] == "terminate"
+    assert "KeyName" not in template
