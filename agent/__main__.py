@@ -1,0 +1,98 @@
+"""`python3 agent.pyz s3://bucket/…/job.json`: do the job, say in S3 how it went."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import time
+import traceback
+
+from agent import VERSION, interrupts, processes
+from agent.blackboard import Blackboard, Bucket, caller_userid, new_session, parse_uri
+from agent.errors import AgentError, Interruption, JobInvalid
+from agent.job import parse
+from agent.metadata import identify
+from agent.session import Session
+
+DONE, FAILED, MISUSED = 0, 1, 2
+ARGUMENTS = 2
+
+
+def main() -> int:
+    """Exit status 0: done.json is written. 1: failed.json says why, or nobody could be told."""
+    if len(sys.argv) != ARGUMENTS:
+        print("usage: agent s3://<bucket>/<prefix>/job.json", file=sys.stderr)
+        return MISUSED
+    log, written = open_log()
+    try:
+        interrupts.listen()
+        bucket_name, key = parse_uri(sys.argv[1])
+        identity = identify()
+        aws = new_session(identity.region)
+        userid = caller_userid(aws)
+        bucket = Bucket(bucket_name, aws)
+    except (AgentError, Interruption) as err:
+        # Without a name or a bucket there is nobody to tell but the console.
+        log.error("%s: %s", err.name, err)
+        return FAILED
+    log.info("agent %s on %s (%s), job %s", VERSION, identity.instance_id, userid, sys.argv[1])
+    blackboard = Blackboard(bucket, key.rpartition("/")[0], userid)
+    session = Session(identity, userid, blackboard, log)
+    failure = attend(session, bucket, key, log)
+    return farewell(blackboard, failure, session, written)
+
+
+def attend(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> dict[str, str] | None:
+    """Do the job; returns what went wrong."""
+    failure = None
+    try:
+        body = bucket.get(key)
+        if body is None:
+            raise JobInvalid(f"s3://{bucket.name}/{key} is not there, or the instance's role may not read it")
+        job = parse(body, session.identity.instance_id)
+        interrupts.set_deadline(job.deadline_at)
+        session.run(job)
+    except (AgentError, Interruption) as err:
+        failure = {"error": err.name, "message": str(err)}
+        log.error("%s: %s", err.name, err)
+    except Exception as err:
+        line = traceback.format_exception_only(type(err), err)[-1].strip()
+        failure = {"error": "AgentCrashed", "message": f"{line}; the traceback is in log.gz"}
+        log.exception("the agent crashed")
+    finally:
+        interrupts.ignore()
+        processes.kill_all()
+    return failure
+
+
+def farewell(blackboard: Blackboard, failure: dict[str, str] | None, session: Session, written: io.StringIO) -> int:
+    """The log first, the verdict last: who sees the verdict finds everything else complete."""
+    try:
+        blackboard.put_log(written.getvalue())
+        if failure:
+            blackboard.put("failed.json", {"at": time.time(), **failure, **session.place()})
+        else:
+            blackboard.put("done.json", {"at": time.time(), "samples": session.samples_taken})
+    except AgentError as err:
+        logging.getLogger("agent").error("the verdict could not be delivered: %s", err)
+        return FAILED
+    return FAILED if failure else DONE
+
+
+def open_log() -> tuple[logging.Logger, io.StringIO]:
+    """A log that goes to the console (cloud-init keeps it) and to S3 at the end."""
+    written = io.StringIO()
+    log = logging.getLogger("agent")
+    log.setLevel(logging.INFO)
+    form = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S")
+    form.converter = time.gmtime
+    for stream in (sys.stderr, written):
+        handler = logging.StreamHandler(stream)
+        handler.setFormatter(form)
+        log.addHandler(handler)
+    return log, written
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""The cell's folder in S3: the job and the gate are read from it, what this instance has to say is written below it.
+
+The one module that talks to AWS. boto3 is imported by the first call: `agent` without a job need not wait for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
+
+FORBIDDEN, NOT_FOUND = 403, 404
+COMPRESS_FROM_BYTES = 100_000
+# Standard mode waits up to 1, 2, 4, 8, 16, 20 and 20 s, half of that on average: 8 attempts ride out half a minute of a
+# prefix that S3 throttles because 1,000 instances upload at once.
+ATTEMPTS = 8
+CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 30
+SESSION_SETTINGS = {
+    # botocore asks the metadata service for the role's keys once, for a second, which a busy machine may miss.
+    "metadata_service_num_attempts": 5,
+    "metadata_service_timeout": 5,
+    # Releases before 2025 would otherwise send most regions' questions to us-east-1.
+    "sts_regional_endpoints": "regional",
+}
+
+
+class Bucket:
+    """Get and put objects of one bucket; threads may share it, as boto3's clients are thread-safe."""
+
+    def __init__(self, name: str, session: Any) -> None:
+        """Take a session of `new_session`."""
+        self._client = new_client(session, "s3")
+        self.name = name
+
+    def get(self, key: str) -> bytes | None:
+        """The object's bytes; None when it is not there.
+
+        A role that may not list gets 403 instead of 404 for a missing key, so both mean "not there (yet)".
+        """
+        with translated(f"GET s3://{self.name}/{key}"):
+            try:
+                return bytes(self._client.get_object(Bucket=self.name, Key=key)["Body"].read())
+            except self._client.exceptions.ClientError as err:
+                if err.response["ResponseMetadata"]["HTTPStatusCode"] in (FORBIDDEN, NOT_FOUND):
+                    return None
+                raise
+
+    def put(self, key: str, body: bytes, content_type: str = "application/json") -> None:
+        """Store the object; the request is repeated while S3 asks to slow down."""
+        with translated(f"PUT s3://{self.name}/{key}"):
+            self._client.put_object(Bucket=self.name, Key=key, Body=body, ContentType=content_type)
+
+
+class Blackboard:
+    """The part of the bucket that belongs to this cell and this instance."""
+
+    def __init__(self, bucket: Bucket, prefix: str, userid: str) -> None:
+        """`prefix` is the cell's folder, `userid` the role's name for this instance (role id:instance id)."""
+        self._bucket = bucket
+        self.prefix = prefix.rstrip("/")
+        self.own = f"{self.prefix}/instances/{userid}"
+
+    def gate(self) -> dict[str, Any] | None:
+        """What gate.json says now."""
+        body = self._bucket.get(f"{self.prefix}/gate.json")
+        return None if body is None else json.loads(body)
+
+    def put(self, name: str, document: dict[str, Any]) -> None:
+        """Write one of this instance's own documents."""
+        self._bucket.put(f"{self.own}/{name}", json.dumps(document, separators=(",", ":")).encode())
+
+    def put_raw(self, name: str, body: bytes) -> str:
+        """Keep a tool's raw output; returns its name below this instance's folder."""
+        is_large = len(body) > COMPRESS_FROM_BYTES
+        stored = f"raw/{name}.gz" if is_large else f"raw/{name}"
+        content = gzip.compress(body, compresslevel=5, mtime=0) if is_large else body
+        self._bucket.put(f"{self.own}/{stored}", content, "application/gzip" if is_large else "application/json")
+        return stored
+
+    def put_log(self, text: str) -> None:
+        """Keep the agent's log."""
+        self._bucket.put(f"{self.own}/log.gz", gzip.compress(text.encode(), compresslevel=5), "application/gzip")
+
+
+def parse_uri(uri: str) -> tuple[str, str]:
+    """Bucket and key of an s3:// URI."""
+    found = re.fullmatch(r"s3://([^/]+)/(.+)", uri)
+    if not found:
+        raise JobInvalid(f"'{uri}' is no S3 URI; start the agent with s3://<bucket>/<prefix>/job.json")
+    return found.group(1), found.group(2)
+
+
+def new_session(region: str) -> Any:
+    """A boto3 session: keys from the environment, else from the instance's role, which boto3 renews by itself."""
+    try:
+        import boto3
+        import botocore.session
+    except ImportError as err:
+        raise ToolMissing(
+            f"{sys.executable} has no boto3 ({err}); install the package 'python3-boto3' "
+            "(Amazon Linux 2023: dnf; Debian, Ubuntu: apt-get)"
+        ) from err
+    core = botocore.session.get_session()
+    for name, setting in SESSION_SETTINGS.items():
+        core.set_config_variable(name, setting)
+    return boto3.session.Session(botocore_session=core, region_name=region)
+
+
+def new_client(session: Any, service: str) -> Any:
+    """A client of one service that tries long enough."""
+    from botocore.config import Config
+
+    config = Config(
+        connect_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=READ_TIMEOUT_S,
+        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+    )
+    # Releases before 2023 do not look for the variable themselves.
+    return session.client(service, config=config, endpoint_url=os.environ.get("AWS_ENDPOINT_URL") or None)
+
+
+def caller_userid(session: Any) -> str:
+    """`aws:userid` of this instance: EC2 sets it (role id:instance id), and the role's policy is written in it."""
+    with translated("sts GetCallerIdentity"):
+        return str(new_client(session, "sts").get_caller_identity()["UserId"])
+
+
+@contextlib.contextmanager
+def translated(request: str) -> Iterator[None]:
+    """Raise what went wrong with a request, after all of boto3's attempts, as an error of ours."""
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+    try:
+        yield
+    except NoCredentialsError as err:
+        raise MetadataUnavailable("the instance has no role: launch it with the stack's instance profile") from err
+    except (BotoCoreError, ClientError) as err:
+        raise BlackboardUnavailable(f"{request}: {err}") from err

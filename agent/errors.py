@@ -1,0 +1,72 @@
+"""What can end an agent. The class name is an interface: it is the `error` of failed.json and of the cell."""
+
+from __future__ import annotations
+
+
+class Named:
+    """Has the name that failed.json and the cell show."""
+
+    @property
+    def name(self) -> str:
+        """The name of the class."""
+        return type(self).__name__
+
+
+class AgentError(Named, Exception):
+    """Base of every expected failure; the message says what happened, the value and what to try."""
+
+
+class Interruption(Named, BaseException):
+    """Base of what ends the agent from outside, wherever it just is.
+
+    No Exception, as KeyboardInterrupt is none: botocore takes any Exception during a request for one of the network,
+    and tries again.
+    """
+
+
+class JobInvalid(AgentError):
+    """job.json breaks the contract or asks for something that cannot be measured."""
+
+
+class MetadataUnavailable(AgentError):
+    """The instance metadata service did not answer, so the agent does not know who it is."""
+
+
+class BlackboardUnavailable(AgentError):
+    """S3 or STS refused a request, or did not answer after all retries."""
+
+
+class ToolMissing(AgentError):
+    """A program that a point needs, or the agent's boto3, is not installed and could not be installed."""
+
+
+class ToolFailed(AgentError):
+    """A program ended with a non-zero status."""
+
+
+class WorkIncomplete(AgentError):
+    """The tool said it succeeded, but files or bytes are missing."""
+
+
+class MeasurementTooShort(AgentError):
+    """The measured time is too short for the tool's clock to mean anything."""
+
+
+class SourceDoesNotFit(AgentError):
+    """The incompressible source of a dd does not fit into half of the free memory."""
+
+
+class MountFailed(AgentError):
+    """The storage did not appear or could not be mounted."""
+
+
+class BarrierTimeout(AgentError):
+    """The gate of a step did not open in time, or opened without this instance."""
+
+
+class DeadlinePassed(Interruption):
+    """The cell's deadline passed before the last step ended."""
+
+
+class Terminated(Interruption):
+    """The instance, or somebody on it, asked the agent to end."""

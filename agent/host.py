@@ -1,0 +1,68 @@
+"""The machine that a number was measured on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from agent import tools
+
+KIB_PER_MIB = 1024
+
+
+def describe() -> dict[str, Any]:
+    """Kernel, distribution, processors, memory, Python and clock, as samples.json shows them."""
+    return {
+        "kernel": os.uname().release,
+        "os": distribution(),
+        "architecture": os.uname().machine,
+        "cpus": len(os.sched_getaffinity(0)),
+        "memory_mib": memory_kib("MemTotal") // KIB_PER_MIB,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "clock": clock(),
+    }
+
+
+def distribution(path: Path = Path("/etc/os-release")) -> str:
+    """The distribution's own name for itself."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return "unknown"
+    fields = dict(line.split("=", 1) for line in lines if "=" in line)
+    return fields.get("PRETTY_NAME", "unknown").strip('"')
+
+
+def memory_kib(field: str) -> int:
+    """One figure of /proc/meminfo, in KiB."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == field:
+            return int(value.split()[0])
+    return 0
+
+
+def clock() -> dict[str, Any] | None:
+    """How far chrony thinks that the clock is off; None where chrony does not run."""
+    chronyc = tools.find("chronyc")
+    if chronyc is None:
+        return None
+    try:
+        said = subprocess.run(  # noqa: S603
+            [chronyc, "-c", "tracking"], capture_output=True, text=True, timeout=5, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return parse_tracking(said.stdout) if said.returncode == 0 else None
+
+
+def parse_tracking(line: str) -> dict[str, Any] | None:
+    """The line of `chronyc -c tracking`: reference id, name, stratum, time, system offset, last offset, RMS offset …"""
+    fields = line.strip().split(",")
+    try:
+        return {"source": fields[1], "offset_s": float(fields[4]), "rms_offset_s": float(fields[6])}
+    except (IndexError, ValueError):
+        return None

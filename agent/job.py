@@ -1,0 +1,180 @@
+"""What to do: job.json, checked completely before anything is touched."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent import workloads
+from agent.errors import JobInvalid
+
+SCHEMA = 1
+# Run and cell become folder names on the storage and parts of keys.
+SAFE_NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+@dataclass(frozen=True)
+class BarrierRule:
+    """How the fleet meets before each step."""
+
+    poll_s: float
+    timeout_s: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """One point in one repetition."""
+
+    number: int
+    point: str
+    repetition: int
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """The checked job."""
+
+    kind: str  # measure | populate
+    run: str
+    cell: str
+    environment: str  # aws | local
+    bucket: str
+    prefix: str
+    deadline_at: float | None  # epoch seconds
+    heartbeat_s: float
+    barrier: BarrierRule | None
+    storage: dict[str, Any]
+    mount: dict[str, Any]
+    workload: dict[str, Any]
+    steps: tuple[Step, ...]
+
+    @property
+    def is_own_storage(self) -> bool:
+        """Whether each instance has its storage for itself, so nobody else has filled its caches."""
+        return self.storage.get("type") in ("ebs", "instance-store")
+
+    @property
+    def may_administer(self) -> bool:
+        """Whether the machine is ours to change; a lent directory lies on somebody's own machine."""
+        return str(self.mount["kind"]) != "directory"
+
+
+def parse(body: bytes, instance_id: str) -> Job:
+    """The job that `body` describes; raises JobInvalid that lists every problem found."""
+    try:
+        document = json.loads(body)
+    except ValueError as err:
+        raise JobInvalid(f"job.json is no JSON: {err}") from err
+    problems = _problems(document)
+    if problems:
+        raise JobInvalid("; ".join(problems))
+    rule = document.get("barrier")
+    params = {point["id"]: point["params"] for point in document["points"]}
+    return Job(
+        kind=document["kind"],
+        run=document["run"],
+        cell=document["cell"],
+        environment=document["environment"],
+        bucket=document["bucket"],
+        prefix=document["prefix"],
+        deadline_at=document.get("deadline_at"),
+        heartbeat_s=float(document.get("heartbeat_s") or 30),
+        barrier=BarrierRule(float(rule["poll_s"]), float(rule["timeout_s"])) if rule else None,
+        storage=document["storage"],
+        mount=_lent_to(document["mount"], instance_id),
+        workload=document["workload"],
+        steps=tuple(_steps(document, params)),
+    )
+
+
+def _steps(document: dict[str, Any], params: dict[str, dict[str, Any]]) -> list[Step]:
+    steps = document.get("steps")
+    if not steps and document["kind"] == "populate":
+        # One population fills the caches of every point.
+        steps = [{"point": point, "repetition": 1} for point in list(params)[:1]]
+    return [Step(n, s["point"], s["repetition"], params[s["point"]]) for n, s in enumerate(steps or [])]
+
+
+def _lent_to(mount: dict[str, Any], instance_id: str) -> dict[str, Any]:
+    if mount["kind"] != "directory":
+        return dict(mount)
+    return {**mount, "path": mount["path"].replace("{instance_id}", instance_id)}
+
+
+FIELDS: tuple[tuple[str, type], ...] = (
+    ("kind", str),
+    ("run", str),
+    ("cell", str),
+    ("environment", str),
+    ("bucket", str),
+    ("prefix", str),
+    ("storage", dict),
+    ("mount", dict),
+    ("workload", dict),
+    ("points", list),
+)
+
+
+def _problems(document: Any) -> list[str]:
+    if not isinstance(document, dict):
+        return ["job.json is no object"]
+    if document.get("schema") != SCHEMA:
+        return [f"schema: {document.get('schema')!r} is unknown to this agent, it speaks {SCHEMA}"]
+    wrong = [
+        f"{field}: {document.get(field)!r} is not a {kind.__name__}"
+        for field, kind in FIELDS
+        if not isinstance(document.get(field), kind)
+    ]
+    if wrong:
+        return wrong
+    return [*_header_problems(document), *_mount_problems(document["mount"]), *_point_problems(document)]
+
+
+def _header_problems(document: dict[str, Any]) -> list[str]:
+    problems = []
+    if document["kind"] not in ("measure", "populate"):
+        problems.append(f"kind: {document['kind']!r} is neither 'measure' nor 'populate'")
+    problems += [
+        f"{field}: {document[field]!r} must be 1 to 128 of A-Z a-z 0-9 . _ : -"
+        for field in ("run", "cell")
+        if not SAFE_NAME.fullmatch(document[field]) or document[field].startswith(".")
+    ]
+    rule = document.get("barrier")
+    if rule is not None and not (_is_positive(rule.get("poll_s")) and _is_positive(rule.get("timeout_s"))):
+        problems.append(f"barrier: {rule!r} needs poll_s and timeout_s above 0, or null for an instance alone")
+    return problems
+
+
+def _mount_problems(mount: dict[str, Any]) -> list[str]:
+    needs = {"ebs": ("device", "fstype"), "nfs": ("source", "options"), "directory": ("path",)}
+    kind = mount.get("kind")
+    if kind not in needs:
+        return [f"mount.kind: {kind!r} is none of {', '.join(needs)}"]
+    missing = [f"mount.{field}: missing for kind '{kind}'" for field in needs[kind] if not mount.get(field)]
+    if kind == "directory" and not missing and not Path(mount["path"]).is_absolute():
+        return [f"mount.path: {mount['path']!r} is not absolute"]
+    return missing
+
+
+def _point_problems(document: dict[str, Any]) -> list[str]:
+    kind = document["workload"].get("type")
+    if kind not in workloads.TYPES:
+        return [f"workload.type: {kind!r} is none of {', '.join(workloads.TYPES)}"]
+    points = {point.get("id"): point.get("params") or {} for point in document["points"]}
+    problems = [f"points[{pid}]: {said}" for pid, params in points.items() for said in workloads.problems(kind, params)]
+    problems += [
+        f"steps[{n}].point: {step.get('point')!r} is not among the points"
+        for n, step in enumerate(document.get("steps") or [])
+        if step.get("point") not in points
+    ]
+    if not points or (not document.get("steps") and document["kind"] == "measure"):
+        problems.append("points, steps: there is nothing to measure")
+    return problems
+
+
+def _is_positive(number: Any) -> bool:
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and number > 0

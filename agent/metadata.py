@@ -1,0 +1,79 @@
+"""Who this instance is, from the EC2 instance metadata service, version 2 (session tokens) only.
+
+boto3 asks the same service for the role's keys by itself, but has no public way to ask it for anything else.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import time
+from dataclasses import dataclass
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, Request, build_opener
+
+from agent.errors import MetadataUnavailable
+
+DEFAULT_ENDPOINT = "http://169.254.169.254/"
+TIMEOUT_S = 5
+SESSION_S = 60
+# At boot the network may come up after user data starts: 8 attempts with doubling pauses wait about 25 s.
+ATTEMPTS = 8
+FIRST_PAUSE_S = 0.2
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The instance as EC2 describes it; an optional entry that the service does not know is empty."""
+
+    instance_id: str
+    instance_type: str
+    availability_zone: str
+    image_id: str
+    region: str
+
+
+def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
+    """Ask with one session token; AWS_EC2_METADATA_SERVICE_ENDPOINT says where, unless `endpoint` does."""
+    root = (endpoint or os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+    token_path, entries = f"{root}/latest/api/token", f"{root}/latest/meta-data/"
+    token = _ask("PUT", token_path, {"X-aws-ec2-metadata-token-ttl-seconds": str(SESSION_S)}, attempts)
+    if not token:
+        raise MetadataUnavailable(f"{token_path} is not there; is IMDSv2 switched on?")
+
+    def entry(name: str) -> str:
+        return _ask("GET", entries + name, {"X-aws-ec2-metadata-token": token}, attempts)
+
+    identity = Identity(
+        instance_id=entry("instance-id"),
+        instance_type=entry("instance-type"),
+        availability_zone=entry("placement/availability-zone"),
+        image_id=entry("ami-id"),
+        region=entry("placement/region"),
+    )
+    if not identity.instance_id or not identity.region:
+        raise MetadataUnavailable(f"{entries} knows no instance-id or no placement/region: {identity}")
+    return identity
+
+
+def _ask(method: str, url: str, headers: dict[str, str], attempts: int) -> str:
+    """The answer's text; empty when the service has no such entry."""
+    # Through a proxy the question would come from somebody else.
+    opener = build_opener(ProxyHandler({}))
+    # A PUT without a body must still say its length; some servers wait for one otherwise.
+    request = Request(url, b"" if method == "PUT" else None, headers, method=method)  # noqa: S310 not a user's URL
+    pause_s = FIRST_PAUSE_S
+    for attempt in range(1, attempts + 1):
+        try:
+            with opener.open(request, timeout=TIMEOUT_S) as answer:
+                return str(answer.read().decode())
+        except HTTPError as err:  # noqa: PERF203 a network call is slower than a try
+            if err.code == http.client.NOT_FOUND:
+                return ""
+            raise MetadataUnavailable(f"{url} answered {err.code}; is IMDSv2 switched on?") from err
+        except (OSError, http.client.HTTPException) as err:
+            if attempt == attempts:
+                raise MetadataUnavailable(f"{url} did not answer {attempt} times: {err}") from err
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 2, 10)
+    raise AssertionError("unreachable")

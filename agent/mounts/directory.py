@@ -1,0 +1,33 @@
+"""A directory of this machine, lent by the local cloud: nothing is mounted, installed or dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import MountFailed
+
+if TYPE_CHECKING:
+    import logging
+
+
+def tools(mount: dict[str, Any]) -> set[str]:
+    """None."""
+    del mount
+    return set()
+
+
+def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
+    """Make sure that it is there."""
+    path = Path(mount["path"])
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise MountFailed(f"the directory {path} cannot be used: {err.strerror}") from err
+    log.info("using the directory %s", path)
+    return path
+
+
+def detach(path: Path, log: logging.Logger) -> None:
+    """Leave it to its owner."""
+    del path, log

@@ -1,0 +1,115 @@
+"""Which disk is which volume.
+
+On Nitro instances /dev/sdf is only the name that the volume was asked to have; the kernel calls it /dev/nvme1n1 or so,
+in no order. The serial number is the volume's id, and the controller tells the asked name in the vendor's part of its
+identification. Amazon Linux has links made by udev; other distributions have not.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+EBS_MODEL = "Amazon Elastic Block Store"
+# struct nvme_admin_cmd, opcode 6 (identify), CNS 1 (controller): linux/nvme_ioctl.h
+NVME_IOCTL_ADMIN_CMD = 0xC0484E41
+IDENTIFY, CONTROLLER = 0x06, 1
+IDENTIFY_BYTES = 4096
+VENDOR_OFFSET, NAME_BYTES = 3072, 32
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A block device as sysfs describes it."""
+
+    name: str
+    serial: str
+    model: str
+    has_partitions: bool
+
+
+def all_disks(root: Path = Path("/")) -> list[Disk]:
+    """The whole disks of this machine."""
+    block = root / "sys/block"
+    names = sorted(path.name for path in block.iterdir()) if block.is_dir() else []
+    return [_disk(block / name) for name in names if re.fullmatch(r"nvme\d+n\d+|xvd[a-z]+|sd[a-z]+|vd[a-z]+", name)]
+
+
+def find(device: str, volume_id: str | None, root: Path = Path("/")) -> Path | None:
+    """The device of a volume: by its id if known, else by the name that it was asked to have."""
+    disks = all_disks(root)
+    dev = root / "dev"
+    if volume_id:
+        wanted = volume_id.replace("-", "")
+        # A serial of a virtio disk is cut to 20 characters.
+        return next((dev / d.name for d in disks if d.serial and wanted.startswith(d.serial.replace("-", ""))), None)
+    name = device.replace("/dev/", "", 1)
+    for candidate in (name, re.sub(r"^sd", "xvd", name)):
+        if (dev / candidate).exists():
+            return dev / candidate
+    for disk in disks:
+        if disk.model == EBS_MODEL and asked_name(dev / disk.name) in (name, re.sub(r"^sd", "xvd", name)):
+            return dev / disk.name
+    return None
+
+
+def asked_name(device: Path) -> str | None:
+    """The name in the volume's attachment (without /dev/), as its NVMe controller tells it; needs root."""
+    answer = ctypes.create_string_buffer(IDENTIFY_BYTES)
+    command = _AdminCommand(opcode=IDENTIFY, addr=ctypes.addressof(answer), data_len=IDENTIFY_BYTES, cdw10=CONTROLLER)
+    try:
+        descriptor = os.open(device, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.ioctl(descriptor, NVME_IOCTL_ADMIN_CMD, command)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return parse_vendor_name(answer.raw)
+
+
+def parse_vendor_name(identification: bytes) -> str | None:
+    """The asked name in a controller's identification: 32 characters filled with blanks or zeros."""
+    raw = identification[VENDOR_OFFSET : VENDOR_OFFSET + NAME_BYTES]
+    name = raw.split(b"\0", 1)[0].decode("ascii", errors="replace").strip()
+    return name.replace("/dev/", "", 1) or None
+
+
+def _disk(path: Path) -> Disk:
+    def read(*names: str) -> str:
+        for name in names:
+            if (path / name).is_file():
+                return (path / name).read_text(errors="replace").strip()
+        return ""
+
+    has_partitions = any((child / "partition").exists() for child in path.iterdir())
+    return Disk(path.name, read("device/serial", "serial"), read("device/model"), has_partitions)
+
+
+class _AdminCommand(ctypes.Structure):
+    _fields_ = (
+        ("opcode", ctypes.c_uint8),
+        ("flags", ctypes.c_uint8),
+        ("rsvd1", ctypes.c_uint16),
+        ("nsid", ctypes.c_uint32),
+        ("cdw2", ctypes.c_uint32),
+        ("cdw3", ctypes.c_uint32),
+        ("metadata", ctypes.c_uint64),
+        ("addr", ctypes.c_uint64),
+        ("metadata_len", ctypes.c_uint32),
+        ("data_len", ctypes.c_uint32),
+        ("cdw10", ctypes.c_uint32),
+        ("cdw11", ctypes.c_uint32),
+        ("cdw12", ctypes.c_uint32),
+        ("cdw13", ctypes.c_uint32),
+        ("cdw14", ctypes.c_uint32),
+        ("cdw15", ctypes.c_uint32),
+        ("timeout_ms", ctypes.c_uint32),
+        ("result", ctypes.c_uint32),
+    )

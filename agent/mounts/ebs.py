@@ -1,0 +1,74 @@
+"""An EBS volume: find the disk it has become, make a file system on it if it has none, mount it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import mounts
+from agent.errors import MountFailed
+from agent.mounts import disks
+
+if TYPE_CHECKING:
+    import logging
+
+TIMEOUT_S = 180.0
+PAUSE_S = 0.5
+MAKE = {"xfs": ["mkfs.xfs", "-q"], "ext4": ["mkfs.ext4", "-q", "-F"]}
+FOUND_NOTHING = 2  # blkid's exit status for a disk without any signature
+
+
+def tools(mount: dict[str, Any]) -> set[str]:
+    """What makes the file system, and what looks whether there is one."""
+    return {f"mkfs.{mount['fstype']}", "blkid"}
+
+
+def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
+    """Wait for the volume, then mount it."""
+    disk = wait_for_disk(mount, log)
+    if not has_file_system(disk):
+        _run([*MAKE.get(mount["fstype"], [f"mkfs.{mount['fstype']}"]), str(disk)])
+    path = mounts.MOUNT_POINT
+    path.mkdir(parents=True, exist_ok=True)
+    # Without noatime each read of a file is also a write.
+    _run(["mount", "-t", mount["fstype"], "-o", "noatime", str(disk), str(path)])
+    log.info("mounted %s at %s", disk, path)
+    return path
+
+
+def detach(path: Path, log: logging.Logger) -> None:
+    """Unmount."""
+    mounts.unmount(path, log)
+
+
+def wait_for_disk(
+    mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOUT_S, root: Path = Path("/")
+) -> Path:
+    """The volume's device once the kernel shows it."""
+    give_up_at = time.monotonic() + timeout_s
+    while True:
+        disk = disks.find(mount["device"], mount.get("volume_id"), root)
+        if disk is not None:
+            log.info("the volume %s is %s", mount.get("volume_id") or mount["device"], disk)
+            return disk
+        if time.monotonic() > give_up_at:
+            raise MountFailed(
+                f"no volume {mount.get('volume_id') or ''} appeared at {mount['device']} within {timeout_s:g} s; "
+                f"the disks are {[disk.name for disk in disks.all_disks(root)]}"
+            )
+        time.sleep(PAUSE_S)
+
+
+def has_file_system(disk: Path) -> bool:
+    """Whether the disk carries anything: a volume from a snapshot is used as it is, and nothing is ever overwritten."""
+    said = mounts.command_result(["blkid", "-p", str(disk)])
+    if said.returncode not in (0, FOUND_NOTHING):
+        raise MountFailed(f"blkid cannot say whether {disk} is empty: {said.stderr.strip() or said.stdout.strip()}")
+    return said.returncode == 0
+
+
+def _run(command: list[str]) -> None:
+    said = mounts.command_result(command)
+    if said.returncode != 0:
+        raise MountFailed(f"'{' '.join(command)}' ended with {said.returncode}: {said.stderr.strip()}")

@@ -1,0 +1,219 @@
+"""Start programs behind a barrier of their own, time them, and make sure that none outlives the agent's interest.
+
+Each program waits in front of a pipe (a shell that `exec`s it, or a program that knows the protocol), so what is timed
+is the program and not the start of 64 processes: it writes one byte to descriptor 4 when it stands ready, reads one
+newline from descriptor 3, and goes. A pipe that closes without a newline means that the agent is gone: the program must
+not start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.errors import ToolFailed
+
+GATE_FD, READY_FD = 3, 4
+WAIT_AT_THE_GATE = 'echo >&4; exec 4>&-; read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
+ARM_TIMEOUT_S = 120.0
+TAIL_BYTES = 2_000
+
+_alive: set[int] = set()
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program to start; `runners` is how many newlines it takes from the gate (0: wrapped in a waiting shell)."""
+
+    argv: Sequence[str]
+    cwd: Path
+    runners: int = 0
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one program ended."""
+
+    argv: Sequence[str]
+    status: int
+    stdout: Path
+    stderr: Path
+    user_s: float
+    system_s: float
+
+    def tail(self) -> str:
+        """The last lines that it wrote, errors before output."""
+        said = read_tail(self.stderr).strip() or read_tail(self.stdout).strip()
+        return " | ".join(line.strip() for line in said.splitlines()[-6:] if line.strip())
+
+
+class Armed:
+    """Programs that stand at the gate."""
+
+    def __init__(self, commands: Sequence[Command], scratch: Path, env: Mapping[str, str] | None = None) -> None:
+        """Start all and return when each stands at the gate; `scratch` gets their output files."""
+        self._env = {**os.environ, "LC_ALL": "C", **(env or {})}
+        self._commands = commands
+        self._outputs = [(scratch / f"{n}.out", scratch / f"{n}.err") for n in range(len(commands))]
+        self._tokens = sum(command.runners or 1 for command in commands)
+        gate_read, self._gate = os.pipe()
+        ready_read, ready_write = os.pipe()
+        self._pids: list[int] = []
+        try:
+            for command, outputs in zip(commands, self._outputs):
+                self._pids.append(self._spawn(command, outputs, gate_read, ready_write))
+            os.close(ready_write)
+            ready_write = -1
+            self._await_ready(ready_read)
+        except BaseException:
+            self.kill()
+            raise
+        finally:
+            os.close(gate_read)
+            os.close(ready_read)
+            if ready_write >= 0:
+                os.close(ready_write)
+        self.released_at = 0.0
+        self.released_ns = 0
+        self.ended_ns = 0
+
+    def release(self) -> None:
+        """Open the gate for all at once and note the moment (epoch seconds and monotonic nanoseconds)."""
+        self.released_at = time.time()
+        self.released_ns = time.monotonic_ns()
+        os.write(self._gate, b"\n" * self._tokens)
+
+    def wait(self) -> list[Ended]:
+        """Wait for all; `ended_ns` is when the last one ended. Raises ToolFailed for the first that failed."""
+        try:
+            ended = [self._reap(pid, n) for n, pid in enumerate(self._pids)]
+            self.ended_ns = time.monotonic_ns()
+        except BaseException:
+            self.kill()
+            raise
+        finally:
+            self._close_gate()
+        for one in ended:
+            if one.status != 0:
+                raise ToolFailed(f"{describe(one.argv)} ended with {describe_status(one.status)}: {one.tail()}")
+        return ended
+
+    def duration_s(self) -> float:
+        """From the release until the last one ended."""
+        return (self.ended_ns - self.released_ns) / 1e9
+
+    def kill(self) -> None:
+        """End what still runs; harmless when nothing does."""
+        for pid in self._pids:
+            if pid in _alive:
+                kill_group(pid)
+        self._close_gate()
+
+    def _spawn(self, command: Command, outputs: tuple[Path, Path], gate: int, ready: int) -> int:
+        argv = list(command.argv) if command.runners else ["/bin/sh", "-c", WAIT_AT_THE_GATE, "gate", *command.argv]
+        # posix_spawn knows no working directory, so a shell changes it.
+        argv = ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "cd", str(command.cwd), *argv]
+        create = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+        # Above the highest number in play first: dup2 onto 3 must not overwrite a pipe that itself is number 3 or 4.
+        with _moved_up(gate) as gate_fd, _moved_up(ready) as ready_fd:
+            actions = [
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, str(outputs[0]), create, 0o600),
+                (os.POSIX_SPAWN_OPEN, 2, str(outputs[1]), create, 0o600),
+                (os.POSIX_SPAWN_DUP2, gate_fd, GATE_FD),
+                (os.POSIX_SPAWN_DUP2, ready_fd, READY_FD),
+            ]
+            pid = os.posix_spawn(argv[0], argv, self._env, file_actions=actions, setpgroup=0, setsigmask=[])
+        _alive.add(pid)
+        return pid
+
+    def _await_ready(self, ready: int) -> None:
+        missing = self._tokens
+        give_up_at = time.monotonic() + ARM_TIMEOUT_S
+        while missing > 0:
+            if not select.select([ready], [], [], max(0.0, give_up_at - time.monotonic()))[0]:
+                raise ToolFailed(f"{missing} of {self._tokens} workers did not start within {ARM_TIMEOUT_S:g} s")
+            said = os.read(ready, missing)
+            if not said:
+                self._report_early_end()
+            missing -= len(said)
+
+    def _report_early_end(self) -> None:
+        for n, pid in enumerate(self._pids):
+            ended = self._reap(pid, n)
+            if ended.status != 0:
+                raise ToolFailed(f"{describe(ended.argv)} ended before its start: {ended.tail()}")
+        raise ToolFailed(f"{describe(self._commands[0].argv)} ended before its start without a word")
+
+    def _reap(self, pid: int, number: int) -> Ended:
+        _, status, usage = os.wait4(pid, 0)
+        # What a tool left behind in its group (a background child) ends with it.
+        kill_group(pid, is_reaped=True)
+        stdout, stderr = self._outputs[number]
+        code = os.waitstatus_to_exitcode(status)
+        return Ended(self._commands[number].argv, code, stdout, stderr, usage.ru_utime, usage.ru_stime)
+
+    def _close_gate(self) -> None:
+        if self._gate >= 0:
+            os.close(self._gate)
+            self._gate = -1
+
+
+def run(command: Command, scratch: Path, env: Mapping[str, str] | None = None) -> Ended:
+    """Run one program to its end outside of any measurement."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    armed = Armed([command], scratch, env)
+    armed.release()
+    return armed.wait()[0]
+
+
+def kill_all() -> None:
+    """End every program that was started here and still runs."""
+    for pid in list(_alive):
+        kill_group(pid)
+
+
+def kill_group(pid: int, is_reaped: bool = False) -> None:
+    """End a program's whole process group and collect the program."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    if not is_reaped:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+    _alive.discard(pid)
+
+
+def describe(argv: Sequence[str]) -> str:
+    """A command line short enough for a message."""
+    line = " ".join(argv)
+    return line if len(line) <= 160 else line[:157] + "..."  # noqa: PLR2004
+
+
+def describe_status(status: int) -> str:
+    """An exit status, or the name of the signal that ended the program."""
+    return f"status {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"
+
+
+def read_tail(path: Path) -> str:
+    """The end of a text file."""
+    with path.open("rb") as stream:
+        stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, stream.tell() - TAIL_BYTES))
+        return stream.read().decode(errors="replace")
+
+
+@contextlib.contextmanager
+def _moved_up(descriptor: int) -> Iterator[int]:
+    """A duplicate of `descriptor` above 9 for the time of a spawn."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
+    try:
+        yield moved
+    finally:
+        os.close(moved)

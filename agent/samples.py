@@ -1,0 +1,99 @@
+"""samples.json: everything measured so far, with where and how it was measured."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import agent
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+    from agent.metadata import Identity
+    from agent.mounts import Mounted
+    from agent.workloads.trial import Outcome
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all samples of an agent have in common."""
+
+    job: Job
+    identity: Identity
+    userid: str
+    host: dict[str, Any]
+    mounted: Mounted
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How one sample was taken; times by the wall clock (epoch seconds)."""
+
+    scheduled_at: float | None
+    started_at: float
+    ended_at: float
+    workers: int
+    caches: str
+    counters: dict[str, float]
+
+    @property
+    def start_skew_s(self) -> float | None:
+        """How late this instance started; None if nobody set a time."""
+        return None if self.scheduled_at is None else self.started_at - self.scheduled_at
+
+
+def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
+    """samples.json as the contract has it."""
+    job, identity = setting.job, setting.identity
+    return {
+        "schema": SCHEMA,
+        "run": job.run,
+        "cell": job.cell,
+        "environment": job.environment,
+        "instance": {
+            "id": identity.instance_id,
+            "type": identity.instance_type,
+            "availability_zone": identity.availability_zone,
+            "userid": setting.userid,
+            "image_id": identity.image_id,
+        },
+        "agent": describe_agent(),
+        "host": setting.host,
+        "mount": setting.mounted.describe(),
+        "samples": samples,
+    }
+
+
+def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str]) -> dict[str, Any]:
+    """One entry of `samples`."""
+    return {
+        "point": step.point,
+        "repetition": step.repetition,
+        "step": step.number,
+        "metrics": outcome.metrics,
+        "started_at": conditions.started_at,
+        "ended_at": conditions.ended_at,
+        "scheduled_at": conditions.scheduled_at,
+        "start_skew_s": conditions.start_skew_s,
+        "work": outcome.work,
+        "workers": conditions.workers,
+        "caches": conditions.caches,
+        "tool": outcome.tool,
+        "counters": conditions.counters,
+        "raw": raw,
+        "warnings": outcome.warnings,
+    }
+
+
+def describe_agent() -> dict[str, str]:
+    """The agent's version, and the hash of the zip that it runs from."""
+    about = {"version": agent.VERSION}
+    archive = Path(sys.argv[0])
+    if archive.suffix == ".pyz" and archive.is_file():
+        about["sha256"] = hashlib.sha256(archive.read_bytes()).hexdigest()
+    return about

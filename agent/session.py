@@ -1,0 +1,129 @@
+"""One job from the mount to the last sample."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from agent import caches, counters, host, mounts, samples, tools, workloads
+from agent.barrier import Barrier, sleep_until
+from agent.heartbeat import Heartbeat
+from agent.workspace import Workspaces
+
+if TYPE_CHECKING:
+    import logging
+
+    from agent.blackboard import Blackboard
+    from agent.job import Job, Step
+    from agent.metadata import Identity
+    from agent.workloads.trial import Outcome, Trial
+
+# The gate's start time is set with a margin for the slowest poll; beyond this the start was missed, not merely late.
+LATE_S = 0.05
+
+
+class Session:
+    """Runs the steps of a job in their order and keeps what was measured in S3 after each."""
+
+    def __init__(self, identity: Identity, userid: str, blackboard: Blackboard, log: logging.Logger) -> None:
+        """Nothing is touched yet."""
+        self.identity, self._userid = identity, userid
+        self._blackboard, self._log = blackboard, log
+        self._samples: list[dict[str, Any]] = []
+        self._barrier: Barrier | None = None
+        self._step: Step | None = None  # what is being done, for failed.json
+
+    @property
+    def samples_taken(self) -> int:
+        """How many samples are in S3."""
+        return len(self._samples)
+
+    def place(self) -> dict[str, Any]:
+        """Where the agent is: `step` and `point` of failed.json."""
+        step = self._step
+        return {"step": step.number if step else None, "point": step.point if step else None}
+
+    def run(self, job: Job) -> None:
+        """Look for tools, mount, take every sample, leave nothing behind."""
+        heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
+        if job.barrier:
+            self._barrier = Barrier(self._blackboard, job.barrier.poll_s, job.barrier.timeout_s)
+        try:
+            self._require_tools(job)
+            with mounts.attached(job.mount, self._log) as mounted:
+                setting = samples.Setting(job, self.identity, self._userid, host.describe(), mounted)
+                self._take_samples(setting, heartbeat)
+            heartbeat.say("done", **self.place())
+        finally:
+            heartbeat.stop()
+
+    def _require_tools(self, job: Job) -> None:
+        names = set(mounts.tools(job.mount))
+        for step in job.steps:
+            names |= workloads.tools(job.workload["type"], step.params)
+        tools.require(names, job.may_administer, self._log)
+
+    def _take_samples(self, setting: samples.Setting, heartbeat: Heartbeat) -> None:
+        job = setting.job
+        workspaces = Workspaces(setting.mounted.path, job.run, job.cell, self.identity.instance_id)
+        try:
+            for step in job.steps:
+                self._step = step
+                heartbeat.say("preparing", step.number, step.point)
+                self._samples.append(self._take_sample(job, step, workspaces, heartbeat))
+                self._blackboard.put("samples.json", samples.document(setting, self._samples))
+        finally:
+            workspaces.close()
+
+    def _take_sample(self, job: Job, step: Step, workspaces: Workspaces, heartbeat: Heartbeat) -> dict[str, Any]:
+        workspace = workspaces.fresh(step.number)
+        trial = workloads.prepare(job, step, workspace)
+        try:
+            dropped = caches.drop(job.may_administer)
+            outcome, conditions = self._measure(step, trial, dropped, heartbeat)
+        finally:
+            trial.armed.kill()
+        raw = self._keep_raw(step, outcome)
+        workspaces.done(workspace)
+        self._log.info("step %d, %s: %s", step.number, step.point, outcome.metrics)
+        return samples.sample(step, outcome, conditions, raw)
+
+    def _measure(
+        self, step: Step, trial: Trial, dropped: str, heartbeat: Heartbeat
+    ) -> tuple[Outcome, samples.Conditions]:
+        card_before = counters.allowances()
+        scheduled_at, missed_s = self._meet(step, heartbeat)
+        before = {**card_before, **counters.cheap()}
+        if scheduled_at is not None:
+            sleep_until(scheduled_at)
+        ended = trial.run()
+        ended_at = time.time()
+        counted = counters.difference(before, {**counters.cheap(), **counters.allowances()})
+        outcome = trial.read(trial.armed, ended)
+        started_at = trial.armed.released_at
+        conditions = samples.Conditions(scheduled_at, started_at, ended_at, trial.workers, dropped, counted)
+        outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
+        return outcome, conditions
+
+    def _meet(self, step: Step, heartbeat: Heartbeat) -> tuple[float | None, float]:
+        """When to start, and by how many seconds that moment was past when the gate was seen."""
+        if self._barrier is None:
+            heartbeat.say("running", step.number, step.point)
+            return None, 0.0
+        heartbeat.say("waiting", step.number, step.point)
+        scheduled_at = self._barrier.wait(step.number)
+        heartbeat.say("running", step.number, step.point)
+        return scheduled_at, max(0.0, time.time() - scheduled_at)
+
+    def _keep_raw(self, step: Step, outcome: Outcome) -> list[str]:
+        stem = f"{step.point}-r{step.repetition}"
+        return [self._blackboard.put_raw(f"{stem}.{suffix}", body) for suffix, body in outcome.raw.items()]
+
+
+def late_start(missed_s: float, skew_s: float | None) -> list[str]:
+    """The warning of a sample that did not start with the fleet."""
+    if missed_s > 0:
+        return [f"the start time was {missed_s:.3f} s past when this instance saw the gate"]
+    if skew_s is not None and skew_s > LATE_S:
+        return [f"this instance started {skew_s:.3f} s late"]
+    return []

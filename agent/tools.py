@@ -1,0 +1,132 @@
+"""Find the programs that a job needs before anything is timed; name, and where allowed install, what is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.errors import ToolMissing
+
+if TYPE_CHECKING:
+    import logging
+
+INSTALL_TIMEOUT_S = 300
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program: how to ask its version, and which package brings it (None: the distribution has none)."""
+
+    title: str
+    debian: str
+    amazon: str | None
+    version: tuple[str, ...] = ("--version",)
+    marker: str = ""  # what the version must contain; another program of that name is not it
+
+
+TOOLS = {
+    "bash": Tool("bash", "bash", "bash"),
+    "touch": Tool("touch", "coreutils", "coreutils"),
+    "seq": Tool("seq", "coreutils", "coreutils"),
+    "dd": Tool("dd", "coreutils", "coreutils"),
+    "parallel": Tool("GNU parallel", "parallel", None, marker="GNU parallel"),
+    "fio": Tool("fio", "fio", "fio"),
+    "mkfs.xfs": Tool("mkfs.xfs", "xfsprogs", "xfsprogs", ("-V",)),
+    "mkfs.ext4": Tool("mkfs.ext4", "e2fsprogs", "e2fsprogs", ("-V",)),
+    "mount.nfs4": Tool("mount.nfs4", "nfs-common", "nfs-utils", ("-V",)),
+    "blkid": Tool("blkid", "util-linux", "util-linux"),
+}
+
+
+def find(name: str) -> str | None:
+    """The path of a program."""
+    return shutil.which(name)
+
+
+def version(name: str) -> str | None:
+    """The first line that a tool says about its version."""
+    path = find(name)
+    if path is None:
+        return None
+    arguments = TOOLS[name].version if name in TOOLS else ("--version",)
+    try:
+        said = subprocess.run(  # noqa: S603
+            [path, *arguments], capture_output=True, text=True, errors="replace", timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    lines = (said.stdout.strip() or said.stderr.strip()).splitlines()
+    return lines[0].strip() if lines else None
+
+
+def require(names: Iterable[str], may_install: bool, log: logging.Logger) -> None:
+    """Return if all are there; else raise one ToolMissing that names all that are missing and their packages."""
+    wanted = sorted(set(names))
+    absent = [name for name in wanted if not is_present(name)]
+    if absent and may_install and os.geteuid() == 0:
+        install(absent, log)
+        absent = [name for name in wanted if not is_present(name)]
+    if absent:
+        raise ToolMissing("; ".join(explain_missing(name) for name in absent))
+
+
+def is_present(name: str) -> bool:
+    """Whether the program is there and is the one that is meant (moreutils, too, has a `parallel`)."""
+    if find(name) is None:
+        return False
+    marker = TOOLS[name].marker if name in TOOLS else ""
+    return not marker or marker in (version(name) or "")
+
+
+def explain_missing(name: str) -> str:
+    """What is missing and how to get it, per distribution."""
+    tool = TOOLS.get(name)
+    if tool is None:
+        return f"{name} is not installed"
+    amazon = (
+        f"'{tool.amazon}' (Amazon Linux 2023: dnf)"
+        if tool.amazon
+        else "Amazon Linux 2023 has no package, bake an image"
+    )
+    joiner = " or " if tool.amazon else "; "
+    return (
+        f"{tool.title} is not installed; install the package '{tool.debian}' (Debian, Ubuntu: apt-get){joiner}{amazon}"
+    )
+
+
+def install(names: list[str], log: logging.Logger) -> None:
+    """Install what the distribution has; what went wrong is in the log, what is missing still is for the caller."""
+    for command in install_commands(names):
+        log.info("installing: %s", " ".join(command))
+        try:
+            said = subprocess.run(  # noqa: S603
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=INSTALL_TIMEOUT_S,
+                check=False,
+                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            )
+        except (OSError, subprocess.TimeoutExpired) as err:
+            log.warning("%s: %s", command[0], err)
+            return
+        if said.returncode != 0:
+            log.warning("%s ended with %d: %s", command[0], said.returncode, said.stderr[-500:])
+
+
+def install_commands(names: list[str]) -> list[list[str]]:
+    """The command lines that install the tools with this distribution's package manager."""
+    known = [TOOLS[name] for name in names if name in TOOLS]
+    if find("dnf"):
+        packages = sorted({tool.amazon for tool in known if tool.amazon})
+        return [["dnf", "install", "-y", "-q", *packages]] if packages else []
+    if find("apt-get") and known:
+        packages = sorted({tool.debian for tool in known})
+        # A fresh cloud image has no package lists.
+        return [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", *packages]]
+    return []

@@ -1,0 +1,36 @@
+"""The workloads: what each needs, how it is prepared, run, verified and put into figures."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+    from agent.workloads.trial import Trial
+    from agent.workspace import Workspace
+
+TYPES = ("touch", "dd", "fio", "build")
+
+
+def problems(kind: str, params: dict[str, Any]) -> list[str]:
+    """What is wrong with a point's parameters, before anything is touched."""
+    found: list[str] = _module(kind).problems(params)
+    return found
+
+
+def tools(kind: str, params: dict[str, Any]) -> set[str]:
+    """The programs that a point needs."""
+    found: set[str] = _module(kind).tools(params)
+    return found
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Do everything that must not be timed; the trial then stands at its gate."""
+    trial: Trial = _module(job.workload["type"]).prepare(job, step, workspace)
+    return trial
+
+
+def _module(kind: str) -> Any:
+    # Only the job's own workload is imported: the others would only delay the start.
+    return importlib.import_module(f"agent.workloads.{kind}")

@@ -1,0 +1,140 @@
+"""Sequential writes with dd: as published under GNU parallel, or started by the agent behind one barrier."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import host
+from agent import tools as tool_box
+from agent.errors import SourceDoesNotFit, WorkIncomplete
+from agent.processes import Armed, Command, Ended
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workspace import Workspace
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+SYNC = {"end": "conv=fsync", "block": "oflag=sync"}
+CHUNK_BYTES = 1 << 24
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    found = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
+    found += choice_problems(
+        {"source": "zero", **params}, sync=tuple(SYNC), tool=("dd", "parallel"), source=("zero", "random")
+    )
+    if found:
+        return found
+    total, each = params["total_bytes"], params["threads"] * params["block_bytes"]
+    if total % each:
+        return [
+            f"total_bytes: {total} does not divide by threads * block_bytes ({params['threads']} * "
+            f"{params['block_bytes']} = {each}); the next that does is {-(-total // each) * each}"
+        ]
+    return []
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """The programs that a point needs."""
+    return {"dd"} if params["tool"] == "dd" else {"bash", "seq", "dd", "parallel"}
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Make the source (outside of the time) and arm the dd's."""
+    del job
+    params = step.params
+    source = "/dev/zero"
+    if params.get("source") == "random":
+        source = str(make_source(params, workspace.shm))
+    if params["tool"] == "dd":
+        lines = [dd_argv(params, source, str(workspace.target / str(n)), n) for n in range(params["threads"])]
+        commands = [Command([tool_box.find("dd") or "dd", *argv[1:]], workspace.scratch) for argv in lines]
+        shown: dict[str, Any] = {"argv": lines[0]}
+    else:
+        line = parallel_line(params, source, workspace.target)
+        commands = [Command([tool_box.find("bash") or "bash", "-c", line], workspace.scratch)]
+        shown = {"command": line}
+    armed = Armed(commands, workspace.scratch, {"PARALLEL_HOME": str(workspace.scratch)})
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        _verify(params, workspace.target)
+        tool = {"name": params["tool"], "version": tool_box.version(params["tool"]), **shown}
+        return Outcome(_metrics(params, armed, ended), {"bytes": params["total_bytes"]}, tool)
+
+    return Trial(armed, params["threads"], read)
+
+
+def dd_argv(params: dict[str, Any], source: str, target: str, number: int) -> list[str]:
+    """One dd's command line."""
+    count = params["total_bytes"] // params["threads"] // params["block_bytes"]
+    argv = ["dd", f"if={source}", f"of={target}", f"bs={params['block_bytes']}", f"count={count}", SYNC[params["sync"]]]
+    if source != "/dev/zero":
+        # Each starts one block further on, so that no two write the same block at the same time.
+        argv.append(f"skip={number}")
+    return argv
+
+
+def parallel_line(params: dict[str, Any], source: str, target: Path) -> str:
+    """The published form."""
+    argv = dd_argv(params, source, f"{target}/{{}}", 0)
+    line = shlex.join(argv).replace("skip=0", "skip={}")
+    # parallel hands its command to a shell once more; a path that needs quotes needs them there, too.
+    quiet = " -q" if shlex.quote(str(target)) != str(target) else ""
+    return f"seq 0 {params['threads'] - 1} | parallel --will-cite{quiet} -j {params['threads']} {line}"
+
+
+def make_source(params: dict[str, Any], shm: Path) -> Path:
+    """An incompressible file in memory for all dd's: what one dd writes, and a block more for each further dd."""
+    wanted = params["total_bytes"] // params["threads"] + (params["threads"] - 1) * params["block_bytes"]
+    source = shm / f"random-{wanted}"
+    if source.exists():
+        return source
+    for old in shm.glob("random-*"):
+        old.unlink()
+    free = min(host.memory_kib("MemAvailable") * 1024, _free_bytes(shm))
+    if wanted > free // 2:
+        raise SourceDoesNotFit(
+            f"the random source needs {wanted} bytes, and half of the free memory is {free // 2}; "
+            "use more threads (each reads total / threads), a smaller total or source 'zero'"
+        )
+    with source.open("wb") as stream:
+        for done in range(0, wanted, CHUNK_BYTES):
+            stream.write(os.urandom(min(CHUNK_BYTES, wanted - done)))
+    return source
+
+
+def slowest_s(ended: list[Ended]) -> float | None:
+    """The longest time that a dd itself printed: `… bytes (2.1 GB, 2.0 GiB) copied, 1.23 s, 1.7 GB/s`."""
+    said = "\n".join(one.stderr.read_text(errors="replace") for one in ended)
+    times = re.findall(r"copied, ([0-9.e+-]+) s", said)
+    return max(float(seconds) for seconds in times) if times else None
+
+
+def _metrics(params: dict[str, Any], armed: Armed, ended: list[Ended]) -> dict[str, float]:
+    duration_s, total = armed.duration_s(), params["total_bytes"]
+    metrics = {"mb_per_s": total / 1e6 / duration_s, "mib_per_s": total / 2**20 / duration_s, "duration_s": duration_s}
+    slowest = slowest_s(ended)
+    if slowest:
+        # The published figures are dd's own; the start of GNU parallel (90 to 200 ms) is not in them.
+        metrics["slowest_dd_s"] = slowest
+        metrics["slowest_dd_mb_per_s"] = total / 1e6 / slowest
+    return metrics
+
+
+def _verify(params: dict[str, Any], target: Path) -> None:
+    expected = params["total_bytes"] // params["threads"]
+    for number in range(params["threads"]):
+        path = target / str(number)
+        size = path.stat().st_size if path.exists() else 0
+        if size != expected:
+            raise WorkIncomplete(f"file {number} has {size} of {expected} bytes though dd said it was done")
+
+
+def _free_bytes(folder: Path) -> int:
+    about = os.statvfs(folder)
+    return about.f_bavail * about.f_frsize

@@ -1,0 +1,223 @@
+"""Any fio job, with the traps of fio closed: files of its own, an empty working directory, bins of every job kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import tools as tool_box
+from agent.engine import histogram
+from agent.errors import MeasurementTooShort, ToolFailed, ToolMissing, WorkIncomplete
+from agent.processes import Armed, Command, Ended, run
+from agent.workloads.trial import Outcome, Trial
+from agent.workspace import Workspace
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+# Where the files lie and what is printed is the agent's business; the rest of fio is the user's.
+PLACES = ("directory", "filename", "filename_format", "opendir", "output", "output-format", "name", "unlink")
+FOREIGN = ("client", "server", "exec_prerun", "exec_postrun", "create_only", "write_bw_log", "write_lat_log")
+RESERVED = frozenset((*PLACES, *FOREIGN))
+# The published jobs ask for group_reporting; it loses the jobs' own bins, and the agent sums up the jobs itself.
+DROPPED = frozenset(("group_reporting",))
+OPTION_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+DIRECTIONS = ("read", "write")
+PERCENTS = (50, 90, 99)
+# fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
+LEAST_RUNTIME_S = 1.0
+SECONDS_PER_UNIT = {"us": 1e-6, "ms": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    options = params.get("options")
+    if not isinstance(options, dict) or not options:
+        return [f"options: {options!r} must be an object with fio's options"]
+    found = [f"options.{name}: set by the agent, leave it out" for name in sorted(RESERVED & set(options))]
+    for name, value in options.items():
+        if not OPTION_NAME.fullmatch(name):
+            found.append(f"options.{name}: no name of a fio option")
+        if isinstance(value, (list, dict)) or "\n" in str(value):
+            found.append(f"options.{name}: {value!r} must be a single value")
+    if "rw" not in options and "readwrite" not in options:
+        found.append("options.rw: missing; say what fio shall do, for example randwrite")
+    if "size" not in options and "filesize" not in options:
+        found.append("options.size: missing; fio needs to know how large its files are")
+    runtime_s = seconds(options.get("runtime"))
+    if runtime_s is not None and 0 < runtime_s < LEAST_RUNTIME_S:
+        found.append(
+            f"options.runtime: {options['runtime']!r} is below {LEAST_RUNTIME_S:g} s, where fio's rates mean nothing"
+        )
+    return found
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """The programs that a point needs."""
+    del params
+    return {"fio"}
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Write the job file, lay out what will be read (outside of the time) and arm fio."""
+    del job
+    options = step.params["options"]
+    fio = tool_box.find("fio") or "fio"
+    check_engine(fio, str(options.get("ioengine", "psync")))
+    scratch = workspace.scratch / "fio"
+    scratch.mkdir()
+    job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
+    job_file.write_text(render(options, workspace.target))
+    if reads(options):
+        # fio would lay its files out after the fleet's start, and each instance would begin to read at another time.
+        run(Command([fio, "--create_only=1", str(job_file)], scratch), workspace.scratch / "layout")
+    argv = [fio, "--output-format=json+", f"--output={result}", str(job_file)]
+    armed = Armed([Command(argv, scratch)], workspace.scratch)
+    tool = {
+        "name": "fio",
+        "version": tool_box.version("fio"),
+        "command": " ".join(["fio", *(f"--{line}" for line in option_lines(options))]),
+    }
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del armed
+        text = result.read_text(errors="replace")
+        document = parse(text, ended[0])
+        _verify(document, options, workspace.target)
+        outcome = Outcome(metrics(document), work(document), tool, raw(document, text))
+        said = ended[0].tail()
+        return outcome if not said else Outcome(**{**vars(outcome), "warnings": [f"fio: {said}"]})
+
+    return Trial(armed, int(options.get("numjobs", 1)), read)
+
+
+def check_engine(fio: str, engine: str) -> None:
+    """A distribution's fio lacks some engines; which ones it has, only it knows."""
+    wanted = engine.split(":", maxsplit=1)[0]
+    said = subprocess.run([fio, "--enghelp"], capture_output=True, text=True, check=False)  # noqa: S603
+    available = said.stdout.split("\n", 1)[-1].split()
+    if wanted != "external" and wanted not in available:
+        raise ToolMissing(
+            f"fio has no ioengine '{wanted}' here; it has {', '.join(available)}. Choose one of them, or install a "
+            "package of fio (on Debian and Ubuntu some engines are in fio's recommended libraries) that has it"
+        )
+
+
+def render(options: dict[str, Any], directory: Path) -> str:
+    """A job file: fio takes a job name that matches a directory for a file, so names and places are ours."""
+    # fio splits `directory` at colons.
+    place = str(directory).replace(":", "\\:")
+    fixed = [f"directory={place}", "filename_format=$jobname.$jobnum.$filenum"]
+    return "\n".join(["[work]", *option_lines(options), *fixed, ""])
+
+
+def option_lines(options: dict[str, Any]) -> list[str]:
+    """Options as fio reads them: true and false as 1 and 0, null as left out."""
+    kept = {name: value for name, value in options.items() if value is not None and name not in DROPPED}
+    return [f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in kept.items()]
+
+
+def reads(options: dict[str, Any]) -> bool:
+    """Whether the job reads files that must exist before."""
+    mode = str(options.get("rw", options.get("readwrite"))).split(":")[0]
+    return "read" in mode or "rw" in mode
+
+
+def parse(text: str, ended: Ended) -> dict[str, Any]:
+    """fio's document; warnings may stand before it. A job with an error is a failure."""
+    try:
+        document: dict[str, Any] = json.loads(text[text.index("{") :])
+    except ValueError as err:
+        raise ToolFailed(f"fio left no JSON: {ended.tail()}") from err
+    for number, job in enumerate(document["jobs"]):
+        if job.get("error"):
+            raise ToolFailed(f"job {number} of fio ended with error {job['error']}: {ended.tail()}")
+    return document
+
+
+def metrics(document: dict[str, Any]) -> dict[str, float]:
+    """Rates as fio's own group report has them (all I/O over the longest runtime), percentiles from the merged bins."""
+    duration_s = max((job[d]["runtime"] for job in document["jobs"] for d in DIRECTIONS), default=0) / 1000
+    if duration_s < LEAST_RUNTIME_S:
+        raise MeasurementTooShort(
+            f"fio ran for {duration_s:g} s, and below {LEAST_RUNTIME_S:g} s its rates mean nothing; "
+            "use a larger size, or time_based with a runtime"
+        )
+    found = {"duration_s": duration_s, "iops": 0.0, "mb_per_s": 0.0}
+    for direction in DIRECTIONS:
+        runtime_s = max(job[direction]["runtime"] for job in document["jobs"]) / 1000
+        if not runtime_s:
+            continue
+        iops = _sum(document, direction, "total_ios") / runtime_s
+        bytes_per_s = _sum(document, direction, "io_bytes") / runtime_s
+        found["iops"] += iops
+        found["mb_per_s"] += bytes_per_s / 1e6
+        found[f"{direction}_iops"] = iops
+        found[f"{direction}_mib_per_s"] = bytes_per_s / 2**20
+        bins = merged_bins(document, direction)
+        for percent in PERCENTS:
+            value_ns = histogram.percentile(bins, percent)
+            if value_ns is not None:
+                found[f"{direction}_lat_p{percent}_us"] = value_ns / 1000
+    return found
+
+
+def merged_bins(document: dict[str, Any], direction: str) -> dict[int, int]:
+    """Completion latencies of all jobs in one histogram (ns)."""
+    return histogram.merge(_bins(job[direction]) for job in document["jobs"])
+
+
+def work(document: dict[str, Any]) -> dict[str, float]:
+    """What was read and written."""
+    return {f"{d}_bytes": _sum(document, d, "io_bytes") for d in DIRECTIONS if _sum(document, d, "io_bytes")}
+
+
+def raw(document: dict[str, Any], text: str) -> dict[str, bytes]:
+    """fio's output as it was, and the merged histograms in the form that all workloads share."""
+    histograms = {}
+    for direction in DIRECTIONS:
+        bins = merged_bins(document, direction)
+        if bins:
+            histograms[f"{direction}_lat"] = {"bins": bins, "samples": sum(bins.values())}
+    merged = {"schema": 1, "unit": "ns", "histograms": histograms}
+    return {"fio.json": text.encode(), "histograms.json": json.dumps(merged).encode()}
+
+
+def seconds(value: Any) -> float | None:
+    """A runtime as fio reads it: seconds, or a number with us, ms, s, m, h or d; None if it says none."""
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", str(value).lower())
+    if not found or found.group(2) not in SECONDS_PER_UNIT:
+        return None
+    return float(found.group(1)) * SECONDS_PER_UNIT[found.group(2)]
+
+
+def _verify(document: dict[str, Any], options: dict[str, Any], target: Path) -> None:
+    """fio must have worked in files of its own, one set per job, and on as many bytes as it counts operations."""
+    files = [path for path in target.rglob("*") if path.is_file()]
+    expected = int(options.get("numjobs", 1)) * int(options.get("nrfiles", 1))
+    if len(files) != expected or not all(path.stat().st_size for path in files):
+        sizes = sorted(path.stat().st_size for path in files)
+        raise WorkIncomplete(
+            f"fio left {len(files)} files of {sizes[:3]} bytes and more, {expected} non-empty ones expected"
+        )
+    for direction in DIRECTIONS:
+        moved = _sum(document, direction, "io_bytes")
+        # Without wrapping around (time_based, loops, io_size) nothing can be written that no file holds.
+        wraps = any(options.get(name) for name in ("time_based", "loops", "io_size", "io_limit"))
+        held = sum(path.stat().st_size for path in files)
+        if direction == "write" and not wraps and moved > held:
+            raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {held}")
+        counted = sum(sum(_bins(job[direction]).values()) for job in document["jobs"])
+        if moved and not counted and not options.get("disable_clat"):
+            raise WorkIncomplete(f"fio says it moved {moved} bytes ({direction}) but has no latency of any operation")
+
+
+def _bins(direction: dict[str, Any]) -> dict[int, int]:
+    return {int(value): count for value, count in direction.get("clat_ns", {}).get("bins", {}).items()}
+
+
+def _sum(document: dict[str, Any], direction: str, field: str) -> float:
+    return float(sum(job[direction][field] for job in document["jobs"]))

@@ -1,0 +1,162 @@
+"""Zero-byte creates: the literal `touch` loop and GNU parallel of the published tables, and the agent's own engine."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import agent
+from agent import tools as tool_box
+from agent.engine import histogram
+from agent.engine.creates import share
+from agent.errors import WorkIncomplete
+from agent.processes import Armed, Command, Ended
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workspace import Workspace, count_files, remove
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+# Where `agent` was imported from, a folder or the zip: the engine's interpreter imports it from there, too.
+IMPORT_ROOT = str(Path(agent.__file__).parents[1])
+# For tests and benches only: an emulated storage that takes this much longer per create.
+NO_LATENCY_S = 0.0
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    found = integer_problems(params, files=1, threads=1)
+    found += choice_problems(params, directories=("shared", "own"), tool=("engine", "touch", "parallel"))
+    if found:
+        return found
+    files, threads = params["files"], params["threads"]
+    if files < threads:
+        return [f"files: {files} are fewer than threads: {threads}; give each thread at least one"]
+    if params["tool"] == "parallel" and params["directories"] == "own" and files % threads:
+        return [f"files: {files} do not divide by threads: {threads}, as parallel with own directories needs"]
+    return []
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """The programs that a point needs."""
+    return {"engine": set(), "touch": {"bash", "touch"}, "parallel": {"bash", "seq", "touch", "parallel"}}[
+        params["tool"]
+    ]
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Make the directories (outside of the time, as published) and arm the tool."""
+    del job
+    params, threads = step.params, step.params["threads"]
+    directories = _directories(workspace.target, threads, params["directories"])
+    if params["tool"] == "engine":
+        return _engine(params, directories, workspace)
+    lines = touch_lines(params, directories) if params["tool"] == "touch" else [parallel_line(params, workspace.target)]
+    # Without a home of its own GNU parallel would write into the user's.
+    env = {"PARALLEL_HOME": str(workspace.scratch)}
+    commands = [Command([tool_box.find("bash") or "bash", "-c", line], workspace.scratch) for line in lines]
+    armed = Armed(commands, workspace.scratch, env)
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del ended
+        _verify(params, directories)
+        tool = {"name": params["tool"], "version": tool_box.version(params["tool"]), "command": lines[0]}
+        return Outcome(_metrics(params["files"], armed.duration_s()), {"files": params["files"]}, tool)
+
+    return Trial(armed, threads, read)
+
+
+def touch_lines(params: dict[str, Any], directories: list[str]) -> list[str]:
+    """One bash loop per thread, each with its own stretch of the files."""
+    lines, first = [], 1
+    for directory, files in zip(directories, share(params["files"], params["threads"])):
+        prefix = shlex.quote(f"{directory}/")
+        lines.append(f"for i in {{{first}..{first + files - 1}}}; do touch {prefix}$i; done")
+        first += files
+    return lines
+
+
+def parallel_line(params: dict[str, Any], target: Path) -> str:
+    """The published forms: one touch per file, or one touch per directory with all of its files."""
+    threads, quoted = params["threads"], shlex.quote(f"{target}/")
+    # parallel hands its command to a shell once more; a path that needs quotes needs them there, too.
+    start = f"parallel --will-cite{' -q' if quoted[0] == chr(39) else ''} -j {threads}"
+    if params["directories"] == "shared":
+        return f"seq {params['files']} | {start} touch {quoted}{{}}"
+    return f"seq {threads} | {start} touch {quoted}{{}}/{{1..{params['files'] // threads}}}"
+
+
+def _directories(target: Path, threads: int, kind: str) -> list[str]:
+    if kind == "shared":
+        return [str(target)] * threads
+    directories = [target / str(number + 1) for number in range(threads)]
+    for directory in directories:
+        directory.mkdir()
+    return [str(directory) for directory in directories]
+
+
+def _engine(params: dict[str, Any], directories: list[str], workspace: Workspace) -> Trial:
+    pilot = workspace.target.parent / f"{workspace.target.name}-pilot"
+    pilot.mkdir()
+    plan = {
+        "files": params["files"],
+        "threads": params["threads"],
+        "directories": directories,
+        "pilot_directory": str(pilot),
+        "mode": "auto",
+        "latency_s": NO_LATENCY_S,
+    }
+    armed = arm_engine(plan, workspace.scratch)
+    remove(pilot)
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del armed
+        _verify(params, directories)
+        return read_engine(ended[0].stdout, params)
+
+    return Trial(armed, params["threads"], read)
+
+
+def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
+    """Start the engine; it has chosen its mode and stands at the gate when this returns."""
+    argv = [sys.executable, "-S", "-m", "agent.engine.creates", json.dumps(plan)]
+    return Armed([Command(argv, scratch, runners=plan["threads"])], scratch, {"PYTHONPATH": IMPORT_ROOT})
+
+
+def read_engine(report: Path, params: dict[str, Any]) -> Outcome:
+    """Rate from the workers' own stamps: what starts late cannot make the others look faster."""
+    how, *workers = (json.loads(line) for line in report.read_text().splitlines())
+    created = sum(worker["files"] for worker in workers)
+    if len(workers) != params["threads"] or created != params["files"]:
+        raise WorkIncomplete(f"{len(workers)} of {params['threads']} engine workers reported {created} files")
+    duration_s = (max(w["end_ns"] for w in workers) - min(w["start_ns"] for w in workers)) / 1e9
+    bins = histogram.merge({int(value): n for value, n in w["bins"].items()} for w in workers)
+    metrics = _metrics(created, duration_s)
+    for percent in (50, 99):
+        metrics[f"create_lat_p{percent}_us"] = (histogram.percentile(bins, percent) or 0) / 1000
+    document = {
+        "schema": 1,
+        "unit": "ns",
+        "histograms": {"create_lat": {"bins": bins, "samples": created}},
+        "workers": [{key: w[key] for key in ("start_ns", "end_ns", "files")} for w in workers],
+    }
+    tool = {
+        "name": "engine",
+        "version": agent.VERSION,
+        "command": f"open(O_CREAT) + close in {params['threads']} {how['mode']}",
+        **how,
+    }
+    return Outcome(metrics, {"files": created}, tool, {"histograms.json": json.dumps(document).encode()})
+
+
+def _metrics(files: int, duration_s: float) -> dict[str, float]:
+    return {"files_per_s": files / duration_s, "duration_s": duration_s}
+
+
+def _verify(params: dict[str, Any], directories: list[str]) -> None:
+    found = sum(count_files(Path(directory)) for directory in sorted(set(directories)))
+    if found != params["files"]:
+        raise WorkIncomplete(f"{found} of {params['files']} files are there after {params['tool']} said it was done")

@@ -1,0 +1,51 @@
+"""One measured execution of a point: armed, run, then turned into metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+from agent.processes import Armed, Ended
+
+
+@dataclass
+class Outcome:
+    """What a verified trial says."""
+
+    metrics: dict[str, float]
+    work: dict[str, float]
+    tool: dict[str, Any]
+    raw: dict[str, bytes] = field(default_factory=dict)  # file name suffix -> content
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Trial:
+    """Programs at their gate, and how to verify and read what they will have done."""
+
+    armed: Armed
+    workers: int
+    read: Callable[[Armed, list[Ended]], Outcome]
+
+    def run(self) -> list[Ended]:
+        """The measured part: open the gate, wait for the last to end."""
+        self.armed.release()
+        return self.armed.wait()
+
+
+def integer_problems(params: dict[str, Any], **least: int) -> list[str]:
+    """Fields that are missing, no integer, or below their least value."""
+    return [
+        f"{name}: {params.get(name)!r} must be an integer of at least {lowest}"
+        for name, lowest in least.items()
+        if not isinstance(params.get(name), int) or isinstance(params[name], bool) or params[name] < lowest
+    ]
+
+
+def choice_problems(params: dict[str, Any], **choices: tuple[str, ...]) -> list[str]:
+    """Fields that are none of their choices."""
+    return [
+        f"{name}: {params.get(name)!r} is none of {', '.join(allowed)}"
+        for name, allowed in choices.items()
+        if params.get(name) not in allowed
+    ]

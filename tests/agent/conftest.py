@@ -1,0 +1,107 @@
+"""Fixtures of the agent's tests: the cloud, the storage, the fleet, a job."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_cloud import BUCKET, CELL, PREFIX, RUN, Cloud, Instance, touch_params
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[str]:
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def cloud(endpoint: str) -> Cloud:
+    cloud = Cloud(endpoint)
+    cloud.empty()
+    return cloud
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Path:
+    """The folder that plays the storage; its name needs quoting, as a user's own folders do."""
+    folder = tmp_path / "a user's storage"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def fleet(cloud: Cloud, tmp_path: Path) -> Iterator[Callable[[int], list[Instance]]]:
+    started: list[Instance] = []
+
+    def launch(count: int) -> list[Instance]:
+        started.extend(Instance(cloud, f"i-{n:017x}", tmp_path) for n in range(count))
+        return started
+
+    yield launch
+    for instance in started:
+        instance.close()
+
+
+@pytest.fixture
+def instance(fleet: Callable[[int], list[Instance]]) -> Instance:
+    return fleet(1)[0]
+
+
+@pytest.fixture
+def make_job(storage: Path) -> Callable[..., dict[str, Any]]:
+    """A job that one instance does alone, with what a test changes."""
+
+    def make(workload: str = "touch", params: list[dict[str, Any]] | None = None, /, **changes: Any) -> dict[str, Any]:
+        points = [{"id": f"p{n + 1:02d}", "params": given} for n, given in enumerate(params or [touch_params()])]
+        job = {
+            "schema": 1,
+            "kind": "measure",
+            "run": RUN,
+            "cell": CELL,
+            "environment": "local",
+            "bucket": BUCKET,
+            "prefix": f"{PREFIX}/",
+            "instances": 1,
+            "deadline_at": time.time() + 300,
+            "heartbeat_s": 30,
+            "barrier": None,
+            "storage": {"type": "efs"},
+            "mount": {"kind": "directory", "path": str(storage)},
+            "workload": {"type": workload},
+            "points": points,
+            "steps": [{"point": point["id"], "repetition": 1} for point in points],
+        }
+        return {**job, **changes}
+
+    return make
+
+
+@pytest.fixture
+def bin_folder(tmp_path: Path) -> Path:
+    """A PATH of its own: what a test does not put there does not exist."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def fake_tool(bin_folder: Path) -> Callable[[str, str], Path]:
+    """Put a shell script of that name on the PATH of `bin_folder`."""
+
+    def make(name: str, script: str) -> Path:
+        path = bin_folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        return path
+
+    return make

@@ -1,0 +1,100 @@
+"""Any shell build: prepared and populated outside of the time."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.workloads import build
+
+PARAMS = {"build": "true", "prepare": None, "populate": None, "jobs": 3, "cache_path": "a/cache"}
+
+
+def test_a_build_sees_its_folders_and_only_the_build_is_timed(cloud, instance, make_job, storage):
+    commands = {
+        "prepare": 'sleep 0.6; echo "$JOBS" > "$BUILD_DIR/source"',
+        "build": 'test "$PWD" = "$BUILD_DIR"; cp source "$CACHE_DIR/copied"; sleep 0.2',
+    }
+    cloud.put("job.json", make_job("build", [{**PARAMS, **commands}]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    assert 0.2 <= sample["metrics"]["duration_s"] < 0.6
+    assert sample["workers"] == 3
+    assert (storage / "a/cache/copied").read_text() == "3\n"
+
+
+def test_each_step_builds_in_a_fresh_folder(cloud, instance, make_job):
+    steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
+    command = 'test -z "$(ls -A)"; touch left-over'
+    cloud.put("job.json", make_job("build", [{**PARAMS, "build": command}], steps=steps))
+
+    assert instance.run() == 0
+
+
+@pytest.mark.parametrize(("storage_type", "times"), [("efs", 0), ("ebs", 1)])
+def test_own_storage_is_populated_once_before_the_first_build(cloud, instance, make_job, storage, storage_type, times):  # noqa: PLR0917 a fixture is an argument
+    commands = {"populate": 'echo x >> "$CACHE_DIR/populated"', "build": "true"}
+    steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
+    cloud.put("job.json", make_job("build", [{**PARAMS, **commands}], steps=steps, storage={"type": storage_type}))
+
+    assert instance.run() == 0
+
+    marker = storage / "a/cache/populated"
+    assert (marker.read_text().count("x") if marker.exists() else 0) == times
+
+
+def test_a_populate_job_runs_only_populate(cloud, instance, make_job, storage):
+    commands = {"populate": 'echo filled > "$CACHE_DIR/state"', "build": "exit 1"}
+    job = make_job("build", [{**PARAMS, **commands}], kind="populate")
+    del job["steps"]
+    cloud.put("job.json", job)
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    assert sample["work"] == {"populations": 1}
+    assert (storage / "a/cache/state").read_text() == "filled\n"
+
+
+def test_a_local_build_directory_keeps_the_build_off_the_storage(cloud, instance, make_job, storage):
+    command = 'case "$BUILD_DIR" in *storage-matrix-*) ;; *) exit 1;; esac; echo "$BUILD_DIR" > "$CACHE_DIR/where"'
+    workload = {"type": "build", "buildDirectory": "local"}
+    cloud.put("job.json", make_job("build", [{**PARAMS, "build": command}], workload=workload))
+
+    assert instance.run() == 0
+
+    assert str(storage) not in (storage / "a/cache/where").read_text()
+
+
+@pytest.mark.parametrize("command", ["false | true", 'echo "$UNSET_VARIABLE"', "false; true"])
+def test_a_build_stops_at_its_first_failure(cloud, instance, make_job, command):
+    cloud.put("job.json", make_job("build", [{**PARAMS, "build": command}]))
+
+    assert instance.run() == 1
+
+    assert instance.document("failed.json")["error"] == "ToolFailed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"build": ""}, "build: '' must be a shell command"),
+        ({"cache_path": "../../etc"}, "cache_path: '../../etc' must be a path below the storage"),
+        ({"cache_path": "/etc"}, "cache_path: '/etc' must be a path below the storage"),
+        ({"jobs": 0}, "jobs: 0 must be an integer of at least 1"),
+    ],
+)
+def test_what_cannot_be_built_is_named(changes, said):
+    assert said in build.problems({**PARAMS, **changes})
+
+
+def test_raw_output_is_not_kept_for_builds(cloud, instance, make_job):
+    cloud.put("job.json", make_job("build", [PARAMS]))
+
+    instance.run()
+
+    assert instance.samples()[0]["raw"] == []
+    assert json.dumps(instance.samples()[0]["tool"]["command"]) == '"true"'

@@ -1,0 +1,267 @@
+"""The agent's smaller rooms: job, tools, mounts, counters."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from agent import counters, host, job, mounts, tools
+from agent.errors import JobInvalid, MountFailed, ToolMissing
+from agent.mounts import disks, ebs, nfs
+
+LOG = logging.getLogger("test")
+
+
+def parse(document, instance_id="i-1"):
+    return job.parse(json.dumps(document).encode(), instance_id)
+
+
+def test_every_problem_of_a_job_is_told_at_once(make_job):
+    broken = make_job("dd", [{"total_bytes": 10, "block_bytes": 3, "sync": "end", "threads": 1, "tool": "dd"}])
+    broken.update(kind="guess", run="../../etc", mount={"kind": "nfs", "source": "x:/"}, barrier={"poll_s": 0})
+    broken["steps"].append({"point": "p99", "repetition": 1})
+
+    with pytest.raises(JobInvalid) as caught:
+        parse(broken)
+
+    said = str(caught.value)
+    for part in (
+        "kind: 'guess' is neither 'measure' nor 'populate'",
+        "run: '../../etc' must be",
+        "barrier: {'poll_s': 0} needs poll_s and timeout_s above 0",
+        "mount.options: missing for kind 'nfs'",
+        "points[p01]: total_bytes: 10 does not divide by threads * block_bytes",
+        "steps[1].point: 'p99' is not among the points",
+    ):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"schema": 2}, "schema: 2 is unknown to this agent"),
+        ({"points": []}, "there is nothing to measure"),
+        ({"workload": {"type": "golf"}}, "workload.type: 'golf' is none of touch, dd, fio, build"),
+        ({"mount": {"kind": "directory", "path": "x"}}, "mount.path: 'x' is not absolute"),
+        ({"bucket": None}, "bucket: None is not a str"),
+    ],
+)
+def test_a_job_that_breaks_the_contract_is_refused(make_job, changes, said):
+    with pytest.raises(JobInvalid, match=said):
+        parse({**make_job(), **changes})
+
+
+def test_a_job_that_is_no_json_is_refused():
+    with pytest.raises(JobInvalid, match="no JSON"):
+        job.parse(b"<xml/>", "i-1")
+
+
+def test_the_instance_finds_its_own_folder_in_a_lent_directory(make_job):
+    parsed = parse(make_job(mount={"kind": "directory", "path": "/lent/{instance_id}"}), "i-7")
+
+    assert parsed.mount["path"] == "/lent/i-7"
+    assert not parsed.may_administer
+
+
+def test_another_program_called_parallel_is_not_gnu_parallel(fake_tool, bin_folder, monkeypatch):
+    fake_tool("parallel", "echo 'parallel from moreutils'")
+    monkeypatch.setenv("PATH", str(bin_folder))
+
+    with pytest.raises(ToolMissing, match="GNU parallel is not installed"):
+        tools.require(["parallel"], may_install=False, log=LOG)
+
+
+@pytest.mark.parametrize(
+    ("manager", "expected"),
+    [
+        ("dnf", [["dnf", "install", "-y", "-q", "fio", "nfs-utils"]]),
+        ("apt-get", [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "fio", "nfs-common", "parallel"]]),
+        ("none", []),
+    ],
+)
+def test_what_is_missing_is_installed_with_the_packages_of_the_distribution(
+    fake_tool, bin_folder, monkeypatch, manager, expected
+):
+    fake_tool(manager, "exit 0")
+    monkeypatch.setenv("PATH", str(bin_folder))
+
+    assert tools.install_commands(["fio", "parallel", "mount.nfs4"]) == expected
+
+
+def test_a_tool_that_the_package_manager_brings_is_there_afterwards(fake_tool, bin_folder, monkeypatch):
+    monkeypatch.setenv("PATH", str(bin_folder))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    fio = bin_folder / "fio"
+    fake_tool("dnf", f"echo '#!/bin/sh' > '{fio}'; /bin/chmod +x '{fio}'")
+
+    tools.require(["fio"], may_install=True, log=LOG)
+
+    assert tools.find("fio") == str(fio)
+
+
+SYS_BLOCK = {
+    "nvme0n1": ("vol0aaaaaaaaaaaaaaaa", "Amazon Elastic Block Store", True),
+    "nvme1n1": ("vol0123456789abcdef0", "Amazon Elastic Block Store", False),
+    "nvme2n1": ("AWS6A6D0C6F1E7B2", "Amazon EC2 NVMe Instance Storage", False),
+}
+
+
+@pytest.fixture
+def machine(tmp_path):
+    """A sysfs and a /dev as on a Nitro instance."""
+    for name, (serial, model, has_partitions) in SYS_BLOCK.items():
+        device = tmp_path / "sys/block" / name / "device"
+        device.mkdir(parents=True)
+        (device / "serial").write_text(f"{serial}\n")
+        (device / "model").write_text(f"{model}          \n")
+        if has_partitions:
+            part = tmp_path / "sys/block" / name / f"{name}p1"
+            part.mkdir()
+            (part / "partition").write_text("1\n")
+    (tmp_path / "sys/block/loop0").mkdir()
+    (tmp_path / "dev").mkdir()
+    return tmp_path
+
+
+def test_disks_are_read_from_sysfs(machine):
+    assert disks.all_disks(machine) == [
+        disks.Disk("nvme0n1", "vol0aaaaaaaaaaaaaaaa", "Amazon Elastic Block Store", True),
+        disks.Disk("nvme1n1", "vol0123456789abcdef0", "Amazon Elastic Block Store", False),
+        disks.Disk("nvme2n1", "AWS6A6D0C6F1E7B2", "Amazon EC2 NVMe Instance Storage", False),
+    ]
+
+
+def test_a_volume_is_found_by_its_id(machine):
+    assert disks.find("/dev/sdf", "vol-0123456789abcdef0", machine) == machine / "dev/nvme1n1"
+    assert disks.find("/dev/sdf", "vol-0fedcba9876543210", machine) is None
+
+
+@pytest.mark.parametrize("name", ["sdf", "xvdf"])
+def test_a_volume_is_found_by_the_link_that_udev_made(machine, name):
+    (machine / "dev" / name).touch()
+
+    assert disks.find("/dev/sdf", None, machine) == machine / "dev" / name
+
+
+def test_a_volume_is_found_by_the_name_that_its_controller_tells(machine, monkeypatch):
+    told = {"nvme0n1": "xvda", "nvme1n1": "sdf"}
+    monkeypatch.setattr(disks, "asked_name", lambda device: told.get(device.name))
+
+    assert disks.find("/dev/sdf", None, machine) == machine / "dev/nvme1n1"
+    assert disks.find("/dev/sdg", None, machine) is None
+
+
+def test_the_vendor_part_of_a_controller_holds_the_asked_name():
+    identification = bytearray(4096)
+    identification[3072:3104] = b"/dev/sdf".ljust(32)
+
+    assert disks.parse_vendor_name(bytes(identification)) == "sdf"
+    assert disks.parse_vendor_name(bytes(4096)) is None
+
+
+def test_a_volume_that_does_not_appear_is_a_failed_mount(machine):
+    with pytest.raises(MountFailed, match="appeared at /dev/sdf within 0 s; the disks are"):
+        ebs.wait_for_disk({"device": "/dev/sdf"}, LOG, timeout_s=0, root=machine)
+
+
+@pytest.fixture
+def recorded(fake_tool, bin_folder, tmp_path, monkeypatch):
+    """Fake mount programs that write down how they were called."""
+    calls = tmp_path / "calls"
+    for name in ("mount", "umount", "mkfs.xfs"):
+        fake_tool(name, f'echo "{name} $*" >> "{calls}"')
+    monkeypatch.setenv("PATH", str(bin_folder))
+    monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path / "mnt")
+    return calls
+
+
+@pytest.mark.parametrize(("is_used", "made"), [(False, ["mkfs.xfs -q {disk}"]), (True, [])])
+def test_an_empty_volume_gets_a_file_system_and_a_used_one_keeps_its_own(  # noqa: PLR0917 a fixture is an argument
+    recorded, fake_tool, tmp_path, monkeypatch, is_used, made
+):
+    disk = tmp_path / "disk"
+    fake_tool("blkid", "exit 0" if is_used else "exit 2")
+    monkeypatch.setattr(disks, "find", lambda *_: disk)
+
+    with mounts.attached({"kind": "ebs", "device": "/dev/sdf", "fstype": "xfs"}, LOG) as mounted:
+        assert mounted.path == tmp_path / "mnt"
+
+    assert recorded.read_text().splitlines() == [
+        *(line.format(disk=disk) for line in made),
+        f"mount -t xfs -o noatime {disk} {tmp_path}/mnt",
+        f"umount {tmp_path}/mnt",
+    ]
+
+
+def test_nfs_is_mounted_with_the_options_of_the_job_and_unmounted_after_a_failure(recorded, tmp_path):
+    mount = {"kind": "nfs", "source": "fs-1.efs.eu-west-1.amazonaws.com:/", "options": "nfsvers=4.1,hard"}
+
+    with pytest.raises(KeyError), mounts.attached(mount, LOG):
+        raise KeyError("a measurement failed")
+
+    assert recorded.read_text().splitlines() == [
+        f"mount -t nfs4 -o nfsvers=4.1,hard fs-1.efs.eu-west-1.amazonaws.com:/ {tmp_path}/mnt",
+        f"umount {tmp_path}/mnt",
+    ]
+
+
+@pytest.mark.usefixtures("recorded")
+def test_nfs_is_tried_again_until_its_name_is_known(fake_tool, tmp_path):
+    seen = tmp_path / "seen"
+    fake_tool("mount", f'test -e "{seen}" || {{ : > "{seen}"; echo "Name or service not known" >&2; exit 32; }}')
+
+    path = nfs.attach({"source": "fs:/", "options": "hard"}, LOG, timeout_s=10, pause_s=0.01)
+
+    assert path == tmp_path / "mnt"
+
+
+@pytest.mark.usefixtures("recorded")
+def test_nfs_that_never_answers_is_a_failed_mount(fake_tool):
+    fake_tool("mount", 'echo "Connection timed out" >&2; exit 32')
+
+    with pytest.raises(MountFailed, match="lastly: Connection timed out; look at its mount targets"):
+        nfs.attach({"source": "fs:/", "options": "hard"}, LOG, timeout_s=0.05, pause_s=0.01)
+
+
+def test_the_entry_of_the_longest_mount_point_describes_a_folder(tmp_path):
+    folder = tmp_path / "a b" / "inner"
+    folder.mkdir(parents=True)
+    table = tmp_path / "mounts"
+    spot = str(tmp_path / "a b").replace(" ", "\\040")
+    table.write_text(f"/dev/root / ext4 rw 0 0\nfs:/ {spot} nfs4 rw,vers=4.1 0 0\nx {tmp_path}/a xfs rw 0 0\n")
+
+    mounted = mounts.describe("nfs", folder, table)
+
+    assert (mounted.source, mounted.fstype, mounted.options) == ("fs:/", "nfs4", "rw,vers=4.1")
+
+
+def test_counters_are_read_from_the_kernels_files():
+    stat = "cpu  100 10 50 1000 20 3 7 40 0 0\ncpu0 1 2 3\n"
+    net = "head\nhead\n    lo: 5 0 0 0 0 0 0 0 5 0\n  ens5: 1000 1 0 0 0 0 0 0 2000 2 0\n"
+    card = "NIC statistics:\n     tx_timeout: 0\n     bw_in_allowance_exceeded: 17\n     pps_allowance_exceeded: 0\n"
+
+    assert counters.parse_stat(stat, 100) == {"cpu_s": 1.7, "iowait_s": 0.2, "steal_s": 0.4}
+    assert counters.parse_net_dev(net) == {"network_received_bytes": 1000, "network_sent_bytes": 2000}
+    assert counters.parse_ethtool(card) == {"bw_in_allowance_exceeded": 17, "pps_allowance_exceeded": 0}
+    assert counters.difference({"a": 1.5, "gone": 1}, {"a": 2.0, "new": 3}) == {"a": 0.5}
+
+
+def test_the_clock_offset_is_what_chrony_says():
+    line = (
+        "A9FEA97B,169.254.169.123,4,1763683200.1,0.000012345,-0.000001,0.000020,-1.2,0.1,0.2,0.0003,0.0002,16.1,Normal"
+    )
+
+    assert host.parse_tracking(line) == {"source": "169.254.169.123", "offset_s": 1.2345e-05, "rms_offset_s": 2e-05}
+    assert host.parse_tracking("506 Cannot talk to daemon") is None
+
+
+def test_the_distribution_is_named_as_it_names_itself(tmp_path):
+    release = tmp_path / "os-release"
+    release.write_text('NAME="Amazon Linux"\nPRETTY_NAME="Amazon Linux 2023.6.20241212"\n')
+
+    assert host.distribution(release) == "Amazon Linux 2023.6.20241212"
+    assert host.distribution(Path("/nowhere")) == "unknown"
