@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test check lint types format schema graph lock bench clean
+.PHONY: help install demo test check lint types format schema predictions graph lock bench clean
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The stamp is newer than the lock file once the environment matches it.
 $(VENV)/.run: requirements/run.txt requirements/bootstrap.txt pyproject.toml
@@ -27,7 +27,12 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 install: $(VENV)/.run  ## Make .venv/bin/matrix
 
 demo: install  ## Run a small matrix on a local cloud: real state machine, real I/O on this disk, no AWS account
-	@$(BIN)/matrix run events/local-demo.json --local
+	@if command -v fio >/dev/null; then \
+	  $(BIN)/matrix run events/local-demo-fio.json --local; \
+	else \
+	  echo "fio is not installed, so the demo runs without its fio cells; to have them: apt-get install fio (or dnf)"; \
+	  $(BIN)/matrix run events/local-demo.json --local; \
+	fi
 
 test: $(VENV)/.dev  ## Run all tests
 	@$(BIN)/python -m pytest
@@ -48,6 +53,9 @@ format: $(VENV)/.dev  ## Format the sources
 
 schema: install  ## Write docs/matrix.schema.json from the models
 	@$(BIN)/python -m matrix.schema > docs/matrix.schema.json
+
+predictions: install  ## Write docs/predictions.md from the published figures
+	@$(BIN)/python -m matrix.predictions > docs/predictions.md
 
 graph: install  ## Draw the state machine into the README, from its definition
 	@$(BIN)/python statemachine/draw.py
