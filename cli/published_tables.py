@@ -1,0 +1,65 @@
+"""Figures of a run beside the published ones, as a table, CSV or Markdown."""
+
+import csv
+import io
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from matrix.rendering import quantity
+
+Row = dict[str, Any]
+
+COLUMNS = (
+    *("cell", "storage", "instances", "point", "metric", "unit", "percentile"),
+    *("ours", "published", "ratio", "comparable", "why_not", "source"),
+)
+HEADS = ("Storage, point", "Instances", "", "Ours", "Published", "Ratio", "")
+
+
+def show(console: Console, summary: Row, rows: list[Row]) -> None:
+    """Print the table, then the sources."""
+    if not rows:
+        console.print(
+            f"no figure of run {summary['run']} has a published counterpart; the matrices in events/ have some"
+        )
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for head in HEADS:
+        table.add_column(head, justify="left" if head in (HEADS[0], "") else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*_cells(row)[:-1], Text(_cells(row)[-1], "yellow"))
+    console.print(table)
+    console.print()
+    for source in dict.fromkeys(row["source"] for row in rows):
+        console.print(f"Source: {source}")
+
+
+def to_csv(rows: list[Row]) -> str:
+    """Write the rows as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**row, "why_not": "; ".join(row["why_not"])} for row in rows)
+    return text.getvalue()
+
+
+def to_markdown(rows: list[Row]) -> str:
+    """Write the rows as a Markdown table."""
+    lines = [HEADS, ("---", "---:", "---", "---:", "---:", "---:", "---"), *map(_cells, rows)]
+    return "\n".join(f"| {' | '.join(value.replace('|', '/') for value in line)} |" for line in lines)
+
+
+def _cells(row: Row) -> list[str]:
+    """A ratio is shown even where the two do not compare, with the reason: that is what the reader came for."""
+    return [
+        f"{row['storage']}, {row['point']}",
+        str(row["instances"]),
+        row["percentile"].upper(),
+        quantity(row["ours"], row["unit"]),
+        quantity(row["published"], row["unit"]),
+        "–" if row["ratio"] is None else f"{row['ratio']:.2f}",
+        "" if row["comparable"] else f"not comparable: {'; '.join(row['why_not'])}",
+    ]

@@ -1,0 +1,157 @@
+"""Rows from fio's own JSON, old and new, so that old logs can stand beside new runs.
+
+fio 2 writes completion latencies as `clat` in microseconds, fio 3 as `clat_ns` in nanoseconds; json+ adds `bins`, from
+which a percentile is found where the list lacks it. Warnings may stand before the document.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from matrix.histograms import percentile
+
+DIRECTIONS = ("read", "write", "trim")
+PERCENTS = (50, 99)
+NS_PER_US = 1000
+KIB = 1024
+_SIZE = re.compile(r"\s*([0-9.]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+class NotFio(ValueError):
+    """A file is no JSON output of fio; the message says why."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One job in one direction."""
+
+    file: str
+    jobname: str
+    rw: str
+    block_kib: float | None
+    jobs: int | None
+    iodepth: int | None
+    iops: float
+    mib_per_s: float
+    lat_p50_us: float | None
+    lat_p99_us: float | None
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def rows(text: str, file: str) -> list[Row]:
+    """Return a row for each job and direction that did any I/O. Raises NotFio."""
+    document = _document(text)
+    jobs = document.get("jobs", document.get("client_stats"))
+    if not isinstance(jobs, list):
+        raise NotFio("has neither `jobs` nor `client_stats`; write it with `fio --output-format=json`")
+    found = []
+    for job in jobs:
+        if not isinstance(job, dict):
+            raise NotFio("has a job that is no object")
+        # fio --client adds a sum over all clients: no job of its own.
+        if job.get("jobname") != "All clients":
+            found += list(_rows_of(job, document.get("global options") or {}, file))
+    return found
+
+
+def to_csv(found: list[Row]) -> str:
+    """Write rows as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in found)
+    return text.getvalue()
+
+
+def _document(text: str) -> dict[str, Any]:
+    start = text.find("{")
+    if start < 0:
+        raise NotFio("holds no JSON; fio's normal and terse outputs cannot be read")
+    try:
+        document, _ = json.JSONDecoder().raw_decode(text[start:])
+    except (ValueError, RecursionError) as error:
+        raise NotFio(f"is no JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise NotFio("is no JSON object")
+    return document
+
+
+def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator[Row]:
+    options = {**shared, **(job.get("job options") or {})}
+    for place, direction in enumerate(DIRECTIONS):
+        side = job.get(direction)
+        if not isinstance(side, dict) or not _number(side.get("iops")):
+            continue
+        mode = str(options.get("rw", options.get("readwrite", direction)))
+        latency = _latencies(side)
+        yield Row(
+            file=file,
+            jobname=str(job.get("jobname", "")),
+            rw=mode if mode.removeprefix("rand") == direction else f"{mode} ({direction})",
+            block_kib=_block_kib(options, place) or _moved_kib(side),
+            jobs=_whole(options.get("numjobs", 1)),
+            iodepth=_whole(options.get("iodepth", 1)),
+            iops=_number(side.get("iops")),
+            mib_per_s=_mib_per_s(side),
+            lat_p50_us=latency[50],
+            lat_p99_us=latency[99],
+        )
+
+
+def _mib_per_s(side: dict[str, Any]) -> float:
+    """fio 3 tells bytes per second; fio 2 `bw` in KiB/s."""
+    if "bw_bytes" in side:
+        return _number(side["bw_bytes"]) / KIB**2
+    return _number(side.get("bw")) / KIB
+
+
+def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
+    """P50 and P99 of completion latency in µs; where clat was disabled, of total latency."""
+    for name, per_us in (("clat_ns", NS_PER_US), ("clat", 1), ("lat_ns", NS_PER_US), ("lat", 1)):
+        latency = side.get(name)
+        if not isinstance(latency, dict):
+            continue
+        listed = {
+            float(key): _number(value) for key, value in (latency.get("percentile") or {}).items() if _is_number(key)
+        }
+        bins = {int(key): int(value) for key, value in (latency.get("bins") or {}).items() if str(key).isdigit()}
+        found: dict[int, float | None] = {p: listed.get(float(p)) for p in PERCENTS}
+        if bins:
+            found = {p: percentile(bins, p) if value is None else value for p, value in found.items()}
+        # fio 2 prints zeros where it kept no percentiles.
+        if any(found.values()):
+            return {p: None if value is None else value / per_us for p, value in found.items()}
+    return dict.fromkeys(PERCENTS)
+
+
+def _block_kib(options: dict[str, Any], place: int) -> float | None:
+    """The block size that was asked for in a direction (`bs=4k,64k`); None for ranges, and where no option is told."""
+    if not options or "bssplit" in options or "bsrange" in options:
+        return None
+    asked = str(options.get("bs", options.get("blocksize", "4k"))).split(",")
+    found = _SIZE.fullmatch(asked[min(place, len(asked) - 1)] or asked[0])
+    return float(found[1]) * KIB ** _POWERS[found[2].lower()] / KIB if found else None
+
+
+def _moved_kib(side: dict[str, Any]) -> float:
+    """What a mean operation moved: versions of fio differ in the unit of io_bytes, not in that of the rates."""
+    return round(_mib_per_s(side) * KIB / _number(side["iops"]), 2)
+
+
+def _whole(value: object) -> int | None:
+    return int(str(value)) if str(value).isdigit() else None
+
+
+def _is_number(text: object) -> bool:
+    return bool(re.fullmatch(r"[0-9]+(\.[0-9]+)?", str(text)))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -1,0 +1,114 @@
+"""Latency percentiles of a whole fleet, from the agents' merged histograms: never from averaged percentiles.
+
+An agent keeps latencies in fio's bins, 64 per power of two: a bin is at most 1/64 of its value wide and stands for its
+middle, so that a percentile of the merged bins is at most 1/128 = 0.78 % from that of the pooled latencies
+(https://fio.readthedocs.io/en/latest/fio_doc.html, json+). Counts of the same bins simply add up.
+"""
+
+import gzip
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from matrix.errors import InvalidSamples
+from matrix.statistics.carrying import is_carried
+
+# 1,856 bins of at most 40 characters for each direction; anything larger is no histogram of an agent.
+MAX_BYTES = 1_000_000
+PERCENTS = (50, 90, 99, 99.9, 99.99)
+_NAME = re.compile(r"raw/(?P<point>.+)-r(?P<repetition>[0-9]+)\.histograms\.json(?:\.gz)?")
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
+# Nanoseconds of a century, and more operations than any disk does in one.
+Count = Annotated[int, Field(ge=0, le=2**62)]
+Histogram = Mapping[int, int]
+
+
+class Bins(BaseModel):
+    """Counts by the value (ns) that stands for the bin."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    bins: dict[Count, Count] = Field(max_length=2000)
+
+
+class HistogramFile(BaseModel):
+    """The latencies of one step on one instance: `create_lat`, `read_lat`, `write_lat`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    unit: Annotated[str, StringConstraints(pattern="^ns$")]
+    histograms: dict[Name, Bins] = Field(max_length=10)
+
+
+def point_of(name: str) -> str | None:
+    """Return the point whose histograms lie in an instance's file of this name; None for any other file."""
+    found = _NAME.fullmatch(name)
+    return found["point"] if found else None
+
+
+def read_histograms(text: bytes) -> dict[str, Histogram]:
+    """Return the histograms of a file by name. Raises InvalidSamples if it is too large or of another shape."""
+    try:
+        plain = _unzipped(text)
+        if len(plain) > MAX_BYTES:
+            raise InvalidSamples(f"a histogram file has more than {MAX_BYTES:,} bytes")
+        found = HistogramFile.model_validate_json(plain)
+    except (ValidationError, OSError, EOFError, zlib.error) as error:
+        raise InvalidSamples(f"a histogram file cannot be read: {str(error).splitlines()[0]}") from error
+    return {name: histogram.bins for name, histogram in found.histograms.items()}
+
+
+def _unzipped(text: bytes) -> bytes:
+    """What a gzip file holds, and no more of it than a histogram can have; other text as it is."""
+    if not text.startswith(b"\x1f\x8b"):
+        return text
+    with gzip.open(io.BytesIO(text)) as unzipped:
+        return unzipped.read(MAX_BYTES + 1)
+
+
+def merge(histograms: Iterable[Histogram]) -> dict[int, int]:
+    """Return one histogram of all the latencies of several, in rising order."""
+    total: Counter[int] = Counter()
+    for histogram in histograms:
+        total.update(histogram)
+    return {value: total[value] for value in sorted(total) if total[value]}
+
+
+def percentile(histogram: Histogram, percent: float) -> int:
+    """Return the value of the first bin at which the running count reaches `percent` of all, as fio finds it."""
+    wanted = percent / 100 * sum(histogram.values())
+    seen = 0
+    value = 0
+    for value in sorted(histogram):
+        seen += histogram[value]
+        if seen >= wanted:
+            break
+    return value
+
+
+def latency(histograms: Sequence[Histogram]) -> dict[str, Any]:
+    """Return percentiles (µs) of the merged histograms, and their bins (ns), for a point's result.
+
+    A percentile beyond what so many operations carry is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
+    """
+    merged = merge(histograms)
+    operations = sum(merged.values())
+    return {
+        "unit": "µs",
+        "operations": operations,
+        "histograms": len(histograms),
+        **{
+            f"p{percent:g}".replace(".", "_"): percentile(merged, percent) / 1000
+            if is_carried(percent, operations)
+            else None
+            for percent in PERCENTS
+        },
+        "p100": max(merged) / 1000,
+        "bins_ns": {str(value): count for value, count in merged.items()},
+    }

@@ -1,0 +1,300 @@
+"""The published figures that the matrices in events/ reproduce: as a run of their own, and beside ours.
+
+The figures in published/*.json are taken from their sources as they are, with what is known to be wrong in them noted
+beside. A percentile over a number of instances that the source does not tell has no n.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from matrix.metrics import METRICS
+from matrix.naming import cell_id, unique_slugs
+from matrix.percentiles import LEVELS
+from matrix.rendering import point_labels, storage_label
+
+FOLDER = Path(__file__).parent / "published"
+YOCTO = "yocto-builds"
+EBS_FIO = "ebs-fio"
+ZERO_BYTE = "efs-zero-byte"
+TUTORIAL = "efs-tutorial"
+
+Document = dict[str, Any]
+
+# What the sources call a volume, and what it is as an input.
+VOLUMES: dict[str, Document] = {
+    "gp3_throughput_1000": {"type": "ebs", "volumeType": "gp3", "iops": 4000, "throughputMiBps": 1000},
+    "io2_iops_16000": {"type": "ebs", "volumeType": "io2", "iops": 16000},
+    "gp3_iops_16000": {"type": "ebs", "volumeType": "gp3", "iops": 16000, "throughputMiBps": 1000},
+    "gp3_throughput_2000_with_raid_0": {"type": "ebs", "volumeType": "gp3", "raid0": 2},
+}
+TUTORIAL_STORAGES: dict[str, Document] = {"ebs-gp2": {"type": "ebs", "volumeType": "gp2"}, "efs": {"type": "efs"}}
+# More is drawn than compared where the source's values are not told apart.
+MEDIAN = "p50"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure, and what a point of ours must be to stand beside it."""
+
+    source: str
+    workload: str
+    storage: Document
+    params: Document
+    metric: str
+    percentile: str
+    value: float
+    instances: int = 1
+    instance_type: str | None = None
+    # What should be the same too; where it is not, the two are shown and said not to compare.
+    caveats: Document = field(default_factory=dict)
+    wrong: str | None = None
+
+
+def load(name: str) -> Document:
+    """Return a file of published figures."""
+    found: Document = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+# --- as a run ---------------------------------------------------------------------------------------------------------
+
+
+def yocto_run(run: str) -> Document:
+    """Return the published Yocto builds as a run's summary, marked as published."""
+    document = load(YOCTO)
+    storages = [json.dumps(cell["storage"]) for cell in document["cells"]]
+    distinct = list(dict.fromkeys(storages))
+    slugs = dict(zip(distinct, unique_slugs([(_slug(json.loads(one)), one) for one in distinct]), strict=True))
+    cells = [
+        _yocto_cell(document, cell, slugs[storage]) for cell, storage in zip(document["cells"], storages, strict=True)
+    ]
+    measured = sum(cell["state"] == "measured" for cell in cells)
+    return {
+        "schema": 1,
+        "run": run,
+        "name": "Published: Yocto builds on EBS, EFS and FSx for OpenZFS",
+        "environment": "published",
+        "source": document["source"],
+        "started_at": None,
+        "finished_at": None,
+        "status": "measured" if measured == len(cells) else "partly failed",
+        "cells": cells,
+        "totals": {"cells": len(cells), "measured": measured, "failed": len(cells) - measured},
+        "cost_usd": None,
+        "left_behind": [],
+        "warnings": [
+            f"published figures, not measured here: {document['source']}",
+            "they are percentiles only: no single values, so no intervals, and no n where the source tells none",
+        ],
+    }
+
+
+def _yocto_cell(document: Document, cell: Document, file_system: str) -> Document:
+    count = cell["instances"]
+    found = cell["percentiles_s"]
+    fleet = {"instanceType": document["instanceType"], "count": count}
+    name = cell_id(file_system, "yocto", f"{document['instanceType']}-x{count}")
+    missing = {"name": "NotPublished", "message": cell.get("note") or "the source leaves this cell empty"}
+    return {
+        "id": name,
+        "file_system": file_system,
+        "storage": cell["storage"],
+        "workload": {"type": "build", "name": "yocto", "image": document["workload"]["image"]},
+        "fleet": fleet,
+        "state": "measured" if found else "failed",
+        "error": None if found else missing,
+        "expected_s": None,
+        "actual_s": None,
+        "points": [_yocto_point(document, found, count)] if found else [],
+        "suspect": cell.get("note") if found else None,
+        "warnings": [cell["note"]] if found and cell.get("note") else [],
+    }
+
+
+def _yocto_point(document: Document, found: Document, count: int) -> Document:
+    # Cells of one instance have percentiles of several builds, and the source does not tell how many.
+    n = count if count > 1 else None
+    metric = METRICS["duration_s"]
+    figures = {f"p{level}": float(found[f"p{level}"]) for level in LEVELS}
+    return {
+        "id": "p01",
+        "params": {"image": document["workload"]["image"]},
+        "label": document["workload"]["image"],
+        "metrics": {
+            "duration_s": {
+                **{"unit": metric.unit, "higher_is_better": metric.higher_is_better, "primary": True},
+                **{"n": n, "expected_n": n, **figures, "mean": None},
+            }
+        },
+        "fleet": [],
+        "latency": {},
+    }
+
+
+def _slug(storage: Document) -> str:
+    words = [storage["type"], *(str(value) for name, value in storage.items() if name not in ("type", "placement"))]
+    return "-".join(words).lower()
+
+
+# --- beside ours ------------------------------------------------------------------------------------------------------
+
+
+def figures() -> Iterator[Figure]:
+    """Yield every published figure that a workload of ours reproduces."""
+    yield from _yocto_figures()
+    yield from _fio_figures()
+    yield from _tutorial_figures()
+    yield from _zero_byte_figures()
+
+
+def _yocto_figures() -> Iterator[Figure]:
+    document = load(YOCTO)
+    for cell in document["cells"]:
+        storage = {name: value for name, value in cell["storage"].items() if name != "placement"}
+        placement = cell["storage"].get("placement")
+        caveats = {"image": document["workload"]["image"]} | ({"placement": placement} if placement else {})
+        for level in LEVELS if cell["percentiles_s"] else ():
+            yield Figure(
+                source=YOCTO, workload="build", storage=storage, params={}, metric="duration_s",
+                percentile=f"p{level}", value=cell["percentiles_s"][f"p{level}"], instances=cell["instances"],
+                instance_type=document["instanceType"], caveats=caveats,
+                wrong=cell.get("note"),
+            )  # fmt: skip
+
+
+def _fio_figures() -> Iterator[Figure]:
+    document = load(EBS_FIO)
+    shared = {name: document["fio"][name] for name in ("rw", "iodepth", "numjobs", "direct")}
+    for volume, block_kib, threads, iops, _ in document["rows"]:
+        options = {**shared, "bs": f"{block_kib}k", "numjobs": threads}
+        yield Figure(EBS_FIO, "fio", VOLUMES[volume], {"options": options}, "iops", MEDIAN, iops)
+
+
+def _tutorial_figures() -> Iterator[Figure]:
+    document = load(TUTORIAL)
+    for row in document["touch"]:
+        directories = "own" if row["directories"] > 1 else "shared"
+        params = {"files": row["files"], "threads": row["threads"], "directories": directories}
+        tool = {"tool": "touch" if row["threads"] == 1 else "parallel"}
+        yield Figure(
+            TUTORIAL, "touch", TUTORIAL_STORAGES[row["storage"]], params, "files_per_s", MEDIAN, row["files_per_s"],
+            instance_type=row["instanceType"], caveats=tool,
+        )  # fmt: skip
+    for row in document["dd"]:
+        params = {"block_bytes": row["block_mib"] * 2**20, "sync": row["sync"], "threads": row["threads"]}
+        caveats = {"tool": "dd" if row["threads"] == 1 else "parallel", "total_bytes": row["gb"] * 2**30}
+        yield Figure(
+            TUTORIAL, "dd", TUTORIAL_STORAGES[row["storage"]], params, "mb_per_s", MEDIAN, row["mb_per_s"],
+            instance_type=row["instanceType"], caveats=caveats,
+        )  # fmt: skip
+
+
+def _zero_byte_figures() -> Iterator[Figure]:
+    document = load(ZERO_BYTE)
+    files = {"files": 1024}
+    for row in document["sweep"]:
+        params = {**files, "threads": row["threads"], "directories": "own"}
+        caveats = {"tool": "parallel"}
+        yield Figure(ZERO_BYTE, "touch", {"type": "efs"}, params, "files_per_s", MEDIAN, row["iops"], caveats=caveats)
+    for row in document["single"]:
+        params = {**files, "threads": row["threads"], "directories": "own" if row["directories"] > 1 else "shared"}
+        caveats = {"tool": "touch" if row["threads"] == 1 else "parallel"}
+        yield Figure(
+            ZERO_BYTE, "touch", {"type": row["storage"]}, params, "duration_s", MEDIAN, row["seconds"], caveats=caveats
+        )
+
+
+def beside(summary: Document) -> list[Document]:
+    """Return each figure of a run that has a published counterpart, with the ratio and what speaks against it."""
+    known = list(figures())
+    found = []
+    for cell in summary.get("cells", []):
+        points = cell.get("points") or []
+        labels = point_labels(points)
+        for point in points:
+            found += [
+                _row(summary, cell, point, labels[point["id"]], figure)
+                for figure in known
+                if _is_counterpart(cell, point, figure)
+            ]
+    return found
+
+
+def _is_counterpart(cell: Document, point: Document, figure: Figure) -> bool:
+    return (
+        cell["workload"]["type"] == figure.workload
+        and figure.metric in (point.get("metrics") or {})
+        and cell["fleet"].get("count") == figure.instances
+        and _holds(figure.storage, cell["storage"])
+        and _holds(figure.params, point["params"])
+    )
+
+
+def _holds(wanted: Document, found: Document) -> bool:
+    """Whether all that is wanted is found, below options too; sizes such as `4k` and `4K` are the same."""
+    return all(
+        _holds(value, found.get(name) or {}) if isinstance(value, dict) else _same(value, found.get(name))
+        for name, value in wanted.items()
+    )
+
+
+def _same(one: object, other: object) -> bool:
+    return str(one).lower() == str(other).lower()
+
+
+def _row(summary: Document, cell: Document, point: Document, label: str, figure: Figure) -> Document:
+    metric = point["metrics"][figure.metric]
+    ours = metric.get(figure.percentile)
+    against = list(_objections(summary, cell, point, figure))
+    return {
+        "cell": cell["id"],
+        "storage": storage_label(cell["storage"]),
+        "instances": figure.instances,
+        "point": label,
+        "metric": figure.metric,
+        "unit": metric["unit"],
+        "percentile": figure.percentile,
+        "ours": ours,
+        "published": figure.value,
+        "ratio": ours / figure.value if ours is not None else None,
+        "comparable": not against,
+        "why_not": against,
+        "source": load(figure.source)["source"],
+    }
+
+
+ENVIRONMENTS = {
+    "local": "measured on this machine's disk, not on AWS",
+    "published": "this run is itself published figures",
+}
+
+
+def _objections(summary: Document, cell: Document, point: Document, figure: Figure) -> Iterator[str]:
+    """Say why a figure of ours cannot be held against the published one."""
+    if summary.get("environment") in ENVIRONMENTS:
+        yield ENVIRONMENTS[summary["environment"]]
+    if figure.wrong:
+        yield f"the source got it wrong: {figure.wrong}"
+    instance_type = cell["fleet"].get("instanceType")
+    if figure.instance_type is None:
+        yield "the source does not tell the instance type"
+    elif instance_type != figure.instance_type:
+        yield f"on {instance_type}, published on {figure.instance_type}"
+    if figure.storage == {"type": "efs"}:
+        yield "the source does not tell the throughput mode"
+    yield from _caveats({**cell["workload"], **point["params"]}, figure)
+
+
+def _caveats(known: Document, figure: Figure) -> Iterator[str]:
+    for name, value in figure.caveats.items():
+        if name == "image":
+            # Which image a build makes stands in its command.
+            if str(value) not in json.dumps(known):
+                yield f"another build than {value}"
+        elif name == "placement":
+            yield f"published with instances in {value}"
+        elif not _same(value, known.get(name)):
+            yield f"{name} {known.get(name)}, published with {value}"

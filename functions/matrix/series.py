@@ -1,0 +1,90 @@
+"""The input of `matrix fit`: a measured quantity at several fleet sizes (or thread counts), checked completely."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from matrix.problems import InvalidMatrix, Problem, shorten
+from matrix.scenario import parse_json
+
+LARGEST_N = 1_000_000
+LARGEST_VALUE = 1e300
+MOST_POINTS = 10_000
+FIELDS = ("n", "value", "higherIsBetter", "predict", "perInstance")
+EXAMPLE = '{"n": [1, 10, 50, 100], "value": [63, 612, 2400, 3900], "higherIsBetter": true, "predict": [200]}'
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values at fleet sizes n, and the sizes to predict.
+
+    `per_instance`: a rate is that of each instance, not of the whole fleet. Durations always are each instance's.
+    """
+
+    n: tuple[int, ...]
+    value: tuple[float, ...]
+    higher_is_better: bool
+    predict: tuple[int, ...] = ()
+    per_instance: bool | None = None
+
+
+def read_series(text: str | bytes) -> Series:
+    """Return the series written in JSON `text`; raise InvalidMatrix with every problem it has."""
+    document = parse_json(text)
+    problems = list(_problems(document))
+    if problems:
+        raise InvalidMatrix(problems)
+    return Series(
+        n=tuple(int(one) for one in document["n"]),
+        value=tuple(float(one) for one in document["value"]),
+        higher_is_better=document["higherIsBetter"],
+        predict=tuple(int(one) for one in document.get("predict", [])),
+        per_instance=document.get("perInstance"),
+    )
+
+
+def _problems(document: Any) -> Iterator[Problem]:
+    if not isinstance(document, dict):
+        yield Problem("", shorten(document), "must be a JSON object", f"write {EXAMPLE}")
+        return
+    for name in sorted(document.keys() - set(FIELDS)):
+        yield Problem(name, shorten(document[name]), "is no field of a series", f"use {', '.join(FIELDS)}")
+    yield from _list_problems(document, "n", is_size=True, required=True)
+    yield from _list_problems(document, "value", is_size=False, required=True)
+    yield from _list_problems(document, "predict", is_size=True, required=False)
+    if not isinstance(document.get("higherIsBetter"), bool):
+        fix = "write true for rates such as files/s, false for durations"
+        yield Problem("higherIsBetter", shorten(document.get("higherIsBetter")), "must be true or false", fix)
+    if not isinstance(document.get("perInstance", False), bool):
+        fix = "write true where a rate is each instance's, false where it is the whole fleet's"
+        yield Problem("perInstance", shorten(document["perInstance"]), "must be true or false", fix)
+    n, value = document.get("n"), document.get("value")
+    if isinstance(n, list) and isinstance(value, list) and len(n) != len(value):
+        yield Problem("value", len(value), f"has {len(value)} entries, n has {len(n)}", "give one value for each n")
+
+
+def _list_problems(document: dict[str, Any], name: str, *, is_size: bool, required: bool) -> Iterator[Problem]:
+    found = document.get(name, None if required else [])
+    if not isinstance(found, list) or (required and not found):
+        yield Problem(name, shorten(found), "must be a list with at least one entry", f"write {EXAMPLE}")
+        return
+    if len(found) > MOST_POINTS:
+        yield Problem(name, len(found), f"has more than {MOST_POINTS:,} entries", "give medians instead of samples")
+        return
+    for index, one in enumerate(found):
+        if is_size and not _is_size(one):
+            rule = f"must be an integer from 1 to {LARGEST_N:,}"
+            yield Problem(f"{name}[{index}]", shorten(one), rule, "write a number of instances, such as 10")
+        elif not is_size and not _is_positive(one):
+            yield Problem(
+                f"{name}[{index}]", shorten(one), "must be a finite number above 0", "leave unmeasured sizes out"
+            )
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST_N
+
+
+def _is_positive(value: object) -> bool:
+    # An integer of a thousand digits is no float: compared before it is converted.
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < LARGEST_VALUE

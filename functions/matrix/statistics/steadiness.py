@@ -1,0 +1,185 @@
+"""What is odd about a point's samples, said as sentences that end with what to do next.
+
+Each finding needs both: evidence beyond chance, and a size that matters (5 % and more).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrix.statistics.carrying import needed
+from matrix.statistics.dip import is_bimodal
+from matrix.statistics.fleet_values import FleetValues, Floats
+from matrix.statistics.intervals import Interval
+
+# Below it nobody would buy another storage.
+WORTH_SAYING = 0.05
+# Repetitions of one point that differ by more were not measured under the same conditions.
+UNSTEADY = 0.10
+SIGNIFICANT = 0.05
+# Mann and Kendall's test of 4 values has no p below 8 %.
+LEAST_FOR_DRIFT = 5
+LEAST_FOR_FIRST_RUN = 3
+# A group of values is a group, and not two strays, from a tenth of all on.
+LEAST_GROUP = 0.10
+GROUPS_OF_INSTANCES = "two groups of instances"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One oddity: a name for programs, a sentence for people."""
+
+    kind: str
+    message: str
+
+    def to_document(self) -> dict[str, str]:
+        """As it is in result.json."""
+        return {"kind": self.kind, "message": self.message}
+
+
+def findings(values: FleetValues, *, higher_is_better: bool, median_interval: Interval | None) -> list[Finding]:
+    """Return what a reader of the percentiles must know."""
+    if len(values.pooled) == 0 or float(np.median(values.pooled)) == 0:
+        return []
+    # One sentence for one cause: a slow first run is a drift too, makes two groups, and is unsteady.
+    over_time = slow_first_run(values, higher_is_better=higher_is_better) or drift(
+        values, higher_is_better=higher_is_better
+    )
+    groups = two_groups(values)
+    if over_time and groups and groups.kind != GROUPS_OF_INSTANCES:
+        groups = None
+    jumps = None if over_time or groups else unsteady(values)
+    found = [over_time, groups, jumps, wide_interval(values, median_interval)]
+    return [finding for finding in found if finding]
+
+
+def slow_first_run(values: FleetValues, *, higher_is_better: bool) -> Finding | None:
+    """Find a first repetition that is slower than all later ones, by more than the later ones differ."""
+    medians = _slowness(values.repetition_medians(), higher_is_better)
+    if len(medians) < LEAST_FOR_FIRST_RUN:
+        return None
+    first, later = medians[0], medians[1:]
+    usual = np.median(later)
+    if usual <= 0:  # all too fast for the clock: there is nothing to be a share of
+        return None
+    excess = first / usual - 1
+    if excess <= WORTH_SAYING or first <= later.max() + (later.max() - later.min()):
+        return None
+    return Finding(
+        "slow first run",
+        f"repetition {values.repetitions[0]} was {_percent(excess)} slower than the median of the later ones: "
+        "caches, burst credits or first-touch blocks differ then; warm up before, or report it on its own",
+    )
+
+
+def drift(values: FleetValues, *, higher_is_better: bool) -> Finding | None:
+    """Find a steady change over the repetitions: Mann-Kendall's test, size by the Theil-Sen slope.
+
+    (Mann 1945, Econometrica 13, 245-259; Kendall 1975, Rank Correlation Methods; Sen 1968, J. Am. Stat. Assoc. 63,
+    1379-1389.)
+    """
+    medians = values.repetition_medians()
+    if len(medians) < LEAST_FOR_DRIFT or np.ptp(medians) == 0:
+        return None
+    from scipy import stats
+
+    order = np.arange(len(medians))
+    if not stats.kendalltau(order, medians).pvalue < SIGNIFICANT:
+        return None
+    change = float(stats.theilslopes(medians, order).slope) * (len(medians) - 1) / abs(float(np.median(medians)))
+    if abs(change) <= WORTH_SAYING:
+        return None
+    way = "slower" if (change < 0) == higher_is_better else "faster"
+    return Finding(
+        "drift",
+        f"became {way} by {_percent(abs(change))} from the first to the last of {len(medians)} repetitions: credits "
+        "run out, a cache fills or the file system grows; measure longer until it levels off, and report that level",
+    )
+
+
+def two_groups(values: FleetValues) -> Finding | None:
+    """Find values with two modes (Hartigan's dip), and say where the two groups lie and whether instances make them."""
+    pooled = np.sort(values.pooled)
+    if not is_bimodal(pooled):
+        return None
+    cut = _best_cut(pooled)
+    low, high = pooled[:cut], pooled[cut:]
+    middles = float(np.median(low)), float(np.median(high))
+    if min(len(low), len(high)) < LEAST_GROUP * len(pooled):
+        return None
+    if abs(middles[1] - middles[0]) <= WORTH_SAYING * abs(float(np.median(pooled))):
+        return None
+    kind, advice = _who_makes_them(values, float(high[0]))
+    return Finding(
+        kind,
+        f"the values form two groups, {len(low)} around {middles[0]:.3g} and {len(high)} around {middles[1]:.3g}, and "
+        f"the median lies in neither's middle; {advice}",
+    )
+
+
+def unsteady(values: FleetValues) -> Finding | None:
+    """Find repetitions of the whole fleet that differ widely without a trend."""
+    medians = values.repetition_medians()
+    relative = float(np.ptp(medians)) / abs(float(np.median(values.pooled)))
+    if len(medians) < 2 or relative <= UNSTEADY:  # noqa: PLR2004 - one repetition differs from nothing
+        return None
+    return Finding(
+        "unsteady",
+        f"medians of the {len(medians)} repetitions differ by {_percent(relative)}: let each run for longer, repeat "
+        "more often, and look for other load on the storage",
+    )
+
+
+def wide_interval(values: FleetValues, interval: Interval | None) -> Finding | None:
+    """Find a median that is known to no better than 10 %, and say how many more values would halve its interval."""
+    if interval is None:
+        return None
+    median = float(np.median(values.pooled))
+    half = (interval.high - interval.low) / 2 / abs(median)
+    if half <= UNSTEADY:
+        return None
+    # An interval shrinks with the root of the number of values: four times as many halve it.
+    return Finding(
+        "wide interval",
+        f"the median is known to ± {_percent(half)} only; four times as many {values.unit_name} "
+        f"({4 * len(values.units)}) would halve that",
+    )
+
+
+def too_few(values: FleetValues) -> str | None:
+    """Say why a point has no interval, if it has none."""
+    units = len(values.units)
+    least = needed(50)
+    if units >= least:
+        return None
+    return f"{units} {values.unit_name if units != 1 else values.unit_name[:-1]}: an interval needs at least {least}"
+
+
+def _slowness(medians: Floats, higher_is_better: bool) -> Floats:
+    """Values of which more is worse."""
+    return 1 / medians if higher_is_better and bool((medians > 0).all()) else medians
+
+
+def _best_cut(ordered: Floats) -> int:
+    """Where two groups lie closest around their means: least sum of squares (Fisher 1958, Otsu 1979)."""
+    count = np.arange(1, len(ordered))
+    total = np.cumsum(ordered)
+    below = total[:-1] / count
+    above = (total[-1] - total[:-1]) / (len(ordered) - count)
+    between = count * (len(ordered) - count) * (above - below) ** 2
+    return int(between.argmax()) + 1
+
+
+def _who_makes_them(values: FleetValues, border: float) -> tuple[str, str]:
+    """Say whether it is always the same instances, always the same repetitions, or neither."""
+    is_high = np.where(np.isnan(values.table), np.nan, values.table >= border)
+    if len(values.instances) > 1 and len(values.repetitions) > 1:
+        if np.nanmax(np.nanmax(is_high, axis=1) - np.nanmin(is_high, axis=1)) == 0:
+            return GROUPS_OF_INSTANCES, "an instance is always in the same one: compare their zones, hosts and mounts"
+        if np.nanmax(np.nanmax(is_high, axis=0) - np.nanmin(is_high, axis=0)) == 0:
+            return "two groups of repetitions", "a repetition is wholly in one: find what changed between repetitions"
+    return "two groups", "find what the slow ones share (zone, time, cache) and split the point by it"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,111 @@
+"""Two runs beside each other: what matches, what is said, and what is a regression."""
+
+import numpy as np
+import pytest
+
+from matrix.comparing import compare
+from matrix.results import cell_result
+from matrix.samples import SampleFile
+
+RNG = np.random.default_rng(2)
+
+
+def run(name, factors, *, count=12, environment="aws", storage=None, noise=0.02, workload="touch"):
+    """A run with one cell of one point for each factor, files per second around 900 times the factor."""
+    cells = []
+    for number, factor in enumerate(factors, 1):
+        cell = {
+            "id": f"c{number}", "file_system": "efs", "storage": storage or {"type": "efs"},
+            "workload": {"type": workload}, "fleet": {"instanceType": "m6i.large", "count": count}, "expected_s": 60.0,
+            "points": [{"id": "p01", "params": {"threads": number}}], "steps": [{"point": "p01", "repetition": 1}],
+        }  # fmt: skip
+        metric = {"touch": "files_per_s", "build": "duration_s"}[workload]
+        files = [
+            SampleFile.model_validate({
+                "run": name, "cell": cell["id"], "instance": {"id": f"i-{i}", "type": "m6i.large"},
+                "samples": [{"point": "p01", "repetition": 1, "step": 0, "started_at": 0.0, "ended_at": 1.0,
+                             "metrics": {metric: 900 * factor * float(np.exp(RNG.normal(0, noise)))}}],
+            })
+            for i in range(count)
+        ]  # fmt: skip
+        cells.append(cell_result(cell, files, error=None, actual_s=1.0))
+    return {"run": name, "environment": environment, "cells": cells}
+
+
+def verdicts(document):
+    """What is said of each cell."""
+    return [one["verdict"] for one in document["compared"]]
+
+
+def test_a_rate_that_fell_by_a_fifth_is_a_regression_and_comes_first():
+    found = compare(run("old", [1, 1, 1]), run("new", [1, 0.8, 1.3]), threshold=0.05)
+
+    assert verdicts(found) == ["slower", "faster", "no difference shown"]
+    assert (found["regressions"], found["compared"][0]["is_regression"]) == (1, True)
+    assert found["compared"][0]["words"].startswith("slower by ")
+    assert found["compared"][0]["ratio"] == pytest.approx(0.8, rel=0.05)
+    assert found["compared"][0]["interval"]["high"] < 0.9
+
+
+def test_of_durations_longer_is_slower():
+    found = compare(run("old", [1], workload="build"), run("new", [1.2], workload="build"), threshold=0.05)
+
+    assert verdicts(found) == ["slower"]
+    assert found["regressions"] == 1
+
+
+def test_a_slowdown_within_the_threshold_is_said_but_is_no_regression():
+    found = compare(run("old", [1], noise=0.005), run("new", [0.96], noise=0.005), threshold=0.1)
+
+    assert verdicts(found) == ["slower"]
+    assert found["regressions"] == 0
+    assert "within the threshold of 10 %" in found["compared"][0]["words"]
+
+
+def test_noise_is_no_regression_however_far_the_medians_lie_apart():
+    found = compare(run("old", [1], noise=1.0, count=6), run("new", [0.9], noise=1.0, count=6), threshold=0.0)
+
+    assert verdicts(found) == ["no difference shown"]
+    assert found["regressions"] == 0
+
+
+def test_three_instances_cannot_tell():
+    found = compare(run("old", [1], count=3), run("new", [0.5], count=3), threshold=0.05)
+
+    assert verdicts(found) == ["cannot tell"]
+    assert "3 against 3 independent values" in found["compared"][0]["words"]
+
+
+def test_many_unchanged_cells_raise_no_alarm():
+    alarms = sum(compare(run("old", [1] * 10), run("new", [1] * 10), threshold=0.0)["regressions"] for _ in range(10))
+
+    assert alarms <= 2
+
+
+def test_the_name_of_a_storage_does_not_matter_but_what_it_is_does():
+    named = run("new", [1], storage={"type": "efs", "name": "mine"})
+    other = run("new", [1], storage={"type": "efs", "throughputMode": "elastic"})
+
+    assert len(compare(run("old", [1]), named, threshold=0.05)["compared"]) == 1
+    apart = compare(run("old", [1]), other, threshold=0.05)
+    assert (len(apart["only_in_base"]), len(apart["only_in_run"])) == (1, 1)
+    assert "no cell in common" in apart["warnings"][0]
+
+
+def test_runs_of_different_places_are_said_not_to_compare():
+    found = compare(run("old", [1]), run("new", [1], environment="local"), threshold=0.05)
+
+    assert "do not compare" in found["warnings"][0]
+
+
+def test_without_single_values_there_is_a_ratio_and_no_verdict():
+    base, new = run("old", [1]), run("new", [0.5])
+    for cell in base["cells"]:
+        for point in cell["points"]:
+            del point["samples"]
+
+    found = compare(base, new, threshold=0.05)
+
+    assert verdicts(found) == ["cannot tell"]
+    assert found["compared"][0]["ratio"] == pytest.approx(0.5, rel=0.05)
+    assert found["compared"][0]["words"] == "cannot tell: no single values are known of one of them"

@@ -1,0 +1,105 @@
+"""Latencies of a whole fleet: merged bins against pooled samples, and files that are not what they claim."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.engine import histogram as of_agent
+from matrix.errors import InvalidSamples
+from matrix.histograms import latency, merge, percentile, point_of, read_histograms
+
+# 64 bins per power of two, each represented by its middle.
+MOST_RELATIVE_ERROR = 1 / 128
+
+
+def document(bins, unit="ns"):
+    """A histogram file as an agent writes it."""
+    histograms = {"create_lat": {"bins": bins, "samples": sum(bins.values())}}
+    return json.dumps({"schema": 1, "unit": unit, "histograms": histograms}).encode()
+
+
+def inverted(pooled, percent):
+    """The smallest latency that so many percent do not exceed: fio's definition, on the samples themselves."""
+    return int(np.percentile(pooled, percent, method="inverted_cdf"))
+
+
+def test_a_throttled_fleets_percentiles_are_those_of_the_pooled_samples():
+    # 5 of 100 instances are ten times slower: averaged percentiles would be wrong by 40 % and more.
+    rng = np.random.default_rng(1)
+    fleet = [(rng.lognormal(13, 0.6, 2000) * (10 if i < 5 else 1)).astype(int) for i in range(100)]
+    pooled = np.concatenate(fleet)
+
+    merged = merge(of_agent.from_latencies(map(int, instance)) for instance in fleet)
+
+    for percent in (50, 90, 95, 99, 99.9):
+        truth = inverted(pooled, percent)
+        assert abs(percentile(merged, percent) - truth) / truth <= MOST_RELATIVE_ERROR
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(1, 10**10), min_size=1, max_size=30), min_size=1, max_size=6),
+    st.sampled_from([1, 50, 90, 99, 100]),
+)
+def test_any_fleets_percentiles_are_those_of_the_pooled_samples_within_a_bin(fleet, percent):
+    merged = merge(of_agent.from_latencies(instance) for instance in fleet)
+    truth = inverted([one for instance in fleet for one in instance], percent)
+
+    assert abs(percentile(merged, percent) - truth) <= MOST_RELATIVE_ERROR * truth
+
+
+def test_latencies_below_128_ns_are_exact():
+    assert percentile(of_agent.from_latencies([5, 80, 127]), 50) == 80
+
+
+def test_no_operation_is_lost_or_counted_twice():
+    merged = merge([{1: 2, 3: 4}, {3: 1, 7: 1}, {}])
+
+    assert merged == {1: 2, 3: 5, 7: 1}
+
+
+def test_a_percentile_that_so_few_operations_cannot_carry_is_none():
+    found = latency([{1000: 300, 2000: 67}])
+
+    # P99 needs 368 operations: 0.99^368 = 0.0248.
+    assert found["operations"] == 367
+    assert (found["p50"], found["p99"], found["p100"]) == (1.0, None, 2.0)
+    assert latency([{1000: 300, 2000: 68}])["p99"] == 2.0
+
+
+def test_a_file_is_read_plain_or_zipped():
+    text = document({"1000": 3})
+
+    assert read_histograms(text) == read_histograms(gzip.compress(text)) == {"create_lat": {1000: 3}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"{}", b"[1]", b"\x1f\x8bnot gzip", document({"1000": -3}), document({"x": 1}),
+        document({"1000": 1}, unit="ms"), document({str(n): 1 for n in range(3000)}), b"x" * 2_000_000,
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_histogram_is_refused(text):
+    with pytest.raises(InvalidSamples, match="histogram"):
+        read_histograms(text)
+
+
+def test_a_zip_bomb_is_refused_before_it_unfolds():
+    with pytest.raises(InvalidSamples, match="more than"):
+        read_histograms(gzip.compress(b" " * 50_000_000))
+
+
+@pytest.mark.parametrize(
+    ("name", "point"),
+    [
+        ("raw/p01-r2.histograms.json", "p01"), ("raw/p12-r10.histograms.json.gz", "p12"),
+        ("raw/p01-r1.fio.json", None), ("samples.json", None), ("p01-r1.histograms.json", None),
+    ],
+)  # fmt: skip
+def test_histograms_are_known_by_their_name(name, point):
+    assert point_of(name) == point

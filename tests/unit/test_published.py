@@ -1,0 +1,116 @@
+"""The published figures: loaded as they are, and beside ours only where they belong."""
+
+import json
+
+import pytest
+
+from matrix import rendering
+from matrix.published import beside, figures, load, yocto_run
+
+
+def test_the_published_builds_become_a_run_that_renders():
+    run = yocto_run("published")
+
+    cells = {(cell["file_system"], cell["fleet"]["count"]): cell for cell in run["cells"]}
+    assert len(cells) == len(run["cells"]) == len(load("yocto-builds")["cells"])
+    assert run["environment"] == "published"
+    assert "97m 42s" in rendering.to_markdown(run)
+    assert "EFS does not allow maxIO" in rendering.to_markdown(run)
+    assert rendering.to_csv(run).count("NotPublished") == run["totals"]["failed"]
+
+
+def test_an_n_that_the_source_does_not_tell_is_none():
+    by_count = {
+        cell["fleet"]["count"]: cell["points"][0]["metrics"]["duration_s"]["n"]
+        for cell in yocto_run("r")["cells"]
+        if cell["points"]
+    }
+
+    assert by_count == {1: None, 10: 10, 50: 50, 100: 100, 200: 200}
+
+
+def test_the_figure_that_the_source_got_wrong_carries_a_warning():
+    wrong = [cell for cell in yocto_run("r")["cells"] if cell["suspect"]]
+
+    assert [(cell["storage"]["throughputMode"], cell["fleet"]["count"]) for cell in wrong] == [("provisioned", 200)]
+    assert "copying slip" in wrong[0]["warnings"][0]
+
+
+def run_of(cell, metrics, params, *, environment="aws"):
+    """A run with one cell and one point."""
+    shown = {
+        name: {"unit": "s" if name == "duration_s" else "/s", "primary": True, "p50": value, "p90": value}
+        for name, value in metrics.items()
+    }
+    point = {"id": "p01", "params": params, "metrics": shown}
+    return {"run": "r", "environment": environment, "cells": [{"id": "c", "points": [point], **cell}]}
+
+
+def build(count=100, mode="bursting", **changes):
+    """A build cell as published."""
+    return {
+        "storage": {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": mode},
+        "workload": {"type": "build", "build": "bitbake core-image-sato-sdk"},
+        "fleet": {"instanceType": "m6i.4xlarge", "count": count},
+        **changes,
+    }
+
+
+def test_the_same_build_on_the_same_fleet_stands_beside_the_published_one():
+    rows = {row["percentile"]: row for row in beside(run_of(build(), {"duration_s": 7198.0}, {}))}
+
+    assert (rows["p50"]["published"], rows["p50"]["ratio"], rows["p50"]["comparable"]) == (7198, 1.0, True)
+    assert rows["p90"]["ratio"] == pytest.approx(7198 / 8198)
+
+
+@pytest.mark.parametrize(
+    ("cell", "environment", "reason"),
+    [
+        (build(), "local", "this machine's disk"),
+        (build(fleet={"instanceType": "m6i.large", "count": 100}), "aws", "on m6i.large, published on m6i.4xlarge"),
+        (build(workload={"type": "build", "build": "make"}), "aws", "another build"),
+    ],
+)
+def test_what_does_not_compare_is_said_to_be_so(cell, environment, reason):
+    rows = beside(run_of(cell, {"duration_s": 7000.0}, {}, environment=environment))
+
+    assert rows
+    assert not any(row["comparable"] for row in rows)
+    assert reason in " ".join(rows[0]["why_not"])
+
+
+def test_the_wrong_figure_is_shown_and_marked():
+    storage = {**build(mode="provisioned")["storage"], "provisionedThroughputMiBps": 1024}
+    rows = beside(run_of(build(200, storage=storage), {"duration_s": 10000.0}, {}))
+
+    assert rows
+    assert all("the source got it wrong" in " ".join(row["why_not"]) for row in rows)
+
+
+def test_a_sweep_of_block_sizes_stands_beside_the_published_rows():
+    cell = {
+        "storage": {"type": "ebs", "name": "x", "volumeType": "io2", "sizeGiB": 100, "iops": 16000},
+        "workload": {"type": "fio"}, "fleet": {"instanceType": "m6i.12xlarge", "count": 1},
+    }  # fmt: skip
+    options = {"rw": "randwrite", "bs": "4K", "iodepth": 16, "numjobs": 16, "direct": 1, "runtime": 10}
+
+    (row,) = beside(run_of(cell, {"iops": 17585.0}, {"options": options}))
+
+    assert (row["published"], row["ratio"]) == (17585, 1.0)
+    assert row["why_not"] == ["the source does not tell the instance type"]
+
+
+def test_each_figure_that_the_sources_tell_is_known_once():
+    known = list(figures())
+
+    told = sum(6 for cell in load("yocto-builds")["cells"] if cell["percentiles_s"])
+    assert sum(figure.source == "yocto-builds" for figure in known) == told
+    assert sum(figure.source == "ebs-fio" for figure in known) == len(load("ebs-fio")["rows"]) == 28
+    assert sum(figure.source == "efs-tutorial" for figure in known) == 3 + 12
+    assert sum(figure.source == "efs-zero-byte" for figure in known) == 6 + 4
+
+
+def test_a_run_of_something_else_has_no_counterpart():
+    cell = {"storage": {"type": "efs"}, "workload": {"type": "touch"}, "fleet": {"instanceType": "x", "count": 7}}
+
+    assert beside(run_of(cell, {"files_per_s": 1.0}, json.loads('{"files": 1}'))) == []
