@@ -1,0 +1,208 @@
+"""What a result costs: US dollars per build, per TB moved, per million files or operations, from what really ran.
+
+Two figures, for two questions:
+
+- `usd`: while it worked. The hourly rates of the fleet, its volumes and the whole file system, times the seconds from
+  the first start to the last end, plus what the storage bills by the byte. It is what the same work costs where
+  instances have other things to do in between, so it is what storages are compared by.
+- `usd_billed`: as this run paid it, with boot, barriers and waiting, from the receipt (or, without one, from the plan).
+  A short measurement is mostly boot: this says what measuring cost, not what working costs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from matrix.pricing import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
+from matrix.storages import Storage
+from matrix.storages.efs import EfsStorage
+from matrix.workloads import Workload
+
+Document = Mapping[str, Any]
+
+# The work that samples report, what it is sold by, and how many of one are in the other.
+SOLD_BY = {
+    "builds": ("build", 1.0),
+    "files": ("million files", 1e6),
+    "bytes": ("TB moved", 1e12),
+    "read_bytes": ("TB moved", 1e12),
+    "write_bytes": ("TB moved", 1e12),
+}
+NOTHING = Amount.exactly(0.0)
+_STORAGE: TypeAdapter[Storage] = TypeAdapter(Storage)
+_WORKLOAD: TypeAdapter[Workload] = TypeAdapter(Workload)
+
+
+@dataclass(frozen=True)
+class PointCost:
+    """What one result of a point costs, and where that is from."""
+
+    per: str
+    usd: float
+    basis: str
+    missing: str | None = None  # what it leaves out, so that it is a lower bound
+    usd_billed: float | None = None
+    billed_basis: str | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """As it is in summary.json."""
+        names = ("per", "usd", "basis", "missing", "usd_billed", "billed_basis")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Bill:
+    """The plan and the receipt of a run, as far as there are any, and the prices that stand in for them."""
+
+    plan: Document | None
+    receipt: Document | None
+    book: PriceBook
+
+    @classmethod
+    def of(cls, plan: Document | None, receipt: Document | None) -> "Bill":
+        """Return the bill of a run."""
+        return cls(plan, receipt, published_prices())
+
+    def point_cost(self, cell: Document, point: Document) -> PointCost | None:
+        """Return what one result of a point costs; None where work, time or prices are not known."""
+        work, span_s, times = _worked(cell, point)
+        sold = _sold(work)
+        rate = self._hourly(cell)
+        if sold is None or rate is None or span_s <= 0:
+            return None
+        per, amount = sold
+        usd_hour, basis = rate
+        by_use = self._by_use(cell, point)
+        usd = usd_hour * span_s / HOUR_S + (by_use or 0.0) * times
+        billed = self._billed(cell, point)
+        return PointCost(
+            per=per,
+            usd=usd / amount,
+            basis=basis,
+            missing="what elastic throughput bills by the byte" if by_use is None else None,
+            usd_billed=billed[0] / amount if billed else None,
+            billed_basis=billed[1] if billed else None,
+        )
+
+    def _hourly(self, cell: Document) -> tuple[float, str] | None:
+        """What fleet, volumes and file system cost per hour: by the plan's prices, else by this package's."""
+        planned = _by_id(self.plan, "cells", cell["id"])
+        system = _by_id(self.plan, "file_systems", cell.get("file_system"))
+        count = float(cell["fleet"].get("count") or 1)
+        if planned and planned.get("rates_usd") and system and system.get("rates_usd"):
+            return count * sum(planned["rates_usd"].values()) + system["rates_usd"]["hour"], "the plan's prices"
+        storage = _storage(cell["storage"])
+        if storage is None or not cell["fleet"].get("instanceType"):
+            return None
+        rates = cell_rates(self.book, cell["fleet"]["instanceType"], storage)
+        hour = Usage(Amount.exactly(HOUR_S), NOTHING, NOTHING, NOTHING)
+        shared = file_system_cost(self.book, storage, hour).expected
+        basis = f"list prices of {self.book.region}, {prices_read(self.book)}"
+        return count * sum(rates.to_document().values()) + shared, basis
+
+    def _by_use(self, cell: Document, point: Document) -> float | None:
+        """What the storage bills by the byte for one repetition of a point, as the plan reckons it; None: not known."""
+        storage = _storage(cell["storage"])
+        if not isinstance(storage, EfsStorage) or storage.throughput_mode != "elastic":
+            return 0.0
+        try:
+            workload = _WORKLOAD.validate_python(dict(cell["workload"]))
+            count = int(cell["fleet"].get("count") or 1)
+            one = workload.footprint(dict(point.get("params") or {}), storage, count)
+        except (ValidationError, KeyError, TypeError, ValueError):
+            return None
+        read, written = Amount.exactly(count * one.read_bytes), Amount.exactly(count * one.written_bytes)
+        return file_system_cost(self.book, storage, Usage(NOTHING, read, written, NOTHING)).expected
+
+    def _billed(self, cell: Document, point: Document) -> tuple[float, str] | None:
+        """A point's share of what its cell was billed: by its share of the time in which the cell's fleet worked."""
+        found = self.cell_usd(cell)
+        spans = [_worked(cell, one)[1] for one in cell.get("points") or []]
+        if found is None or sum(spans) <= 0:
+            return None
+        return found[0] * _worked(cell, point)[1] / sum(spans), found[1]
+
+    def cell_usd(self, cell: Document) -> tuple[float, str] | None:
+        """Return what a cell was billed, its share of the file system included, and by what that is known."""
+        planned = _by_id(self.plan, "cells", cell["id"])
+        if planned is None:
+            return None
+        metered = float((planned.get("metered_usd") or {}).get("expected", 0.0))
+        if self.receipt:
+            lines = self.receipt.get("resources") or []
+            if not any(one["cell"] == cell["id"] for one in lines):  # taken over from an earlier run, or never begun
+                return None
+            own = sum(one["cost_usd"] or 0.0 for one in lines if one["cell"] == cell["id"])
+            system = sum(
+                one["cost_usd"] or 0.0
+                for one in lines
+                if one["file_system"] == cell["file_system"] and one["cell"] in (None, "cache")
+            )
+            return own + system * self._share(cell) + metered, "the receipt"
+        return float(planned["cost_usd"]["expected"]) + metered, "the plan"
+
+    def _share(self, cell: Document) -> float:
+        """A cell's share of its file system: equal shares, for each had it to itself for about as long."""
+        sharing = [one for one in (self.plan or {})["cells"] if one["file_system"] == cell["file_system"]]
+        return 1 / len(sharing)
+
+
+def prices_read(book: PriceBook) -> str:
+    """Return the month in which the newest of the prices were read."""
+    return max(price.read for price in book.prices.values())
+
+
+def _worked(cell: Document, point: Document) -> tuple[dict[str, float], float, int]:
+    """The work of all complete repetitions, the seconds they took from first start to last end, and how many."""
+    work: dict[str, float] = {}
+    repetitions = [one for one in point.get("fleet") or [] if one.get("span_s")]
+    for one in repetitions:
+        for name in SOLD_BY:
+            if f"{name}_per_s" in one:
+                work[name] = work.get(name, 0.0) + one[f"{name}_per_s"] * one["span_s"]
+    span_s = sum(one["span_s"] for one in repetitions)
+    # Published builds are percentiles only: the fleet's builds, each as long as the median.
+    median = ((point.get("metrics") or {}).get("duration_s") or {}).get("p50")
+    if not repetitions and median and cell["workload"]["type"] == "build":
+        return {"builds": float(cell["fleet"].get("count") or 1)}, float(median), 1
+    return work, span_s, len(repetitions)
+
+
+def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:
+    """By what the work is sold and how much of that it is; reads and writes of one job are added up."""
+    for name, amount in work.items():
+        per, scale = SOLD_BY[name]
+        total = sum(one for other, one in work.items() if SOLD_BY[other][0] == per)
+        if amount > 0:
+            return per, total / scale
+    return None
+
+
+def _storage(document: Document) -> Storage | None:
+    """A storage as the input describes it; None for what is none of ours, such as a published RAID."""
+    try:
+        return _STORAGE.validate_python({key: value for key, value in document.items() if key != "placement"})
+    except ValidationError:
+        return None
+
+
+def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str]]:
+    """Return the most that a fleet of `count` can get from its storage, by the unit that a chart shows, in words."""
+    storage = _storage(document)
+    if storage is None:
+        return {}
+    instances = 1 if storage.is_shared else count
+    bytes_per_s = storage.bandwidth_bytes_per_s * instances
+    whose = "of the file system" if storage.is_shared else "of the volume" if count == 1 else f"of {count} volumes"
+    return {
+        "MB/s": (bytes_per_s / 1e6, f"throughput {whose}"),
+        "MiB/s": (bytes_per_s / 2**20, f"throughput {whose}"),
+        "IOPS": (float(storage.effective_iops * instances), f"IOPS {whose}"),
+    }
+
+
+def _by_id(plan: Document | None, what: str, name: object) -> Document | None:
+    entries: Sequence[Document] = (plan or {}).get(what) or []
+    return next((one for one in entries if one["id"] == name), None)

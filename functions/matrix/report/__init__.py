@@ -1,0 +1,5 @@
+"""The report of a run: one HTML page that decides, with its charts, its tables and what speaks against it."""
+
+from matrix.report.page import render
+
+__all__ = ["render"]

@@ -1,0 +1,168 @@
+"""The page: answer first, then each chart with its figures as a table, then all that speaks against them.
+
+It asks the network for nothing: the policy in its head forbids it, and only the scripts whose hashes stand there run.
+"""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from matrix.costs import Bill
+from matrix.decision import decide
+from matrix.rendering import ABSENT, LOCAL_NOTE, instant, rough_duration
+from matrix.report import parts
+from matrix.report.charts import Section, sections
+from matrix.report.html import Markup, data, details, figure_of, join, table, tag
+from matrix.report.plotly import figure
+from matrix.report.view import View
+
+Document = Mapping[str, Any]
+
+FOLDER = Path(__file__).parent
+# Charts of one section that stand open; the others are a click away, and in print.
+MOST_OPEN = 4
+
+
+def render(
+    summary: Document,
+    *,
+    results: Mapping[str, Document] | None = None,
+    plan: Document | None = None,
+    receipt: Document | None = None,
+    objective: Document | None = None,
+) -> str:
+    """Return the report of a run as one HTML document.
+
+    `results` are the cells' result.json by id; without them, as for published runs, there are no charts of single
+    values. A summary of before there were decisions is decided now.
+    """
+    paid = receipt or summary.get("receipt")
+    view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
+    shown = sections(view)
+    charts = {chart.id: figure(chart) for section in shown for chart in section.charts}
+    library, script, style = _library(), _own("page.js"), _own("page.css")
+    body = join([
+        tag("a", "Skip to the tables", href="#tables", class_="skip"),
+        tag("header", *_head(view)),
+        tag(
+            "main",
+            parts.answer(view),
+            _contents(shown),
+            *(_section(one) for one in shown),
+            tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
+            parts.warnings(view),
+            parts.failed(view),
+            parts.receipt(view, paid),
+            parts.provenance(view),
+        ),
+        data(charts, "charts"),
+        Markup(f"<script>{library}</script><script>{script}</script>"),
+    ])  # fmt: skip
+    title = tag("title", f"{summary.get('name') or summary.get('run')}: report")
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(library, script)}">'
+        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
+        f"{title.text}<style>{style}</style>"
+    )
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body.text}</body></html>\n'
+
+
+def view_of(
+    summary: Document,
+    *,
+    results: Mapping[str, Document] | None = None,
+    plan: Document | None = None,
+    receipt: Document | None = None,
+    objective: Document | None = None,
+) -> View:
+    """Return what charts and tables are made from, with the summary's decision or, where it has none, a new one."""
+    known = {name: one for name, one in (results or {}).items() if one}
+    bill = Bill.of(plan, receipt or summary.get("receipt"))
+    decision = summary.get("decision") or decide(summary, results=known, objective=objective, bill=bill)
+    return View(summary, known, plan, decision)
+
+
+def _policy(*scripts: str) -> str:
+    """Nothing from anywhere, and of scripts only these."""
+    hashes = [base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in scripts]
+    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    # Plotly sets styles on its elements, which only unsafe-inline allows.
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _library() -> str:
+    """Plotly's JavaScript, from its Python package: read, not imported, which would take a second."""
+    found = find_spec("plotly")
+    if found is None or not found.submodule_search_locations:
+        raise ModuleNotFoundError("the report needs the package plotly for its charts; install it: pip install plotly")
+    path = Path(found.submodule_search_locations[0]) / "package_data" / "plotly.min.js"
+    return path.read_text(encoding="utf-8")
+
+
+def _own(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _head(view: View) -> list[Markup]:
+    summary = view.summary
+    begun, ended = summary.get("started_at"), summary.get("finished_at")
+    facts = [
+        ("Run", summary.get("run", ABSENT)),
+        ("Environment", summary.get("environment", ABSENT)),
+        ("State", summary.get("status", ABSENT)),
+        ("Cells measured", _measured(summary)),
+        ("Begun", instant(begun)),
+        ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
+    ]
+    listed = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts if value != ABSENT]
+    note = LOCAL_NOTE if summary.get("environment") == "local" else None
+    return [
+        tag("p", "Storage Matrix report", class_="kicker"),
+        tag("h1", summary.get("name") or summary.get("run") or "run"),
+        tag("dl", *listed, class_="facts"),
+        *([tag("p", note, class_="note")] if note else []),
+    ]
+
+
+def _measured(summary: Document) -> str:
+    totals = summary.get("totals") or {}
+    return f"{totals['measured']} of {totals['cells']}" if "measured" in totals and "cells" in totals else ABSENT
+
+
+def _contents(shown: list[Section]) -> Markup:
+    names = [(one.id, one.title) for one in shown]
+    names += [("tables", "All figures"), ("warnings", "Warnings"), ("provenance", "Provenance")]
+    return tag(
+        "nav", tag("ul", *(tag("li", tag("a", title, href=f"#{id_}")) for id_, title in names)), aria_label="Contents"
+    )
+
+
+def _section(section: Section) -> Markup:
+    blocks = [_chart(chart) for chart in section.charts]
+    shown, rest = blocks[:MOST_OPEN], blocks[MOST_OPEN:]
+    # Charts with rows need the whole width for their names; the others stand in pairs.
+    is_wide = len(shown) == 1 or any(chart.categories for chart in section.charts)
+    class_ = None if is_wide else "pairs"
+    more = [details(f"{len(rest)} more charts", tag("div", *rest, class_=class_))] if rest else []
+    return tag("section", tag("h2", section.title), tag("div", *shown, class_=class_), *more, id=section.id)
+
+
+def _chart(chart: Any) -> Markup:
+    rows = [[figure_of(value) for value in row] for row in chart.rows]
+    notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
+    numbers = [details("Figures", table(chart.heads, rows, caption=chart.title))] if rows else []
+    return tag(
+        "figure",
+        tag("figcaption", tag("h3", chart.title), tag("p", chart.reads)),
+        tag("div", class_="legend", role="group", aria_label="Shown in the chart"),
+        tag("div", class_="chart", id=chart.id, role="img", tabindex="0", aria_label=f"{chart.title}. {chart.reads}"),
+        tag("noscript", tag("p", "The chart needs JavaScript; its figures are in the tables.", class_="note")),
+        tag("div", *notes, *numbers),
+    )

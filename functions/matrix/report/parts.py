@@ -1,0 +1,257 @@
+"""The parts of the page that are words and tables: the answer, all figures, warnings, receipt, provenance."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from matrix.costs import prices_read
+from matrix.decision import money
+from matrix.pricing import published_prices
+from matrix.provenance import lines
+from matrix.rendering import (
+    ABSENT,
+    INTERVAL_HEAD,
+    NOT_CARRIED_NOTE,
+    PERCENTILES,
+    all_warnings,
+    direction,
+    error_text,
+    figure,
+    instant,
+    interval,
+    point_labels,
+    quantity,
+    receipt_sentence,
+    sample_count,
+    storage_label,
+)
+from matrix.report.html import Figure, Markup, details, figure_of, table, tag
+from matrix.report.view import View
+
+Document = Mapping[str, Any]
+
+# More questions than this stand behind a click; the sentences above sum them up.
+MOST_QUESTIONS = 12
+# A run of 200 instances has some hundred resources; all of them are in receipt.json.
+MOST_RECEIPT_ROWS = 100
+
+
+# --- the answer -------------------------------------------------------------------------------------------------------
+
+
+def answer(view: View) -> Markup:
+    """What to take, in sentences; then each question with why the others lost."""
+    decision = view.decision
+    told = [tag("li", sentence) for sentence in decision.get("sentences") or []]
+    questions = decision.get("questions") or []
+    blocks = [_question(question, is_open=len(questions) == 1) for question in questions]
+    asked = tag("h3", "Each comparison, and why the others lost")
+    kind = "answer" if decision.get("is_recommendation", True) else "answer unsold"
+    return tag(
+        "section",
+        tag("h2", "Answer"),
+        tag("ul", *told, class_=kind),
+        tag("p", _how(view), class_="quiet"),
+        *([asked] if blocks else []),
+        *(blocks if len(blocks) <= MOST_QUESTIONS else [details(f"All {len(questions)} comparisons", *blocks)]),
+        id="answer",
+    )
+
+
+def _question(question: Document, *, is_open: bool) -> Markup:
+    heads = ("Storage", "Slow end", "95 % interval", "Cost per result", "Verdict", "What is uncertain")
+    title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
+    built = table(heads, _answer_rows(question), caption=title, class_="verdicts")
+    absent: dict[str, list[str]] = {}
+    for one in question["candidates"]:
+        if one["value"] is None:
+            absent.setdefault(one["verdict"], []).append(one["storage"])
+    unmeasured = [tag("p", f"{', '.join(names)}: {why}.", class_="quiet") for why, names in absent.items()]
+    head = tag("summary", tag("strong", title), question["words"])
+    opened = "" if is_open else None
+    return tag("details", head, built, *unmeasured, class_="question", open=opened)
+
+
+def _how(view: View) -> str:
+    decision = view.decision
+    objective = decision.get("objective")
+    percent = decision.get("percentile", 90)
+    slow = (
+        f"Judged by the slow end: the value that {percent:g} % of the samples are at least as good as. Of durations "
+        f"that is P{percent:g}, of rates P{100 - percent:g}."
+    )
+    if not objective:
+        return f"{slow} The matrix names no objective, so nothing is ruled out for being too slow."
+    limit = "at most" if objective.get("atMost") is not None else "at least"
+    value = objective.get("atMost") if objective.get("atMost") is not None else objective.get("atLeast")
+    return f"{slow} Objective: {objective.get('metric')} {limit} {value:g}; of those that reach it, the cheapest."
+
+
+def _answer_rows(question: Document) -> Iterator[Sequence[object]]:
+    unit = question["unit"]
+    measured = [one for one in question["candidates"] if one["value"] is not None]
+    for one in sorted(measured, key=lambda one: one["value"], reverse=question["higher_is_better"]):
+        low, high, cost = one["low"], one["high"], one["cost"]
+        between = f"{quantity(low, unit)} – {quantity(high, unit)}" if low is not None and high is not None else ABSENT
+        yield (
+            f"{'✔ ' if one['cell'] == question['recommended'] else ''}{one['storage']}",
+            Figure(f"P{question['level']:g} {quantity(one['value'], unit)}", one["value"]),
+            between,
+            Figure(_cost(cost), cost["usd"]) if cost else ABSENT,
+            (one["verdict"] or ABSENT) + (", on the Pareto front" if one["on_front"] else ""),
+            "; ".join(one["risks"]) or ABSENT,
+        )
+
+
+def _cost(cost: Document) -> str:
+    return f"{'at least ' if cost['missing'] else ''}{money(cost['usd'])} per {cost['per']}"
+
+
+# --- all figures ------------------------------------------------------------------------------------------------------
+
+
+def figures(view: View) -> list[Markup]:
+    """Every percentile of the summary: the metrics that workloads are judged by, then all others."""
+    primary = [_metric_table(view, name, entries) for (_, name), entries in view.by("workload", "name").items()]
+    others = _other_metrics(view)
+    notes = [tag("p", NOT_CARRIED_NOTE)] if any("≥" in one.text for one in primary) else []
+    return [*primary, *notes, *([details("All other metrics", others)] if others else [])]
+
+
+def _metric_table(view: View, name: str, entries: Sequence[Any]) -> Markup:  # noqa: ARG001
+    rows = [
+        (entry.storage, entry.fleet, entry.label, *_percentiles(entry.metric), interval(dict(entry.metric)),
+         sample_count(dict(entry.metric)), figure_of(entry.metric.get("independent_n")), *_between(entry.metric))
+        for entry in entries
+    ]  # fmt: skip
+    heads = ("Storage", "Instances", "Point", *(one.upper() for one in PERCENTILES), INTERVAL_HEAD, "n/expected",
+             "n, independent", "Between instances", "Between repetitions")  # fmt: skip
+    caption = f"{entries[0].workload}: {name} ({direction(dict(entries[0].metric))})"
+    return table(heads, rows, caption=caption, class_="narrow")
+
+
+def _percentiles(metric: Document) -> list[Figure]:
+    return [Figure(figure(dict(metric), one), metric.get(one)) for one in PERCENTILES]
+
+
+def _between(metric: Document) -> list[object]:
+    """How far instances, and how far repetitions, lie from each other, relative to the median."""
+    spread = metric.get("spread") or {}
+    found = [spread.get("between_instances_cv"), spread.get("between_repetitions_cv")]
+    return [ABSENT if value is None else Figure(f"{100 * value:.1f} %", value) for value in found]
+
+
+def _other_metrics(view: View) -> Markup | None:
+    rows = []
+    for cell in view.cells:
+        labels = point_labels([dict(point) for point in cell["points"]])
+        for point in cell["points"]:
+            for name, metric in (point.get("metrics") or {}).items():
+                if not metric.get("primary"):
+                    known = [figure_of(metric.get(one)) for one in PERCENTILES]
+                    rows.append((cell["id"], labels[point["id"]], name, metric.get("unit", ""), *known,
+                                 sample_count(dict(metric))))  # fmt: skip
+    heads = ("Cell", "Point", "Metric", "Unit", *(one.upper() for one in PERCENTILES), "n/expected")
+    return table(heads, rows, caption="All other metrics", class_="narrow") if rows else None
+
+
+# --- what speaks against it -------------------------------------------------------------------------------------------
+
+
+def warnings(view: View) -> Markup:
+    """Every warning of the run and of its cells."""
+    found = all_warnings(dict(view.summary))
+    by_cell: dict[str, list[str]] = {}
+    names = {cell["id"] for cell in view.cells}
+    for one in found:
+        cell, _, text = one.partition(": ")
+        by_cell.setdefault(cell if cell in names else "", []).append(text if cell in names else one)
+    blocks = [tag("ul", *(tag("li", one) for one in by_cell.pop("", [])))]
+    blocks += [
+        details(f"{cell}: {len(told)}", tag("ul", *(tag("li", one) for one in told)), is_open=len(found) <= 30)  # noqa: PLR2004
+        for cell, told in by_cell.items()
+    ]
+    return tag(
+        "section", tag("h2", f"Warnings ({len(found)})"), *(blocks if found else [tag("p", "None.")]), id="warnings"
+    )
+
+
+def failed(view: View) -> Markup:
+    """Cells without a result, with the reason."""
+    rows = [
+        (cell["id"], str(cell.get("state")), error_text(dict(cell.get("error") or {})) or ABSENT)
+        for cell in view.cells
+        if cell.get("state") != "measured"
+    ]
+    if not rows:
+        return Markup("")
+    return tag(
+        "section",
+        tag("h2", "Cells without a result"),
+        table(("Cell", "State", "Why"), rows, caption="Why"),
+        id="failed",
+    )
+
+
+# --- money and origin -------------------------------------------------------------------------------------------------
+
+
+def receipt(view: View, found: Document | None) -> Markup:
+    """What was created, when it was gone, and what it cost."""
+    if not found:
+        planned = (view.summary.get("cost_usd") or {}).get("expected")
+        told = "There is no receipt." + (f" The plan expected {money(planned)}." if planned is not None else "")
+        return tag("section", tag("h2", "Receipt"), tag("p", told), id="receipt")
+    listed = sorted(found["resources"], key=lambda one: (one["gone_at"] is not None, -(one["cost_usd"] or 0.0)))
+    rows = [
+        (one["kind"], one["id"], one["cell"] or one["file_system"] or ABSENT, instant(one["created_at"]),
+         "still there" if one["gone_at"] is None else instant(one["gone_at"]), one["verified"] or ABSENT,
+         figure_of(one["hours"]), figure_of(one["cost_usd"]))
+        for one in listed[:MOST_RECEIPT_ROWS]
+    ]  # fmt: skip
+    heads = ("Resource", "Id", "For", "Created", "Gone", "Seen by", "Hours", "USD")
+    more = len(listed) - len(rows)
+    notes = [f"{more} more are in receipt.json."] if more else []
+    notes += [f"Could not be asked: {reason}." for reason in found.get("unasked") or []]
+    # A sum of resource costs is what the totals of a local run say too: nothing was paid for those.
+    if view.summary.get("environment") == "local":
+        notes.append("Nothing was paid: these are the prices that AWS would have asked for such resources.")
+    return tag(
+        "section",
+        tag("h2", "Receipt"),
+        tag("p", receipt_sentence(dict(found))),
+        *(tag("p", note) for note in notes),
+        details("Each resource", table(heads, rows, caption="Resources")),
+        id="receipt",
+    )
+
+
+def provenance(view: View) -> Markup:
+    """By what it was measured, where, and with which prices."""
+    rows = [(cell["id"], *line) for cell in view.cells for line in lines(cell.get("provenance") or {})]
+    book = published_prices()
+    plan = view.plan or {}
+    facts: list[tuple[str, object]] = [
+        ("Run", view.summary.get("run", ABSENT)),
+        ("Environment", view.summary.get("environment", ABSENT)),
+        ("Source", view.summary.get("source")),
+        ("Region", plan.get("region")),
+        ("Agent", plan.get("agent_key")),
+        ("Seed of the order", plan.get("seed")),
+        ("Prices", f"{book.region}, read {prices_read(book)}, on demand"),
+        *((f"Storage {name}", label) for name, label in _storages(view).items()),
+    ]
+    listed = [(name, str(value)) for name, value in facts if value is not None]
+    blocks = [table(("What", "Which"), listed, caption="Provenance of the run")]
+    if rows:
+        told = table(
+            ("Cell", "What", "Which (of how many instances or samples)"), rows, caption="Provenance of the cells"
+        )
+        blocks.append(details("Instances, kernels, mount options, tools of each cell", told))
+    assumed = plan.get("assumptions") or []
+    if assumed:
+        blocks.append(details("Assumptions of the plan", tag("ul", *(tag("li", one) for one in assumed))))
+    return tag("section", tag("h2", "Provenance"), *blocks, id="provenance")
+
+
+def _storages(view: View) -> dict[str, str]:
+    return {str(cell.get("file_system")): storage_label(dict(cell["storage"])) for cell in view.cells}

@@ -1,0 +1,258 @@
+"""The report: one page of its own, every figure the summary's, whatever names and runs it is given."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from matrix.decision import decide
+from matrix.published import yocto_run
+from matrix.report import page, render
+from matrix.report.html import figure_of, table, tag
+from tests.unit.runs_for_reports import build_run, cell_of
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&"\''
+TWO_STORAGES = {"ebs": {1: 3000.0, 10: 3100.0}, "efs": {1: 3200.0, 10: 3900.0}}
+
+
+class Page(HTMLParser):
+    """Reads a page, complains about tags that do not close, and keeps tables, ids, links and scripts."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.ids, self.links, self.scripts, self.tags = [], [], [], [], []
+        self.tables, self.captions, self.text = [], [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes[name] for name in ("href", "src", "action", "data") if name in attributes]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+            self.captions.append("")
+        if tag == "tr":
+            self.tables[-1].append([])
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append([attributes.get("data-value"), ""])
+        if tag == "script":
+            self.scripts.append([attributes, ""])
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        inside = self.open[-1] if self.open else ""
+        if inside == "script":
+            self.scripts[-1][1] += data
+        elif inside != "style":
+            self.text += data
+        if "caption" in self.open:
+            self.captions[-1] += data
+        if "td" in self.open or "th" in self.open:
+            self.tables[-1][-1][-1][1] += data
+
+
+def without_library(text):
+    """The page without Plotly, whose source has addresses that it never asks for."""
+    return text.replace(page._library(), "")
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Builds on two storages with one and ten instances, and the page of them."""
+    summary, results, planned = build_run(TWO_STORAGES)
+    text = render(summary, results=results, plan=planned)
+    return summary, results, text
+
+
+@pytest.fixture(scope="module")
+def read(run):
+    """That page, read."""
+    return Page(without_library(run[2]))
+
+
+def test_the_page_is_whole_html_with_each_id_once(read):
+    assert read.open == []
+    assert len(read.ids) == len(set(read.ids))
+    assert [tag for tag, _ in read.tags[:2]] == ["html", "head"]
+
+
+def test_links_lead_to_places_of_the_page(read):
+    assert {link for link in read.links if not link.startswith("#")} == set()
+    assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
+
+
+def test_the_page_has_no_address_and_its_policy_forbids_all(run):
+    text = without_library(run[2])
+
+    assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)", text) == []
+    [policy] = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert "connect-src" not in policy
+
+
+def test_every_chart_has_its_figures_and_says_how_it_is_read(run, read):
+    charts = json.loads(next(text for attributes, text in read.scripts if attributes.get("id") == "charts"))
+    drawn = {attributes["id"]: attributes for _, attributes in read.tags if attributes.get("class") == "chart"}
+
+    assert set(charts) == set(drawn)
+    assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4", "skew", "spread"} <= set(drawn)
+    assert all(len(one["aria-label"]) > 40 and one["tabindex"] == "0" for one in drawn.values())
+    assert all(chart["data"] for chart in charts.values())
+
+
+def test_storages_differ_in_more_than_colour(read):
+    charts = json.loads(next(text for attributes, text in read.scripts if attributes.get("id") == "charts"))
+    marks = {trace["meta"]["style"]: trace["marker"]["symbol"] for trace in charts["bands-build"]["data"]}
+
+    assert len(set(marks.values())) == len(marks) == 2
+
+
+def test_all_percentiles_of_the_tables_are_the_summarys(run, read):
+    summary, _, _ = run
+    shown = next(rows for rows in read.tables if [one[1] for one in rows[0]][3:9] == ["P0", "P50", "P75", "P90", "P98", "P100"])
+    found = {
+        (row[0][1].split()[0].lower(), row[1][1]): [None if one[0] is None else float(one[0]) for one in row[3:9]]
+        for row in shown[1:]
+    }
+
+    for kind, count in (("ebs", 1), ("ebs", 10), ("efs", 1), ("efs", 10)):
+        metric = cell_of(summary, kind, count)["points"][0]["metrics"]["duration_s"]
+        assert found[kind, f"{count} × m6i.large"] == [metric[f"p{level}"] for level in (0, 50, 75, 90, 98, 100)]
+
+
+def test_the_answer_stands_first_in_the_decisions_own_words(run, read):
+    decision = decide(run[0], results=run[1])
+
+    assert decision["sentences"][0] in read.text
+    assert read.text.index(decision["sentences"][0]) < read.text.index("How fast, and how evenly")
+
+
+def test_costs_of_the_tables_are_the_decisions(run, read):
+    decision = json.loads(json.dumps(render_decision(run)))
+    table_ = next(rows for rows in read.tables if rows[0][3][1].startswith("USD per build"))
+
+    wanted = {one["cost"]["usd"] for question in decision["questions"] for one in question["candidates"]}
+    assert {float(row[3][0]) for row in table_[1:]} == wanted
+
+
+def render_decision(run):
+    """The decision that the page was made with."""
+    from matrix.costs import Bill
+
+    _, _, planned = build_run(TWO_STORAGES)
+    return decide(run[0], results=run[1], bill=Bill.of(planned, None))
+
+
+def test_hostile_names_are_text_everywhere():
+    summary, results, planned = build_run(TWO_STORAGES)
+    summary |= {"name": HOSTILE, "run": HOSTILE, "warnings": [HOSTILE]}
+    for cell in summary["cells"]:
+        cell["storage"] = {"type": HOSTILE, "name": HOSTILE}
+        cell["fleet"] = cell["fleet"] | {"instanceType": HOSTILE}
+        cell["points"][0] |= {"label": HOSTILE}
+        cell["error"] = {"name": HOSTILE, "message": HOSTILE}
+        results[cell["id"]]["provenance"] = {HOSTILE: {HOSTILE: 2}}
+        results[cell["id"]]["points"][0]["samples"]["instance"] = [HOSTILE] * 3
+    receipt = {
+        "resources": [
+            dict.fromkeys(("kind", "id", "file_system", "cell", "verified"), HOSTILE)
+            | {"created_at": 1.0, "gone_at": None, "hours": 1.0, "cost_usd": 1.0}
+        ],
+        "totals": {"resources": 1, "gone": 0, "resources_usd": 1.0, "metered_usd": 0.0},
+        "sweep": None, "is_complete": False, "unasked": [HOSTILE],
+    }  # fmt: skip
+
+    text = render(summary, results=results, plan=planned, receipt=receipt)
+    read = Page(without_library(text))
+
+    assert read.open == []
+    assert len(read.scripts) == 3
+    assert not any(name.startswith("on") for _, attributes in read.tags for name in attributes)
+    assert "img" not in {tag for tag, _ in read.tags}
+    assert HOSTILE in read.text
+    charts = next(text for attributes, text in read.scripts if attributes.get("id") == "charts")
+    drawn = [word for word in re.findall(r'"(?:[^"\\]|\\.)*"', charts) if "alert(1)" in word]
+    titles = [json.loads(word) for word in drawn]
+    # Plotly reads tags in hovers and on axes: those are escaped once more. Names of traces and legends it does not.
+    assert all("<script" not in title or title.startswith(HOSTILE[:9]) for title in titles)
+
+
+def test_what_plotly_shows_as_html_is_escaped():
+    summary, results, planned = build_run(TWO_STORAGES)
+    for cell in summary["cells"]:
+        cell["storage"] = cell["storage"] | {"name": '<a href="https://evil.example">' + cell["file_system"]}
+    text = render(summary, results=results, plan=planned)
+    charts = json.loads(
+        next(text for attributes, text in Page(without_library(text)).scripts if attributes.get("id") == "charts")
+    )
+
+    for chart in charts.values():
+        for trace in chart["data"]:
+            assert not any("<a " in str(one) for one in [*trace.get("hovertext", []), *trace["y"], *trace["x"]])
+        assert "<a " not in json.dumps(chart["layout"])
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        {"run": "r"},
+        {"run": "r", "cells": [], "environment": "aws", "status": "failed"},
+        yocto_run("published"),
+        {**build_run({"ebs": {2: 3000.0}})[0], "decision": None, "receipt": None},
+    ],
+    ids=["minimal", "nothing measured", "published", "without results"],
+)
+def test_runs_of_which_little_is_known_have_a_page(summary):
+    read = Page(without_library(render(summary)))
+
+    assert read.open == []
+    assert "Answer" in read.text
+
+
+def test_a_failed_cell_stands_there_with_its_reason():
+    summary, results, planned = build_run({"ebs": {1: 3000.0, 2: 3000.0}, "efs": {1: 3000.0}})
+    read = Page(without_library(render(summary, results=results, plan=planned)))
+
+    assert "Cells without a result" in read.text
+    assert "FleetFailed: nobody came" in read.text
+
+
+def test_a_local_run_says_that_it_says_nothing_about_aws():
+    summary, results, planned = build_run(TWO_STORAGES, environment="local")
+    read = Page(without_library(render(summary, results=results, plan=planned)))
+
+    assert "say nothing about AWS" in read.text
+    assert "No storage is recommended: this run ranks folders of one disk" in read.text
+
+
+def test_the_page_of_two_hundred_instances_stays_small():
+    summary, results, planned = build_run(
+        {kind: {50: 3000.0, 100: 3500.0, 200: 4000.0} for kind in ("ebs", "efs")}, repetitions=5
+    )
+
+    assert len(render(summary, results=results, plan=planned).encode()) < 6_000_000
+
+
+def test_provenance_names_kernels_with_how_many_had_them(read):
+    assert "6.1.0" in read.text
+    assert "Amazon Linux 2023" in read.text
+
+
+def test_tables_keep_whole_values_beside_what_is_read():
+    [rows] = Page(table(("a", "b"), [("x", figure_of(1234.5678))], caption="c").text).tables
+
+    assert rows[1][1] == ["1234.5678", "1,235"]
+
+
+def test_attributes_are_escaped():
+    assert tag("p", "<", title='"><b>').text == '<p title="&quot;&gt;&lt;b&gt;">&lt;</p>'
