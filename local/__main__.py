@@ -69,6 +69,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         region=arguments.region,
         time_scale=arguments.time_scale,
         vcpu_quota=arguments.vcpu_quota,
+        faults=arguments.faults,
     )
 
 
@@ -84,6 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--with-parent", action="store_true", help="end when standard input ends")
     up.add_argument("--time-scale", type=float, default=40.0, help="how much faster waits of executions pass")
     up.add_argument("--vcpu-quota", type=int, help="refuse launches above so many vCPUs, as an account's quota does")
+    up.add_argument(
+        "--faults", type=Path, help="rules of faults to inject, read again when changed; see local/faults.py"
+    )
     return parser
 
 

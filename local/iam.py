@@ -15,7 +15,7 @@ session policies, and calls with any key that is not a role's (the operator's).
 import json
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +29,10 @@ from moto.iam.exceptions import NotFoundException
 from moto.iam.models import IAMBackend, iam_backends
 from moto.s3.exceptions import S3AccessDeniedError
 from moto.s3.models import s3_backends
+from moto.s3.responses import S3Response
 from moto.sts.models import sts_backends
+
+from local import faults
 
 PARTITION = "aws"
 SERVICE_PREFIXES = {"monitoring": "cloudwatch"}
@@ -73,12 +76,14 @@ class Caller:
     account: str
     region: str
     service: str
+    access_key: str = ""
 
 
 class RoleEnforcement:
     """Judges requests and keeps the decisions."""
 
-    def __init__(self, decisions: Path) -> None:
+    def __init__(self, decisions: Path, injected: faults.Faults | None = None) -> None:
+        self._injected = injected
         self._log: TextIO = decisions.open("w", buffering=1)
         self._logged: set[tuple[str, Permission, str]] = set()
         self._sessions: dict[str, Any] = {}
@@ -91,15 +96,21 @@ class RoleEnforcement:
 
         def judged_call_action(self: Any) -> Any:
             denial = enforcement.judge(self)
-            return call_action(self) if denial is None else _denied_answer(self, denial)
+            if denial is not None:
+                return _denied_answer(self, denial)
+            return enforcement._play_faults(self, call_action)
 
         def judge_s3(self: Any, bucket_name: str | None = None, key_name: str | None = None) -> None:
             if enforcement.judge_s3(self, bucket_name, key_name) is not None:
                 raise S3AccessDeniedError
+            enforcement._play_s3_faults(self, key_name)
 
         _load_policies_of_one_partition()
         BaseResponse.call_action = judged_call_action
         ActionAuthenticatorMixin._authenticate_and_authorize_s3_action = judge_s3
+        if self._injected is not None:
+            for name in ("_key_response", "_bucket_response"):
+                setattr(S3Response, name, _with_s3_faults(getattr(S3Response, name), self._injected))
 
     def allows(self, caller: Caller, permission: Permission, context: dict[str, str] | None = None) -> bool:
         """Whether the caller's role grants this; the decision is logged."""
@@ -145,6 +156,38 @@ class RoleEnforcement:
                 return _denial(caller, listing)
         return None
 
+    def _play_faults(self, response: Any, proceed: Callable[[Any], Any]) -> Any:
+        caller = self._caller(response)
+        if self._injected is None or not isinstance(caller, Caller):
+            return proceed(response)
+        call = _call(response, caller, self._injected)
+        fault = self._injected.due(call)
+        refusal = faults.refusal(fault, call) if fault else None
+        if refusal is not None:
+            return _refused_answer(response, refusal)
+        answer = proceed(response)
+        if fault == "crash":
+            self._injected.kill(caller.access_key)
+        elif fault == "lost answer" and call.who == "Run":
+            return _refused_answer(response, faults.broken(call))  # moto's interpreter knows no cut connections
+        elif fault == "lost answer":
+            faults.cut_connection()
+        return answer
+
+    def _play_s3_faults(self, response: Any, key: str | None) -> None:
+        """Refuse an S3 call, or note the fault that follows its effect."""
+        caller = self._caller(response)
+        if self._injected is None or not isinstance(caller, Caller):
+            return
+        about = faults.object_name(key or "".join(response.querystring.get("prefix", [])))
+        run = self._injected.run_of(caller.access_key)
+        call = faults.Call(run, faults.who(caller.role), f"s3:{response._get_action()}", about)
+        fault = self._injected.due(call)
+        refusal = faults.refusal(fault, call) if fault else None
+        if refusal is not None:
+            raise _S3RefusedError(refusal)
+        response.local_fault = (fault, caller.access_key)
+
     def _caller(self, response: Any) -> Caller | ServiceException | None:
         signature = re.search(r"Credential=([^/,]+)/\d+/([^/]+)/([^/]+)/", response.headers.get("Authorization", ""))
         if signature is None or not signature[1].startswith("ASIA"):
@@ -161,6 +204,7 @@ class RoleEnforcement:
             account=session.account_id,
             region=signature[2],
             service=SERVICE_PREFIXES.get(signature[3], signature[3]),
+            access_key=signature[1],
         )
 
     def _session(self, key: str, account: str) -> Any:
@@ -180,18 +224,18 @@ class RoleEnforcement:
 
 
 class RoleCredentials:
-    """Credentials of role sessions, created once for each role and session name."""
+    """Credentials of role sessions, created once for each role, session name and holder."""
 
     def __init__(self, region: str) -> None:
         self._region = region
-        self._sessions: dict[tuple[str, str], Any] = {}
+        self._sessions: dict[tuple[str, str, str], Any] = {}
         self._lock = threading.Lock()
 
-    def session(self, role_arn: str, name: str) -> Any:
+    def session(self, role_arn: str, name: str, holder: str = "") -> Any:
         """A role session of moto's STS."""
         with self._lock:
-            if (role_arn, name) not in self._sessions:
-                self._sessions[role_arn, name] = sts_backends[role_arn.split(":")[4]][PARTITION].assume_role(
+            if (role_arn, name, holder) not in self._sessions:
+                self._sessions[role_arn, name, holder] = sts_backends[role_arn.split(":")[4]][PARTITION].assume_role(
                     region_name=self._region,
                     role_session_name=name[:64],
                     role_arn=role_arn,
@@ -199,11 +243,11 @@ class RoleCredentials:
                     duration=43_200,
                     external_id=None,
                 )
-        return self._sessions[role_arn, name]
+        return self._sessions[role_arn, name, holder]
 
-    def environment(self, role_arn: str, name: str) -> dict[str, str]:
+    def environment(self, role_arn: str, name: str, holder: str = "") -> dict[str, str]:
         """The same as environment variables."""
-        session = self.session(role_arn, name)
+        session = self.session(role_arn, name, holder)
         return {
             "AWS_ACCESS_KEY_ID": session.access_key_id,
             "AWS_SECRET_ACCESS_KEY": session.secret_access_key,
@@ -398,6 +442,50 @@ def _denied_answer(response: Any, denial: ServiceException) -> Any:
     is_json = "x-amz-target" in {name.lower() for name in response.headers.keys()}  # noqa: SIM118
     headers = {**dict(headers), "x-amzn-RequestId": "local-denied"}
     return (status if is_json or status != 400 else 403), headers, body  # noqa: PLR2004
+
+
+def _call(response: Any, caller: Caller, injected: faults.Faults) -> faults.Call:
+    """What a call is about, in the words of fault rules."""
+    action, parameters = f"{caller.service}:{response._get_action()}", _body(response)
+    run, about = injected.run_of(caller.access_key), ""
+    if caller.service == "dynamodb":
+        about = faults.row_name(parameters)
+    elif caller.service == "lambda":
+        found = re.search(r"-([A-Za-z]+)Function-", unquote(getattr(response, "path", "") or response.uri))
+        run, about = parameters.get("run"), found[1] if found else ""
+    return faults.Call(run, faults.who(caller.role), action, about)
+
+
+def _refused_answer(response: Any, refusal: faults.Refusal) -> Any:
+    _, headers, body = _denied_answer(response, ServiceException(refusal.code, refusal.message))
+    return refusal.status, {**headers, "x-amzn-RequestId": "local-fault"}, body
+
+
+class _S3RefusedError(Exception):
+    """An injected fault refuses an S3 call."""
+
+    def __init__(self, refusal: faults.Refusal) -> None:
+        super().__init__(refusal.code)
+        self.refusal = refusal
+
+
+def _with_s3_faults(answer: Callable[..., Any], injected: faults.Faults) -> Callable[..., Any]:
+    def answer_or_fail(self: Any, request: Any, full_url: str) -> Any:
+        self.local_fault = (None, "")
+        try:
+            return answer(self, request, full_url)
+        except _S3RefusedError as refused:
+            code, message = refused.refusal.code, refused.refusal.message
+            text = f"<Error><Code>{code}</Code><Message>{message}</Message><RequestId>local-fault</RequestId></Error>"
+            return refused.refusal.status, {"Content-Type": "application/xml"}, text
+        finally:
+            fault, access_key = self.local_fault
+            if fault == "crash":
+                injected.kill(access_key)
+            elif fault == "lost answer":
+                faults.cut_connection()
+
+    return answer_or_fail
 
 
 def _listed(value: Any) -> list:

@@ -20,7 +20,7 @@ from typing import Any
 from moto.iam.models import iam_backends
 from moto.s3.models import s3_backends
 
-from local import ec2
+from local import ec2, faults, retry_waits
 from local.iam import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
 from local.metadata import InstanceIdentity, MetadataService
 from local.processes import Process, ProcessNotStartedError, ProcessStarter
@@ -57,6 +57,7 @@ class InstancePlayer:
         metadata: MetadataService,
         enforcement: RoleEnforcement,
         credentials: RoleCredentials,
+        injected: faults.Faults | None = None,
     ) -> None:
         self._agents = workdir / "agents"
         self._logs = workdir / "logs"
@@ -66,6 +67,7 @@ class InstancePlayer:
         self._metadata = metadata
         self._enforcement = enforcement
         self._credentials = credentials
+        self._injected = injected
         self._running: dict[str, Running] = {}
         self._lock = threading.Lock()
         self._starting = threading.BoundedSemaphore(MAX_STARTING)
@@ -128,6 +130,10 @@ class InstancePlayer:
             process = self._start(instance, [str(agent), settings["JOB_URI"]], volume)
             if process is None:
                 return
+            if self._injected is not None:
+                run = settings["JOB_URI"].partition("/runs/")[2].partition("/")[0]
+                access_key = identity.session().access_key_id
+                self._injected.clients[access_key] = faults.Client(lambda: run, process.end)
             ec2.set_state(instance, "running", ec2.RUNNING)
             _wait_for_first(identity.has_asked, process)
         minutes = float(settings.get("WATCHDOG_MINUTES", "inf"))
@@ -144,8 +150,9 @@ class InstancePlayer:
             running = self._running[instance.id]
             if running.is_ending:
                 return None
+            hurried = [retry_waits.__file__, str(faults.BACKOFF_SCALE)] if self._injected is not None else []
             running.process = self._starter.start_program(
-                [sys.executable, *arguments],
+                [sys.executable, *hurried, *arguments],
                 cwd=volume,
                 env=self._environment(instance.id, volume),
                 log=self._log(instance),

@@ -23,6 +23,7 @@ from typing import Any
 from moto.awslambda import models
 from moto.core.exceptions import JsonRESTError
 
+from local.faults import BACKOFF_SCALE, Client, Faults, run_of_payload
 from local.fork_server import PRELOADED
 from local.processes import Process, ProcessStarter
 from local.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool, TooManyRequestsError
@@ -50,14 +51,17 @@ class LambdaRuntime:
         starter: ProcessStarter,
         endpoint: str,
         workdir: Path,
-        credentials_for: Callable[[str, str], dict[str, str]],
+        credentials_for: Callable[[str, str, str], dict[str, str]],
+        injected: Faults | None = None,
     ) -> None:
         self._starter = starter
         self._endpoint = endpoint
         self._code = workdir / "code"
         self._logs = workdir / "logs"
         self._credentials_for = credentials_for
-        self._pools: dict[str, SandboxPool] = {}
+        self._injected = injected
+        self._pools: dict[tuple[str, str], SandboxPool] = {}
+        self._ended: set[str] = set()
         self._lock = threading.Lock()
         self._running = threading.BoundedSemaphore(MAX_RUNNING)
 
@@ -93,7 +97,9 @@ class LambdaRuntime:
         """Execute a function once and keep its log in CloudWatch Logs."""
         reserved = function.reserved_concurrency
         with self._running:
-            result = self._pool(function).invoke(payload, None if reserved is None else int(reserved))
+            result = self._pool(function, self._scope(payload)).invoke(
+                payload, None if reserved is None else int(reserved)
+            )
         function.logs_backend.ensure_log_group(function.logs_group_name)
         function.save_logs(result.log)
         return result
@@ -104,20 +110,33 @@ class LambdaRuntime:
         except TooManyRequestsError:
             print(f"local cloud: {function.function_name} throttled an asynchronous event", file=sys.stderr)
 
+    def execution_ended(self, run: str) -> None:
+        """End the sandboxes that were kept for one run."""
+        with self._lock:
+            self._ended.add(run)
+            pools = [self._pools.pop(key) for key in list(self._pools) if key[1] == run]
+        for pool in pools:
+            pool.close()
+
     def close(self) -> None:
         """End all idle sandboxes; the process starter ends the others."""
         for pool in self._pools.values():
             pool.close()
 
-    def _pool(self, function: Any) -> SandboxPool:
+    def _scope(self, payload: bytes) -> str:
+        """With faults, each run has sandboxes of its own: what one has cached shall not spare another a call."""
+        run = run_of_payload(payload) if self._injected is not None else None
+        return run if run and run not in self._ended else ""
+
+    def _pool(self, function: Any, scope: str) -> SandboxPool:
         spec = _spec(function)
         with self._lock:
-            pool = self._pools.get(spec.arn)
+            pool = self._pools.get((spec.arn, scope))
             if pool is None or pool.spec != spec:
                 if pool is not None:
                     pool.close()
                 log = self._logs / f"{spec.name}.log"
-                pool = self._pools[spec.arn] = SandboxPool(spec, self._creator(function), log)
+                pool = self._pools[spec.arn, scope] = SandboxPool(spec, self._creator(function), log)
         return pool
 
     def _creator(self, function: Any) -> Callable[[], Sandbox]:
@@ -127,11 +146,20 @@ class LambdaRuntime:
         opt = self._unpack(layers) if layers else None
         env = self._environment(function, root, opt)
 
-        def start(address: str, log: Path) -> Process:
-            return self._start(function.handler, root, opt, {**env, "AWS_LAMBDA_RUNTIME_API": address}, log)
-
         def create() -> Sandbox:
-            return Sandbox(start, self._code / f"{function.function_name}-{uuid.uuid4().hex[:8]}.log")
+            name = f"{function.function_name}-{uuid.uuid4().hex[:8]}"
+            # as on AWS, each has keys of its own: they tell which sandbox makes a call
+            keys = self._credentials_for(function.role, function.function_name, name)
+
+            def start(address: str, log: Path) -> Process:
+                own = {**env, **keys, "AWS_LAMBDA_RUNTIME_API": address}
+                return self._start(function.handler, root, opt, own, log)
+
+            sandbox = Sandbox(start, self._code / f"{name}.log")
+            if self._injected is not None:
+                client = Client(lambda: run_of_payload(sandbox.payload), sandbox.kill)
+                self._injected.clients[keys["AWS_ACCESS_KEY_ID"]] = client
+            return sandbox
 
         return create
 
@@ -171,7 +199,7 @@ class LambdaRuntime:
             "AWS_REGION": function.region,
             "AWS_DEFAULT_REGION": function.region,
             "AWS_ENDPOINT_URL": self._endpoint,
-            **self._credentials_for(function.role, function.function_name),
+            **({"LOCAL_BACKOFF_SCALE": str(BACKOFF_SCALE)} if self._injected is not None else {}),
         }
 
     def _unpack(self, archives: list[bytes]) -> Path:

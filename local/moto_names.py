@@ -82,6 +82,7 @@ NAMES = {
     ],
     "moto.iam.models": ["iam_backends", "IAMBackend.get_role", "IAMBackend._init_aws_policies"],
     "moto.s3.models": ["s3_backends"],
+    "moto.s3.responses": ["S3Response._key_response", "S3Response._bucket_response"],
     "moto.scheduler.models": ["scheduler_backends"],
     "moto.server": ["ThreadedMotoServer"],
     "moto.stepfunctions.models": [
@@ -108,6 +109,7 @@ NAMES = {
     f"{_ASL}.parse.asl_parser": ["AmazonStateLanguageParser.parse"],
     f"{_ASL}.component.common.string.string_expression": ["StringJSONata._eval_body"],
     f"{_ASL}.component.common.retry.retrier_decl": ["RetrierDecl._eval_body", "time"],
+    f"{_ASL}.component.state.state": ["CommonStateField._eval_state_input"],
     f"{_ASL}.component.state.choice.state_choice": ["StateChoice._eval_state"],
     f"{_ASL}.component.state.wait.wait_function.wait_function": ["WaitFunction._wait_interval"],
     f"{_ASL}.utils.boto_client": ["boto_client_for"],

@@ -41,6 +41,7 @@ class Sandbox:
         self._api = RuntimeApi()
         self._process = start(self._api.address, log)
         self.init_ms: float | None = None
+        self.payload = b""
         threading.Thread(target=self._watch, daemon=True).start()
 
     @property
@@ -50,6 +51,7 @@ class Sandbox:
 
     def invoke(self, invocation: Invocation, timeout_s: float) -> Outcome:
         """Let the function handle one event; a sandbox that is not done in time is killed."""
+        self.payload = invocation.payload
         self._api.give(invocation)
         if not self._api.initialised.wait(INIT_TIMEOUT_S):
             return self._timed_out()
@@ -59,6 +61,10 @@ class Sandbox:
             return self._api.outcomes.get(timeout=timeout_s)
         except Empty:
             return self._timed_out()
+
+    def kill(self) -> None:
+        """End the process in the midst of what it does."""
+        self._process.end()
 
     def take_log(self) -> str:
         """What it has written since the last call: everything, as awslambdaric does not buffer."""

@@ -28,6 +28,7 @@ class Options:
     region: str = "us-east-1"
     time_scale: float = 40.0
     vcpu_quota: int | None = None
+    faults: Path | None = None
 
 
 @dataclass
@@ -120,19 +121,27 @@ class Cloud:
             metadata,
             step_functions,
         )
+        from local.faults import Faults
 
+        rules = self.options.faults
+        injected = Faults(rules.resolve(), self._workdir / "calls.jsonl") if rules is not None else None
         credentials = iam.RoleCredentials(self.options.region)
-        enforcement = iam.RoleEnforcement(self._workdir / "iam-decisions.jsonl")
+        enforcement = iam.RoleEnforcement(self._workdir / "iam-decisions.jsonl", injected)
         enforcement.install()
         cloudformation.install(endpoint)
         file_systems.install(self._workdir / "storage" / "file-systems")
 
-        runtime = lambda_runtime.LambdaRuntime(starter, endpoint, self._workdir, credentials.environment)
+        runtime = lambda_runtime.LambdaRuntime(starter, endpoint, self._workdir, credentials.environment, injected)
         runtime.install()
         self._closing.append(runtime.close)
 
         bridge = events.EventBridge(runtime.invoke, ACCOUNT, self.options.region, self.options.time_scale)
-        step_functions.install(endpoint, credentials.environment, self.options.time_scale, bridge.execution_ended)
+
+        def ended(execution: Any) -> None:
+            bridge.execution_ended(execution)
+            runtime.execution_ended(execution.name)
+
+        step_functions.install(endpoint, credentials.environment, self.options.time_scale, ended, injected)
         bridge.start()
 
         service = metadata.MetadataService()
@@ -144,6 +153,7 @@ class Cloud:
             metadata=service,
             enforcement=enforcement,
             credentials=credentials,
+            injected=injected,
         )
         ec2.install(player, self.options.vcpu_quota)
         self._closing += [player.close, bridge.close]

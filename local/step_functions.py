@@ -23,6 +23,7 @@ from moto.stepfunctions.exceptions import ValidationException
 from moto.stepfunctions.parser.asl.utils import boto_client
 
 from local import child_executions, definition_lint, jsonata_engine
+from local.faults import Call, Faults
 
 LOG = logging.getLogger(__name__)
 MAX_PAYLOAD_BYTES = 262_144
@@ -40,7 +41,11 @@ class InvalidName(ServiceException):
 
 
 def install(
-    endpoint: str, credentials_for: Callable[[str, str], dict[str, str]], time_scale: float, ended: Ended
+    endpoint: str,
+    credentials_for: Callable[[str, str], dict[str, str]],
+    time_scale: float,
+    ended: Ended,
+    injected: Faults | None = None,
 ) -> None:
     """Apply all corrections; `ended` is told each execution that ends."""
     # deep Maps are evaluated by recursion, one level per item of a worker
@@ -58,6 +63,8 @@ def install(
     child_executions.install()
     _page_histories()
     _scale_time(time_scale)
+    if injected is not None:
+        _stop_when_told(injected)
 
 
 def _use_cached_clients(endpoint: str, credentials_for: Callable[[str, str], dict[str, str]]) -> None:
@@ -209,6 +216,22 @@ def _stop_at_once(ended: Ended) -> None:
     Environment.set_error = set_error_unless_ended
     StepFunctionsParserBackend.stop_execution = stop
     responses.StepFunctionResponse.stop_execution = answer
+
+
+def _stop_when_told(injected: Faults) -> None:
+    """Keep which states are entered, and stop the execution in the state that a fault rule names."""
+    from moto.stepfunctions.parser.asl.component.state.state import CommonStateField
+
+    evaluate = CommonStateField._eval_state_input
+
+    def enter(self: Any, env: Any) -> None:
+        execution = env.states.context_object.context_object_data["Execution"]
+        if injected.due(Call(execution["Name"], "Run", "enter", self.name)) == "stopped":
+            _, _, _, region, account, *_ = execution["Id"].split(":")
+            responses.get_backend(account, region).stop_execution(execution["Id"], "Stopped", "injected fault")
+        evaluate(self, env)
+
+    CommonStateField._eval_state_input = enter
 
 
 def _fail_unmatched_choices() -> None:

@@ -1,16 +1,30 @@
 """What an agent uploads. It comes from an instance, so it is checked before anything believes it."""
 
+from collections import Counter
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from matrix.errors import InvalidSamples
 from matrix.metrics import METRICS
+from matrix.provenance import AgentField, HostField, MountField, ToolField
 
 # 10,000 steps of one instance at about 2 kB each; anything larger is not a file of samples.
 MAX_BYTES = 20_000_000
 
 Name = Annotated[str, Field(max_length=200)]
+
+
+def _not_too_small(value: float) -> float:
+    """Nothing measured is smaller than a billionth but not nothing; such values overflow what is divided by them."""
+    if 0 < value < 1e-9:  # noqa: PLR2004
+        raise ValueError("is neither 0 nor at least 1e-9")
+    return value
+
+
+# A quantity is never negative, and none comes near 10^15 of its units: sums and squares of such stay finite.
+Quantity = Annotated[FiniteFloat, Field(ge=0, le=1e15), AfterValidator(_not_too_small)]
+Epoch = Annotated[FiniteFloat, Field(ge=0, le=1e11)]
 
 
 class Sample(BaseModel):
@@ -19,15 +33,16 @@ class Sample(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     point: Name
-    repetition: int = Field(ge=1)
-    step: int = Field(ge=0)
-    metrics: dict[Name, FiniteFloat] = Field(min_length=1, max_length=100)
-    started_at: FiniteFloat
-    ended_at: FiniteFloat
-    start_skew_s: FiniteFloat | None = None
-    work: dict[Name, FiniteFloat] = Field(default_factory=dict, max_length=20)
+    repetition: int = Field(ge=1, le=1_000_000)
+    step: int = Field(ge=0, le=1_000_000)
+    metrics: dict[Name, Quantity] = Field(min_length=1, max_length=100)
+    started_at: Epoch
+    ended_at: Epoch
+    start_skew_s: Annotated[FiniteFloat, Field(ge=-1e6, le=1e6)] | None = None
+    work: dict[Name, Quantity] = Field(default_factory=dict, max_length=20)
     warnings: list[Annotated[str, Field(max_length=1000)]] = Field(default_factory=list, max_length=50)
     caches: Name | None = None
+    tool: ToolField
 
 
 class InstanceIdentity(BaseModel):
@@ -48,6 +63,9 @@ class SampleFile(BaseModel):
     run: Name
     cell: Name
     instance: InstanceIdentity
+    agent: AgentField
+    host: HostField
+    mount: MountField
     samples: list[Sample] = Field(max_length=10_000)
 
 
@@ -63,11 +81,19 @@ def read_samples(text: bytes, *, instance: str, cell: str) -> SampleFile:
         found = SampleFile.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        raise InvalidSamples(f"samples.json: {where}: {first['msg']}") from error
+        # An instance chose the names in it, so what a terminal would obey is written out.
+        where = ".".join(part if str(part).isprintable() else repr(part) for part in map(str, first["loc"]))
+        raise InvalidSamples(f"samples.json: {where or 'the whole file'}: {first['msg']}") from error
     if found.cell != cell or found.instance.id != instance:
-        raise InvalidSamples(f"samples.json claims to be of {found.instance.id} in cell {found.cell}")
+        raise InvalidSamples(f"samples.json claims to be of {found.instance.id!r} in cell {found.cell!r}")
+    taken = Counter((sample.point, sample.repetition) for sample in found.samples)
+    twice = [f"{point!r}, repetition {repetition}" for (point, repetition), times in taken.items() if times > 1]
+    if twice:
+        raise InvalidSamples(f"samples.json has a step twice: {twice[0]}")
+    reversed_ = next((sample for sample in found.samples if sample.ended_at < sample.started_at), None)
+    if reversed_:
+        raise InvalidSamples(f"samples.json: step {reversed_.step} ended before it started")
     unknown = sorted({name for sample in found.samples for name in sample.metrics} - METRICS.keys())
     if unknown:
-        raise InvalidSamples(f"samples.json has unknown metrics: {', '.join(unknown[:5])}")
+        raise InvalidSamples(f"samples.json has unknown metrics: {', '.join(map(repr, unknown[:5]))}")
     return found

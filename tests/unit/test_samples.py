@@ -38,7 +38,7 @@ def test_a_good_file_is_read():
     [
         ({"metrics": {"files_per_s": float("nan")}}, "samples.0.metrics.files_per_s"),
         ({"metrics": {}}, "samples.0.metrics"),
-        ({"metrics": {"made_up": 1.0}}, "unknown metrics: made_up"),
+        ({"metrics": {"made_up": 1.0}}, "unknown metrics: 'made_up'"),
         ({"repetition": 0}, "samples.0.repetition"),
         ({"point": "p" * 1000}, "samples.0.point"),
     ],
@@ -49,7 +49,7 @@ def test_a_sample_that_cannot_be_right_is_refused_by_its_path(changes, said):
 
 
 def test_a_file_that_speaks_of_another_instance_is_refused():
-    with pytest.raises(InvalidSamples, match="claims to be of i-2"):
+    with pytest.raises(InvalidSamples, match="claims to be of 'i-2'"):
         read(upload() | {"instance": {"id": "i-2", "type": "m6i.large"}})
 
 

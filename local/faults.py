@@ -1,0 +1,214 @@
+"""Faults on demand: chosen AWS calls of the deployed roles fail, lose their answer or kill their caller.
+
+Off unless the cloud is started with `--faults FILE`. The file holds rules and is read again whenever it changes:
+
+    {"rules": [{"id": "1", "fault": "throttled", "run": "my-run", "who": "LaunchFleet", "action": "ec2:RunInstances",
+                "what": null, "nth": 1, "times": 3}]}
+
+A rule meets the calls that have its `run`, `who` (the role without "Role": a function, Instance, Run or Reap), `action`
+and `what` (the object, table row or function that a call is about, without what differs from run to run); null meets
+any. Its fault befalls the `nth` of them and, in all, `times` in a row; `"times": null` is all that follow. The faults:
+
+    throttled       the service's own throttling answer; nothing takes effect
+    denied          the service's own answer to a missing permission; nothing takes effect
+    internal error  the service answers 500; nothing takes effect
+    lost answer     the call takes effect, then its connection is cut (Step Functions' own calls: answered with 500)
+    crash           the call takes effect, then the sandbox or the agent that made it is killed
+    stopped         StopExecution, when the state machine enters a state: action `enter`, `what` the state's name
+
+All calls are kept in calls.jsonl, in their order, whether a fault befell them or not: the work list of a harness.
+"""
+
+import json
+import re
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+from urllib.parse import unquote
+
+import flask
+
+# With faults, retries of AWS calls wait so much less, as executions do: ten attempts take two minutes otherwise.
+BACKOFF_SCALE = 100.0
+THROTTLING = {
+    "s3": ("SlowDown", 503),
+    "ec2": ("RequestLimitExceeded", 503),
+    "lambda": ("TooManyRequestsException", 429),
+    "sts": ("Throttling", 400),
+}
+INTERNAL = {
+    "s3": "InternalError",
+    "ec2": "InternalError",
+    "lambda": "ServiceException",
+    "dynamodb": "InternalServerError",
+    "elasticfilesystem": "InternalServerError",
+    "fsx": "InternalServerError",
+}
+DENIAL = {"ec2": "UnauthorizedOperation", "s3": "AccessDenied", "elasticfilesystem": "AccessDenied"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that a deployed role makes, or a state that the state machine enters."""
+
+    run: str | None
+    who: str
+    action: str
+    what: str
+
+    @property
+    def service(self) -> str:
+        """The service as policies name it."""
+        return self.action.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which calls a fault befalls."""
+
+    id: str
+    fault: str
+    run: str | None = None
+    who: str | None = None
+    action: str | None = None
+    what: str | None = None
+    nth: int = 1
+    times: int | None = 1
+
+    def meets(self, call: Call) -> bool:
+        """Whether the rule is about this call."""
+        return all(getattr(self, name) in (None, getattr(call, name)) for name in ("run", "who", "action", "what"))
+
+    def befalls(self, number: int) -> bool:
+        """Whether the fault befalls the call that is met as the `number`th."""
+        return number >= self.nth and (self.times is None or number < self.nth + self.times)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that says no."""
+
+    code: str
+    message: str
+    status: int
+
+
+@dataclass(frozen=True)
+class Client:
+    """Who holds an access key: the run it works for, and how to kill it."""
+
+    run: Callable[[], str | None]
+    kill: Callable[[], None]
+
+
+class Faults:
+    """Decides for each call which fault befalls it, and keeps all calls."""
+
+    def __init__(self, rules: Path, record: Path) -> None:
+        self.clients: dict[str, Client] = {}
+        self._path = rules
+        self._read_at = -1
+        self._rules: list[Rule] = []
+        self._met: Counter[str] = Counter()
+        self._record: TextIO = record.open("w", buffering=1)
+        self._lock = threading.Lock()
+
+    def due(self, call: Call) -> str | None:
+        """The fault that befalls this call, if any; the call is kept."""
+        with self._lock:
+            self._read()
+            befallen = None
+            for rule in self._rules:
+                if rule.meets(call):
+                    self._met[rule.id] += 1
+                    befallen = befallen or (rule if rule.befalls(self._met[rule.id]) else None)
+            line = {"at": round(time.time(), 3), **vars(call)}
+            self._record.write(json.dumps(line | ({"fault": befallen.fault} if befallen else {})) + "\n")
+            return befallen.fault if befallen else None
+
+    def run_of(self, access_key: str) -> str | None:
+        """The run that the holder of an access key works for at this moment."""
+        client = self.clients.get(access_key)
+        return client.run() if client else None
+
+    def kill(self, access_key: str) -> None:
+        """Kill the holder of an access key."""
+        client = self.clients.get(access_key)
+        if client:
+            client.kill()
+
+    def _read(self) -> None:
+        try:
+            changed_at = self._path.stat().st_mtime_ns
+        except FileNotFoundError:
+            self._rules, self._read_at = [], -1
+            return
+        if changed_at != self._read_at:
+            self._rules = [Rule(**rule) for rule in json.loads(self._path.read_text())["rules"]]
+            self._read_at = changed_at
+
+
+def refusal(fault: str, call: Call) -> Refusal | None:
+    """The answer of a fault that keeps the call from taking effect; None for the other faults."""
+    service = call.service
+    if fault == "throttled":
+        code, status = THROTTLING.get(service, ("ThrottlingException", 400))
+        return Refusal(code, "Rate exceeded (injected fault)", status)
+    if fault == "denied":
+        code = DENIAL.get(service, "AccessDeniedException")
+        return Refusal(code, f"not authorized to perform {call.action} (injected fault)", 403)
+    if fault == "internal error":
+        return broken(call)
+    return None
+
+
+def broken(call: Call) -> Refusal:
+    """The service's 500."""
+    return Refusal(INTERNAL.get(call.service, "InternalFailure"), "an internal error occurred (injected fault)", 500)
+
+
+def cut_connection() -> None:
+    """Let the client of the request that is being answered hear nothing any more."""
+    flask.request.environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+
+
+def who(role: str) -> str:
+    """The short name of a deployed role: LaunchFleet of storage-matrix-LaunchFleetRole-0D91MG795R3L."""
+    found = re.search(r"-([A-Za-z]+)Role-", role)
+    return found[1] if found else role
+
+
+def object_name(key: str) -> str:
+    """What an S3 key or prefix is about: agent, plan.json, ready-#, raw, instances/."""
+    parts = unquote(key).split("/")
+    if parts[0] == "agents":
+        return "agent"
+    if "raw" in parts:
+        return "raw"
+    name = parts[-1] or "/".join(parts[-2:])
+    return re.sub(r"\d+", "#", name)
+
+
+def row_name(parameters: dict[str, Any]) -> str:
+    """What a DynamoDB request is about: the kind of the (first) row, such as CELL or RESOURCE."""
+    requests = [request for requests in parameters.get("RequestItems", {}).values() for request in requests]
+    item = next((each for request in requests for each in request.values()), {}).get("Item") or parameters.get("Item")
+    key = (item or parameters.get("Key") or {}).get("SK", {}).get("S")
+    if key is None:
+        values = [value.get("S", "") for value in parameters.get("ExpressionAttributeValues", {}).values()]
+        key = next((value for value in values if not value.startswith("RUN#")), "")
+    return "POINT" if "#POINT#" in key else key.partition("#")[0]
+
+
+def run_of_payload(payload: bytes | str) -> str | None:
+    """The run that a function is invoked for: `run` of its payload, or the execution of an event."""
+    try:
+        event = json.loads(payload)
+        return event.get("run") or event.get("detail", {}).get("name")
+    except (ValueError, AttributeError):
+        return None

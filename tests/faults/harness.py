@@ -1,0 +1,577 @@
+"""Proof by faults: record every AWS call of good runs, run them again once for each call with that call failing.
+
+    python tests/faults/harness.py            all cases, then docs/faults.md
+    python tests/faults/harness.py --list     only the cases
+    python tests/faults/harness.py --only EXPRESSION
+
+Each finished case is a line of .local/faults/cases.jsonl; started again, the harness goes on with those that are
+missing (`--again` begins anew). After each case it asserts that
+
+- nothing is left after the run's end and the sweeps: no instance, volume, file system, agent process or folder;
+- every samples.json that was uploaded is still there, whole, and counted in the summary;
+- the run's results name the fault: its error, the service's or the function's;
+- red stays red: a run with a failed cell never succeeds, and one that succeeds has every sample.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "statemachine")]
+
+from runs import EBS, EFS, Cloud, Run, matrix, start_cloud  # noqa: E402
+
+WORK = ROOT / ".local" / "faults"
+TIME_SCALE = 100
+# Moto is one process with one interpreter lock: two clouds use two cores.
+CLOUDS_AT_ONCE, RUNS_PER_CLOUD = 2, 2
+RUNS_AT_ONCE = CLOUDS_AT_ONCE * RUNS_PER_CLOUD
+# Moto keeps all that ever was and looks through all of it: after so many cases a new cloud is faster.
+CASES_PER_CLOUD = 30
+ATTEMPTS = 4
+RUN_LIMIT_S = 400
+SWEEP_LIMIT_S = 90
+
+TOUCH = {"type": "touch", "name": "t", "files": 8, "threads": 1}
+BUILD = {"type": "build", "name": "b", "expectedSeconds": 1}
+ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
+# What is run: each function's calls are taken from the first scenario that makes them.
+SCENARIOS: dict[str, dict[str, Any]] = {
+    "measured": matrix(
+        storage=[EFS | {"name": "efs"}],
+        workload=[TOUCH],
+        fleet=[TWO],
+        include=[{"storage": EBS | {"name": "ebs"}, "workload": TOUCH, "fleet": ONE}],
+    ),
+    "cached": matrix(
+        storage=[EFS | {"name": "efs"}],
+        workload=[BUILD | {"populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out"}],
+    ),
+    "failing": matrix(
+        storage=[EBS | {"name": "ebs"}],
+        workload=[BUILD | {"build": "exit 7"}],
+        include=[
+            {
+                "storage": EFS | {"name": "efs"},
+                "workload": BUILD | {"populate": "exit 8", "build": "true"},
+                "fleet": ONE,
+            }
+        ],
+    ),
+    "stopped": matrix(storage=[EFS | {"name": "efs"}], workload=[BUILD | {"build": "sleep 30"}]),
+}
+STOP_OF_STOPPED = {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3}
+
+# A fault and how many calls in a row it befalls; None: all that follow.
+Kind = tuple[str, int | None]
+THROTTLED, THROTTLED_FOR_GOOD, DENIED = ("throttled", 3), ("throttled", None), ("denied", None)
+BROKEN, BROKEN_FOR_GOOD, LOST, CRASH = ("internal error", 2), ("internal error", None), ("lost answer", 1), ("crash", 1)
+# The first call of each function meets every fault. Of its others, those that fail for good do so as denied ones (one
+# ClientError is caught as another), and a read has no effect to lose and is retried after a 500 as when throttled.
+KINDS_OF_FIRST: tuple[Kind, ...] = (THROTTLED, THROTTLED_FOR_GOOD, DENIED, BROKEN, LOST, CRASH)
+KINDS_OF_WRITES: tuple[Kind, ...] = (THROTTLED, DENIED, BROKEN, LOST, CRASH)
+KINDS_OF_READS: tuple[Kind, ...] = (THROTTLED, DENIED, CRASH)
+# Step Functions calls functions: there is nothing to crash but what it calls, and its own retries are worth a look.
+KINDS_OF_INVOKE: tuple[Kind, ...] = (THROTTLED, THROTTLED_FOR_GOOD, DENIED, BROKEN_FOR_GOOD, LOST)
+# The words by which results tell of a fault. An instance that is killed cannot say so: EC2's word counts.
+WORDS = {
+    "throttled": r"SlowDown|RequestLimitExceeded|TooManyRequests|Throttling|Rate exceeded",
+    "denied": r"AccessDenied|UnauthorizedOperation|not authorized|may not read it",
+    "internal error": r"InternalError|InternalServerError|InternalFailure|ServiceException|internal error",
+    "lost answer": r"Connection was closed|ConnectionClosed|ServiceException",
+    "crash": r"Runtime\.ExitError|signal: 9|InstanceDied",
+    "stopped": r"Stopped",
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run with one fault."""
+
+    scenario: str
+    who: str
+    action: str
+    what: str
+    fault: str
+    times: int | None
+
+    @property
+    def id(self) -> str:
+        """A readable name, the same for each run of the harness."""
+        times = "always" if self.times is None else f"{self.times}x"
+        return " ".join(part for part in (self.scenario, self.who, self.action, self.what, self.fault, times) if part)
+
+    def rule(self, run: str) -> dict[str, Any]:
+        """The rule for local/faults.py."""
+        about = {name: getattr(self, name) for name in ("who", "action", "what", "fault", "times")}
+        return {"id": run, "run": run, **about}
+
+
+@dataclass
+class CloudWithClients(Cloud):
+    """A cloud that makes each client once: the harness asks so often that it would spend half of its time on them."""
+
+    clients: dict[str, Any] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def client(self, service: str) -> Any:
+        """A client with the operator's rights."""
+        with self.lock:
+            if service not in self.clients:
+                self.clients[service] = super().client(service)
+            return self.clients[service]
+
+
+@dataclass
+class Verdict:
+    """What became of a case."""
+
+    id: str
+    case: dict[str, Any]
+    run: str
+    status: str = ""
+    outcome: str = ""  # survived, failed, stopped
+    error: str = ""
+    injected: int = 0
+    left_at_end: list[str] = field(default_factory=list)
+    swept_s: float = 0.0
+    open_rows: int = 0
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+class Laboratory:
+    """A cloud with faults, and the runs on it."""
+
+    def __init__(self, cloud: Cloud, rules: Path) -> None:
+        self.cloud = cloud
+        self._path = rules
+        self._rules: dict[str, list[dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+
+    def execute(self, case: Case, name: str) -> Verdict:
+        """Run a case and judge it."""
+        began = time.monotonic()
+        verdict = Verdict(case.id, asdict(case), name)
+        rules = [case.rule(name)]
+        if case.scenario == "stopped":
+            rules.append({"id": f"{name}-stop", "run": name, **STOP_OF_STOPPED})
+        self._set(name, rules)
+        run = self.start(name, SCENARIOS[case.scenario])
+        if not _wait(lambda: run.status != "RUNNING", RUN_LIMIT_S):
+            verdict.problems.append(f"still running after {RUN_LIMIT_S} s")
+            self.cloud.client("stepfunctions").stop_execution(executionArn=run.arn)
+        if case.who == "Reap":
+            _wait(lambda: self.injected(name, case.fault), 20)
+        verdict.left_at_end = sorted(set(left_behind(run)) - {"open resources"})
+        self._set(name, [])  # the account is well again: what is left now is for the sweeps
+        self._judge(case, run, verdict)
+        verdict.seconds = round(time.monotonic() - began, 1)
+        return verdict
+
+    def start(self, name: str, document: dict[str, Any]) -> Run:
+        """Start a run without waiting for it."""
+        started = self.cloud.client("stepfunctions").start_execution(
+            stateMachineArn=self.cloud.output("StateMachineArn"), name=name, input=json.dumps(document)
+        )
+        return Run(self.cloud, name, started["executionArn"])
+
+    def calls(self, run: str) -> list[dict[str, Any]]:
+        """All calls of a run, in their order."""
+        lines = (self.cloud.folder / "calls.jsonl").read_text().splitlines()
+        return [call for line in lines if f'"{run}"' in line and (call := json.loads(line))["run"] == run]
+
+    def injected(self, run: str, fault: str) -> int:
+        """How many calls of a run a fault has befallen."""
+        return sum(call.get("fault") == fault for call in self.calls(run))
+
+    def record(self, scenario: str, name: str) -> list[dict[str, Any]]:
+        """The calls of a scenario without faults, and of the sweep that follows it."""
+        if scenario == "stopped":
+            self._set(name, [{"id": name, "run": name, **STOP_OF_STOPPED}])
+        run = self.start(name, SCENARIOS[scenario])
+        assert _wait(lambda: run.status != "RUNNING", RUN_LIMIT_S), f"{scenario} does not end"
+        wanted = {"failing": "FAILED", "stopped": "ABORTED"}.get(scenario, "SUCCEEDED")
+        assert run.status == wanted, f"{scenario}: {said(run.describe(), document(run, 'summary.json'))}"
+        assert _wait(lambda: any(call["who"] == "Reap" for call in self.calls(name)), 20), "no sweep after the end"
+        assert _wait(lambda: not set(left_behind(run)) - {"open resources"}, SWEEP_LIMIT_S), left_behind(run)
+        return self.calls(name)
+
+    def _set(self, run: str, rules: list[dict[str, Any]]) -> None:
+        with self._lock:
+            self._rules[run] = rules
+            whole = {"rules": [rule for rules in self._rules.values() for rule in rules]}
+            partial = self._path.with_suffix(".new")
+            partial.write_text(json.dumps(whole))
+            partial.rename(self._path)
+
+    def _judge(self, case: Case, run: Run, verdict: Verdict) -> None:
+        description = run.describe()
+        verdict.status = description["status"]
+        verdict.injected = self.injected(run.name, case.fault)
+        summary = document(run, "summary.json")
+        verdict.outcome = {"SUCCEEDED": "survived", "ABORTED": "stopped"}.get(verdict.status, "failed")
+        verdict.error = said(description, summary)[:300]
+        if not verdict.injected:
+            verdict.problems.append("the fault was not injected")
+        verdict.problems += colour_problems(case, verdict.status, summary)
+        words = said(description, summary)
+        is_due = verdict.outcome == "failed" and case.scenario != "failing"
+        if is_due and not re.search(WORDS[case.fault], words):
+            verdict.problems.append(f"the results do not name the fault: {words[:500]}")
+        verdict.problems += sample_problems(case, run, summary)
+        began = time.monotonic()
+        if not _wait(lambda: not set(left_behind(run)) - {"open resources"}, SWEEP_LIMIT_S):
+            verdict.problems.append(f"left behind: {left_behind(run)}")
+        verdict.swept_s = round(time.monotonic() - began, 1) if verdict.left_at_end else 0.0
+        verdict.open_rows = len(left_behind(run).get("open resources", []))
+
+
+def left_behind(run: Run) -> dict[str, list[Any]]:
+    """What a run has left, with the folders of its own resources only: other runs go on meanwhile."""
+    everything = run.left_behind()
+    own = {key.removeprefix("RESOURCE#") for key in run.rows()} | set(everything.get("file systems", []))
+    pages = run.cloud.client("ec2").get_paginator("describe_instances")
+    for page in pages.paginate(Filters=[{"Name": "tag:storage-matrix:run", "Values": [run.name]}]):
+        own |= {one["InstanceId"] for reservation in page["Reservations"] for one in reservation["Instances"]}
+    folders = [path for path in everything.pop("folders", []) if Path(path).name in own]
+    return everything | ({"folders": folders} if folders else {})
+
+
+def document(run: Run, key: str) -> dict[str, Any] | None:
+    """A document of a run, None if it was not written."""
+    client = run.cloud.client("s3")
+    try:
+        return run.document(key)
+    except client.exceptions.ClientError:
+        return None
+
+
+def said(description: dict[str, Any], summary: dict[str, Any] | None) -> str:
+    """All that the results say of errors: the execution's, the cells', and what is left behind."""
+    words = [description.get("error", ""), description.get("cause", "")]
+    for cell in (summary or {}).get("cells", []):
+        error = cell["error"] or {}
+        words += [error.get("name", ""), error.get("message", "")]
+    words += [json.dumps(part) for part in (summary or {}).get("warnings", [])]
+    return " | ".join(word for word in words if word)
+
+
+def colour_problems(case: Case, status: str, summary: dict[str, Any] | None) -> list[str]:
+    """Red stays red, and green is complete."""
+    if case.scenario == "stopped" or case.fault == "stopped":
+        return [] if status == "ABORTED" else [f"{status} instead of ABORTED"]
+    if status != "SUCCEEDED":
+        return []
+    if summary is None:
+        return ["succeeded without a summary"]
+    problems = [
+        f"{cell['id']} failed, but the run succeeded" for cell in summary["cells"] if cell["state"] != "measured"
+    ]
+    for cell in summary["cells"]:
+        for point in cell["points"]:
+            found = {(metric["n"], metric["expected_n"]) for metric in point["metrics"].values()}
+            problems += [f"{cell['id']}: {n} of {expected} samples" for n, expected in found if n != expected]
+            problems += [f"{cell['id']}: no metrics"] if not found else []
+    return problems
+
+
+def sample_problems(case: Case, run: Run, summary: dict[str, Any] | None) -> list[str]:
+    """Every sample that was ever uploaded is still there and counted."""
+    client, bucket = run.cloud.client("s3"), run.cloud.output("BucketName")
+    most: Counter[str] = Counter()
+    latest: Counter[str] = Counter()
+    pages = client.get_paginator("list_object_versions").paginate(Bucket=bucket, Prefix=f"runs/{run.name}/cells/")
+    for page in pages:
+        for version in page.get("Versions", []):
+            key = version["Key"]
+            if not key.endswith("/samples.json"):
+                continue
+            body = client.get_object(Bucket=bucket, Key=key, VersionId=version["VersionId"])["Body"].read()
+            number = len(json.loads(body)["samples"])
+            most[key] = max(most[key], number)
+            latest[key] = number if version["IsLatest"] else latest[key]
+    problems = [f"{key}: {latest[key]} of {most[key]} samples are left" for key in most if latest[key] < most[key]]
+    uploaded: Counter[str] = Counter()
+    for key, number in latest.items():
+        uploaded[key.split("/")[3]] += number
+    for cell in (summary or {}).get("cells", []):
+        counted = sum(max((m["n"] for m in point["metrics"].values()), default=0) for point in cell["points"])
+        # The function that counts may be the one that fails for good: then the samples wait in the bucket.
+        if counted < uploaded[cell["id"]] and not counting_fails(case):
+            problems.append(f"{cell['id']}: {uploaded[cell['id']]} samples uploaded, {counted} counted")
+    return problems
+
+
+def counting_fails(case: Case) -> bool:
+    """Whether the fault keeps Record failed cell itself from its work for good."""
+    is_recorder = case.who.startswith("RecordFailed") or case.what.startswith("RecordFailed")
+    return is_recorder and case.times is None
+
+
+def work_list(recorded: dict[str, list[dict[str, Any]]]) -> list[Case]:
+    """The cases: each different call of each function with each fault, and a stop in each state."""
+    seen: set[tuple[str, str, str]] = set()
+    cases: list[Case] = []
+    for scenario, calls in recorded.items():
+        for call in calls:
+            key = (call["who"], call["action"], call["what"])
+            if key in seen:
+                continue
+            is_first = all(who != key[0] for who, _, _ in seen)
+            seen.add(key)
+            cases += [Case(scenario, *key, fault, times) for fault, times in kinds(scenario, *key, is_first=is_first)]
+    return cases
+
+
+def is_read(action: str) -> bool:
+    """Whether an action changes nothing."""
+    return action.partition(":")[2].startswith(READS)
+
+
+def kinds(scenario: str, who: str, action: str, what: str, *, is_first: bool) -> Iterable[Kind]:
+    """The faults worth injecting into a call."""
+    if action == "enter":
+        return [] if scenario == "stopped" or what in ENDS else [("stopped", 1)]
+    if action == "lambda:Invoke":
+        return KINDS_OF_INVOKE
+    if who == "Instance" and action == "s3:GetObject" and what == "gate.json":
+        # 403 means "not yet" to an agent that may not list: for good it would wait until its deadline, an hour.
+        return (THROTTLED, ("denied", 3), CRASH)
+    if is_first:
+        return KINDS_OF_FIRST
+    return KINDS_OF_READS if is_read(action) else KINDS_OF_WRITES
+
+
+READS = ("Get", "List", "Describe", "Query")
+# In these an execution has ended already.
+ENDS = {"Run measured", "Some cells failed", "Planned", "Over budget"}
+
+
+def _wait(condition: Any, limit_s: float) -> bool:
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.4)
+    return bool(condition())
+
+
+@contextmanager
+def laboratory() -> Iterator[Laboratory]:
+    """A new cloud with no faults yet."""
+    with TemporaryDirectory(prefix="faults-") as folder:
+        rules = Path(folder) / "rules.json"
+        rules.write_text('{"rules": []}')
+        with start_cloud(Path(folder), "--time-scale", str(TIME_SCALE), "--faults", str(rules)) as cloud:
+            yield Laboratory(CloudWithClients(cloud.folder, cloud.description), rules)
+
+
+def run_name(case: Case) -> str:
+    """The run's name of a case."""
+    return f"f-{hashlib.sha256(case.id.encode()).hexdigest()[:10]}"
+
+
+def record_all() -> list[Case]:
+    """The work list of good runs on a new cloud."""
+    with laboratory() as lab:
+        return work_list({scenario: lab.record(scenario, f"record-{scenario}") for scenario in SCENARIOS})
+
+
+def execute_all(cases: list[Case]) -> Iterator[Verdict]:
+    """Run cases on some clouds at once, of which each is replaced now and then."""
+    # The agent is put into the bucket by the first run of a cloud only.
+    alone = [case for case in cases if (case.action, case.what) == ("s3:PutObject", "agent")]
+    others = [case for case in cases if case not in alone]
+    batches = [others[start : start + CASES_PER_CLOUD] for start in range(0, len(others), CASES_PER_CLOUD)]
+    batches += [[case] for case in alone]
+    verdicts: SimpleQueue[Verdict] = SimpleQueue()
+    with ThreadPoolExecutor(CLOUDS_AT_ONCE) as clouds:
+        for batch in batches:
+            clouds.submit(_execute_batch, batch, verdicts)
+        for _ in cases:
+            yield verdicts.get()
+
+
+def _execute_batch(batch: list[Case], verdicts: "SimpleQueue[Verdict]") -> None:
+    left = list(batch)
+
+    def execute(case: Case) -> None:
+        verdict = lab.execute(case, run_name(case))
+        for attempt in range(2, ATTEMPTS + 1):
+            if (
+                not verdict.injected
+            ):  # the call depends on timing: another sweep was first, nothing had to be waited for
+                verdict = lab.execute(case, f"{run_name(case)}-{attempt}")
+        left.remove(case)
+        verdicts.put(verdict)
+
+    try:
+        with laboratory() as lab, ThreadPoolExecutor(RUNS_PER_CLOUD) as pool:
+            for future in [pool.submit(execute, case) for case in batch]:
+                with suppress(Exception):
+                    future.result()
+    finally:
+        for case in left:
+            verdicts.put(Verdict(case.id, asdict(case), run_name(case), problems=["the harness failed"]))
+
+
+def stratified(cases: Iterable[Case], number: int) -> list[Case]:
+    """Some cases: every kind of fault, and as many different functions as possible; the same ones each time."""
+    chosen: list[Case] = []
+    shuffled = sorted(cases, key=lambda case: hashlib.sha256(case.id.encode()).hexdigest())
+    while shuffled and len(chosen) < number:
+        faults, callers = (Counter(getattr(case, name) for case in chosen) for name in ("fault", "who"))
+        best = min(shuffled, key=lambda case: (faults[case.fault], callers[case.who]))
+        chosen.append(best)
+        shuffled.remove(best)
+    return chosen
+
+
+def summary(verdicts: list[Verdict], *, cases: int, seconds: float) -> str:
+    """docs/faults.md."""
+    lines = [
+        "# Faults injected, and what became of the runs",
+        "",
+        "Written by `make faults` (tests/faults/harness.py). It records every AWS call that the deployed roles make in",
+        "good runs on the local cloud, then runs the same matrix once for each different call and each fault, and once",
+        "stopped in each state. After each run it checks that nothing is left after the sweeps, that no uploaded",
+        "sample is lost, that the results name the fault, and that a run with a failed cell never succeeds.",
+        "",
+        f"Last run: {datetime.now(UTC):%Y-%m-%d}, {len(verdicts)} of {cases} cases in {seconds / 60:.0f} minutes "
+        f"of machine time, {RUNS_AT_ONCE} runs at once.",
+        "",
+        *_totals(verdicts),
+        "",
+        "## By fault",
+        "",
+        *_table("fault", verdicts, lambda v: f"{v.case['fault']}, {_times(v.case['times'])}"),
+        "",
+        "## By caller",
+        "",
+        *_table("caller", verdicts, lambda v: v.case["who"]),
+        "",
+        "## By call",
+        "",
+        *_table("call", verdicts, lambda v: v.case["action"]),
+        "",
+        "## Problems",
+        "",
+        *(_problem_lines(verdicts) or ["None."]),
+        "",
+        HOW_TO_READ,
+    ]
+    return "\n".join(lines)
+
+
+HOW_TO_READ = """## How to read it
+
+- *survived*: the run succeeded and every sample is in its summary. *failed*: the run ended red and its results name the
+  fault. *swept*: something was left when the run ended, and the sweeps that follow a run deleted it.
+- `3 times` and `always` are calls in a row. boto3 asks ten times (an agent's eight), Step Functions invokes a function
+  six times: three throttled answers are survived, endless ones are not.
+- *lost answer*: the call takes effect, then its connection is cut. *crash*: the call takes effect, then the function's
+  sandbox or the agent is killed with SIGKILL.
+- Waits are shortened: those of executions 100 times, those between the attempts of an AWS call 100 times
+  (local/retry_waits.py). The number of attempts and what is retried are the real ones. A function that is throttled for
+  good therefore fails here after its ten attempts, where on AWS its own time-out may come first; Step Functions then
+  retries it.
+- An agent that is denied its gate is denied three times only: it may not list the bucket, so a 403 means "not yet" to
+  it, and it would wait until its deadline.
+"""
+
+
+def _times(times: int | None) -> str:
+    return "always" if times is None else "once" if times == 1 else f"{times} times"
+
+
+def _totals(verdicts: list[Verdict]) -> list[str]:
+    leaks = sum(any(problem.startswith("left behind") for problem in v.problems) for v in verdicts)
+    lost = sum(any("samples" in problem for problem in v.problems) for v in verdicts)
+    return [
+        f"- {sum(v.injected for v in verdicts):,} faults in {len(verdicts)} runs:"
+        f" {sum(v.outcome == 'survived' for v in verdicts)} survived,"
+        f" {sum(v.outcome == 'failed' for v in verdicts)} failed and said so,"
+        f" {sum(v.outcome == 'stopped' for v in verdicts)} were stopped",
+        f"- leaks: {leaks}; {sum(bool(v.left_at_end) for v in verdicts)} runs left something that the sweeps deleted,"
+        f" after {max((v.swept_s for v in verdicts), default=0):.0f} s at the most",
+        f"- runs with lost samples: {lost}",
+        f"- runs with problems: {sum(bool(v.problems) for v in verdicts)}",
+    ]
+
+
+def _table(title: str, verdicts: list[Verdict], group: Any) -> list[str]:
+    groups: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        groups.setdefault(group(verdict), []).append(verdict)
+    lines = [f"| {title} | runs | survived | failed | stopped | swept | problems |", "|---|--:|--:|--:|--:|--:|--:|"]
+    for name, those in sorted(groups.items()):
+        outcomes = Counter(v.outcome for v in those)
+        swept, bad = sum(bool(v.left_at_end) for v in those), sum(bool(v.problems) for v in those)
+        counts = [len(those), *(outcomes[one] for one in ("survived", "failed", "stopped")), swept, bad]
+        lines.append(f"| {name} | {' | '.join(map(str, counts))} |")
+    return lines
+
+
+def _problem_lines(verdicts: list[Verdict]) -> list[str]:
+    return [f"- {v.id}: {'; '.join(v.problems)}"[:600] for v in verdicts if v.problems]
+
+
+def main() -> int:
+    """Run what is missing, write the summary; exit status 1 if any case has a problem."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--list", action="store_true", help="only list the cases")
+    parser.add_argument("--only", default="", help="a regular expression that the cases' names must match")
+    parser.add_argument("--again", action="store_true", help="begin anew, forgetting finished cases")
+    parser.add_argument("--problems", action="store_true", help="run those with problems once more")
+    arguments = parser.parse_args()
+    WORK.mkdir(parents=True, exist_ok=True)
+    listed, finished = WORK / "work-list.json", WORK / "cases.jsonl"
+    if arguments.again:
+        listed.unlink(missing_ok=True)
+        finished.unlink(missing_ok=True)
+    if not listed.exists():
+        listed.write_text(json.dumps([asdict(case) for case in record_all()]))
+    cases = [Case(**case) for case in json.loads(listed.read_text())]
+    lines_so_far = finished.read_text().splitlines() if finished.exists() else []
+    verdicts = {found["id"]: Verdict(**found) for found in map(json.loads, lines_so_far)}
+    done = {name for name, verdict in verdicts.items() if not (arguments.problems and verdict.problems)}
+    missing = [case for case in cases if case.id not in done and re.search(arguments.only, case.id)]
+    print(f"{len(cases)} cases, {len(missing)} to run", flush=True)
+    if arguments.list:
+        print("\n".join(case.id for case in missing))
+        return 0
+    with finished.open("a") as lines:
+        for number, verdict in enumerate(execute_all(missing), 1):
+            verdicts[verdict.id] = verdict
+            lines.write(json.dumps(asdict(verdict)) + "\n")
+            lines.flush()
+            print(
+                f"{number}/{len(missing)} {verdict.outcome or '-':9} {verdict.seconds:5.1f} s  {verdict.id}", flush=True
+            )
+            for problem in verdict.problems:
+                print(f"      PROBLEM: {problem[:1000]}", flush=True)
+    known = [verdicts[case.id] for case in cases if case.id in verdicts]
+    text = summary(known, cases=len(cases), seconds=sum(v.seconds for v in known) / RUNS_AT_ONCE)
+    (ROOT / "docs" / "faults.md").write_text(text)
+    print(text)
+    return int(any(v.problems for v in known) or len(known) < len(cases))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
