@@ -92,6 +92,8 @@ def _status_line(now: RunProgress) -> str:
     counts = f"{now.count('measured')} of {len(now.cells)} cells measured"
     if now.count("failed"):
         counts += f", {now.count('failed')} failed"
+    if now.count("skipped"):
+        counts += f", {now.count('skipped')} skipped"
     reason = f" ({execution.error})" if execution.error else ""
     return f"run {execution.run}: {execution.status}{reason}, {counts}"
 

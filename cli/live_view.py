@@ -55,6 +55,8 @@ def _bar(progress: RunProgress, now: float, is_local: bool) -> RenderableType:
     counts = f"{progress.count('measured')} of {len(progress.cells)} cells measured"
     if progress.count("failed"):
         counts += f", {progress.count('failed')} failed"
+    if progress.count("skipped"):
+        counts += f", {progress.count('skipped')} skipped"
     times = rough_duration(progress.elapsed_s(now))
     if progress.expected_s:
         expected = rough_duration(progress.expected_s)

@@ -8,9 +8,14 @@ import typer
 from typer.core import TyperGroup
 
 from cli import local_up, terminal
+from cli.compare import compare
 from cli.errors import CommandError, ExitCode, explain
+from cli.fit import fit
+from cli.import_fio import import_fio
+from cli.import_published import import_published
 from cli.plan import plan
 from cli.reap import reap
+from cli.report import report
 from cli.results import results
 from cli.run import run
 from cli.runs import runs
@@ -23,6 +28,7 @@ Order of use:
   matrix run FILE --local   try it on this machine, without AWS
   matrix run FILE           measure on AWS (after `sam deploy`)
   matrix results latest     what came out
+  matrix report latest      the same as a page with charts
 
 `matrix COMMAND --help` has an example of each. Documentation: docs/cli.md
 """
@@ -76,7 +82,7 @@ def matrix(
     """Find out which AWS storage to buy: a matrix of storages x workloads x fleets, measured on real instances."""
 
 
-for command in (plan, run, watch, results, runs, reap, schema):
+for command in (plan, run, watch, results, report, compare, fit, runs, reap, import_fio, import_published, schema):
     app.command()(command)
 app.add_typer(local_up.app, name="local")
 

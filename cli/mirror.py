@@ -25,6 +25,16 @@ def keep(service: Service, run: str) -> Path:
     return run_folder(run)
 
 
+def restore(service: Service, run: str) -> None:
+    """Put a mirrored run back into the bucket of a local cloud that has not seen it, for another run to resume it."""
+    folder = runs_folder() / Path(run).name
+    if next(service.keys(run), None) is not None or not folder.is_dir():
+        return
+    for path in folder.rglob("*"):
+        if path.is_file() and path.name != EXECUTION:
+            service.upload(path, f"runs/{run}/{path.relative_to(folder).as_posix()}")
+
+
 def mirrored_runs() -> list[str]:
     """Return the names of the runs that are mirrored here, newest first."""
     folders = [folder for folder in runs_folder().glob("*") if folder.is_dir()]

@@ -36,14 +36,19 @@ class Planned:
 
 def read_and_plan(file: Path, region: str | None) -> Planned:
     """Read and plan a matrix; raises BadMatrix with every problem."""
-    text = read(file)
+    return plan_text(read(file), region)
+
+
+def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
+    """Plan a matrix; `earlier` is what the run that it resumes has of its cells. Raises BadMatrix."""
     # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
     from matrix.planning import plan
     from matrix.problems import InvalidMatrix
     from matrix.scenario import parse_json, read_matrix
 
     try:
-        document = plan(read_matrix(text), region=region or DEFAULT_REGION).to_document()
+        planned = plan(read_matrix(text), region=region or DEFAULT_REGION, earlier=earlier)
+        document = planned.to_document()
     except InvalidMatrix as invalid:
         raise BadMatrix(invalid.to_document()) from invalid
     return Planned(parse_json(text), document)

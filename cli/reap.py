@@ -11,7 +11,7 @@ from cli.errors import CommandError, ExitCode
 from cli.service import Service
 
 
-def reap(  # noqa: PLR0917 - typer makes an option of each
+def reap(
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="Only what belongs to this run (stopped or not).")
     ] = None,

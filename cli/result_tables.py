@@ -7,17 +7,21 @@ from rich.table import Table
 from rich.text import Text
 
 from matrix.rendering import (
+    ABSENT,
     LOCAL_NOTE,
+    NOT_CARRIED_NOTE,
     PERCENTILES,
     all_warnings,
+    decision_sentences,
     direction,
-    duration,
     error_text,
+    figure,
     fleet_label,
-    number,
+    interval,
     point_labels,
     primary_metric,
     reading_order,
+    sample_count,
 )
 
 Summary = dict[str, Any]
@@ -31,15 +35,26 @@ def show(console: Console, summary: Summary) -> None:
     status = summary.get("status", "")
     style = "green" if status == "measured" else "red"
     console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (status, style)))
+    for sentence in decision_sentences(summary):
+        console.print(Text(sentence, "bold"), soft_wrap=not console.is_terminal)
     for (workload, metric), cells in _by_metric(summary).items():
         console.print()
         console.print(table(workload, metric, cells, console.width))
+    if has_refused(summary):
+        console.print()
+        console.print(Text(NOT_CARRIED_NOTE))
     show_failed(console, summary)
     for warning in all_warnings(summary):
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if summary.get("environment") == "local":
         console.print()
         console.print(Text(LOCAL_NOTE, "yellow"))
+
+
+def has_refused(summary: Summary) -> bool:
+    """Whether a percentile is shown as `≥` or as a dash for want of values."""
+    shown = (primary_metric(point) for cell in summary.get("cells", []) for point in cell.get("points") or [])
+    return any(not all((found[1].get("carried") or {}).values()) for found in shown if found)
 
 
 def _by_metric(summary: Summary) -> dict[tuple[str, str], list[dict[str, Any]]]:
@@ -55,7 +70,8 @@ def _by_metric(summary: Summary) -> dict[tuple[str, str], list[dict[str, Any]]]:
 def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -> Table:
     """Build the table of one workload."""
     between = ", " if width >= NARROW else ",\n"
-    example = next(point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"])
+    shown = [point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"]]
+    example = shown[0]
     unit = example.get("unit", "")
     title = f"{workload}: {unit if unit != 's' else 'duration'} ({direction(example)})"
     built = Table(
@@ -66,21 +82,25 @@ def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -
     built.add_column("Storage, fleet, point", overflow="fold")
     for percentile in PERCENTILES:
         built.add_column(percentile.upper(), justify="right", no_wrap=True)
+    has_intervals = any(interval(one) != ABSENT for one in shown)
+    if has_intervals:
+        built.add_column("P50, 95 %", justify="right", no_wrap=True)
     built.add_column("n", justify="right", no_wrap=True)
     for cell in reading_order(cells):
         built.add_row(Text(f"{cell['file_system']}{between}{fleet_label(cell['fleet'])}", "cyan"))
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             if metric in point["metrics"]:
-                built.add_row(f"  {labels[point['id']]}", *_figures(point["metrics"][metric]))
+                built.add_row(f"  {labels[point['id']]}", *_figures(point["metrics"][metric], has_intervals))
     return built
 
 
-def _figures(metric: dict[str, Any]) -> list[str | Text]:
-    write = duration if metric.get("unit") == "s" else number
-    values = [metric.get(percentile) for percentile in PERCENTILES]
-    count = Text(f"{metric['n']}/{metric['expected_n']}", "" if metric["n"] == metric["expected_n"] else "red")
-    return [*("–" if value is None else write(value) for value in values), count]
+def _figures(metric: dict[str, Any], has_intervals: bool) -> list[str | Text]:
+    # The unit stands in the title.
+    bare = {**metric, "unit": "s" if metric.get("unit") == "s" else ""}
+    count = Text(sample_count(metric), "" if metric["n"] == metric["expected_n"] else "red")
+    middle = [interval(bare)] if has_intervals else []
+    return [*(figure(bare, percentile).strip() for percentile in PERCENTILES), *middle, count]
 
 
 def show_failed(console: Console, summary: Summary) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -28,6 +29,9 @@ class Format(StrEnum):
 def results(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The run's name, or `latest`.")] = LATEST,
     format_: Annotated[Format, typer.Option("--format", help="How to write them.")] = Format.TABLE,
+    published: Annotated[
+        bool, typer.Option("--published", help="Put the published figures beside, where there are any.")
+    ] = False,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
@@ -41,10 +45,50 @@ def results(
     Example: matrix results latest --format csv > results.csv
     """
     summary = find_summary(run, local=local, stack=stack, region=region)
-    if format_ is Format.TABLE:
+    if published:
+        _show_beside(summary, format_)
+    elif format_ is Format.TABLE:
         result_tables.show(terminal.stdout(), summary)
     else:
         typer.echo(_text(summary, format_), nl=False)
+
+
+def _show_beside(summary: Summary, format_: Format) -> None:
+    # Reading the published figures is only worth it where they are asked for.
+    from cli import published_tables
+    from matrix.published import beside
+
+    rows = beside(summary)
+    if format_ is Format.JSON:
+        typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+    elif format_ is Format.CSV:
+        typer.echo(published_tables.to_csv(rows), nl=False)
+    elif format_ is Format.MARKDOWN:
+        typer.echo(published_tables.to_markdown(rows))
+    else:
+        published_tables.show(terminal.stdout(), summary, rows)
+
+
+def find_run(run: str, *, local: bool, stack: str | None, region: str | None) -> Summary:
+    """Return the summary of a run with the single values of each point, where they can be found."""
+    summary = find_summary(run, local=local, stack=stack, region=region)
+    name = summary["run"]
+    if mirror.document(name, "summary.json") is not None and not (stack or region):
+        read = partial(mirror.document, name)
+    elif summary.get("environment") == "published":
+        return summary
+    else:
+        is_local = local or summary.get("environment") == "local"
+        read = partial(Service(deployment.find(local=is_local, stack=stack, region=region)).document, name)
+    cells = [_with_samples(cell, read(f"cells/{cell['id']}/result.json")) for cell in summary.get("cells", [])]
+    return {**summary, "cells": cells}
+
+
+def _with_samples(cell: Summary, result: Summary | None) -> Summary:
+    """Runs of before the values were kept have none: they are compared by what there is."""
+    found = {point["id"]: point.get("samples") for point in (result or {}).get("points") or []}
+    points = [{**point, "samples": found.get(point["id"])} for point in cell.get("points") or []]
+    return {**cell, "points": points}
 
 
 def _text(summary: Summary, format_: Format) -> str:

@@ -5,11 +5,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli import deployment, local_cloud, options, plan_tables, planning, running, terminal, tools
+from cli import deployment, local_cloud, options, plan_tables, planning, resuming, running, terminal, tools
 from cli.deployment import Deployment
 from cli.errors import CommandError, ExitCode
 from cli.plan import report_problems
@@ -19,13 +20,21 @@ from cli.service import Service
 from matrix.rendering import rough_duration
 
 
-def run(  # noqa: PLR0917 - typer makes an option of each
-    file: options.MatrixFile,
+def run(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="The matrix: a JSON file, or - for standard input; with --resume, that run's own."
+        ),
+    ] = None,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="RUN", help="Name of the run (default: made up).")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Measure only what this earlier run has not.")
     ] = None,
     as_json: options.AsJson = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to the expected cost without being asked.")] = False,
@@ -44,20 +53,55 @@ def run(  # noqa: PLR0917 - typer makes an option of each
     """
     if local and stack:
         raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
-    try:
-        planned = planning.read_and_plan(file, region)
-    except planning.BadMatrix as bad:
-        report_problems(file, bad, as_json)
-        raise typer.Exit(ExitCode.BAD_INPUT) from None
-    wish = Wish(name or running.made_up_name(planned.plan["name"]), as_json, detach)
+    if file is None and resume is None:
+        raise CommandError("what shall be measured?", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
     # Until a run has started, SIGTERM only has to undo what Ctrl-C would.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        wish = Wish(name or "", as_json, detach)
+        if resume is not None:
+            _resume(resume, file, region, wish, place=(local, stack), yes=yes)
+            return
+        planned = planning.read_and_plan(file or planning.STDIN, region)
+    except planning.BadMatrix as bad:
+        report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
+    wish = _named(wish, planned)
     if local:
         _run_here(planned, wish)
     else:
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
         found = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
         running.run_to_end(Service(found), planned, wish)
+
+
+def _named(wish: Wish, planned: Planned) -> Wish:
+    return replace(wish, run=wish.run or running.made_up_name(planned.plan["name"]))
+
+
+def _resume(
+    run: str, file: Path | None, region: str | None, wish: Wish, *, place: tuple[bool, str | None], yes: bool
+) -> None:
+    """Plan what is left of a run where that run is, then do it like any other."""
+    local, stack = place
+    if not local:
+        service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
+        planned = resuming.plan_rest(service, run, file, region)
+        _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
+        running.run_to_end(service, planned, _named(wish, planned))
+        return
+    own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
+    with _local_cloud() as found:
+        service = Service(found)
+        planned = resuming.plan_rest(service, run, file, region)
+        terminal.stderr().print(_taken_over(planned))
+        running.run_to_end(service, _one_at_a_time(planned), _named(own, planned))
+
+
+def _taken_over(planned: Planned) -> str:
+    totals = planned.plan["totals"]
+    taken = totals.get("taken_over", 0)
+    return f"{taken} of {totals['cells']} cells are taken over, {totals['cells'] - taken} are measured."
 
 
 def _run_here(planned: Planned, wish: Wish) -> None:
@@ -97,6 +141,8 @@ def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
     console = terminal.stderr()
     sentence = plan_tables.cost_sentence(planned.plan)
     console.print(f"{planned.plan['name']}: {planned.plan['totals']['cells']} cells, cost {sentence}")
+    if "resume" in planned.matrix:
+        console.print(_taken_over(planned))
     if yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0:
         return
     if asked_from_pipe or not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -6,6 +6,7 @@ import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -17,6 +18,7 @@ from cli.interruption import ClosingDown, Interrupted, Patience
 from cli.planning import Planned
 from cli.progress import RunProgress
 from cli.service import Service
+from matrix.rendering import receipt_sentence
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
 AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)
@@ -88,6 +90,7 @@ def keep(service: Service, run: str) -> str:
 def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
     """Show what came out of a run that has ended, and exit with what it came to."""
     run = ended.execution.run
+    _complete_receipt(service, run)
     where = keep(service, run)
     summary = service.document(run, "summary.json")
     if summary is None:
@@ -101,6 +104,8 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
         result_tables.show(console, summary)
         for line in _file_system_errors(ended):
             console.print(line, soft_wrap=not console.is_terminal)
+        if summary.get("receipt"):
+            console.print(f"Receipt: {receipt_sentence(summary['receipt'])}", soft_wrap=True)
         _say_where(console, service, run, where)
     all_measured = all(cell["state"] == "measured" for cell in summary["cells"])
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
@@ -109,9 +114,23 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
     raise typer.Exit(ExitCode.MEASURED if is_good else ExitCode.FAILED)
 
 
+def _complete_receipt(service: Service, run: str) -> None:
+    """Let the sweep after a local run complete its receipt before its files are kept; on AWS it comes by itself."""
+    # botocore takes a quarter of a second to import, which `matrix --help` need not wait for.
+    from botocore.exceptions import ClientError
+
+    if service.deployment.environment == "local":
+        # What was measured shall be shown, whatever becomes of the receipt.
+        with suppress(CommandError, ClientError):
+            service.reap(run)
+
+
 def _say_where(console: Console, service: Service, run: str, where: str) -> None:
     console.print(f"Results: {where}", soft_wrap=True)
     console.print("         summary.md, .csv, .json; samples, raw output and log of each instance")
+    # A report that could not be drawn costs a run nothing else; what is on AWS is not asked for again.
+    if service.deployment.environment != "local" or Path(where, "report.html").exists():
+        console.print(f"Report:  {where}report.html", soft_wrap=True)
     flag = "--local" if service.deployment.environment == "local" else service.deployment.flag
     console.print(f"Again:   matrix results {run} {flag} --format markdown", soft_wrap=True)
 

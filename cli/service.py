@@ -111,6 +111,10 @@ class Service:
             for part in body.iter_chunks(1 << 20):
                 file.write(part)
 
+    def upload(self, path: Path, key: str) -> None:
+        """Copy a file to one object."""
+        self._bucket.put_object(Bucket=self.deployment.outputs["BucketName"], Key=key, Body=path.read_bytes())
+
     def where(self, run: str) -> str:
         """Say where the results of a run are."""
         return f"s3://{self.deployment.outputs['BucketName']}/runs/{run}/"

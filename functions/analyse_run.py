@@ -1,13 +1,17 @@
 """Analyse run: gather all cells into the run's summary, for machines and for people."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import blackboard, ledger
+from aws import blackboard, receipts
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
-from matrix import rendering
+from matrix import rendering, report
+from matrix.costs import Bill
+from matrix.decision import decide
 from matrix.keys import Board, run_key
 from matrix.results import run_summary
 
@@ -16,7 +20,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
-    """Write summary.json, .csv and .md; answer whether every cell was measured and nothing was left behind."""
+    """Write the summaries and the report; answer whether every cell was measured and nothing was left behind."""
     run = event["run"]
     plan = plan_of(run)
     results = {
@@ -24,7 +28,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         for cell in plan["cells"]
         if (result := blackboard.get(Board.of_cell(run, cell["id"]).result)) is not None
     }
-    left_behind = [{"kind": row["kind"], "id": row["id"]} for row in ledger.resources(run) if "gone_at" not in row]
+    receipt = receipts.make(run, sweep=None)
+    left_behind = receipts.still_there(receipt)
     summary = run_summary(
         run=run,
         plan=plan,
@@ -34,13 +39,41 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         results=results,
         left_behind=left_behind,
     )
+    summary["receipt"] = receipt
+    warnings = _decide(summary, results, plan)
     blackboard.put(run_key(run, "summary.json"), summary)
     blackboard.put_text(run_key(run, "summary.csv"), rendering.to_csv(summary), "text/csv")
     blackboard.put_text(run_key(run, "summary.md"), rendering.to_markdown(summary), "text/markdown")
+    undrawn = _write_report(run, summary, results, plan)
     return {
         "state": "measured" if summary["status"] == "measured" and not left_behind else "failed",
         "totals": summary["totals"],
         "left_behind": len(left_behind),
         "cost_usd": summary["cost_usd"],
+        "decision": rendering.decision_sentences(summary),
         "summary": f"s3://{environment().bucket}/{run_key(run, 'summary.json')}",
+        "report": None if undrawn else f"s3://{environment().bucket}/{run_key(run, 'report.html')}",
+        "warnings": warnings + undrawn,
     }
+
+
+def _decide(summary: dict[str, Any], results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
+    """Put the decision into the summary and return what went wrong: without one, all figures are worth as much."""
+    bill = Bill.of(plan, summary["receipt"])
+    try:
+        summary["decision"] = decide(summary, results=results, objective=plan.get("objective"), bill=bill)
+    except Exception as error:  # whatever it is: what was measured must not be lost to it
+        logger.exception("no decision")
+        return [f"no decision was reached: {type(error).__name__}: {error}"]
+    return []
+
+
+def _write_report(run: str, summary: dict[str, Any], results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
+    """Write report.html and return what went wrong with it: a page that cannot be drawn costs no measured figure."""
+    try:
+        page = report.render(summary, results=results, plan=plan)
+        blackboard.put_text(run_key(run, "report.html"), page, "text/html; charset=utf-8")
+    except Exception as error:  # whatever it is: the summary is written, and `matrix report` can draw it again
+        logger.exception("no report", run=run)
+        return [f"report.html was not written: {type(error).__name__}: {error}"]
+    return []

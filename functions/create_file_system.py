@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import ledger, storages, tags
+from aws import budgeting, ledger, storages, tags
 from aws.clock import now
 from aws.plans import file_system_of, plan_of
 
@@ -12,10 +12,14 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
-    """Create the file system, or find the one that an earlier try has created."""
+    """Create the file system, or find the one that an earlier try has created.
+
+    OverBudget or DeadlinePassed is raised before anything exists; its cells are then skipped.
+    """
     run, name = event["run"], event["file_system"]
     plan = plan_of(run)
     planned = file_system_of(plan, name)
+    budgeting.admit_file_system(run, plan, planned)
     ledger.set_file_system(run, name, "creating")
     resource_id = storages.of(planned["storage"]).create(
         storages.token(run, name), planned["storage"], tags.tags(plan, file_system=name)

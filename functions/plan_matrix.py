@@ -5,7 +5,7 @@ import json
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import agent_package, blackboard, ledger
+from aws import account, agent_package, blackboard, ledger, price_list, resuming
 from aws.clock import now
 from aws.environment import environment
 from matrix.keys import run_key
@@ -17,10 +17,12 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
-    """Write the plan of a run. InvalidMatrix fails the execution before anything exists."""
+    """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists."""
     run = event["run"]
     matrix = read_matrix(json.dumps(event["matrix"]))
-    planned = plan(matrix, region=environment().region)
+    earlier = resuming.earlier(matrix.resume) if matrix.resume else None
+    region = environment().region
+    planned = plan(matrix, region=region, prices=price_list.book(matrix, region), earlier=earlier)
     created_at = now()
     document = planned.to_document() | {
         "run": run,
@@ -28,16 +30,21 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         "created_at": created_at,
         "deadline_at": created_at + planned.deadline_s,
         "owner": matrix.owner or "unknown",
+        "budget_usd": matrix.budget_usd,
+        "region": region,
+        "objective": matrix.objective.to_document() if matrix.objective else None,
         "environment": environment().name,
         "agent_key": agent_package.publish(),
     }
+    document["warnings"] += account.check(document, matrix.max_concurrent_file_systems)
     blackboard.put(run_key(run, "matrix.json"), event["matrix"])
     blackboard.put(run_key(run, "plan.json"), document)
-    facts = ("execution_arn", "created_at", "deadline_at", "owner", "environment")
+    facts = ("execution_arn", "created_at", "deadline_at", "owner", "environment", "budget_usd")
     ledger.start_run(run, document, **{name: document[name] for name in facts})
+    resuming.take_over(run, document)
     expected_usd = document["totals"]["cost_usd"]["expected"]
     return {
-        "file_systems": [one["id"] for one in document["file_systems"]],
+        "file_systems": [one["id"] for one in document["file_systems"] if one["cells"]],
         "max_concurrent_file_systems": matrix.max_concurrent_file_systems,
         "dry_run": matrix.dry_run,
         "within_budget": matrix.budget_usd is None or expected_usd <= matrix.budget_usd,

@@ -6,6 +6,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws import analysing, blackboard, ledger
 from aws.failures import readable
 from aws.plans import cell_of, file_system_of, plan_of
+from matrix.admission import skipped
 from matrix.keys import Board
 
 logger = Logger()
@@ -13,13 +14,21 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
-    """Write a failed result for each cell that has none yet, with the file system's error."""
+    """Write a failed result for each cell that has none yet, with the file system's error.
+
+    Where the file system was not begun for want of budget or time, its cells are skipped, not failed.
+    """
     run, name = event["run"], event["file_system"]
     plan = plan_of(run)
     error = readable(event["failure"])
     ledger.set_file_system(run, name, "failed", error=error)
     logger.error("file system failed", file_system=name, error=error)
     for cell in file_system_of(plan, name)["cells"]:
-        if not blackboard.exists(Board.of_cell(run, cell).result):
+        if blackboard.exists(Board.of_cell(run, cell).result):
+            continue
+        skip = skipped(error)
+        if skip:
+            analysing.write_skipped(run, cell_of(plan, cell), skip)
+        else:
             analysing.write_result(run, cell_of(plan, cell), [], error=error)
     return {"file_system": name, "state": "failed"}

@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import fleets, ledger
+from aws import fleets, inventory, ledger
 from aws.plans import cell_of, plan_of
 
 logger = Logger()
@@ -14,6 +14,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     """Terminate what carries the cell's tags; found by tag, so a launch that crashed half-way is covered too."""
     run, cell = event["run"], event["cell"]
     ledger.set_cell(run, cell, "stopping")
+    inventory.record(run, cell=cell)
     instances = fleets.of_file_system(run, cell_of(plan_of(run), cell)["file_system"], cell)
     fleets.terminate(instances)
     return {"cell": cell, "stopped": len(instances)}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -34,12 +35,18 @@ def put_if_absent(key: str, document: Any) -> bool:
     return True
 
 
-def get_bytes(key: str) -> bytes | None:
-    """Return an object's bytes, None where there is none."""
+def get_bytes(key: str, at_most: int | None = None) -> bytes | None:
+    """Return an object's bytes, None where there is none.
+
+    Of an object that an instance has written, `at_most` bytes and one more are read, however large it is: enough to
+    see that it is too large.
+    """
     try:
-        return client("s3").get_object(Bucket=environment().bucket, Key=key)["Body"].read()
+        body = client("s3").get_object(Bucket=environment().bucket, Key=key)["Body"]
     except client("s3").exceptions.NoSuchKey:
         return None
+    with closing(body):
+        return body.read() if at_most is None else body.read(at_most + 1)
 
 
 def get(key: str) -> Any:

@@ -1,21 +1,23 @@
-"""One step of taking a file system down: instances, then their volumes, then the file system itself."""
+"""One step of taking a file system down: instances, then their volumes, then the file system, then copies of it."""
 
-from aws import fleets, ledger, storages, tags
+from aws import backups, budgeting, fleets, inventory, ledger, storages, tags
 from aws.plans import file_system_of, plan_of
 
 
 def step(run: str, file_system: str) -> str:
     """Do what can be done now and return `gone` or `deleting`. Everything is found by tag or token, not from notes."""
+    inventory.record(run, file_system=file_system)
     if fleets_left(run, file_system):
         return "deleting"
-    storage = file_system_of(plan_of(run), file_system)["storage"]
-    kind = storages.of(storage)
+    plan = plan_of(run)
+    planned = file_system_of(plan, file_system)
+    kind = storages.of(planned["storage"])
     resource_id = kind.find(storages.token(run, file_system))
     if resource_id and not kind.delete(resource_id):
         return "deleting"
-    for resource in ledger.resources(run):
-        if resource.get("file_system") == file_system and "gone_at" not in resource:
-            ledger.resource_gone(run, resource["id"], verified="no longer listed by its tags or token")
+    if inventory.verify(run, file_system=file_system) or copies_left(run, file_system):
+        return "deleting"
+    budgeting.settle_file_system(run, plan, planned)
     ledger.set_file_system(run, file_system, "gone")
     return "gone"
 
@@ -33,3 +35,14 @@ def fleets_left(run: str, file_system: str) -> bool:
         if state == "available":
             fleets.delete_volume(volume)
     return bool(instances or volumes)
+
+
+def copies_left(run: str, file_system: str) -> bool:
+    """Delete the copies that AWS has made of the file system or its volumes; say whether there were any."""
+    rows = [row for row in ledger.resources(run) if row.get("file_system") == file_system]
+    found = backups.look(run, rows)
+    of_it = {row["id"] for row in rows}
+    copies = [copy for copy in found.copies if copy.of in of_it]
+    backups.note(run, backups.Look(copies, found.unasked), rows)
+    backups.delete(copies)
+    return bool(copies)

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,12 @@ _QUOTA = {
     "MaxIOPSLimitExceeded", "InsufficientFreeAddressesInSubnet", "AddressLimitExceeded",
 }  # fmt: skip
 _CAPACITY = {"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity", "Unsupported"}
+# Here and not in the launch template: mappings in a request may replace the template's, and then the image's own,
+# unencrypted one would count.
+ROOT_VOLUME = {
+    "DeviceName": "/dev/xvda",
+    "Ebs": {"VolumeType": "gp3", "VolumeSize": 20, "Encrypted": True, "DeleteOnTermination": True},
+}
 ALIVE = ("pending", "running", "stopping", "stopped", "shutting-down")
 
 
@@ -54,12 +60,13 @@ def launch(
         "InstanceType": instance_type,
         "SubnetId": network.subnets()[0],
         "UserData": user_data,
+        "BlockDeviceMappings": [ROOT_VOLUME],
         "TagSpecifications": [
             {"ResourceType": kind, "Tags": resource_tags} for kind in ("instance", "volume", "network-interface")
         ],
     }
     if storage["type"] == "ebs":
-        request["BlockDeviceMappings"] = [ebs.block_device(storage)]
+        request["BlockDeviceMappings"].append(ebs.block_device(storage))
     launched: list[str] = []
     try:
         for batch, start in enumerate(range(0, count, BATCH)):
@@ -108,12 +115,21 @@ def tagged() -> Iterator[tuple[str, dict[str, str]]]:
         yield one["InstanceId"], tags.as_mapping(one["Tags"])
 
 
+def of_run(run: str) -> Iterator[dict[str, Any]]:
+    """Yield EC2's description of every instance of a run, for an hour also of those that have ended."""
+    yield from _describe([{"Name": f"tag:{tags.RUN}", "Values": [run]}])
+
+
 def tagged_volumes() -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield (id, state, tags) of every volume of any run."""
-    pages = client("ec2").get_paginator("describe_volumes")
-    for page in pages.paginate(Filters=[{"Name": "tag-key", "Values": [tags.RUN]}]):
-        for volume in page["Volumes"]:
-            yield volume["VolumeId"], volume["State"], tags.as_mapping(volume["Tags"])
+    for volume in volumes([{"Name": "tag-key", "Values": [tags.RUN]}]):
+        yield volume["VolumeId"], volume["State"], tags.as_mapping(volume["Tags"])
+
+
+def volumes(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield EC2's description of every volume that passes the filters."""
+    for page in client("ec2").get_paginator("describe_volumes").paginate(Filters=filters):
+        yield from page["Volumes"]
 
 
 def delete_volume(volume: str) -> None:
@@ -134,6 +150,13 @@ def terminate(instances: Iterable[str]) -> None:
         except ClientError as error:
             if error.response["Error"]["Code"] != "InvalidInstanceID.NotFound":
                 raise
+
+
+def running_vcpus(is_counted: Callable[[str], bool]) -> float:
+    """Return the vCPUs of all instances of the account that run or start, of the types that count."""
+    alive = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
+    cpus = [one["CpuOptions"] for one in _describe(alive) if is_counted(one["InstanceType"]) and "CpuOptions" in one]
+    return float(sum(one["CoreCount"] * one["ThreadsPerCore"] for one in cpus))
 
 
 def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from aws import blackboard, fleets, ledger, storages
+from aws import blackboard, fleets, inventory, ledger, storages
 from aws.clock import now
 from aws.environment import environment
 from matrix.jobs import user_data
@@ -26,6 +26,8 @@ def launch(
     document = job(
         run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=environ.name, now=now()
     )  # fmt: skip
+    # Past the run's deadline the sweep ends the instances; until then they shall have uploaded what they have.
+    document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     blackboard.put_if_absent(board.job, document)
     blackboard.put_if_absent(board.gate, {"step": -1})
     launched_at = now()
@@ -46,6 +48,8 @@ def launch(
     )
     for instance in instances:
         ledger.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
+    # The volumes: EC2 makes them with the instances and deletes them with them, so now is the time to see them.
+    inventory.record(plan["run"], cell=purpose, file_system=cell["file_system"])
     blackboard.put(board.fleet, {"instances": instances, "launched_at": launched_at})
 
 

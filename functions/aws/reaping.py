@@ -1,4 +1,4 @@
-"""Find by tag whatever a run has left, decide whether the run still needs it, and delete it."""
+"""Find by tag whatever a run has left, decide whether the run still needs it, delete it, and complete its receipt."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from aws import fleets, tags
+from aws_lambda_powertools import Logger
+from botocore.exceptions import ClientError
+
+from aws import backups, fleets, ledger, receipts, tags
 from aws.clients import client
 from aws.storages import efs, fsx_openzfs
+
+logger = Logger(child=True)
 
 
 @dataclass(frozen=True)
@@ -26,10 +31,12 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, An
 
     A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` looks at the
     resources of one run. Deleting an instance is done at once; a volume or file system may have to wait for it, stays
-    `remaining`, and goes in a later sweep.
+    `remaining`, and goes in a later sweep. Copies that AWS has made carry no tags of ours: they are found, and
+    deleted, with the receipt of the run that they belong to.
     """
     is_running = _RunningRuns()
-    deleted, remaining = [], []
+    deleted: list[dict[str, str]] = []
+    remaining: list[dict[str, str]] = []
     for leftover in _all_tagged():
         run = leftover.tags[tags.RUN]
         if only_run and run != only_run:
@@ -37,9 +44,41 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, An
         if is_running(run) and not _is_overdue(leftover.tags, now):
             continue
         entry = {"kind": leftover.kind, "id": leftover.id, "run": run}
-        is_gone = not is_dry_run and bool(leftover.delete())
+        is_gone = not is_dry_run and _delete(leftover)
         (deleted if is_gone else remaining).append(entry)
+    try:
+        for run in _runs_to_settle(only_run, [*deleted, *remaining], is_running):
+            remaining += _copies_of(run)
+            if not is_dry_run:
+                receipts.after_sweep(run, sum(one["run"] == run for one in remaining))
+    except (ClientError, LookupError) as error:
+        # A table or bucket that refuses: the next sweep makes the receipt, and what this one deleted stays deleted.
+        logger.exception("no receipt yet", reason=str(error))
     return {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
+
+
+def _delete(leftover: Leftover) -> bool:
+    """Delete one; that AWS refuses it is no reason to leave the others."""
+    try:
+        return bool(leftover.delete())
+    except ClientError as error:
+        logger.exception("not deleted", kind=leftover.kind, id=leftover.id, reason=str(error))
+        return False
+
+
+def _runs_to_settle(
+    only_run: str | None, entries: list[dict[str, str]], is_running: Callable[[str], bool]
+) -> list[str]:
+    """Return the ended runs whose receipt is not complete, or no longer: something of them was found just now."""
+    open_ones = [one for one in ledger.open_receipts() if only_run in (None, one)]
+    found = [entry["run"] for entry in entries]
+    named = [only_run] if only_run else []
+    return [run for run in dict.fromkeys([*open_ones, *found, *named]) if ledger.run_row(run) and not is_running(run)]
+
+
+def _copies_of(run: str) -> list[dict[str, str]]:
+    """Return what AWS has kept of a run's volumes and file systems; the receipt deletes it."""
+    return [{"kind": copy.kind, "id": copy.id, "run": run} for copy in backups.look(run, ledger.resources(run)).copies]
 
 
 def _all_tagged() -> Iterator[Leftover]:

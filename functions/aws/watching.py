@@ -1,6 +1,5 @@
 """Look at a fleet: EC2's view first, then the blackboard."""
 
-import json
 from dataclasses import dataclass
 
 from aws import blackboard, fleets
@@ -46,15 +45,7 @@ def _reasons(board: Board) -> str:
     """What the agents themselves say, each distinct reason once: 200 of them mostly fail for the same one."""
     reasons: dict[str, None] = {}
     for key, _ in blackboard.listing(board.instances):
-        if key.endswith("/failed.json") and len(reasons) < polling.NAMED_AT_MOST:
-            reasons[_reason(blackboard.get_bytes(key) or b"")] = None
+        name = key.removeprefix(board.instances).partition("/")[2]
+        if name == "failed.json" and len(reasons) < polling.NAMED_AT_MOST:
+            reasons[polling.reason(blackboard.get_bytes(key, polling.REASON_MOST_BYTES) or b"")] = None
     return "; ".join(reasons)
-
-
-def _reason(text: bytes) -> str:
-    """An instance wrote this: it may be anything."""
-    try:
-        said = json.loads(text)
-        return f"{said['error']}: {said['message']}"[:1000]
-    except (ValueError, TypeError, KeyError):
-        return f"failed.json is not readable: {text[:100]!r}"

@@ -9,6 +9,14 @@ class QuotaExceeded(StorageMatrixError):
     """An account quota refuses the resource; waiting does not help, asking for a higher quota does."""
 
 
+class OverBudget(StorageMatrixError):
+    """The worst case of a cell or file system would take the run above budgetUsd, so it is not begun."""
+
+
+class DeadlinePassed(StorageMatrixError):
+    """A cell or file system would not be finished before the run's deadline, so it is not begun."""
+
+
 class CapacityUnavailable(StorageMatrixError):
     """AWS has no such instances free in this Availability Zone just now."""
 

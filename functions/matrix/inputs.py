@@ -19,7 +19,7 @@ class Objective(InputModel):
     metric: Annotated[str, Field(examples=["duration_s"])]
     """Name of a metric that a workload of the matrix yields."""
     percentile: Annotated[int | float, Field(ge=0, le=100)] = 90
-    """Percentile over the instances of a fleet, 0 to 100."""
+    """How many percent of a fleet's samples must be at least this good: of durations that is P90, of rates P10."""
     at_most: Annotated[int | float | None, Field(examples=[6000])] = None
     """Reached when the percentile is at most this, in the metric's unit. Either this or atLeast."""
     at_least: Annotated[int | float | None, Field(examples=[1000])] = None
@@ -72,9 +72,13 @@ class Matrix(InputModel):
     seed: Annotated[int | None, Field(ge=0, le=MOST_SEED)] = None
     """Seed of the random order; unless given, one that depends on the matrix only, so that its plan is reproducible."""
     budget_usd: Annotated[int | float | None, Field(ge=0, le=1e9, examples=[250])] = None
-    """US dollars that the expected cost may not exceed; no limit unless given."""
+    """US dollars the expected cost may not exceed; cells whose worst case would are skipped. No limit unless given."""
     dry_run: bool = False
     """Only plan: nothing is created."""
+    resume: Annotated[
+        str | None, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,80}$"), Field(examples=["builds-20261120-101500-4f"])
+    ] = None
+    """An earlier run: cells that it has measured are taken over from it, only the others are measured."""
     max_concurrent_file_systems: Annotated[int, Field(ge=1, le=40)] = 4
     """File systems that are measured at the same time; cells on one file system never are."""
     objective: Objective | None = None

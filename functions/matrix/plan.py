@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from matrix.pricing import Cost
+from matrix.pricing import CellRates, Cost
 
 Document = dict[str, Any]
 
@@ -23,6 +23,16 @@ class PlannedCell:
     deadline_s: int
     poll_s: int
     cost: Cost
+    rates: CellRates
+    shared_cost: Cost  # of its file system while it runs; counted there, not here
+    metered_cost: Cost  # the part of both that is billed by use and not by the hour
+    taken_from: Document | None = None  # the earlier run and cell whose result it has; then it is not measured
+    attempts: list[Document] = field(default_factory=list)  # what earlier runs uploaded without a valid result
+
+    @property
+    def reserve_usd(self) -> float:
+        """US dollars that must be free in the budget before it begins: its worst case."""
+        return self.cost.high + self.shared_cost.high
 
     def to_document(self) -> Document:
         """Return the cell as JSON."""
@@ -38,6 +48,11 @@ class PlannedCell:
             "deadline_s": self.deadline_s,
             "poll_s": self.poll_s,
             "cost_usd": self.cost.to_document(),
+            "reserve_usd": round(self.reserve_usd, 4),
+            "metered_usd": self.metered_cost.to_document(),
+            "rates_usd": self.rates.to_document(),
+            **({"taken_from": self.taken_from} if self.taken_from else {}),
+            **({"attempts": self.attempts} if self.attempts else {}),
         }
 
 
@@ -51,6 +66,8 @@ class PlannedFileSystem:
     populate: Document | None
     expected_s: float
     cost: Cost
+    hour_usd: float  # what it costs while it exists
+    reserve_usd: float  # worst case of creating, populating and deleting it; the rest is in its cells' reserves
 
     def to_document(self) -> Document:
         """Return the file system as JSON."""
@@ -61,6 +78,8 @@ class PlannedFileSystem:
             "populate": self.populate,
             "expected_s": round(self.expected_s, 1),
             "cost_usd": self.cost.to_document(),
+            "reserve_usd": round(self.reserve_usd, 4),
+            "rates_usd": {"hour": round(self.hour_usd, 8)},
         }
 
 
@@ -86,6 +105,7 @@ class Plan:
 
     def to_document(self) -> Document:
         """Return the plan as JSON."""
+        taken_over = sum(cell.taken_from is not None for cell in self.cells)
         return {
             "schema": 1,
             "name": self.name,
@@ -94,6 +114,7 @@ class Plan:
             "file_systems": [one.to_document() for one in self.file_systems],
             "totals": {
                 "cells": len(self.cells),
+                **({"taken_over": taken_over} if taken_over else {}),
                 "points": sum(len(cell.points) for cell in self.cells),
                 "steps": sum(len(cell.steps) for cell in self.cells),
                 "instances": self.instances,

@@ -4,8 +4,8 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,11 +23,14 @@ from matrix.pace import (
 )
 from matrix.plan import Document, Plan, PlannedCell, PlannedFileSystem
 from matrix.pricing import (
+    HOUR_S,
     LEAST_BILLED_S,
+    ROOT_VOLUME_GIB,
     Amount,
     Cost,
     PriceBook,
     Usage,
+    cell_rates,
     file_system_cost,
     instances_cost,
     orchestration_cost,
@@ -35,6 +38,7 @@ from matrix.pricing import (
     volumes_cost,
 )
 from matrix.problems import InvalidMatrix
+from matrix.resuming import Earlier, sameness
 from matrix.rules import problems_of
 from matrix.storages import Storage
 from matrix.storages.ebs import EbsStorage
@@ -45,7 +49,9 @@ from matrix.workloads.sweeps import Footprint
 CREATE_AND_DELETE_S = {"ebs": 0.0, "efs": 210.0, "fsx-openzfs": 1_500.0}
 CREATE_AND_DELETE_MOST_S = {"ebs": 0.0, "efs": 2_700.0, "fsx-openzfs": 7_200.0}
 # Fields of a matrix that change nothing about what its cells measure.
-UNMEASURED = {"$schema", "budgetUsd", "dryRun", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours"}
+UNMEASURED = {
+    "$schema", "budgetUsd", "dryRun", "resume", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours",
+}  # fmt: skip
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0
 SHUTDOWN_S = 30.0
@@ -61,11 +67,19 @@ class _Cell:
     id: str
     file_system: str
     repetitions: int
+    earlier: Earlier = field(default_factory=lambda: Earlier(None))
 
     @cached_property
     def points(self) -> list[Document]:
         params = self.combination.workload.points()
         return [{"id": f"p{i:02d}", "params": one} for i, one in enumerate(params, start=1)]
+
+    @property
+    def sameness(self) -> str:
+        """What tells that an earlier run has measured the very same."""
+        one = self.combination
+        parts = (one.storage.to_document(), one.workload.to_document(), one.fleet.to_document())
+        return sameness(*parts, self.points, self.repetitions)
 
     @cached_property
     def footprints(self) -> list[Footprint]:
@@ -90,8 +104,17 @@ class _Cell:
         return steps
 
 
-def plan(matrix: Matrix, *, region: str = "us-east-1", prices: PriceBook | None = None) -> Plan:
+def plan(
+    matrix: Matrix,
+    *,
+    region: str = "us-east-1",
+    prices: PriceBook | None = None,
+    earlier: Mapping[str, Earlier] | None = None,
+) -> Plan:
     """Return the plan of a run of `matrix` in `region`; the same matrix and seed always give the same plan.
+
+    `earlier` is what the run that is resumed has of its cells, by sameness: measured ones stay in the plan, with their
+    ids and in their order, but take no time and cost nothing.
 
     Raises InvalidMatrix where the matrix breaks a rule, as `read_matrix` would have.
     """
@@ -101,7 +124,10 @@ def plan(matrix: Matrix, *, region: str = "us-east-1", prices: PriceBook | None 
         raise InvalidMatrix(firm)
     book = (prices or published_prices()).for_region(region)
     seed = derived_seed(matrix) if matrix.seed is None else matrix.seed
-    groups = _in_order(_named_cells(matrix), seed, is_random=matrix.order == "random")
+    named = _named_cells(matrix)
+    for cell in named if earlier else []:
+        cell.earlier = (earlier or {}).get(cell.sameness, cell.earlier)
+    groups = _in_order(named, seed, is_random=matrix.order == "random")
     warnings = [problem.to_warning() for problem in found]
     planned_cells: list[PlannedCell] = []
     file_systems: list[PlannedFileSystem] = []
@@ -115,6 +141,7 @@ def plan(matrix: Matrix, *, region: str = "us-east-1", prices: PriceBook | None 
                 {"path": "repetitions", "value": matrix.repetitions, "message": f"{file_system.id}: {message}"}
             )
     expected_s = makespan_s([one.expected_s for one in file_systems], matrix.max_concurrent_file_systems)
+    fresh = [cell for cell in planned_cells if not cell.taken_from]
     deadline_s = _run_deadline_s(matrix, groups, planned_cells)
     if deadline_s < expected_s:
         message = f"the run is expected to take {expected_s / 3600:.1f} h; what is not measured by then is given up"
@@ -126,8 +153,8 @@ def plan(matrix: Matrix, *, region: str = "us-east-1", prices: PriceBook | None 
         seed=seed,
         cells=planned_cells,
         file_systems=file_systems,
-        instances=sum(cell.fleet["count"] for cell in planned_cells),
-        instance_hours=sum(cell.fleet["count"] * cell.expected_s for cell in planned_cells) / 3600,
+        instances=sum(cell.fleet["count"] for cell in fresh),
+        instance_hours=sum(cell.fleet["count"] * cell.expected_s for cell in fresh) / 3600,
         expected_s=expected_s + AROUND_THE_RUN_S / 30,
         deadline_s=deadline_s,
         cost=cost,
@@ -183,36 +210,74 @@ def _in_order(cells: list[_Cell], seed: int, *, is_random: bool) -> list[list[_C
 def _plan_file_system(
     matrix: Matrix, group: list[_Cell], seed: int, book: PriceBook
 ) -> tuple[list[PlannedCell], PlannedFileSystem]:
+    """Plan the cells of one storage, and the file system for those of them that are still to be measured."""
+    fresh = _fresh(group)
+    planned, file_system = _plan_fresh(matrix, fresh or group, seed, book)
+    by_id = {cell.id: cell for cell in planned}
+    if len(fresh) == len(group):
+        return planned, file_system
+    if not fresh:
+        nothing = replace(file_system, cells=[], populate=None, expected_s=0.0, cost=Cost(), reserve_usd=0.0)
+        return [_taken(by_id[cell.id], cell.earlier) for cell in group], nothing
+    for cell in group:
+        if cell.id not in by_id:
+            [like_fresh], _ = _plan_fresh(matrix, [cell], seed, book)
+            by_id[cell.id] = _taken(like_fresh, cell.earlier)
+    return [by_id[cell.id] for cell in group], file_system
+
+
+def _fresh(group: list[_Cell]) -> list[_Cell]:
+    return [cell for cell in group if not cell.earlier.taken_from]
+
+
+def _taken(cell: PlannedCell, earlier: Earlier) -> PlannedCell:
+    """Return a cell whose result an earlier run has: it costs nothing and takes no time."""
+    free = Cost()
+    return replace(cell, cost=free, shared_cost=free, metered_cost=free, taken_from=earlier.taken_from)
+
+
+def _plan_fresh(
+    matrix: Matrix, group: list[_Cell], seed: int, book: PriceBook
+) -> tuple[list[PlannedCell], PlannedFileSystem]:
     poll_s = poll_interval_s([cell.work for cell in group])
     if poll_s is None:  # the rules have refused it already
         raise AssertionError(f"{group[0].file_system} cannot be polled often enough")
     storage = group[0].combination.storage
-    cells = [_plan_cell(cell, poll_s, seed, book, is_random=matrix.order == "random") for cell in group]
+    stored_bytes = _stored_bytes(group)
+    cells = [_plan_cell(cell, poll_s, seed, book, stored_bytes, is_random=matrix.order == "random") for cell in group]
     populate, populate_s, populate_cost = _populate(group, book)
     around_s = CREATE_AND_DELETE_S[storage.type] + populate_s
-    usage = _usage(
-        group, cells, Amount(around_s / 2, around_s, CREATE_AND_DELETE_MOST_S[storage.type] + 3 * populate_s)
-    )
+    most_around_s = CREATE_AND_DELETE_MOST_S[storage.type] + 3 * populate_s
+    # Its cost is what it costs around its cells and while each of them runs: all prices are per second or per byte.
+    around = file_system_cost(book, storage, _usage(Amount(around_s / 2, around_s, most_around_s), [], stored_bytes))
+    around += populate_cost
     file_system = PlannedFileSystem(
         id=group[0].file_system,
         storage=storage.to_document(),
         cells=[cell.id for cell in cells],
         populate=populate,
         expected_s=around_s + sum(cell.expected_s for cell in cells),
-        cost=file_system_cost(book, storage, usage) + populate_cost,
+        cost=sum((cell.shared_cost for cell in cells), around),
+        hour_usd=file_system_cost(book, storage, _usage(Amount.exactly(HOUR_S), [], stored_bytes)).expected,
+        reserve_usd=around.high,
     )
     return cells, file_system
 
 
-def _plan_cell(cell: _Cell, poll_s: int, seed: int, book: PriceBook, *, is_random: bool) -> PlannedCell:
+def _plan_cell(
+    cell: _Cell, poll_s: int, seed: int, book: PriceBook, stored_bytes: float, *, is_random: bool
+) -> PlannedCell:
     one, work = cell.combination, cell.work
     expected_s = work.expected_s(poll_s)
     deadline_s = math.ceil(work.deadline_s(poll_s))
     each_s = Amount(work.least_s() + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
     cost = instances_cost(book, one.fleet.instance_type, one.fleet.count, each_s)
-    cost += orchestration_cost(
+    orchestration = orchestration_cost(
         book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=one.fleet.count, each_s=each_s
     )
+    cost += orchestration
+    measured_s = Amount(work.least_s(), expected_s, deadline_s)
+    moved = file_system_cost(book, one.storage, _usage(Amount.exactly(0.0), [cell], stored_bytes))
     if isinstance(one.storage, EbsStorage):
         cost += volumes_cost(book, one.storage, one.fleet.count, each_s)
     return PlannedCell(
@@ -227,6 +292,10 @@ def _plan_cell(cell: _Cell, poll_s: int, seed: int, book: PriceBook, *, is_rando
         deadline_s=deadline_s,
         poll_s=poll_s,
         cost=cost,
+        rates=cell_rates(book, one.fleet.instance_type, one.storage),
+        shared_cost=file_system_cost(book, one.storage, _usage(measured_s, [cell], stored_bytes)),
+        metered_cost=orchestration + moved,
+        attempts=cell.earlier.attempts,
     )
 
 
@@ -242,21 +311,19 @@ def _populate(group: list[_Cell], book: PriceBook) -> tuple[Document | None, flo
     return None, 0.0, Cost()
 
 
-def _usage(group: list[_Cell], cells: list[PlannedCell], around_s: Amount) -> Usage:
-    """Return how long the file system of these cells exists and what they move on it."""
-    exists_s = Amount(
-        around_s.low + sum(cell.work.least_s() for cell in group),
-        around_s.expected + sum(cell.expected_s for cell in cells),
-        around_s.high + sum(cell.deadline_s for cell in cells),
-    )
-    read = written = stored = 0.0
-    for cell in group:
+def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
+    """Return what a file system is used for in some of its time, in which these cells move their bytes on it."""
+    read = written = 0.0
+    for cell in moving:
         times = cell.combination.fleet.count * cell.repetitions
         read += times * sum(footprint.read_bytes for footprint in cell.footprints)
         written += times * sum(footprint.written_bytes for footprint in cell.footprints)
-        at_once = cell.combination.fleet.count * max(footprint.stored_bytes for footprint in cell.footprints)
-        stored = max(stored, at_once)
-    return Usage(exists_s, _guessed(read), _guessed(written), _guessed(stored))
+    return Usage(seconds, _guessed(read), _guessed(written), _guessed(stored_bytes))
+
+
+def _stored_bytes(group: list[_Cell]) -> float:
+    """Return the most that these cells keep on their file system at once."""
+    return max(cell.combination.fleet.count * max(one.stored_bytes for one in cell.footprints) for cell in group)
 
 
 def _guessed(amount: float) -> Amount:
@@ -270,12 +337,12 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
         return math.ceil(matrix.deadline_hours * 3600)
     deadline_of = {cell.id: cell.deadline_s for cell in cells}
     durations_s = []
-    for group in groups:
+    for group in filter(None, map(_fresh, groups)):
         storage = group[0].combination.storage
         populate_s = max((getattr(cell.combination.workload, "expected_seconds", 0) for cell in group), default=0)
         most_s = CREATE_AND_DELETE_MOST_S[storage.type] + 900 + WORK_FACTOR * populate_s
         durations_s.append(most_s + sum(deadline_of[cell.id] for cell in group))
-    return math.ceil(makespan_s(durations_s, matrix.max_concurrent_file_systems) + AROUND_THE_RUN_S)
+    return math.ceil(makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + AROUND_THE_RUN_S)
 
 
 def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> list[str]:
@@ -285,7 +352,7 @@ def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> lis
         f"a step takes {STEP_S:.0f} s beside its work; in larger fleets also one poll and {GATE_MARGIN_S:.0f} s",
         "work is estimated from provisioned throughput, IOPS and published latencies, 5 Gbit/s per instance at most",
         f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
-        f"on-demand Linux prices of {book.region} with an 8 GiB gp3 root volume and a public IPv4 address per instance",
+        f"on-demand Linux prices of {book.region}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
     ]
     if "efs" in storage_types:
         lines.append("creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double")
@@ -293,5 +360,9 @@ def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> lis
         lines.append("creating and deleting an FSx file system takes 25 minutes, in which it is billed")
     if any(workload.type == "build" for workload in matrix.workload):
         lines.append("a build takes its expectedSeconds and moves 10 MB/s each way")
+    lines.append(
+        "Step Functions, Lambda and S3: a poll is 3 transitions, a call and a listing; instances put 4 objects a step"
+    )
+    lines.append(book.sources())
     lines.append("data transfer between Availability Zones and CloudWatch are not in the estimate")
     return lines

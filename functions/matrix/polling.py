@@ -1,5 +1,7 @@
 """How far a fleet has got, told from the names and times of the objects its agents have put on the blackboard."""
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +23,8 @@ BOOT_ALLOWANCE_S = 900.0
 # A cell's deadline is what its agents are given; they need a moment to say so themselves.
 DEADLINE_GRACE_S = 60.0
 NAMED_AT_MOST = 5
+REASON_MOST_BYTES = 100_000
+_READY = re.compile(r"ready-([0-9]{4,7})")
 
 
 @dataclass
@@ -73,8 +77,9 @@ def read_listing(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str,
         userid, _, name = key.removeprefix(prefix).partition("/")
         one = seen.setdefault(userid.rpartition(":")[2], Seen())
         one.last_sign_at = max(modified_at, one.last_sign_at or modified_at)
-        if name.startswith("ready-"):
-            one.ready.add(int(name.removeprefix("ready-")))
+        # An instance chooses the names of what it writes: only those that an agent writes mean anything.
+        if step := _READY.fullmatch(name):
+            one.ready.add(int(step[1]))
         one.has_samples |= name == "samples.json"
         one.is_done |= name == "done.json"
         one.has_failed |= name == "failed.json"
@@ -105,6 +110,17 @@ def assess(fleet: Fleet, seen: Mapping[str, Seen], ec2_states: Mapping[str, str]
         state = "running" if started else "waiting"
         return Progress(state, step, expected, ready=started, running=started - done, done=done, failed=0)
     return _at_barrier(fleet, board, gate, now, done)
+
+
+def reason(text: bytes) -> str:
+    """Return in words what a failed.json says. An instance wrote it: it may be anything."""
+    try:
+        said = json.loads(text)
+        words = f"{said['error']}: {said['message']}"
+    except (ValueError, TypeError, KeyError, RecursionError):
+        words = f"failed.json is not readable: {text[:100]!r}"
+    # It goes into tables, reports and terminals.
+    return "".join(letter if letter.isprintable() else " " for letter in words[:1000])
 
 
 def named(instances: list[str]) -> str:

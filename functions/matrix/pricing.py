@@ -1,6 +1,7 @@
 """What a cell and a file system cost, from a dated price book: low, expected and high in US dollars."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -13,12 +14,14 @@ from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 BOOK_REGION = "us-east-1"
 HOUR_S = 3_600
 MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
-ROOT_VOLUME_GIB = 8
+ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
 LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 # How far an unconfirmed price may be off, and one that is only known for another region or a similar instance type.
 UNCONFIRMED = (0.75, 1.5)
 OTHER_REGION = (0.9, 1.4)
 GUESSED = (0.5, 2.0)
+# Regions differ by up to 2, years by less; a factor of 1,000 is a unit misread.
+UNBELIEVABLE = 4.0
 # Sizes as multiples of `large`; on-demand prices of a family are proportional to them.
 SIZES = {"nano": 1 / 16, "micro": 1 / 8, "small": 1 / 4, "medium": 1 / 2, "large": 1.0, "xlarge": 2.0}
 METAL_AS_LARGE = 48.0  # most .metal are a whole host of 96 vCPUs, 24xlarge
@@ -84,6 +87,15 @@ class Price:
         return Cost(amount.low * self.usd * low, amount.expected * self.usd, amount.high * self.usd * high)
 
 
+@dataclass(frozen=True)
+class Fresh:
+    """Today's prices in one region, by name of the book or instance type."""
+
+    region: str
+    prices: dict[str, Price]
+    refused: tuple[str, ...] = ()  # so far from the book's that they are hardly of the same thing
+
+
 @dataclass
 class PriceBook:
     """Prices of one region; `unconfirmed` and `guessed` gather the names of doubtful ones that were used."""
@@ -91,24 +103,56 @@ class PriceBook:
     prices: dict[str, Price]
     instances: dict[str, Price]
     region: str = BOOK_REGION
+    fresh: Fresh | None = None
     unconfirmed: set[str] = field(default_factory=set)
     guessed: set[str] = field(default_factory=set)
+    elsewhere: set[str] = field(default_factory=set)  # used, though of another region
     _known: dict[str, Price] = field(default_factory=dict)
 
     def for_region(self, region: str) -> "PriceBook":
         """Return the book as it applies in `region`, without doubts yet."""
-        return PriceBook(self.prices, self.instances, region)
+        return PriceBook(self.prices, self.instances, region, self.fresh)
+
+    def refreshed(self, region: str, usd: Mapping[str, float], read: str) -> "PriceBook":
+        """Return the book with prices of `region` that were read just now; they are neither widened nor warned of.
+
+        One that is further from the book's than prices of regions and years are is not believed.
+        """
+        believed: dict[str, Price] = {}
+        refused: list[str] = []
+        for name, now_usd in usd.items():
+            booked = self.prices[name] if name in self.prices else self.for_region(BOOK_REGION).instance_hour(name)
+            if booked.usd / UNBELIEVABLE <= now_usd <= booked.usd * UNBELIEVABLE:
+                believed[name] = Price(now_usd, booked.unit, "AWS Pricing API", read, confirmed=True)
+            else:
+                refused.append(name)
+        return PriceBook(self.prices, self.instances, region, Fresh(region, believed, tuple(refused)))
+
+    def _fresh(self, name: str) -> Price | None:
+        return self.fresh.prices.get(name) if self.fresh and self.fresh.region == self.region else None
+
+    def sources(self) -> str:
+        """Return in words where the prices that were used come from."""
+        fresh = [name for name in self._known if self._fresh(name)]
+        read = max(price.read for price in self.prices.values())
+        of_book = f"the book of {read}"
+        if not fresh:
+            return f"all prices are from {of_book}: the Pricing API was not asked or gave none"
+        today = max(self._known[name].read for name in fresh)
+        return (
+            f"{len(fresh)} of {len(self._known)} prices are from the Pricing API ({today}), the others from {of_book}"
+        )
 
     def price(self, name: str) -> Price:
         """Return a price by its name in prices.json."""
         if name not in self._known:
-            self._known[name] = self._judged(name, self.prices[name])
+            self._known[name] = self._fresh(name) or self._judged(name, self.prices[name])
         return self._known[name]
 
     def instance_hour(self, instance_type: str) -> Price:
         """Return the on-demand price of an hour of Linux; of an unknown family, a guess."""
         if instance_type not in self._known:
-            self._known[instance_type] = self._instance_hour(instance_type)
+            self._known[instance_type] = self._fresh(instance_type) or self._instance_hour(instance_type)
         return self._known[instance_type]
 
     def _instance_hour(self, instance_type: str) -> Price:
@@ -126,8 +170,11 @@ class PriceBook:
     def warnings(self) -> list[dict[str, object]]:
         """Return what to say about the prices that were used."""
         said: list[tuple[str, str]] = []
-        if self.region != BOOK_REGION:
+        if self.elsewhere:
             said.append((self.region, f"prices are those of {BOOK_REGION}; the range is widened for another region"))
+        if self.fresh and self.fresh.refused:
+            names = ", ".join(self.fresh.refused)
+            said.append((names, "the Pricing API's answer is too far from the book to be believed; the book's is used"))
         if self.guessed:
             names = ", ".join(sorted(self.guessed))
             said.append((names, "no price in the book; estimated by family and size, half to double"))
@@ -142,6 +189,7 @@ class PriceBook:
             self.unconfirmed.add(name)
             low, high = low * UNCONFIRMED[0], high * UNCONFIRMED[1]
         if self.region != BOOK_REGION:
+            self.elsewhere.add(name)
             low, high = low * OTHER_REGION[0], high * OTHER_REGION[1]
         return Price(price.usd, price.unit, price.source, price.read, price.confirmed, (low, high))
 
@@ -216,6 +264,30 @@ def io2_tiers(iops: int) -> list[tuple[str, int]]:
 
 
 @dataclass(frozen=True)
+class CellRates:
+    """What each instance of a cell and its volumes cost while they exist, in US dollars per hour."""
+
+    instance_hour: float  # with its public address
+    root_volume_hour: float
+    data_volume_hour: float
+
+    def to_document(self) -> dict[str, float]:
+        """Return the rates as JSON."""
+        names = ("instance_hour", "root_volume_hour", "data_volume_hour")
+        return {name: round(getattr(self, name), 8) for name in names}
+
+
+def cell_rates(book: PriceBook, instance_type: str, storage: Storage) -> CellRates:
+    """Return what one instance of a cell, its root volume and, with EBS, the volume it measures cost per hour."""
+    hour = Amount.exactly(HOUR_S)
+    return CellRates(
+        instance_hour=book.instance_hour(instance_type).usd + book.price("public_ipv4_hour").usd,
+        root_volume_hour=book.price("ebs_gp3_gib_month").usd * ROOT_VOLUME_GIB * HOUR_S / MONTH_S,
+        data_volume_hour=volumes_cost(book, storage, 1, hour).expected if isinstance(storage, EbsStorage) else 0.0,
+    )
+
+
+@dataclass(frozen=True)
 class Usage:
     """What a file system is used for: how long it exists, bytes read, written and kept."""
 
@@ -271,10 +343,15 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     transitions = poll_turns.times(3).plus(30)
     # Each instance: ready, samples and a state per step, and a heartbeat every 30 s.
     puts = each_s.times(instances / 30)
+    # A poll lists what the instances have put, a thousand names a page; a listing is priced as a put.
+    lists = poll_turns.times(1 + instances * (steps + 5) / 1_000)
+    # Functions have 512 MB, twice what the price is for; around the polls 8 calls and an analysis of 10 s at 2 GB.
+    calls = poll_turns.times(2).plus(16 + 80)
     gets = each_s.times(instances)  # a look at the gate each second, at most
     return (
         book.price("step_functions_transition").of(transitions)
-        + book.price("lambda_call_of_1_s").of(poll_turns)
+        + book.price("lambda_call_of_1_s").of(calls)
         + book.price("s3_put").of(puts.plus(4 * steps * instances))
+        + book.price("s3_put").of(lists)
         + book.price("s3_get").of(Amount(0.0, gets.expected / 2, gets.high))
     )

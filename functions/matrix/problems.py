@@ -1,6 +1,7 @@
 """What is wrong with a matrix, said so that its writer can mend it: where, which value, which rule, what to write."""
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -72,8 +73,10 @@ def path_text(path: Path) -> str:
 
 def shorten(value: object) -> object:
     """Return `value` as it may be shown: what is short as it is, everything else as a short text."""
-    if value is None or isinstance(value, (bool, float)):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)  # JSON has no infinity, but 1e999 is read as it
     if isinstance(value, (list, dict)):
         text = display(value)
         return value if len(text) <= MOST_VALUE_CHARACTERS and text[:1] in "[{" else text

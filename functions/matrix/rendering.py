@@ -15,17 +15,25 @@ Summary = dict[str, Any]
 
 PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
 ABSENT = "–"
+INTERVAL_HEAD = "P50 with 95 % confidence"
 
 # Parameters that name a point even when they are the same in all points of a cell.
 HEADLINE_PARAMS = frozenset({"rw", "bs", "iodepth", "numjobs", "threads", "directories", "block_bytes", "sync", "jobs"})
 
+NOT_CARRIED_NOTE = (
+    "≥: too few independent values for this percentile. It lies above the figure with 97.5 % confidence; how far, more "
+    "instances would tell. –: not even that it lies above the median."
+)
 LOCAL_NOTE = "Measured on this machine's disk by the local cloud: these figures say nothing about AWS."
+
+# A fleet of 200 has 400 volumes; all of them are in receipt.json.
+MOST_RECEIPT_ROWS = 50
 
 CSV_COLUMNS = (
     *("run", "environment", "cell", "state", "file_system", "storage", "instance_type", "instances"),
     *("point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
     *PERCENTILES,
-    *("mean", "error"),
+    *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "error"),
 )
 
 
@@ -63,6 +71,32 @@ def quantity(value: float | None, unit: str) -> str:
     if value is None or not math.isfinite(value):
         return ABSENT
     return duration(value) if unit == "s" else f"{number(value)} {unit}"
+
+
+def figure(metric: dict[str, Any], percentile: str) -> str:
+    """Write a percentile of a metric; one that so few values cannot carry as `≥ 6,073`, or as a dash.
+
+    P50 is always written, as the middle of whatever there is; without an interval it claims no more.
+    """
+    unit = metric.get("unit", "")
+    if percentile == "p50" or (metric.get("carried") or {}).get(percentile, True):
+        return quantity(metric.get(percentile), unit)
+    least = (metric.get("at_least") or {}).get(percentile)
+    median = metric.get("p50")
+    # That P75 is at least what the median is anyway need not be said.
+    if least is None or median is None or least <= median:
+        return ABSENT
+    return f"≥ {quantity(least, unit)}"
+
+
+def interval(metric: dict[str, Any], name: str = "p50") -> str:
+    """Write the 95 % interval of a percentile: `290 – 320 files/s`; a dash where there is none."""
+    found = (metric.get("intervals") or {}).get(name)
+    if not found:
+        return ABSENT
+    if metric.get("unit") == "s":
+        return f"{duration(found['low'])} – {duration(found['high'])}"
+    return f"{number(found['low'])} – {quantity(found['high'], metric.get('unit', ''))}"
 
 
 def instant(epoch: float | None) -> str:
@@ -113,6 +147,7 @@ def _fsx_words(storage: dict[str, Any]) -> list[str]:
         _with_unit(storage, "throughputCapacityMBps", "MB/s"),
         _with_unit(storage, "iops", "IOPS"),
         str(storage["compression"]) if storage.get("compression") not in (None, "NONE") else "",
+        f"instances in {storage['placement']}" if storage.get("placement") else "",
     ]
 
 
@@ -190,7 +225,13 @@ def to_markdown(summary: Summary) -> str:
     """Render the run as Markdown: a table per workload and primary metric, then failed cells and warnings."""
     blocks = [_markdown_head(summary)]
     blocks += [_markdown_table(title, rows) for title, rows in _groups(summary).items()]
-    blocks += [block for block in (_markdown_failed(summary), _markdown_warnings(summary)) if block]
+    ends = (
+        _markdown_failed(summary),
+        _markdown_resumed(summary),
+        _markdown_warnings(summary),
+        _markdown_receipt(summary),
+    )
+    blocks += [block for block in ends if block]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -204,7 +245,14 @@ def _markdown_head(summary: Summary) -> str:
     ]
     if summary.get("environment") == "local":
         lines += ["", f"**{LOCAL_NOTE}**"]
+    for sentence in decision_sentences(summary):
+        lines += ["", _inline(sentence)]
     return "\n".join(lines)
+
+
+def decision_sentences(summary: Summary) -> list[str]:
+    """Return the answer of a run in words; nothing for summaries of before there were answers."""
+    return list((summary.get("decision") or {}).get("sentences") or [])
 
 
 def reading_order(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -239,16 +287,27 @@ def _markdown_row(cell: dict[str, Any], label: str, metric: dict[str, Any]) -> l
         storage_label(cell.get("storage") or {}),
         fleet_label(cell.get("fleet") or {}),
         label,
-        *(quantity(metric.get(percentile), metric.get("unit", "")) for percentile in PERCENTILES),
-        f"{metric.get('n', ABSENT)}/{metric.get('expected_n', ABSENT)}",
+        *(figure(metric, percentile) for percentile in PERCENTILES),
+        interval(metric),
+        sample_count(metric),
     ]
 
 
+def sample_count(metric: dict[str, Any]) -> str:
+    """Write how many values there are of how many expected: `29/30`; what a source does not tell is a dash."""
+    n, expected = metric.get("n"), metric.get("expected_n")
+    return f"{ABSENT if n is None else n}/{ABSENT if expected is None else expected}"
+
+
 def _markdown_table(title: str, rows: list[list[str]]) -> str:
-    heads = ["Storage", "Instances", "Point", *(name.upper() for name in PERCENTILES), "n/expected"]
-    rules = ["---", "---", "---", *("---:" for _ in PERCENTILES), "---:"]
-    lines = [_markdown_line(heads), _markdown_line(rules), *(_markdown_line(map(_inline, row)) for row in rows)]
-    return "\n".join([f"## {_inline(title)}", "", *lines])
+    heads = ["Storage", "Instances", "Point", *(name.upper() for name in PERCENTILES), INTERVAL_HEAD, "n/expected"]
+    rules = ["---", "---", "---", *("---:" for _ in PERCENTILES), "---:", "---:"]
+    table = [heads, rules, *([_inline(value) for value in row] for row in rows)]
+    if all(row[-2] == ABSENT for row in rows):
+        table = [[*line[:-2], line[-1]] for line in table]
+    lines = [_markdown_line(line) for line in table]
+    note = ["", NOT_CARRIED_NOTE] if any(value.startswith("≥") for row in rows for value in row) else []
+    return "\n".join([f"## {_inline(title)}", "", *lines, *note])
 
 
 def _markdown_line(values: Any) -> str:
@@ -266,6 +325,67 @@ def _markdown_failed(summary: Summary) -> str:
 def _markdown_warnings(summary: Summary) -> str:
     warnings = [f"- {_inline(warning)}" for warning in all_warnings(summary)]
     return "\n".join(["## Warnings", "", *warnings]) if warnings else ""
+
+
+def _markdown_resumed(summary: Summary) -> str:
+    """Say which results are an earlier run's, and where earlier runs have left samples of cells measured again."""
+    rows = [
+        _markdown_line([f"`{cell['id']}`", f"result of run `{cell['taken_from']['run']}`"])
+        for cell in summary.get("cells", [])
+        if cell.get("taken_from")
+    ]
+    rows += [
+        _markdown_line(
+            [f"`{cell['id']}`", f"{one['instances']} instances uploaded samples to `{one['prefix']}`; not used here"]
+        )
+        for cell in summary.get("cells", [])
+        for one in cell.get("attempts") or []
+    ]
+    return "\n".join(["## From earlier runs", "", "| Cell | What |", "| --- | --- |", *rows]) if rows else ""
+
+
+def _markdown_receipt(summary: Summary) -> str:
+    """List what the run created, when it was gone and who said so: first what is still there, then by cost."""
+    receipt = summary.get("receipt")
+    if not receipt:
+        return ""
+    shown = sorted(receipt["resources"], key=lambda one: (one["gone_at"] is not None, -(one["cost_usd"] or 0.0)))
+    rows = [_markdown_line(_receipt_row(one)) for one in shown[:MOST_RECEIPT_ROWS]]
+    unshown = len(shown) - len(rows)
+    notes = [f"{unshown} more are in `receipt.json`."] if unshown else []
+    notes += [f"Could not be asked: {_inline(reason)}." for reason in receipt["unasked"]]
+    heads = ["Resource", "Id", "For", "Created", "Gone", "Seen by", "Hours", "USD"]
+    rules = [*("---" for _ in heads[:-2]), "---:", "---:"]
+    table = [_markdown_line(heads), _markdown_line(rules), *rows] if rows else []
+    return "\n".join(
+        ["## Receipt", "", receipt_sentence(receipt), "", *table, *(["", *notes] if notes else [])]
+    ).rstrip()
+
+
+def _receipt_row(one: dict[str, Any]) -> list[str]:
+    return [
+        one["kind"],
+        f"`{one['id']}`",
+        _inline(one["cell"] or one["file_system"] or ABSENT),
+        instant(one["created_at"]),
+        "**still there**" if one["gone_at"] is None else instant(one["gone_at"]),
+        _inline(one["verified"] or ABSENT),
+        number(one["hours"]),
+        ABSENT if one["cost_usd"] is None else f"{one['cost_usd']:.4f}",
+    ]
+
+
+def receipt_sentence(receipt: dict[str, Any]) -> str:
+    """Say what a run created, whether all of it is gone, and what it cost by the price book."""
+    totals, sweep = receipt["totals"], receipt["sweep"]
+    if receipt["is_complete"]:
+        state = "all gone, and the sweep after the run found nothing more"
+    elif sweep:
+        state = f"{totals['gone']} gone; the sweep at {instant(sweep['at'])} left {sweep['remaining']}"
+    else:
+        state = f"{totals['gone']} gone; the sweep after the run completes this"
+    cost = f"{totals['resources_usd']:.4f} USD by the hour and {totals['metered_usd']:.4f} USD by use"
+    return f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}."
 
 
 def all_warnings(summary: Summary) -> list[str]:
@@ -335,4 +455,16 @@ def _csv_metrics(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "metric": name,
                 **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
                 **{percentile: metric.get(percentile) for percentile in PERCENTILES},
+                **_csv_sureness(metric),
             }
+
+
+def _csv_sureness(metric: dict[str, Any]) -> dict[str, Any]:
+    median = (metric.get("intervals") or {}).get("p50") or {}
+    carried = metric.get("carried") or {}
+    return {
+        "independent_n": metric.get("independent_n"),
+        "not_carried": " ".join(name for name, is_carried in carried.items() if not is_carried),
+        "p50_low": median.get("low"),
+        "p50_high": median.get("high"),
+    }

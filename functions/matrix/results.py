@@ -3,22 +3,35 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from matrix.histograms import Histogram, latency
 from matrix.metrics import METRICS, PRIMARY
 from matrix.percentiles import percentiles
 from matrix.polling import named
+from matrix.provenance import provenance
 from matrix.samples import Sample, SampleFile
+from matrix.statistics.describing import describe
+from matrix.statistics.fleet_values import FleetValues
 
 SCHEMA = 1
 
+# Point id -> latency name (`read_lat`) -> one histogram of each instance and repetition.
+Histograms = Mapping[str, Mapping[str, Sequence[Histogram]]]
+
 
 def cell_result(
-    cell: Mapping[str, Any], files: Sequence[SampleFile], *, error: Mapping[str, str] | None, actual_s: float | None
+    cell: Mapping[str, Any],
+    files: Sequence[SampleFile],
+    *,
+    error: Mapping[str, str] | None,
+    actual_s: float | None,
+    histograms: Histograms | None = None,
 ) -> dict[str, Any]:
     """Return what came out of a cell: for each point and metric the percentiles over all samples of all instances.
 
     `error` (name and message) makes it a failed cell; whatever was measured until then is in it all the same, with
     `n` below `expected_n`. `actual_s` is the wall time from launch to the end.
     """
+    points = [_point_result(cell, point, files, (histograms or {}).get(point["id"], {})) for point in cell["points"]]
     return {
         "id": cell["id"],
         "file_system": cell["file_system"],
@@ -29,9 +42,16 @@ def cell_result(
         "error": dict(error) if error else None,
         "expected_s": cell["expected_s"],
         "actual_s": actual_s,
-        "points": [_point_result(cell, point, files) for point in cell["points"]],
-        "warnings": _warnings(files),
+        "points": points,
+        "provenance": provenance(files),
+        "warnings": _warnings(files) + _findings(points),
+        **({"attempts": cell["attempts"]} if cell.get("attempts") else {}),
     }
+
+
+def skipped_result(cell: Mapping[str, Any], skip: Mapping[str, str]) -> dict[str, Any]:
+    """Return the result of a cell that was not begun; `skip` has the reason as its name and says more."""
+    return cell_result(cell, [], error=skip, actual_s=None) | {"state": "skipped"}
 
 
 def missing_samples(cell: Mapping[str, Any], files: Sequence[SampleFile]) -> list[str]:
@@ -49,8 +69,25 @@ def missing_samples(cell: Mapping[str, Any], files: Sequence[SampleFile]) -> lis
     return sentences
 
 
-def _point_result(cell: Mapping[str, Any], point: Mapping[str, Any], files: Sequence[SampleFile]) -> dict[str, Any]:
-    samples = [sample for file in files for sample in file.samples if sample.point == point["id"]]
+def without_samples(point: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a point's result without what grows with the fleet: single values and histograms, kept in result.json."""
+    slim = {name: value for name, value in point.items() if name != "samples"}
+    latencies = point.get("latency") or {}
+    return slim | {
+        "latency": {
+            name: {key: value for key, value in found.items() if key != "bins_ns"} for name, found in latencies.items()
+        }
+    }
+
+
+def _point_result(
+    cell: Mapping[str, Any],
+    point: Mapping[str, Any],
+    files: Sequence[SampleFile],
+    histograms: Mapping[str, Sequence[Histogram]],
+) -> dict[str, Any]:
+    taken = [(file.instance.id, sample) for file in files for sample in file.samples if sample.point == point["id"]]
+    samples = [sample for _, sample in taken]
     repetitions = sorted({step["repetition"] for step in cell["steps"] if step["point"] == point["id"]})
     names = sorted({name for sample in samples for name in sample.metrics})
     expected_n = cell["fleet"]["count"] * len(repetitions)
@@ -58,23 +95,36 @@ def _point_result(cell: Mapping[str, Any], point: Mapping[str, Any], files: Sequ
     return {
         "id": point["id"],
         "params": point["params"],
-        "metrics": {
-            name: _metric_result(name, [s.metrics[name] for s in samples if name in s.metrics], expected_n, primary)
-            for name in names
-        },
+        "metrics": {name: _metric_result(name, taken, expected_n, primary) for name in names},
         "fleet": _fleet_rates(samples, repetitions, cell["fleet"]["count"]),
+        "latency": {name: latency(found) for name, found in sorted(histograms.items()) if any(map(any, found))},
+        "samples": _columns(taken, names),
     }
 
 
-def _metric_result(name: str, values: Sequence[float], expected_n: int, primary: str) -> dict[str, Any]:
+def _metric_result(name: str, taken: Sequence[tuple[str, Sample]], expected_n: int, primary: str) -> dict[str, Any]:
     metric = METRICS[name]
+    rows = [(instance, s.repetition, s.metrics[name]) for instance, s in taken if name in s.metrics]
     return {
         "unit": metric.unit,
         "higher_is_better": metric.higher_is_better,
         "primary": name == primary,
-        "n": len(values),
+        "n": len(rows),
         "expected_n": expected_n,
-        **percentiles(values),
+        **percentiles([value for _, _, value in rows]),
+        **describe(FleetValues.of(rows), higher_is_better=metric.higher_is_better),
+    }
+
+
+def _columns(taken: Sequence[tuple[str, Sample]], names: Sequence[str]) -> dict[str, Any]:
+    """Every value of a point, in columns: what a comparison and the charts of a report need."""
+    return {
+        "instance": [instance for instance, _ in taken],
+        "repetition": [sample.repetition for _, sample in taken],
+        "started_at": [sample.started_at for _, sample in taken],
+        "ended_at": [sample.ended_at for _, sample in taken],
+        "start_skew_s": [sample.start_skew_s for _, sample in taken],
+        "metrics": {name: [sample.metrics.get(name) for _, sample in taken] for name in names},
     }
 
 
@@ -110,13 +160,25 @@ def _warnings(files: Sequence[SampleFile]) -> list[str]:
     return [f"{warning} ({n} samples)" for warning, n in counts.items()]
 
 
+def _findings(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the statistics found odd about the metric that the workload is judged by; of others it is in the metric."""
+    return [
+        f"{point['id']}, {name}: {finding['message']}"
+        for point in points
+        for name, metric in point["metrics"].items()
+        if metric["primary"]
+        for finding in metric["findings"]
+    ]
+
+
 def run_summary(
     *, run: str, plan: Mapping[str, Any], environment: str, started_at: float, finished_at: float,
     results: Mapping[str, Mapping[str, Any]], left_behind: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:  # fmt: skip
     """Return the document that every output is made from. A planned cell without a result is a failed cell."""
-    cells = [results.get(cell["id"]) or _never_measured(cell) for cell in plan["cells"]]
+    cells = [_slim(results.get(cell["id"]) or _never_measured(cell)) for cell in plan["cells"]]
     measured = sum(cell["state"] == "measured" for cell in cells)
+    skipped = sum(cell["state"] == "skipped" for cell in cells)
     return {
         "schema": SCHEMA,
         "run": run,
@@ -126,7 +188,12 @@ def run_summary(
         "finished_at": finished_at,
         "status": "measured" if measured == len(cells) else "partly failed" if measured else "failed",
         "cells": cells,
-        "totals": {"cells": len(cells), "measured": measured, "failed": len(cells) - measured},
+        "totals": {
+            "cells": len(cells),
+            "measured": measured,
+            "failed": len(cells) - measured - skipped,
+            "skipped": skipped,
+        },
         "cost_usd": plan["totals"]["cost_usd"],
         "left_behind": list(left_behind),
         "warnings": [warning["message"] for warning in plan["warnings"]],
@@ -136,3 +203,7 @@ def run_summary(
 def _never_measured(cell: Mapping[str, Any]) -> dict[str, Any]:
     error = {"name": "NotMeasured", "message": f"{cell['id']}: no result was recorded; see the execution's history"}
     return cell_result(cell, [], error=error, actual_s=None)
+
+
+def _slim(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {**result, "points": [without_samples(point) for point in result["points"]]}

@@ -1,18 +1,21 @@
 """Reads a matrix from its JSON text and checks all of it: every problem is reported at once, none as a traceback."""
 
 import json
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
 from matrix import limits
 from matrix.inputs import Matrix
-from matrix.problems import InvalidMatrix, Problem, display
+from matrix.problems import InvalidMatrix, Path, Problem, display, path_text, shorten
 from matrix.remainder import whole_problems
 from matrix.rules import matrix_problems, part_problems
 from matrix.structure import structural_problems
 
 MOST_DEPTH = 20
+# Beyond any byte, dollar or file that can be meant, and small enough for sums and products of floats.
+MOST_NUMBER = 10**18
 
 
 def read_matrix(text: str | bytes) -> Matrix:
@@ -26,6 +29,9 @@ def check_matrix(document: object) -> Matrix:
         raise _refusal(document, "must be a JSON object", 'write {"name": …, "storage": […], "workload": […], …}')
     if _depth(document) > MOST_DEPTH:
         raise _refusal(document, f"is nested more than {MOST_DEPTH} deep", "a matrix needs 5 levels")
+    oversized = [_too_large(path, value) for path, value in _numbers(document) if abs(value) > MOST_NUMBER]
+    if oversized:
+        raise InvalidMatrix(oversized)
     try:
         matrix = Matrix.model_validate(document)
     except ValidationError as error:
@@ -79,6 +85,22 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _refusal(value: object, rule: str, fix: str) -> InvalidMatrix:
     return InvalidMatrix([Problem("", display(value) if value is not None else None, rule, fix)])
+
+
+def _numbers(value: object, path: Path = ()) -> Iterator[tuple[Path, int | float]]:
+    """Yield every number in a document with its path; the document is not deep."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _numbers(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _numbers(inner, (*path, index))
+    elif isinstance(value, (int, float)):
+        yield path, value
+
+
+def _too_large(path: Path, value: float) -> Problem:
+    return Problem(path_text(path), shorten(value), "is far too large", "write a smaller number")
 
 
 def _depth(document: object) -> int:

@@ -166,6 +166,7 @@ _PATTERN_WORDS = {
     "name": ("must be 1 to 40 of a-z, 0-9 and -, not beginning or ending with -", "write such as builds-on-efs"),
     "instanceType": ("does not look like an EC2 instance type", "write such as m6i.4xlarge"),
     "cachePath": ("must be a relative path of A-Z, a-z, 0-9, ., _ and -", "write such as cache/downloads"),
+    "resume": ("is no name of a run", "write such as builds-20261120-101500-4f"),
     "owner": ("may have letters, digits, spaces and . _ : / = + @ -", "write such as build-team"),
     "build": ("holds a NUL character", "leave it out"),
     "prepare": ("holds a NUL character", "leave it out"),

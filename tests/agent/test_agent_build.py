@@ -35,7 +35,7 @@ def test_each_step_builds_in_a_fresh_folder(cloud, instance, make_job):
 
 
 @pytest.mark.parametrize(("storage_type", "times"), [("efs", 0), ("ebs", 1)])
-def test_own_storage_is_populated_once_before_the_first_build(cloud, instance, make_job, storage, storage_type, times):  # noqa: PLR0917 a fixture is an argument
+def test_own_storage_is_populated_once_before_the_first_build(cloud, instance, make_job, storage, storage_type, times):
     commands = {"populate": 'echo x >> "$CACHE_DIR/populated"', "build": "true"}
     steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
     cloud.put("job.json", make_job("build", [{**PARAMS, **commands}], steps=steps, storage={"type": storage_type}))

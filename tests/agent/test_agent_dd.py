@@ -30,7 +30,7 @@ def dd_params(**changes):
 @pytest.mark.parametrize("source", ["zero", "random"])
 @pytest.mark.parametrize("sync", ["end", "block"])
 @pytest.mark.parametrize("tool", ["dd", pytest.param("parallel", marks=needs("parallel"))])
-def test_every_way_to_write_writes_all_bytes_and_reports_decimal_megabytes(  # noqa: PLR0917 a fixture is an argument
+def test_every_way_to_write_writes_all_bytes_and_reports_decimal_megabytes(
     cloud, instance, make_job, storage, tool, sync, source
 ):
     cloud.put("job.json", make_job("dd", [dd_params(tool=tool, sync=sync, source=source)]))

@@ -180,7 +180,7 @@ def recorded(fake_tool, bin_folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("is_used", "made"), [(False, ["mkfs.xfs -q {disk}"]), (True, [])])
-def test_an_empty_volume_gets_a_file_system_and_a_used_one_keeps_its_own(  # noqa: PLR0917 a fixture is an argument
+def test_an_empty_volume_gets_a_file_system_and_a_used_one_keeps_its_own(
     recorded, fake_tool, tmp_path, monkeypatch, is_used, made
 ):
     disk = tmp_path / "disk"

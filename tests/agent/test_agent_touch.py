@@ -15,7 +15,7 @@ from agent.workloads import touch
 
 @pytest.mark.parametrize("directories", ["shared", "own"])
 @pytest.mark.parametrize("tool", ["engine", "touch", pytest.param("parallel", marks=needs("parallel"))])
-def test_every_tool_creates_every_file_and_reports_its_rate(cloud, instance, make_job, storage, tool, directories):  # noqa: PLR0917 a fixture is an argument
+def test_every_tool_creates_every_file_and_reports_its_rate(cloud, instance, make_job, storage, tool, directories):
     params = touch_params(tool=tool, directories=directories, files=32)
     cloud.put("job.json", make_job("touch", [params]))
 

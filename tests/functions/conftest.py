@@ -28,7 +28,8 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
         monkeypatch.setenv(name, "us-east-1")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
-        for cached in (clients.client, ledger._table, plans.plan_of, fleets.image, network.availability_zone):
+        edges = (clients.client, clients.impatient_client, ledger._table, plans.plan_of, fleets.image)
+        for cached in (*edges, network.availability_zone):
             cached.cache_clear()
         made = _make_stack()
         for name, value in made.items():

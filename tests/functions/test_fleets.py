@@ -41,6 +41,17 @@ def test_a_fleet_larger_than_a_batch_is_launched_whole_and_tagged_from_the_first
         assert tags["storage-matrix:deadline"] == "2033-05-18T03:33:20Z"
 
 
+def test_root_and_data_volumes_are_encrypted_and_end_with_their_instance(stack, monkeypatch):
+    requests = []
+    monkeypatch.setattr(client("ec2"), "run_instances", lambda **request: requests.append(request) or {"Instances": []})
+
+    launch(1)
+
+    mappings = {mapping["DeviceName"]: mapping["Ebs"] for mapping in requests[0]["BlockDeviceMappings"]}
+    assert mappings.keys() == {"/dev/xvda", "/dev/sdf"}
+    assert all(volume["Encrypted"] and volume["DeleteOnTermination"] for volume in mappings.values())
+
+
 def test_each_batch_has_a_token_of_its_own_that_a_retry_repeats(stack, monkeypatch):
     tokens = []
     real = client("ec2").run_instances

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+from boto3.dynamodb.types import TypeDeserializer
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
@@ -103,12 +104,13 @@ class Run:
 
     def rows(self) -> dict[str, dict[str, Any]]:
         """Its rows in the table, by sort key."""
-        table = boto3.resource(
-            "dynamodb", endpoint_url=self.cloud.description["endpoint"], region_name="us-east-1",
-            aws_access_key_id="operator", aws_secret_access_key="operator",
-        ).Table(self.cloud.output("TableName"))  # fmt: skip
-        found = table.query(KeyConditionExpression=boto3.dynamodb.conditions.Key("PK").eq(f"RUN#{self.name}"))["Items"]
-        return {row["SK"]: row for row in found}
+        found = self.cloud.client("dynamodb").query(
+            TableName=self.cloud.output("TableName"),
+            KeyConditionExpression="PK = :run",
+            ExpressionAttributeValues={":run": {"S": f"RUN#{self.name}"}},
+        )["Items"]
+        plain = TypeDeserializer().deserialize
+        return {row["SK"]["S"]: {name: plain(value) for name, value in row.items()} for row in found}
 
     def document(self, key: str) -> dict[str, Any]:
         """One of its documents in the bucket."""

@@ -28,7 +28,7 @@ def test_a_plan_has_the_shape_that_all_others_read():
     cell = document_["cells"][0]
     assert set(cell) == {
         "id", "file_system", "storage", "workload", "fleet", "points", "steps",
-        "expected_s", "deadline_s", "poll_s", "cost_usd",
+        "expected_s", "deadline_s", "poll_s", "cost_usd", "reserve_usd", "metered_usd", "rates_usd",
     }  # fmt: skip
     assert set(cell["cost_usd"]) == {"low", "expected", "high"}
     assert set(document_["file_systems"][0]) >= {"id", "storage", "cells", "populate", "cost_usd"}

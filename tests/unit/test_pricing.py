@@ -15,8 +15,8 @@ MONTH_S = 730 * 3600
 def test_an_hour_of_ten_instances():
     cost = instances_cost(published_prices(), "c5.2xlarge", 10, Amount.exactly(3600))
 
-    # c5.2xlarge 0.34, a public address 0.005, 8 GiB of gp3 at 0.08 for 1 of 730 hours; ten of each.
-    assert cost.expected == pytest.approx(10 * (0.34 + 0.005 + 8 * 0.08 / 730))
+    # c5.2xlarge 0.34, a public address 0.005, 20 GiB of gp3 at 0.08 for 1 of 730 hours; ten of each.
+    assert cost.expected == pytest.approx(10 * (0.34 + 0.005 + 20 * 0.08 / 730))
     assert cost.low == cost.expected == cost.high  # all confirmed
 
 

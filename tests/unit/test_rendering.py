@@ -160,3 +160,49 @@ def test_cells_are_read_storage_by_storage_with_growing_fleets():
     cells = [{"id": f"{system}{count}", "file_system": system, "fleet": {"count": count}} for system, count in ran]
 
     assert [cell["id"] for cell in rendering.reading_order(cells)] == ["efs2", "efs10", "ebs1", "ebs4"]
+
+
+def sure(**changes):
+    """A metric with an interval and percentiles that its fleet cannot carry."""
+    return {
+        **{"unit": "s", "n": 12, "expected_n": 12, "p50": 100.0, "p75": 110.0, "p90": 120.0, "p98": 130.0},
+        "carried": {"p50": True, "p75": False, "p90": False, "p98": False},
+        "at_least": {"p75": 95.0, "p90": 115.0, "p98": None},
+        "intervals": {"p50": {"low": 90.0, "high": 111.0}},
+        **changes,
+    }
+
+
+def test_a_percentile_that_is_not_carried_is_a_bound_or_a_dash():
+    shown = {name: rendering.figure(sure(), name) for name in ("p50", "p75", "p90", "p98")}
+
+    # That P75 is at least 95 is no news beside a median of 100.
+    assert shown == {"p50": "1m 40s", "p75": "–", "p90": "≥ 1m 55s", "p98": "–"}
+
+
+def test_a_median_is_written_though_nothing_is_known_of_its_interval():
+    metric = sure(carried={"p50": False}, intervals={})
+
+    assert rendering.figure(metric, "p50") == "1m 40s"
+    assert rendering.interval(metric) == "–"
+
+
+def test_intervals_have_their_column_and_bounds_their_note():
+    document = summary()
+    document["cells"][0]["points"][0]["metrics"]["duration_s"] |= sure(primary=True)
+    text = rendering.to_markdown(document)
+
+    assert "P50 with 95 % confidence" in text
+    assert "| 1m 30s – 1m 51s | 12/12 |" in text
+    assert rendering.NOT_CARRIED_NOTE in text
+    assert "P50 with 95 % confidence" not in rendering.to_markdown(summary())
+
+
+def test_csv_says_which_percentiles_are_not_carried():
+    document = summary()
+    document["cells"][0]["points"][0]["metrics"]["duration_s"] |= sure(independent_n=12)
+
+    (row, _) = csv.DictReader(io.StringIO(rendering.to_csv(document)))
+
+    assert (row["independent_n"], row["not_carried"]) == ("12", "p75 p90 p98")
+    assert (row["p50_low"], row["p50_high"]) == ("90.0", "111.0")

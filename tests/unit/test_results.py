@@ -1,5 +1,7 @@
 """From samples to cells and runs."""
 
+import json
+
 import pytest
 
 from matrix.results import cell_result, missing_samples, run_summary
@@ -64,7 +66,7 @@ def test_missing_instances_and_missing_steps_are_named():
 
 
 def test_each_warning_is_shown_once_with_its_count():
-    result = cell_result(CELL, [samples("i-1", [1, 2], warnings=["start was late"])], error=None, actual_s=1.0)
+    result = cell_result(CELL, [samples("i-1", [1, 1], warnings=["start was late"])], error=None, actual_s=1.0)
 
     assert result["warnings"] == ["start was late (2 samples)"]
 
@@ -78,7 +80,9 @@ def summary(results):
 def test_a_planned_cell_without_a_result_is_a_failed_cell():
     document = summary({})
 
-    assert (document["status"], document["totals"]) == ("failed", {"cells": 1, "measured": 0, "failed": 1})
+    assert (document["status"], document["totals"]) == (
+        "failed", {"cells": 1, "measured": 0, "failed": 1, "skipped": 0},
+    )  # fmt: skip
     assert document["cells"][0]["error"]["name"] == "NotMeasured"
 
 
@@ -88,3 +92,72 @@ def test_a_run_is_measured_when_every_cell_is():
     document = summary({CELL["id"]: result})
 
     assert (document["status"], document["warnings"]) == ("measured", ["careful"])
+
+
+# --- what is said beyond the percentiles ------------------------------------------------------------------------------
+
+
+def fleet_of(count, repetitions=3, *, slow_first=1.0):
+    """A measured cell of so many instances, a little different from each other, and its histograms."""
+    cell = {
+        **CELL,
+        "fleet": {"instanceType": "m6i.large", "count": count},
+        "steps": [{"point": "p01", "repetition": n} for n in range(1, repetitions + 1)],
+    }
+    files = [
+        samples(f"i-{i:02}", [(100 + i % 7) / (slow_first if n == 0 else 1) + 0.1 * n for n in range(repetitions)])
+        for i in range(count)
+    ]
+    histograms = {"p01": {"create_lat": [{1000: 90, 2000: 10}] * count * repetitions}}
+    return cell_result(cell, files, error=None, actual_s=1.0, histograms=histograms)
+
+
+def test_a_percentile_that_the_fleet_cannot_carry_has_a_bound_instead_of_an_interval():
+    metric = fleet_of(14)["points"][0]["metrics"]["files_per_s"]
+
+    # The repetitions of an instance are alike: 42 values are worth 14, enough for P75 (13) and not for P90 (36).
+    assert (metric["n"], metric["independent_n"]) == (42, 14)
+    assert metric["carried"] == {"p50": True, "p75": True, "p90": False, "p98": False}
+    assert set(metric["intervals"]) == {"p50", "p75", "mean"}
+    assert set(metric["at_least"]) == {"p90", "p98"}
+    assert metric["p0"] <= metric["intervals"]["p50"]["low"] <= metric["p50"] <= metric["intervals"]["p50"]["high"]
+
+
+def test_too_few_instances_are_said_to_be_too_few():
+    metric = fleet_of(4)["points"][0]["metrics"]["files_per_s"]
+
+    assert metric["intervals"] == {}
+    assert metric["no_interval"] == "4 instances: an interval needs at least 6"
+
+
+def test_what_is_odd_about_the_judged_metric_is_a_warning_of_its_cell():
+    result = fleet_of(10, slow_first=2.0)
+
+    assert [warning.split(":")[0] for warning in result["warnings"]] == ["p01, files_per_s"]
+    assert "repetition 1 was" in result["warnings"][0]
+
+
+def test_latencies_are_those_of_all_instances_together():
+    found = fleet_of(4)["points"][0]["latency"]["create_lat"]
+
+    # 12 histograms of 100 operations, 90 of them 1 µs: P90 is still 1 µs.
+    assert (found["operations"], found["histograms"], found["p90"], found["p99"]) == (1200, 12, 1.0, 2.0)
+
+
+def test_every_value_is_kept_in_columns_in_the_cells_result_and_not_in_the_summary():
+    result = fleet_of(2, 2)
+    columns = result["points"][0]["samples"]
+
+    assert columns["instance"] == ["i-00", "i-00", "i-01", "i-01"]
+    assert columns["repetition"] == [1, 2, 1, 2]
+    assert columns["metrics"]["files_per_s"] == pytest.approx([100, 100.1, 101, 101.1])
+    point = summary({CELL["id"]: result})["cells"][0]["points"][0]
+    assert "samples" not in point
+    assert "bins_ns" not in point["latency"]["create_lat"]
+    assert "bins_ns" in result["points"][0]["latency"]["create_lat"]
+
+
+def test_a_result_is_json_that_has_no_nan():
+    text = json.dumps(fleet_of(8), allow_nan=False)
+
+    assert json.loads(text)["state"] == "measured"

@@ -1,0 +1,52 @@
+"""`matrix run --resume RUN`: find what an earlier run has measured, so that only the rest is planned and agreed to."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from cli import mirror, planning
+from cli.errors import CommandError, ExitCode
+from cli.planning import Planned
+from cli.service import Service
+
+
+def plan_rest(service: Service, run: str, file: Path | None, region: str | None) -> Planned:
+    """Plan what a run has not measured, of its own matrix or of the one in `file`."""
+    if service.deployment.environment == "local":
+        # The bucket of a local cloud goes with it; what it held of a run is in the mirror.
+        mirror.restore(service, run)
+    plan = service.document(run, "plan.json")
+    if plan is None:
+        raise service.unknown(run)
+    matrix = service.document(run, "matrix.json") if file is None else _parsed(file)
+    text = json.dumps({**(matrix or {}), "resume": run}).encode()
+    return planning.plan_text(text, region, _earlier(service, run, plan))
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(planning.read(file))
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise CommandError(f"{file} holds no matrix", f"see what is wrong: `matrix plan {file}`", ExitCode.BAD_INPUT)
+    return document
+
+
+def _earlier(service: Service, run: str, plan: dict[str, Any]) -> Any:
+    from matrix.resuming import earlier_cells
+
+    uploads: Counter[str] = Counter()
+    results: set[str] = set()
+    for key in service.keys(run):
+        match key.removeprefix(f"runs/{run}/").split("/"):
+            case ["cells", cell, "instances", _, "samples.json"]:
+                uploads[cell] += 1
+            case ["cells", cell, "result.json"]:
+                results.add(cell)
+
+    def result_of(cell: str) -> dict[str, Any] | None:
+        return service.document(run, f"cells/{cell}/result.json") if cell in results else None
+
+    return earlier_cells(run, plan, result_of, uploads.__getitem__)

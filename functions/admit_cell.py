@@ -1,0 +1,26 @@
+"""Admit cell: may this cell begin? Only if even its worst case fits into what is left of budget and time."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import analysing, budgeting
+from aws.plans import cell_of, plan_of
+from matrix.admission import skipped
+from matrix.errors import DeadlinePassed, OverBudget
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Set the cell's worst case aside and answer `admitted`, or write its result as skipped and answer `skipped`."""
+    run = event["run"]
+    plan = plan_of(run)
+    cell = cell_of(plan, event["cell"])
+    try:
+        budgeting.admit_cell(run, plan, cell)
+    except (OverBudget, DeadlinePassed) as refusal:
+        analysing.write_skipped(run, cell, skipped(refusal))
+        logger.warning("cell skipped", cell=cell["id"], reason=str(refusal))
+        return {"cell": cell["id"], "state": "skipped"}
+    return {"cell": cell["id"], "state": "admitted"}

@@ -1,0 +1,119 @@
+"""What a run has created, as AWS itself tells it: found by tag for the ledger, looked for by id until it is gone."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from aws import fleets, ledger, tags
+from aws.clients import client
+from aws.storages import ebs
+
+# DescribeVolumes takes 200 values in a filter.
+IDS_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource that exists, or did until a moment ago; `facts` are the attributes of its row."""
+
+    kind: str
+    id: str
+    facts: dict[str, Any]
+
+
+def record(run: str, *, file_system: str | None = None, cell: str | None = None) -> None:
+    """Give every resource of a run, file system or cell its row, found by tags.
+
+    Most have theirs from the function that created them; one that crashed between creating and noting it left none,
+    and nobody notes the volumes that come with instances.
+    """
+    known = {row["id"] for row in ledger.resources(run)}
+    for resource in _of_fleets(run) if cell else of_run(run):
+        facts = resource.facts
+        is_wanted = file_system in (None, facts.get("file_system")) and cell in (None, facts.get("cell"))
+        if is_wanted and resource.id not in known:
+            ledger.record_resource(run, resource.kind, resource.id, **facts)
+
+
+def of_run(run: str) -> Iterator[Resource]:
+    """Yield every resource that carries the run's tag."""
+    yield from _of_fleets(run)
+    for kind, service in (("efs", "efs"), ("fsx-openzfs", "fsx")):
+        for page in client(service).get_paginator("describe_file_systems").paginate():
+            for found in page["FileSystems"]:
+                if {"Key": tags.RUN, "Value": run} in found.get("Tags", []):
+                    yield Resource(kind, found["FileSystemId"], _facts(found["Tags"], found["CreationTime"]))
+
+
+def _of_fleets(run: str) -> Iterator[Resource]:
+    for instance in fleets.of_run(run):
+        facts = _facts(instance["Tags"], instance["LaunchTime"])
+        yield Resource("instance", instance["InstanceId"], facts)
+    for volume in fleets.volumes([{"Name": f"tag:{tags.RUN}", "Values": [run]}]):
+        devices = {one["Device"] for one in volume["Attachments"]}
+        facts = _facts(volume["Tags"], volume["CreateTime"]) | {"is_data": ebs.DEVICE in devices}
+        yield Resource("volume", volume["VolumeId"], facts)
+
+
+def _facts(tag_list: list[dict[str, str]], created: Any) -> dict[str, Any]:
+    found = tags.as_mapping(tag_list)
+    facts = {"file_system": found.get(tags.FILE_SYSTEM), "cell": found.get(tags.CELL)}
+    return {name: value for name, value in facts.items() if value} | {"created_at": created.timestamp()}
+
+
+def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
+    """Ask each service for the resources that are not known to be gone; note those that are, return the others.
+
+    By id and not by tag: a resource that has lost its tags would not be found by them and not be gone either.
+    """
+    open_rows = [
+        row for row in ledger.resources(run) if "gone_at" not in row and file_system in (None, row.get("file_system"))
+    ]
+    kinds = {row["kind"] for row in open_rows}
+    gone: dict[str, str] = {}
+    for kind in kinds & _SEEN_GONE.keys():
+        ids = [row["id"] for row in open_rows if row["kind"] == kind]
+        gone |= dict.fromkeys(_SEEN_GONE[kind](ids), _WHO_SAYS_SO[kind])
+    for resource, verified in gone.items():
+        ledger.resource_gone(run, resource, verified)
+    return [row for row in open_rows if row["id"] not in gone]
+
+
+def _gone_instances(ids: list[str]) -> Iterable[str]:
+    states = fleets.states(ids)
+    return [one for one in ids if states.get(one, "terminated") == "terminated"]
+
+
+def _gone_volumes(ids: list[str]) -> Iterable[str]:
+    there: set[str] = set()
+    for start in range(0, len(ids), IDS_AT_ONCE):
+        named = [{"Name": "volume-id", "Values": ids[start : start + IDS_AT_ONCE]}]
+        there |= {volume["VolumeId"] for volume in fleets.volumes(named)}
+    return set(ids) - there
+
+
+def _gone_file_systems(service: str) -> Callable[[list[str]], Iterable[str]]:
+    def gone(ids: list[str]) -> Iterable[str]:
+        there = {
+            found["FileSystemId"]
+            for page in client(service).get_paginator("describe_file_systems").paginate()
+            for found in page["FileSystems"]
+            if found.get("LifeCycleState") != "deleted"
+        }
+        return set(ids) - there
+
+    return gone
+
+
+_SEEN_GONE: dict[str, Callable[[list[str]], Iterable[str]]] = {
+    "instance": _gone_instances,
+    "volume": _gone_volumes,
+    "efs": _gone_file_systems("efs"),
+    "fsx-openzfs": _gone_file_systems("fsx"),
+}
+_WHO_SAYS_SO = {
+    "instance": "EC2 DescribeInstances: terminated",
+    "volume": "EC2 DescribeVolumes: not there",
+    "efs": "EFS DescribeFileSystems: not there",
+    "fsx-openzfs": "FSx DescribeFileSystems: not there",
+}

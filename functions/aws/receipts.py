@@ -1,0 +1,53 @@
+"""Make the receipt of a run: rows of what was created, what the services say of it now, and its cost by the plan."""
+
+from typing import Any
+
+from aws import backups, blackboard, inventory, ledger
+from aws.clock import now
+from aws.plans import plan_of
+from matrix import receipts, rendering
+from matrix.keys import run_key
+
+
+def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:
+    """Write the receipt of a run to table and bucket and return it.
+
+    Analyse run makes it first, with `sweep` None. The sweep that follows the end of every run, however it ended, makes
+    it again with what was left then; complete is only that one.
+    """
+    inventory.record(run)
+    inventory.verify(run)
+    rows = ledger.resources(run)
+    found = backups.look(run, rows)
+    backups.note(run, found, rows)
+    if sweep is not None:
+        backups.delete(found.copies)
+    receipt = receipts.receipt(
+        run=run,
+        plan=plan_of(run),
+        rows=ledger.resources(run),
+        metered_usd=float((ledger.run_row(run) or {}).get("metered_usd", 0)),
+        now=now(),
+        sweep=sweep,
+        unasked=[f"{kind}: {reason}" for kind, reason in found.unasked.items()],
+    )
+    ledger.record_receipt(run, receipt)
+    blackboard.put(run_key(run, "receipt.json"), receipt)
+    return receipt
+
+
+def still_there(receipt: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the resources of a receipt that are not known to be gone."""
+    return [{"kind": one["kind"], "id": one["id"]} for one in receipt["resources"] if one["gone_at"] is None]
+
+
+def after_sweep(run: str, remaining: int) -> None:
+    """Make the receipt of an ended run again, and put it into its summary if it has one."""
+    receipt = make(run, sweep={"at": now(), "remaining": remaining})
+    summary = blackboard.get(run_key(run, "summary.json"))
+    if summary is not None:
+        summary |= {"receipt": receipt, "left_behind": still_there(receipt)}
+        blackboard.put(run_key(run, "summary.json"), summary)
+        blackboard.put_text(run_key(run, "summary.md"), rendering.to_markdown(summary), "text/markdown")
+    if receipt["is_complete"]:
+        ledger.close_receipt(run)

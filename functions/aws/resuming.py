@@ -1,0 +1,36 @@
+"""The earlier run that a matrix resumes: what it has measured is taken over, what it has uploaded is kept."""
+
+from typing import Any
+
+from aws import blackboard, ledger
+from aws.environment import environment
+from matrix.keys import Board, run_key
+from matrix.results import without_samples
+from matrix.resuming import Earlier, earlier_cells, refusal, taken_over
+
+
+def earlier(run: str) -> dict[str, Earlier]:
+    """Return what a run has of its cells. InvalidMatrix where there is no such run, or none of this environment."""
+    plan = blackboard.get(run_key(run, "plan.json"))
+    if plan is None:
+        raise refusal(run, "has no plan in the bucket of this stack")
+    if plan["environment"] != environment().name:
+        raise refusal(run, f"was measured in the environment {plan['environment']}, this is {environment().name}")
+    return earlier_cells(run, plan, lambda cell: blackboard.get(Board.of_cell(run, cell).result), _uploads(run))
+
+
+def _uploads(run: str) -> Any:
+    def uploads_of(cell: str) -> int:
+        keys = (key for key, _ in blackboard.listing(Board.of_cell(run, cell).instances))
+        return sum(key.endswith("/samples.json") for key in keys)
+
+    return uploads_of
+
+
+def take_over(run: str, plan: dict[str, Any]) -> None:
+    """Write the result of each cell that an earlier run has measured, marked with that run."""
+    for cell in (one for one in plan["cells"] if "taken_from" in one):
+        source = cell["taken_from"]
+        result = taken_over(blackboard.get(Board.of_cell(source["run"], source["cell"]).result), cell)
+        blackboard.put(Board.of_cell(run, cell["id"]).result, result)
+        ledger.record_points(run, cell["id"], map(without_samples, result["points"]))

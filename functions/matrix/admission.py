@@ -1,0 +1,36 @@
+"""May a cell or file system still be begun? Only if its worst case fits into budget and time."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from matrix.errors import DeadlinePassed, OverBudget, StorageMatrixError
+
+# Errors that are no failure of the cell: it was never begun.
+SKIPPED_BECAUSE = {OverBudget.__name__: "budget", DeadlinePassed.__name__: "deadline"}
+
+
+def too_late(what: str, *, needs_s: float, now: float, deadline_at: float) -> DeadlinePassed | None:
+    """Return the refusal of what is not expected to be finished by the run's deadline; times are epoch seconds."""
+    if now + needs_s <= deadline_at:
+        return None
+    left_s = max(0.0, deadline_at - now)
+    return DeadlinePassed(
+        f"{what} is expected to take {needs_s:.0f} s, but the run's deadline is in {left_s:.0f} s; raise deadlineHours"
+    )
+
+
+def over_budget(what: str, *, needs_usd: float, committed_usd: float, budget_usd: float) -> OverBudget:
+    """Return the refusal of what could cost more than is left; committed is what was spent and what is set aside."""
+    return OverBudget(
+        f"the worst case of {what}, {needs_usd:.4f} USD, and the {committed_usd:.4f} USD that are spent or set aside "
+        f"for what runs would exceed budgetUsd {budget_usd:g}; raise it to measure this too"
+    )
+
+
+def skipped(error: StorageMatrixError | Mapping[str, Any]) -> dict[str, str] | None:
+    """Return name and message of the skip that an error means, None for an error that is a failure."""
+    name, message = (
+        (type(error).__name__, str(error)) if isinstance(error, Exception) else (error["name"], error["message"])
+    )
+    reason = SKIPPED_BECAUSE.get(name)
+    return {"name": f"skipped: {reason}", "message": message} if reason else None

@@ -1,0 +1,116 @@
+"""By what a cell was measured: agents, kernels, mount options and tools, each with how many instances had it.
+
+What an agent says of itself decides nothing, so nothing of it is refused: it is cut to a length that one can read.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from matrix.samples import SampleFile
+
+LONGEST = 300
+# A fleet has one agent and one image: more than this is no fleet but a fuzzer.
+MOST_VALUES = 10
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else " ".join(str(value).split())[:LONGEST]
+
+
+def _mapping(value: object) -> object:
+    return value if isinstance(value, dict) else {}
+
+
+Text = Annotated[str | None, BeforeValidator(_text)]
+
+
+class Told(BaseModel):
+    """What an agent tells, as far as it is known here."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Agent(Told):
+    """The agent itself."""
+
+    version: Text = None
+    sha256: Text = None
+
+
+class Host(Told):
+    """The machine."""
+
+    kernel: Text = None
+    os: Text = None
+    architecture: Text = None
+    cpus: Text = None
+    memory_mib: Text = None
+    python: Text = None
+
+
+class Mount(Told):
+    """How the storage is mounted."""
+
+    kind: Text = None
+    fstype: Text = None
+    options: Text = None
+
+
+class Tool(Told):
+    """What did the work of a step."""
+
+    name: Text = None
+    version: Text = None
+
+
+AgentField = Annotated[Agent, BeforeValidator(_mapping), Field(default_factory=Agent)]
+HostField = Annotated[Host, BeforeValidator(_mapping), Field(default_factory=Host)]
+MountField = Annotated[Mount, BeforeValidator(_mapping), Field(default_factory=Mount)]
+ToolField = Annotated[Tool, BeforeValidator(_mapping), Field(default_factory=Tool)]
+
+
+def provenance(files: Sequence["SampleFile"]) -> dict[str, dict[str, int]]:
+    """Return each fact of a fleet with its values and how many instances (of tools and caches: samples) had it."""
+    samples = [sample for file in files for sample in file.samples]
+    facts: dict[str, list[str | None]] = {
+        "agent": [_joined(file.agent.version, file.agent.sha256) for file in files],
+        "instance type": [file.instance.type for file in files],
+        "Availability Zone": [file.instance.availability_zone for file in files],
+        "kernel": [file.host.kernel for file in files],
+        "system": [_joined(file.host.os, file.host.architecture) for file in files],
+        "processors": [file.host.cpus for file in files],
+        "memory (MiB)": [file.host.memory_mib for file in files],
+        "Python": [file.host.python for file in files],
+        "mount": [_joined(file.mount.kind, file.mount.fstype, file.mount.options) for file in files],
+        "tool": [_joined(sample.tool.name, sample.tool.version) for sample in samples],
+        "caches": [sample.caches for sample in samples],
+    }
+    counted = {name: _counted(values) for name, values in facts.items()}
+    return {name: values for name, values in counted.items() if values}
+
+
+def _joined(*words: str | None) -> str | None:
+    return " ".join(word for word in words if word) or None
+
+
+def _counted(values: Sequence[str | None]) -> dict[str, int]:
+    counts = Counter(value for value in values if value)
+    return dict(counts.most_common(MOST_VALUES))
+
+
+def lines(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Write each fact as one line: its values, with their counts where there is more than one."""
+    return [
+        (
+            name,
+            "; ".join(f"{value} ({count})" for value, count in values.items())
+            if len(values) > 1
+            else next(iter(values)),
+        )
+        for name, values in found.items()
+        if values
+    ]

@@ -1,0 +1,70 @@
+"""Resuming: which cells an earlier run has measured already, and what it left of those that it has not."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from matrix.problems import InvalidMatrix, Problem
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What an earlier run has of a cell: where its result is, or the attempts that came to none."""
+
+    taken_from: Document | None  # {"run", "cell"} that measured it, None if nobody has
+    attempts: list[Document] = field(default_factory=list)
+
+
+def sameness(
+    storage: Document, workload: Document, fleet: Document, points: Sequence[Document], repetitions: int
+) -> str:
+    """Return a hash that is equal for cells that measure the same: their ids alone may mean something else by now."""
+    measured = [storage, workload, {key: fleet[key] for key in ("instanceType", "count")}, points, repetitions]
+    return hashlib.sha256(json.dumps(measured, sort_keys=True).encode()).hexdigest()
+
+
+def earlier_cells(
+    run: str,
+    plan: Mapping[str, Any],
+    result_of: Callable[[str], Mapping[str, Any] | None],
+    uploads_of: Callable[[str], int],
+) -> dict[str, Earlier]:
+    """Return what a run has of each of its cells, by `sameness`.
+
+    `result_of` returns a cell's result or None, `uploads_of` how many of its instances uploaded samples. Valid is the
+    result of a measured cell, which is one with every sample of every instance. Samples of any other cell stay where
+    they are and become an attempt: they are never mixed with those of the next.
+    """
+    found: dict[str, Earlier] = {}
+    for cell in plan["cells"]:
+        repetitions = max(step["repetition"] for step in cell["steps"])
+        same = sameness(cell["storage"], cell["workload"], cell["fleet"], cell["points"], repetitions)
+        result = result_of(cell["id"]) or {}
+        if result.get("state") == "measured":
+            found[same] = Earlier(result.get("taken_from") or {"run": run, "cell": cell["id"]})
+            continue
+        attempts = list(cell.get("attempts", []))
+        instances = uploads_of(cell["id"])
+        if instances:
+            prefix = f"runs/{run}/cells/{cell['id']}/"
+            error = result.get("error") or {"name": "NotFinished", "message": "the run ended before the cell did"}
+            attempts.append(
+                {"run": run, "cell": cell["id"], "prefix": prefix, "instances": instances, "error": dict(error)}
+            )
+        found[same] = Earlier(None, attempts)
+    return found
+
+
+def taken_over(result: Mapping[str, Any], cell: Mapping[str, Any]) -> Document:
+    """Return an earlier cell's result as that of `cell`, marked with the run that measured it."""
+    own = {name: cell[name] for name in ("id", "file_system")}
+    return {**result, **own, "taken_from": cell["taken_from"]}
+
+
+def refusal(run: str, rule: str) -> InvalidMatrix:
+    """Return the error of a matrix whose `resume` cannot be followed."""
+    return InvalidMatrix([Problem("resume", run, rule, "give the name of an ended run of this stack, or leave it out")])
