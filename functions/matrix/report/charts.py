@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from matrix.costs import storage_limits
-from matrix.decision import money
+from matrix.decision.words import money
 from matrix.rendering import ABSENT, figure, interval, quantity
 from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.view import Entry, View

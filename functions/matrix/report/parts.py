@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.costs import prices_read
-from matrix.decision import money
+from matrix.decision.words import money
 from matrix.pricing import published_prices
 from matrix.provenance import lines
 from matrix.rendering import (

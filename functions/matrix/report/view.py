@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from matrix.decision import storages_of
+from matrix.decision.questions import storages_of
 from matrix.rendering import fleet_label, point_labels, primary_metric, quantity, reading_order
 from matrix.storage_names import brief_names
 

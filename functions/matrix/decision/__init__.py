@@ -1,0 +1,54 @@
+"""Which storage to take: the cheapest that is fast enough, what it is ahead by, how sure that is, why the others lost.
+
+"Fast enough" looks at the slow end. `percentile` 90 means that 90 % of the samples are at least this good: of durations
+that is P90, of rates P10, since of rates P0 is the slowest. Where single values are not known, as in published tables,
+a rate's slow end can only be its P0; that is said.
+
+One question per workload, point and fleet: which storage? Storages are compared where everything else is the same.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from matrix.costs import Bill
+from matrix.decision.answers import answer
+from matrix.decision.candidates import Document
+from matrix.decision.objective import Objective
+from matrix.decision.questions import questions_of
+from matrix.decision.sentences import sentences
+
+SCHEMA = 1
+# Figures that lead nobody to a purchase: what was measured is not what would be bought.
+NOT_FOR_SALE = {
+    "local": "No storage is recommended: this run ranks folders of one disk (local cloud), not AWS storages.",
+    "emulated": "No storage is recommended: this run ranks emulated storages, not those of AWS.",
+}
+
+
+def decide(
+    summary: Mapping[str, Any],
+    *,
+    results: Mapping[str, Mapping[str, Any]] | None = None,
+    objective: Mapping[str, Any] | None = None,
+    bill: Bill | None = None,
+) -> Document:
+    """Return the decision of a run, from its summary and, where they are known, its cells' single values.
+
+    `results` are the cells' result.json by id, `objective` that of the matrix. Local and emulated runs are ranked all
+    the same, so that one can try it, but recommend nothing.
+    """
+    wanted = Objective.of(objective)
+    not_for_sale = NOT_FOR_SALE.get(str(summary.get("environment")))
+    questions = list(questions_of(summary, results or {}, wanted, bill or Bill.of(None, None)))
+    for one in questions:
+        answer(one, wanted, for_sale=not_for_sale is None)
+    return {
+        "schema": SCHEMA,
+        "objective": dict(objective) if objective else None,
+        "percentile": wanted.percent,
+        "reads": f"percentile {wanted.percent:g}: {wanted.percent:g} % of the samples are at least this good",
+        "is_recommendation": not_for_sale is None,
+        "note": not_for_sale,
+        "sentences": sentences(questions, wanted, not_for_sale),
+        "questions": [one.to_document() for one in questions],
+    }
