@@ -54,9 +54,15 @@ def _files(cell: Document, middle: float, spread: float, drawn: np.random.Genera
             begun = 10_000.0 + index * 2 * middle
             samples.append(
                 Sample(
-                    point=step["point"], repetition=step["repetition"], step=index, metrics={"duration_s": took},
-                    started_at=begun, ended_at=begun + took, start_skew_s=0.001 * number, work={"builds": 1},
-                )  # fmt: skip
+                    point=step["point"],
+                    repetition=step["repetition"],
+                    step=index,
+                    metrics={"duration_s": took},
+                    started_at=begun,
+                    ended_at=begun + took,
+                    start_skew_s=0.001 * number,
+                    work={"builds": 1},
+                )
             )
         identity = InstanceIdentity(id=f"i-{number:04d}", type="m6i.large", availability_zone="us-east-1a")
         host = {"kernel": "6.1.0", "os": "Amazon Linux 2023"}
@@ -70,6 +76,4 @@ def _files(cell: Document, middle: float, spread: float, drawn: np.random.Genera
 
 def cell_of(document: Document, kind: str, count: int) -> Document:
     """The cell of a storage type and a fleet size."""
-    return next(
-        one for one in document["cells"] if one["storage"]["type"] == kind and one["fleet"]["count"] == count
-    )
+    return next(one for one in document["cells"] if one["storage"]["type"] == kind and one["fleet"]["count"] == count)

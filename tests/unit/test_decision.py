@@ -80,7 +80,7 @@ def test_no_storage_that_is_fast_enough_recommends_none_and_names_the_nearest():
 
 
 def test_the_slow_end_of_a_rate_is_its_tenth_percentile():
-    summary, results, planned = build_run({"ebs": {50: 3000.0}})
+    summary, results, _planned = build_run({"ebs": {50: 3000.0}})
     [cell] = summary["cells"]
     for document in (cell, results[cell["id"]]):
         metric = document["points"][0]["metrics"]["duration_s"]

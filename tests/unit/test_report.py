@@ -119,7 +119,8 @@ def test_storages_differ_in_more_than_colour(read):
 
 def test_all_percentiles_of_the_tables_are_the_summarys(run, read):
     summary, _, _ = run
-    shown = next(rows for rows in read.tables if [one[1] for one in rows[0]][3:9] == ["P0", "P50", "P75", "P90", "P98", "P100"])
+    percentiles = ["P0", "P50", "P75", "P90", "P98", "P100"]
+    shown = next(rows for rows in read.tables if [one[1] for one in rows[0]][3:9] == percentiles)
     found = {
         (row[0][1].split()[0].lower(), row[1][1]): [None if one[0] is None else float(one[0]) for one in row[3:9]]
         for row in shown[1:]
