@@ -18,7 +18,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     cell = cell_of(plan_of(run), event["cell"])
     ledger.set_cell(run, cell["id"], "analysing")
     files, refused = analysing.samples_of(run, cell["id"])
-    problems = refused or missing_samples(cell, files)
+    problems = refused or missing_samples(cell, files, analysing.launched(run, cell["id"]))
     if problems:
         raise InvalidSamples("; ".join(problems))
     analysing.write_result(run, cell, files, error=None)

@@ -28,7 +28,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         board=Board.of_cell(run, cell["id"]),
         cell=cell,
         purpose=cell["id"],
-        count=cell["fleet"]["count"],
+        fleet=cell["fleet"],
         resource_id=event["resource_id"],
         job=partial(measuring_job, gate_margin_s=environment().gate_margin_s),
     )

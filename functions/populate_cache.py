@@ -24,7 +24,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         board=Board.of_cache(run, name),
         cell=cell,
         purpose="cache",
-        count=1,
+        # On-demand and beside the file system: no measured fleet, and an interruption would cost all its cells.
+        fleet={"instanceType": cell["fleet"]["instanceType"], "count": 1, "placement": "same-az"},
         resource_id=event["resource_id"],
         job=lambda **facts: populating_job(file_system=name, **facts),
     )

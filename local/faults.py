@@ -11,6 +11,7 @@ any. Its fault befalls the `nth` of them and, in all, `times` in a row; `"times"
 
     throttled       the service's own throttling answer; nothing takes effect
     denied          the service's own answer to a missing permission; nothing takes effect
+    no capacity     EC2 has no such instances free; nothing takes effect
     internal error  the service answers 500; nothing takes effect
     lost answer     the call takes effect, then its connection is cut (Step Functions' own calls: answered with 500)
     crash           the call takes effect, then the sandbox or the agent that made it is killed
@@ -162,6 +163,8 @@ def refusal(fault: str, call: Call) -> Refusal | None:
     if fault == "denied":
         code = DENIAL.get(service, "AccessDeniedException")
         return Refusal(code, f"not authorized to perform {call.action} (injected fault)", 403)
+    if fault == "no capacity":
+        return Refusal("InsufficientInstanceCapacity", "no sufficient capacity (injected fault)", 500)
     if fault == "internal error":
         return broken(call)
     return None

@@ -38,6 +38,12 @@ def samples_of(run: str, cell: str) -> tuple[list[SampleFile], list[str]]:
     return files, [f"{named(instances)}: {reason}" for reason, instances in refused.items()]
 
 
+def launched(run: str, cell: str) -> int | None:
+    """Return how many instances of a cell's fleet were launched, None if it came to no launch."""
+    record = blackboard.get(Board.of_cell(run, cell).fleet)
+    return len(record["instances"]) if record else None
+
+
 def histograms_of(
     run: str, cell: str, instances: Collection[str]
 ) -> tuple[dict[str, dict[str, list[Histogram]]], list[str]]:
@@ -75,7 +81,15 @@ def write_result(run: str, cell: dict[str, Any], files: Sequence[SampleFile], *,
     finished_at = now()
     actual_s = finished_at - record["launched_at"] if record else None
     found, unread = histograms_of(run, cell["id"], {file.instance.id for file in files})
-    result = cell_result(cell, files, error=error, actual_s=actual_s, histograms=found)
+    result = cell_result(
+        cell,
+        files,
+        error=error,
+        actual_s=actual_s,
+        histograms=found,
+        launched=len(record["instances"]) if record else None,
+        shortfall=record.get("shortfall", "") if record else "",
+    )
     result["warnings"] += unread
     blackboard.put(board.result, result)
     ledger.record_points(run, cell["id"], map(without_samples, result["points"]))

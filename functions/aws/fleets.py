@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -11,16 +12,27 @@ from botocore.exceptions import ClientError
 from aws import network, tags
 from aws.clients import client
 from aws.storages import ebs
-from matrix.errors import CapacityUnavailable, LaunchRefused, QuotaExceeded
+from matrix import placing
+from matrix.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 
 # EC2 advises batches of about 100; each is one idempotent call with a token of its own.
 BATCH = 100
 # The error codes as RunInstances documents them.
 _QUOTA = {
     "InstanceLimitExceeded", "VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "VolumeLimitExceeded",
-    "MaxIOPSLimitExceeded", "InsufficientFreeAddressesInSubnet", "AddressLimitExceeded",
+    "MaxIOPSLimitExceeded", "AddressLimitExceeded",
 }  # fmt: skip
-_CAPACITY = {"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity", "Unsupported"}
+# What another Availability Zone may have; Unsupported is the answer where the zone does not offer the type at all.
+_CAPACITY = {
+    "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity", "Unsupported",
+    "InsufficientFreeAddressesInSubnet", "SpotMaxPriceTooLow",
+}  # fmt: skip
+_THROTTLED = {"RequestLimitExceeded", "InsufficientRequestLimit", "Throttling"}
+# Terminate, as the results are on the blackboard; a one-time request does not come back by itself.
+_SPOT = {
+    "MarketType": "spot",
+    "SpotOptions": {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"},
+}
 # Here and not in the launch template: mappings in a request may replace the template's, and then the image's own,
 # unencrypted one would count.
 ROOT_VOLUME = {
@@ -44,55 +56,160 @@ def image(arch: str) -> str:
     return client("ssm").get_parameter(Name=name)["Parameter"]["Value"]
 
 
+@dataclass(frozen=True)
+class Launched:
+    """The instances that run, and in words what kept the fleet from being whole, '' if it is."""
+
+    instances: list[str]
+    shortfall: str
+
+
 def launch(
-    *, plan: Mapping[str, Any], file_system: str, cell: str, storage: dict[str, Any], instance_type: str, count: int,
+    *, plan: Mapping[str, Any], file_system: str, cell: str, storage: dict[str, Any], fleet: Mapping[str, Any],
     user_data: str,
-) -> list[str]:  # fmt: skip
-    """Launch `count` instances and return their ids. Calling it again returns the same instances.
+) -> Launched:  # fmt: skip
+    """Launch a fleet where its placement says. Calling it again yields the same instances, and none twice.
 
-    All or nothing: when a later batch is refused, the earlier ones are ended before the refusal is raised as
-    QuotaExceeded, CapacityUnavailable or LaunchRefused.
+    Where a zone has no capacity, others are tried if the placement is `spread`. A fleet that ends below its quorum is
+    terminated whole before the refusal is raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled or
+    LaunchRefused.
     """
-    resource_tags = tags.tags(plan, file_system=file_system, cell=cell)
-    request: dict[str, Any] = {
-        "LaunchTemplate": {"LaunchTemplateId": os.environ["LAUNCH_TEMPLATE_ID"], "Version": "$Latest"},
-        "ImageId": image(architecture(instance_type)),
-        "InstanceType": instance_type,
-        "SubnetId": network.subnets()[0],
-        "UserData": user_data,
-        "BlockDeviceMappings": [ROOT_VOLUME],
-        "TagSpecifications": [
-            {"ResourceType": kind, "Tags": resource_tags} for kind in ("instance", "volume", "network-interface")
-        ],
-    }
-    if storage["type"] == "ebs":
-        request["BlockDeviceMappings"].append(ebs.block_device(storage))
-    launched: list[str] = []
+    count, instance_type = fleet["count"], fleet["instanceType"]
+    least = placing.least(fleet.get("quorum"), count)
+    launching = _Launching(
+        request=_request(tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data),
+        scope=f"{plan['run']}/{file_system}/{cell}",
+        has_quorum=least < count,
+    )
     try:
-        for batch, start in enumerate(range(0, count, BATCH)):
-            size = min(BATCH, count - start)
-            token = hashlib.sha256(f"{plan['run']}/{file_system}/{cell}/{batch}".encode()).hexdigest()
-            answer = client("ec2").run_instances(**request, MinCount=size, MaxCount=size, ClientToken=token)
-            launched += [instance["InstanceId"] for instance in answer["Instances"]]
-    except ClientError as error:
-        terminate(launched)
-        raise _refusal(error, instance_type, count, len(launched)) from error
-    return launched
+        launching.place(placing.resolved(fleet.get("placement"), storage), count)
+        if len(launching.instances) < least:
+            raise launching.refusals[-1]
+    except (ClientError, LaunchRefused) as error:
+        terminate({*launching.instances, *of_file_system(plan["run"], file_system, cell)})
+        if isinstance(error, ClientError):
+            raise _refusal(error, instance_type, count, len(launching.instances), least) from error
+        raise
+    # An attempt that crashed may have gone another way: capacity comes and goes between two attempts.
+    terminate(set(of_file_system(plan["run"], file_system, cell)) - set(launching.instances))
+    missing = count - len(launching.instances)
+    reasons = dict.fromkeys(_in_words(error) for error in launching.refusals)
+    return Launched(launching.instances, "; ".join(reasons) if missing else "")
 
 
-def _refusal(error: ClientError, instance_type: str, count: int, launched: int) -> Exception:
-    code, message = error.response["Error"]["Code"], error.response["Error"]["Message"]
-    what = f"{count} × {instance_type} refused after {launched}: {code}: {message}"
-    if code in _QUOTA:
+def _request(
+    resource_tags: list[dict[str, str]], storage: dict[str, Any], fleet: Mapping[str, Any], user_data: str
+) -> dict[str, Any]:
+    """What all calls of a launch have in common."""
+    mappings = [ROOT_VOLUME, ebs.block_device(storage)] if storage["type"] == "ebs" else [ROOT_VOLUME]
+    kinds = ["instance", "volume", "network-interface"]
+    if fleet.get("spot"):
+        kinds.append("spot-instances-request")
+    return {
+        "LaunchTemplate": {"LaunchTemplateId": os.environ["LAUNCH_TEMPLATE_ID"], "Version": "$Latest"},
+        "ImageId": image(architecture(fleet["instanceType"])),
+        "InstanceType": fleet["instanceType"],
+        "UserData": user_data,
+        "BlockDeviceMappings": mappings,
+        "TagSpecifications": [{"ResourceType": kind, "Tags": resource_tags} for kind in kinds],
+        **({"InstanceMarketOptions": _SPOT} if fleet.get("spot") else {}),
+    }
+
+
+class _Launching:
+    """One attempt to launch a fleet: what runs so far, and which calls were refused."""
+
+    def __init__(self, request: dict[str, Any], scope: str, *, has_quorum: bool) -> None:
+        self._request, self._scope, self._has_quorum = request, scope, has_quorum
+        self._is_over = False
+        self.instances: list[str] = []
+        self.refusals: list[ClientError] = []
+
+    def place(self, placement: str | Sequence[float], count: int) -> None:
+        """Launch up to `count` instances. Ends early when an account's limit is met: no zone can help then."""
+        subnets = network.subnets()
+        try:
+            wanted = placing.shares(placement, count, len(subnets))
+        except ValueError as error:
+            raise LaunchRefused(f"{error}; write fewer shares, or give the stack more subnets") from error
+        is_spread = placement == "spread"
+        # A zone that has less than its share need not refuse the fleet: the others may have the rest.
+        full = [
+            subnet
+            for subnet, share in zip(subnets, wanted, strict=False)
+            if not self._fill(subnet, share, is_splitting=self._has_quorum or is_spread)
+        ]
+        for subnet in subnets if is_spread else []:
+            if subnet not in full and len(self.instances) < count:
+                self._fill(subnet, count - len(self.instances), is_splitting=True)
+
+    def _fill(self, subnet: str, share: int, *, is_splitting: bool) -> bool:
+        """Launch into one zone, whole batches first, then half ones, as far as it has room; whether it had for all."""
+        size, start = min(BATCH, share), 0
+        while start < share and not self._is_over:
+            size = min(size, share - start)
+            refused = self._run(subnet, size)
+            if refused is None:
+                start += size
+                continue
+            # The account's limits hold in every zone. Below them there may be room for a part, if that is enough.
+            is_for_all = refused in _THROTTLED or (refused in _QUOTA and not (self._has_quorum and size > 1))
+            self._is_over = is_for_all or not is_splitting
+            if size == 1:
+                break
+            size //= 2
+        return start == share
+
+    def _run(self, subnet: str, size: int) -> str | None:
+        """Launch `size` instances or none; the code of a refusal with which one may go on elsewhere."""
+        # Everything in which two calls of a launch differ is in the token: a retry repeats calls, none is a mismatch.
+        name = f"{self._scope}/{subnet}/{len(self.instances)}/{size}"
+        token = hashlib.sha256(name.encode()).hexdigest()
+        try:
+            answer = client("ec2").run_instances(
+                **self._request, SubnetId=subnet, MinCount=size, MaxCount=size, ClientToken=token
+            )
+        except ClientError as error:
+            self.refusals.append(error)
+            if _code(error) not in _QUOTA | _CAPACITY | _THROTTLED:
+                raise
+            return _code(error)
+        self.instances += [instance["InstanceId"] for instance in answer["Instances"]]
+        return None
+
+
+def _code(error: ClientError) -> str:
+    return error.response["Error"]["Code"]
+
+
+def _in_words(error: ClientError) -> str:
+    return f"{_code(error)}: {error.response['Error']['Message']}"
+
+
+def _refusal(error: ClientError, instance_type: str, count: int, launched: int, least: int) -> Exception:
+    enough = f", {least} would have been enough" if least < count else ""
+    what = f"{count} × {instance_type} refused after {launched}{enough}: {_in_words(error)}"
+    if _code(error) in _QUOTA:
         return QuotaExceeded(f"{what}; ask for a higher quota in Service Quotas or lower the fleet's count")
-    if code in _CAPACITY:
-        return CapacityUnavailable(f"{what}; try another instance type, Availability Zone or time")
+    if _code(error) in _CAPACITY:
+        return CapacityUnavailable(f"{what}; try another instance type, placement or time, or a lower quorum")
+    if _code(error) in _THROTTLED:
+        return LaunchThrottled(f"{what}; EC2 limits calls per second: lower maxConcurrentFileSystems or try later")
     return LaunchRefused(what)
 
 
 def states(instances: Sequence[str]) -> dict[str, str]:
     """Return EC2's state of each instance. One launched seconds ago may be absent, as EC2 is eventually consistent."""
     return {one["InstanceId"]: one["State"]["Name"] for one in _by_ids(instances)}
+
+
+def interrupted(instances: Sequence[str]) -> list[str]:
+    """Return those of the instances that EC2 took back, as it may with Spot; it says so for about an hour."""
+    return [
+        one["InstanceId"]
+        for one in _by_ids(instances)
+        if one.get("StateReason", {}).get("Code") in {"Server.SpotInstanceTermination", "Server.SpotInstanceShutdown"}
+    ]
 
 
 def _by_ids(instances: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -15,8 +15,8 @@ WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
 
 
 def launch(
-    *, plan: dict[str, Any], board: Board, cell: dict[str, Any], purpose: str, count: int, resource_id: str | None,
-    job: Callable[..., dict[str, Any]],
+    *, plan: dict[str, Any], board: Board, cell: dict[str, Any], purpose: str, fleet: dict[str, Any],
+    resource_id: str | None, job: Callable[..., dict[str, Any]],
 ) -> None:  # fmt: skip
     """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch."""
     if blackboard.get(board.fleet):
@@ -31,13 +31,12 @@ def launch(
     blackboard.put_if_absent(board.job, document)
     blackboard.put_if_absent(board.gate, {"step": -1})
     launched_at = now()
-    instances = fleets.launch(
+    launched = fleets.launch(
         plan=plan,
         file_system=cell["file_system"],
         cell=purpose,
         storage=cell["storage"],
-        instance_type=cell["fleet"]["instanceType"],
-        count=count,
+        fleet=fleet,
         user_data=user_data(
             bucket=environ.bucket,
             agent_key=plan["agent_key"],
@@ -46,11 +45,19 @@ def launch(
             lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
         ),
     )
-    for instance in instances:
+    for instance in launched.instances:
         ledger.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
     # The volumes: EC2 makes them with the instances and deletes them with them, so now is the time to see them.
     inventory.record(plan["run"], cell=purpose, file_system=cell["file_system"])
-    blackboard.put(board.fleet, {"instances": instances, "launched_at": launched_at})
+    blackboard.put(
+        board.fleet,
+        {
+            "instances": launched.instances,
+            "expected": fleet["count"],
+            "shortfall": launched.shortfall,
+            "launched_at": launched_at,
+        },
+    )
 
 
 def _mount(cell: dict[str, Any], resource_id: str | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from aws import blackboard, fleets
 from aws.clock import now
 from matrix import polling
-from matrix.errors import InstanceFailed
+from matrix.errors import InstanceDied, InstanceFailed, SpotInterrupted
 from matrix.keys import Board
 from matrix.polling import Fleet, Progress
 
@@ -38,6 +38,14 @@ def watch(board: Board) -> Watched:
         progress = polling.assess(fleet, seen, states, gate["step"], now())
     except InstanceFailed as error:
         raise InstanceFailed(f"{error}: {_reasons(board)}") from error
+    except InstanceDied as error:
+        taken = fleets.interrupted(fleet.instances)
+        if not taken:
+            raise
+        fix = "measure again, choose another type, or leave out spot"
+        raise SpotInterrupted(
+            f"{polling.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
+        ) from error
     return Watched(fleet, progress, job)
 
 

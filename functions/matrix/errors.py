@@ -21,6 +21,10 @@ class CapacityUnavailable(StorageMatrixError):
     """AWS has no such instances free in this Availability Zone just now."""
 
 
+class LaunchThrottled(StorageMatrixError):
+    """EC2 takes no more calls per second from this account, however long one waits between attempts."""
+
+
 class LaunchRefused(StorageMatrixError):
     """EC2 refuses the launch for another reason than quota or capacity."""
 
@@ -51,6 +55,10 @@ class InstanceFailed(StorageMatrixError):
 
 class InstanceDied(StorageMatrixError):
     """An instance ended before its agent was done."""
+
+
+class SpotInterrupted(StorageMatrixError):
+    """EC2 took Spot instances back before their agents were done."""
 
 
 class InstanceSilent(StorageMatrixError):

@@ -17,7 +17,23 @@ Count = Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
 _GRAVITON = re.compile(r"(a1|g5g|hpc7g|[a-z]+[0-9]+g[a-z]*)(-.*)?")
 
 
-class Fleet(InputModel):
+Share = Annotated[float, Field(gt=0, le=1_000)]
+Placement = Literal["spread", "same-az"] | Annotated[list[Share], Field(min_length=1, max_length=10)]
+Quorum = Annotated[float, Field(gt=0, lt=1)] | Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
+
+
+class _Launch(InputModel):
+    """How the instances of a fleet are got."""
+
+    placement: Annotated[Placement | None, Field(examples=["same-az", [1, 1]])] = None
+    """Availability Zones: "spread" over all, "same-az" as the file system, or shares, the file system's zone first."""
+    spot: bool = False
+    """Spot instances: cheaper, but EC2 may take them back, which fails the cell."""
+    quorum: Annotated[Quorum | None, Field(examples=[0.9])] = None
+    """Least instances to measure with where EC2 has no more: a share below 1, or a number; all unless given."""
+
+
+class Fleet(_Launch):
     """The fleet of one cell: instances of one type that start at the same moment."""
 
     instance_type: Annotated[InstanceType, Field(examples=["m6i.4xlarge"])]
@@ -34,10 +50,17 @@ class Fleet(InputModel):
     @property
     def slug(self) -> str:
         """Readable id, such as `m6i.4xlarge-x10`."""
-        return f"{self.instance_type}-x{self.count}"
+        words = [f"{self.instance_type}-x{self.count}"]
+        if isinstance(self.placement, list):
+            words += ["az", *(f"{share:g}" for share in self.placement)]
+        elif self.placement:
+            words += [self.placement]
+        words += ["spot"] if self.spot else []
+        words += [f"quorum-{self.quorum:g}"] if self.quorum else []
+        return "-".join(words)
 
 
-class FleetAxis(InputModel):
+class FleetAxis(_Launch):
     """Fleets of a matrix: every instance type with every count."""
 
     instance_type: Annotated[Sweep[InstanceType], Field(examples=["m6i.4xlarge"])]
@@ -47,4 +70,8 @@ class FleetAxis(InputModel):
 
     def fleets(self) -> list[Fleet]:
         """Return every fleet of this entry."""
-        return [Fleet(instance_type=one, count=count) for one in self.instance_type for count in self.count]
+        return [
+            Fleet(instance_type=one, count=count, placement=self.placement, spot=self.spot, quorum=self.quorum)
+            for one in self.instance_type
+            for count in self.count
+        ]

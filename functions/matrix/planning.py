@@ -26,6 +26,7 @@ from matrix.pricing import (
     HOUR_S,
     LEAST_BILLED_S,
     ROOT_VOLUME_GIB,
+    SPOT_SHARE,
     Amount,
     Cost,
     PriceBook,
@@ -271,7 +272,7 @@ def _plan_cell(
     expected_s = work.expected_s(poll_s)
     deadline_s = math.ceil(work.deadline_s(poll_s))
     each_s = Amount(work.least_s() + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
-    cost = instances_cost(book, one.fleet.instance_type, one.fleet.count, each_s)
+    cost = instances_cost(book, one.fleet.instance_type, one.fleet.count, each_s, is_spot=one.fleet.spot)
     orchestration = orchestration_cost(
         book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=one.fleet.count, each_s=each_s
     )
@@ -354,6 +355,12 @@ def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> lis
         f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
         f"on-demand Linux prices of {book.region}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
     ]
+    if any(fleet.spot for fleet in matrix.fleet) or any(one.fleet.spot for one in matrix.include):
+        low, expected, high = SPOT_SHARE
+        lines.append(
+            f"Spot costs {low:.0%} (low), {expected:.0%} (expected) or {high:.0%} (high) of on-demand: its price"
+            " changes, is not asked for, and never exceeds on-demand"
+        )
     if "efs" in storage_types:
         lines.append("creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double")
     if "fsx-openzfs" in storage_types:

@@ -15,6 +15,9 @@ BOOK_REGION = "us-east-1"
 HOUR_S = 3_600
 MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
 ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
+# Shares of the on-demand price, low, expected and high: AWS says "up to 90% off" (aws.amazon.com/ec2/spot), most pools
+# are at 30 to 50%, and the highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing).
+SPOT_SHARE = (0.1, 0.5, 1.0)
 LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 # How far an unconfirmed price may be off, and one that is only known for another region or a similar instance type.
 UNCONFIRMED = (0.75, 1.5)
@@ -225,15 +228,20 @@ def _guess_of_large(family: str) -> float:
     return by_class.get(family[0], 0.5)  # accelerated and high-memory families
 
 
-def instances_cost(book: PriceBook, instance_type: str, count: int, each_s: Amount) -> Cost:
+def instances_cost(book: PriceBook, instance_type: str, count: int, each_s: Amount, *, is_spot: bool = False) -> Cost:
     """Return what `count` instances cost that each run `each_s`, with their root volumes and public addresses."""
     hours = each_s.at_least(LEAST_BILLED_S).times(count / HOUR_S)
     root_gib_months = each_s.at_least(LEAST_BILLED_S).times(ROOT_VOLUME_GIB * count / MONTH_S)
     return (
-        book.instance_hour(instance_type).of(hours)
+        book.instance_hour(instance_type).of(_paid_as_spot(hours) if is_spot else hours)
         + book.price("public_ipv4_hour").of(hours)
         + book.price("ebs_gp3_gib_month").of(root_gib_months)
     )
+
+
+def _paid_as_spot(hours: Amount) -> Amount:
+    low, expected, high = SPOT_SHARE
+    return Amount(hours.low * low, hours.expected * expected, hours.high * high)
 
 
 def volumes_cost(book: PriceBook, storage: EbsStorage, count: int, each_s: Amount) -> Cost:

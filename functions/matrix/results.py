@@ -25,13 +25,22 @@ def cell_result(
     error: Mapping[str, str] | None,
     actual_s: float | None,
     histograms: Histograms | None = None,
+    launched: int | None = None,
+    shortfall: str = "",
 ) -> dict[str, Any]:
     """Return what came out of a cell: for each point and metric the percentiles over all samples of all instances.
 
     `error` (name and message) makes it a failed cell; whatever was measured until then is in it all the same, with
-    `n` below `expected_n`. `actual_s` is the wall time from launch to the end.
+    `n` below `expected_n`. `actual_s` is the wall time from launch to the end. `launched` is how many instances ran
+    where that is known, `shortfall` why they are fewer than the fleet's count: what reached its quorum is measured,
+    with `n` below `expected_n` and a warning that says so first.
     """
-    points = [_point_result(cell, point, files, (histograms or {}).get(point["id"], {})) for point in cell["points"]]
+    count = cell["fleet"]["count"]
+    ran = count if launched is None else launched
+    points = [
+        _point_result(cell, point, files, (histograms or {}).get(point["id"], {}), ran) for point in cell["points"]
+    ]
+    short = [f"only {ran} of {count} instances were launched: {shortfall}"] if 0 < ran < count else []
     return {
         "id": cell["id"],
         "file_system": cell["file_system"],
@@ -44,7 +53,8 @@ def cell_result(
         "actual_s": actual_s,
         "points": points,
         "provenance": provenance(files),
-        "warnings": _warnings(files) + _findings(points),
+        "instances": {"expected": count, "launched": launched},
+        "warnings": short + _warnings(files) + _findings(points),
         **({"attempts": cell["attempts"]} if cell.get("attempts") else {}),
     }
 
@@ -54,13 +64,17 @@ def skipped_result(cell: Mapping[str, Any], skip: Mapping[str, str]) -> dict[str
     return cell_result(cell, [], error=skip, actual_s=None) | {"state": "skipped"}
 
 
-def missing_samples(cell: Mapping[str, Any], files: Sequence[SampleFile]) -> list[str]:
-    """Return a sentence on missing instances and one on instances that miss steps; none means complete."""
+def missing_samples(cell: Mapping[str, Any], files: Sequence[SampleFile], launched: int | None = None) -> list[str]:
+    """Return a sentence on missing instances and one on instances that miss steps; none means complete.
+
+    `launched` is how many instances ran, where a quorum let a fleet be smaller than its count.
+    """
     expected = {(step["point"], step["repetition"]) for step in cell["steps"]}
     sentences = []
-    absent = cell["fleet"]["count"] - len(files)
+    ran = cell["fleet"]["count"] if launched is None else launched
+    absent = ran - len(files)
     if absent:
-        sentences.append(f"{absent} of {cell['fleet']['count']} instances uploaded no samples")
+        sentences.append(f"{absent} of {ran} instances uploaded no samples")
     lacking = {file.instance.id: len(expected - {(s.point, s.repetition) for s in file.samples}) for file in files}
     incomplete = [instance for instance, steps in lacking.items() if steps]
     if incomplete:
@@ -85,6 +99,7 @@ def _point_result(
     point: Mapping[str, Any],
     files: Sequence[SampleFile],
     histograms: Mapping[str, Sequence[Histogram]],
+    ran: int,
 ) -> dict[str, Any]:
     taken = [(file.instance.id, sample) for file in files for sample in file.samples if sample.point == point["id"]]
     samples = [sample for _, sample in taken]
@@ -96,7 +111,7 @@ def _point_result(
         "id": point["id"],
         "params": point["params"],
         "metrics": {name: _metric_result(name, taken, expected_n, primary) for name in names},
-        "fleet": _fleet_rates(samples, repetitions, cell["fleet"]["count"]),
+        "fleet": _fleet_rates(samples, repetitions, ran),
         "latency": {name: latency(found) for name, found in sorted(histograms.items()) if any(map(any, found))},
         "samples": _columns(taken, names),
     }
@@ -129,7 +144,7 @@ def _columns(taken: Sequence[tuple[str, Sample]], names: Sequence[str]) -> dict[
 
 
 def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: int) -> list[dict[str, Any]]:
-    """Return, for each repetition that the whole fleet finished, its total work over (last end − first start).
+    """Return, for each repetition that every launched instance finished, its total work over (last end − first start).
 
     From the instances' own wall clocks, so an instance that starts late counts against the fleet, as it should.
     """

@@ -23,7 +23,13 @@ def sameness(
     storage: Document, workload: Document, fleet: Document, points: Sequence[Document], repetitions: int
 ) -> str:
     """Return a hash that is equal for cells that measure the same: their ids alone may mean something else by now."""
-    measured = [storage, workload, {key: fleet[key] for key in ("instanceType", "count")}, points, repetitions]
+    measured = [
+        storage,
+        workload,
+        {key: value for key, value in fleet.items() if key != "architecture"},
+        points,
+        repetitions,
+    ]
     return hashlib.sha256(json.dumps(measured, sort_keys=True).encode()).hexdigest()
 
 

@@ -34,7 +34,8 @@ def first_cell(plan, file_system=EFS):
 
 def launch(plan, cell, **changes):
     facts = {"file_system": cell["file_system"], "cell": cell["id"], "storage": cell["storage"]}
-    return fleets.launch(plan=plan, instance_type="m6i.large", count=2, user_data="x", **(facts | changes))
+    fleet = {"instanceType": "m6i.large", "count": 2}
+    return fleets.launch(plan=plan, fleet=fleet, user_data="x", **(facts | changes)).instances
 
 
 def money(run=RUN):

@@ -1,12 +1,14 @@
 """Launching and ending instances."""
 
+from collections import Counter
+
 import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from aws import fleets
+from aws import fleets, network
 from aws.clients import client
-from matrix.errors import CapacityUnavailable, LaunchRefused, QuotaExceeded
+from matrix.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 
 PLAN = {"run": "r", "deadline_at": 2_000_000_000.0, "owner": "me"}
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "iops": 3000, "throughputMiBps": 125}
@@ -18,11 +20,42 @@ def small_batches(monkeypatch):
     monkeypatch.setattr(fleets, "BATCH", 3)
 
 
-def launch(count, storage=EBS):
+def launch_fleet(count, storage=EBS, **ways):
+    fleet = {"instanceType": "m6i.large", "count": count, "placement": "same-az"} | ways
     return fleets.launch(
-        plan=PLAN, file_system="ebs", cell="c1", storage=storage, instance_type="m6i.large", count=count,
-        user_data="#!/bin/bash\n",
-    )  # fmt: skip
+        plan=PLAN, file_system="ebs", cell="c1", storage=storage, fleet=fleet, user_data="#!/bin/bash\n"
+    )
+
+
+def launch(count, **ways):
+    return launch_fleet(count, **ways).instances
+
+
+def alive():
+    return [one for one in instances() if one["State"]["Name"] in ("pending", "running")]
+
+
+def by_zone():
+    return Counter(one["Placement"]["AvailabilityZone"][-1] for one in alive())
+
+
+@pytest.fixture
+def room(stack, monkeypatch):
+    """EC2 with room for so many instances in each zone; the calls it gets."""
+    real, left, calls = client("ec2").run_instances, {}, []
+
+    def run(**request):
+        calls.append(request)
+        zone = network.availability_zone(request["SubnetId"])[-1]
+        free, code = left.get(zone, (1_000, ""))
+        if request["MaxCount"] > free:
+            raise ClientError({"Error": {"Code": code, "Message": "no more"}}, "RunInstances")
+        left[zone] = (free - request["MaxCount"], code)
+        return real(**request)
+
+    monkeypatch.setattr(client("ec2"), "run_instances", run)
+    left["calls"] = calls
+    return left
 
 
 def instances():
@@ -43,7 +76,9 @@ def test_a_fleet_larger_than_a_batch_is_launched_whole_and_tagged_from_the_first
 
 def test_root_and_data_volumes_are_encrypted_and_end_with_their_instance(stack, monkeypatch):
     requests = []
-    monkeypatch.setattr(client("ec2"), "run_instances", lambda **request: requests.append(request) or {"Instances": []})
+    monkeypatch.setattr(
+        client("ec2"), "run_instances", lambda **r: requests.append(r) or {"Instances": [{"InstanceId": "i-1"}]}
+    )
 
     launch(1)
 
@@ -71,6 +106,10 @@ def test_each_batch_has_a_token_of_its_own_that_a_retry_repeats(stack, monkeypat
         ("VcpuLimitExceeded", QuotaExceeded),
         ("VolumeLimitExceeded", QuotaExceeded),
         ("InsufficientInstanceCapacity", CapacityUnavailable),
+        ("InsufficientFreeAddressesInSubnet", CapacityUnavailable),
+        ("SpotMaxPriceTooLow", CapacityUnavailable),
+        ("MaxSpotInstanceCountExceeded", QuotaExceeded),
+        ("RequestLimitExceeded", LaunchThrottled),
         ("InvalidParameterCombination", LaunchRefused),
     ],
 )
@@ -112,3 +151,114 @@ def test_arm_instances_get_an_arm_image(stack):
     assert fleets.architecture("m7g.large") == "arm64"
     assert fleets.architecture("m6i.large") == "x86_64"
     assert fleets.image("arm64") != fleets.image("x86_64")
+
+
+NO_CAPACITY, NO_QUOTA = "InsufficientInstanceCapacity", "VcpuLimitExceeded"
+
+
+def test_a_fleet_is_spread_split_or_beside_its_file_system(room):
+    for ways, zones in [
+        ({"placement": "spread"}, {"a": 3, "b": 2, "c": 2}),
+        ({"placement": [1, 1]}, {"a": 4, "b": 3}),
+        ({"placement": "same-az"}, {"a": 7}),
+        ({"placement": None}, {"a": 3, "b": 2, "c": 2}),
+        ({"placement": None, "storage": {"type": "fsx-openzfs"}}, {"a": 7}),
+    ]:
+        ids = launch(7, **ways)
+
+        assert by_zone() == zones
+        fleets.terminate(ids)
+
+
+def test_a_spread_fleet_finds_its_capacity_in_other_zones(room):
+    room["a"] = (1, NO_CAPACITY)
+
+    launched = launch_fleet(9, placement="spread")
+
+    assert by_zone() == {"a": 1, "b": 5, "c": 3}
+    assert (len(launched.instances), launched.shortfall) == (9, "")
+
+
+def test_a_fleet_that_must_stay_in_its_zone_looks_nowhere_else(room):
+    room["a"] = (1, NO_CAPACITY)
+
+    with pytest.raises(CapacityUnavailable, match=r"4 × m6i\.large refused after 0"):
+        launch(4)
+
+    assert (len(room["calls"]), alive()) == (1, [])
+
+
+@pytest.mark.parametrize("code", [NO_CAPACITY, NO_QUOTA])
+def test_a_fleet_that_reaches_its_quorum_is_kept_and_says_what_is_missing(room, code):
+    room["a"] = (5, code)
+
+    launched = launch_fleet(6, quorum=0.8)
+
+    assert (len(launched.instances), len(alive())) == (5, 5)
+    assert launched.shortfall == f"{code}: no more"
+
+
+def test_a_fleet_below_its_quorum_is_ended_whole(room):
+    room["a"] = (4, NO_CAPACITY)
+
+    with pytest.raises(CapacityUnavailable, match=r"6 × m6i\.large refused after 4, 5 would have been enough"):
+        launch(6, quorum=5)
+
+    assert alive() == []
+
+
+def test_a_quota_refuses_a_fleet_at_the_first_zone(room):
+    room["a"] = (0, NO_QUOTA)
+
+    with pytest.raises(QuotaExceeded):
+        launch(9, placement="spread")
+
+    assert len(room["calls"]) == 1
+
+
+def test_what_an_attempt_that_crashed_launched_elsewhere_is_ended(room):
+    room["a"] = (0, NO_CAPACITY)
+    launch(3, placement="spread")  # crashes afterwards: nobody has noted the ids
+    room["a"] = (9, NO_CAPACITY)
+
+    second = launch(3, placement="spread")
+
+    assert {one["InstanceId"] for one in alive()} == set(second)
+    assert len(second) == 3
+
+
+def test_a_thousand_instances_are_launched_in_batches_that_a_retry_finds_again(stack, monkeypatch):
+    monkeypatch.setattr(fleets, "BATCH", 100)
+    made = {}
+
+    def run(**request):
+        ids = [f"i-{len(made):03}{n:03}" for n in range(request["MaxCount"])]
+        return {"Instances": [{"InstanceId": one} for one in made.setdefault(request["ClientToken"], ids)]}
+
+    monkeypatch.setattr(client("ec2"), "run_instances", run)
+
+    first, second = launch(1_000), launch(1_000)
+
+    assert first == second
+    assert (len(set(first)), len(made)) == (1_000, 10)
+
+
+def test_spot_is_asked_for_once_and_its_request_is_tagged_too(room, monkeypatch):
+    monkeypatch.setattr(
+        client("ec2"), "run_instances", lambda **r: room["calls"].append(r) or {"Instances": [{"InstanceId": "i-1"}]}
+    )
+
+    launch(1, spot=True)
+
+    [request] = room["calls"]
+    assert request["InstanceMarketOptions"]["MarketType"] == "spot"
+    assert request["InstanceMarketOptions"]["SpotOptions"]["InstanceInterruptionBehavior"] == "terminate"
+    assert "spot-instances-request" in {one["ResourceType"] for one in request["TagSpecifications"]}
+
+
+def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stack, monkeypatch):
+    reasons = {"i-1": "Server.SpotInstanceTermination", "i-2": "Client.InstanceInitiatedShutdown"}
+    seen = [{"InstanceId": one, "StateReason": {"Code": code}} for one, code in reasons.items()]
+    monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
+
+    assert fleets.interrupted(["i-1", "i-2"]) == ["i-1"]

@@ -24,9 +24,9 @@ def running(monkeypatch):
 def launch(run, deadline_at):
     plan = {"run": run, "deadline_at": deadline_at, "owner": "me"}
     return fleets.launch(
-        plan=plan, file_system="ebs", cell="c", storage={"type": "efs"}, instance_type="m6i.large", count=1,
-        user_data="x",
-    )  # fmt: skip
+        plan=plan, file_system="ebs", cell="c", storage={"type": "efs"}, user_data="x",
+        fleet={"instanceType": "m6i.large", "count": 1},
+    ).instances  # fmt: skip
 
 
 def make_efs(run, deadline_at):

@@ -161,3 +161,16 @@ def test_a_result_is_json_that_has_no_nan():
     text = json.dumps(fleet_of(8), allow_nan=False)
 
     assert json.loads(text)["state"] == "measured"
+
+
+def test_a_fleet_that_reached_its_quorum_says_first_how_many_are_missing():
+    files = [samples("i-1", [10, 20])]
+
+    result = cell_result(CELL, files, error=None, actual_s=1.0, launched=1, shortfall="NoRoom: none")
+
+    assert missing_samples(CELL, files, launched=1) == []
+    assert result["instances"] == {"expected": 2, "launched": 1}
+    assert result["warnings"][0] == "only 1 of 2 instances were launched: NoRoom: none"
+    [metric] = [one for one in result["points"][0]["metrics"].values() if one["primary"]]
+    assert (metric["n"], metric["expected_n"]) == (2, 4)
+    assert result["points"][0]["fleet"]

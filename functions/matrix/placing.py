@@ -1,0 +1,46 @@
+"""Where a fleet's instances go: how many into each Availability Zone, and how few are enough."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+
+def resolved(placement: str | Sequence[float] | None, storage: dict[str, Any]) -> str | list[float]:
+    """Return the placement that a fleet has on a storage (a document): as written, else what suits the storage.
+
+    FSx file systems and EFS One Zone live in one Availability Zone, to which traffic from others takes longer and
+    costs; EFS Regional has a mount target in each, and EBS volumes are where their instance is.
+    """
+    if placement is not None:
+        return placement if isinstance(placement, str) else list(placement)
+    has_one_zone = storage["type"] == "fsx-openzfs" or storage.get("deployment") == "oneZone"
+    return "same-az" if has_one_zone else "spread"
+
+
+def shares(placement: str | Sequence[float], count: int, zones: int) -> list[int]:
+    """Return how many of `count` instances go into each zone, the file system's first; they add up to `count`.
+
+    Shares that do not come out even are rounded by largest remainder, ties to the earlier zone. ValueError if the
+    placement names more zones than there are.
+    """
+    if placement == "same-az":
+        return [count]
+    weights = [1.0] * zones if isinstance(placement, str) else list(placement)
+    if len(weights) > zones:
+        raise ValueError(f"placement has {len(weights)} shares, but the stack has subnets in {zones} zones")
+    whole = sum(map(Fraction, weights))
+    exact = [count * Fraction(weight) / whole for weight in weights]
+    rounded = [int(share) for share in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda zone: (rounded[zone] - exact[zone], zone))
+    for zone in by_remainder[: count - sum(rounded)]:
+        rounded[zone] += 1
+    return rounded
+
+
+def least(quorum: float | None, count: int) -> int:
+    """Return how many of `count` instances are enough: a quorum below 1 is a share, rounded up, else a number."""
+    if quorum is None:
+        return count
+    # The share as written: 0.07 of 100 is 7, which the float's exact value would round up to 8.
+    enough = -(-Fraction(str(quorum)) * count // 1) if quorum < 1 else quorum
+    return min(count, max(1, int(enough)))
