@@ -150,7 +150,7 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
 
 
 def _mount_problems(mount: dict[str, Any]) -> list[str]:
-    needs = {"ebs": ("device", "fstype"), "nfs": ("source", "options"), "directory": ("path",)}
+    needs = {"ebs": ("devices", "fstype"), "nfs": ("source", "options"), "directory": ("path",)}
     kind = mount.get("kind")
     if kind not in needs:
         return [f"mount.kind: {kind!r} is none of {', '.join(needs)}"]

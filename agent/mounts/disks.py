@@ -39,14 +39,10 @@ def all_disks(root: Path = Path("/")) -> list[Disk]:
     return [_disk(block / name) for name in names if re.fullmatch(r"nvme\d+n\d+|xvd[a-z]+|sd[a-z]+|vd[a-z]+", name)]
 
 
-def find(device: str, volume_id: str | None, root: Path = Path("/")) -> Path | None:
-    """The device of a volume: by its id if known, else by the name that it was asked to have."""
+def find(device: str, root: Path = Path("/")) -> Path | None:
+    """The device of a volume, by the name that it was asked to have."""
     disks = all_disks(root)
     dev = root / "dev"
-    if volume_id:
-        wanted = volume_id.replace("-", "")
-        # A serial of a virtio disk is cut to 20 characters.
-        return next((dev / d.name for d in disks if d.serial and wanted.startswith(d.serial.replace("-", ""))), None)
     name = device.replace("/dev/", "", 1)
     for candidate in (name, re.sub(r"^sd", "xvd", name)):
         if (dev / candidate).exists():

@@ -1,4 +1,4 @@
-"""An EBS volume: find the disk it has become, make a file system on it if it has none, mount it."""
+"""EBS volumes: find the disks they have become, stripe several, make a file system if there is none, mount it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 180.0
 PAUSE_S = 0.5
+ARRAY = Path("/dev/md0")
 MAKE = {"xfs": ["mkfs.xfs", "-q"], "ext4": ["mkfs.ext4", "-q", "-F"]}
 FOUND_NOTHING = 2  # blkid's exit status for a disk without any signature
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """What makes the file system, and what looks whether there is one."""
-    return {f"mkfs.{mount['fstype']}", "blkid"}
+    """What makes the file system, what looks whether there is one, and what stripes."""
+    return {f"mkfs.{mount['fstype']}", "blkid"} | ({"mdadm"} if len(mount["devices"]) > 1 else set())
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Wait for the volume, then mount it."""
-    disk = wait_for_disk(mount, log)
+    """Wait for the volumes, stripe them if they are several, then mount."""
+    found = [wait_for_disk(device, log) for device in mount["devices"]]
+    disk = found[0] if len(found) == 1 else stripe(found, log)
     if not has_file_system(disk):
         _run([*MAKE.get(mount["fstype"], [f"mkfs.{mount['fstype']}"]), str(disk)])
     path = mounts.MOUNT_POINT
@@ -38,23 +40,30 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 
 
 def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount."""
+    """Unmount; an array stays, it goes with the instance."""
     mounts.unmount(path, log)
 
 
-def wait_for_disk(
-    mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOUT_S, root: Path = Path("/")
-) -> Path:
+def stripe(volumes: list[Path], log: logging.Logger) -> Path:
+    """One disk over all volumes, with mdadm's own chunk of 512 KiB, as the published RAID-0 was made."""
+    count = f"--raid-devices={len(volumes)}"
+    # --run: volumes that were used before would be asked about, and nobody is there to answer.
+    _run(["mdadm", "--create", str(ARRAY), "--run", "--level=0", count, *map(str, volumes)])
+    log.info("%s stripes %s", ARRAY, ", ".join(map(str, volumes)))
+    return ARRAY
+
+
+def wait_for_disk(device: str, log: logging.Logger, timeout_s: float = TIMEOUT_S, root: Path = Path("/")) -> Path:
     """The volume's device once the kernel shows it."""
     give_up_at = time.monotonic() + timeout_s
     while True:
-        disk = disks.find(mount["device"], mount.get("volume_id"), root)
+        disk = disks.find(device, root)
         if disk is not None:
-            log.info("the volume %s is %s", mount.get("volume_id") or mount["device"], disk)
+            log.info("the volume %s is %s", device, disk)
             return disk
         if time.monotonic() > give_up_at:
             raise MountFailed(
-                f"no volume {mount.get('volume_id') or ''} appeared at {mount['device']} within {timeout_s:g} s; "
+                f"no volume appeared at {device} within {timeout_s:g} s; "
                 f"the disks are {[disk.name for disk in disks.all_disks(root)]}"
             )
         time.sleep(PAUSE_S)

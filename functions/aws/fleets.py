@@ -101,7 +101,7 @@ def _request(
     resource_tags: list[dict[str, str]], storage: dict[str, Any], fleet: Mapping[str, Any], user_data: str
 ) -> dict[str, Any]:
     """What all calls of a launch have in common."""
-    mappings = [ROOT_VOLUME, ebs.block_device(storage)] if storage["type"] == "ebs" else [ROOT_VOLUME]
+    mappings = [ROOT_VOLUME, *ebs.block_devices(storage)] if storage["type"] == "ebs" else [ROOT_VOLUME]
     kinds = ["instance", "volume", "network-interface"]
     if fleet.get("spot"):
         kinds.append("spot-instances-request")

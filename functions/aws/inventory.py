@@ -51,7 +51,7 @@ def _of_fleets(run: str) -> Iterator[Resource]:
         yield Resource("instance", instance["InstanceId"], facts)
     for volume in fleets.volumes([{"Name": f"tag:{tags.RUN}", "Values": [run]}]):
         devices = {one["Device"] for one in volume["Attachments"]}
-        facts = _facts(volume["Tags"], volume["CreateTime"]) | {"is_data": ebs.DEVICE in devices}
+        facts = _facts(volume["Tags"], volume["CreateTime"]) | {"is_data": not devices.isdisjoint(ebs.DEVICES)}
         yield Resource("volume", volume["VolumeId"], facts)
 
 

@@ -280,7 +280,7 @@ def _plan_cell(
     measured_s = Amount(work.least_s(), expected_s, deadline_s)
     moved = file_system_cost(book, one.storage, _usage(Amount.exactly(0.0), [cell], stored_bytes))
     if isinstance(one.storage, EbsStorage):
-        cost += volumes_cost(book, one.storage, one.fleet.count, each_s)
+        cost += volumes_cost(book, one.storage, one.fleet.count * one.storage.volumes, each_s)
     return PlannedCell(
         id=cell.id,
         file_system=cell.file_system,

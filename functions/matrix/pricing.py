@@ -245,7 +245,7 @@ def _paid_as_spot(hours: Amount) -> Amount:
 
 
 def volumes_cost(book: PriceBook, storage: EbsStorage, count: int, each_s: Amount) -> Cost:
-    """Return what `count` EBS volumes cost that each exist `each_s`."""
+    """Return what `count` EBS volumes like these cost that each exist `each_s`."""
     months = each_s.at_least(LEAST_BILLED_S).times(count / MONTH_S)
     cost = book.price(f"ebs_{storage.volume_type}_gib_month").of(months.times(storage.size_gib))
     if storage.volume_type == "gp3":

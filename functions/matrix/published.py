@@ -28,7 +28,7 @@ VOLUMES: dict[str, Document] = {
     "gp3_throughput_1000": {"type": "ebs", "volumeType": "gp3", "iops": 4000, "throughputMiBps": 1000},
     "io2_iops_16000": {"type": "ebs", "volumeType": "io2", "iops": 16000},
     "gp3_iops_16000": {"type": "ebs", "volumeType": "gp3", "iops": 16000, "throughputMiBps": 1000},
-    "gp3_throughput_2000_with_raid_0": {"type": "ebs", "volumeType": "gp3", "raid0": 2},
+    "gp3_throughput_2000_with_raid_0": {"type": "ebs", "volumeType": "gp3", "throughputMiBps": 1000, "raid0": 2},
 }
 TUTORIAL_STORAGES: dict[str, Document] = {"ebs-gp2": {"type": "ebs", "volumeType": "gp2"}, "efs": {"type": "efs"}}
 # More is drawn than compared where the source's values are not told apart.
@@ -268,6 +268,7 @@ def _row(summary: Document, cell: Document, point: Document, label: str, figure:
 
 ENVIRONMENTS = {
     "local": "measured on this machine's disk, not on AWS",
+    "local-vm": "measured in emulated machines, not on AWS",
     "published": "this run is itself published figures",
 }
 

@@ -25,6 +25,10 @@ NOT_CARRIED_NOTE = (
     "instances would tell. –: not even that it lies above the median."
 )
 LOCAL_NOTE = "Measured on this machine's disk by the local cloud: these figures say nothing about AWS."
+VM_NOTE = (
+    "Measured in emulated machines by the local cloud: it proves the way, these figures say nothing about any storage."
+)
+ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE}
 
 # A fleet of 200 has 400 volumes; all of them are in receipt.json.
 MOST_RECEIPT_ROWS = 50
@@ -128,6 +132,7 @@ def _ebs_words(storage: dict[str, Any]) -> list[str]:
         _with_unit(storage, "sizeGiB", "GiB"),
         _with_unit(storage, "iops", "IOPS"),
         _with_unit(storage, "throughputMiBps", "MiB/s"),
+        f"RAID-0 of {storage['raid0']}" if storage.get("raid0") else "",
     ]
 
 
@@ -243,8 +248,8 @@ def _markdown_head(summary: Summary) -> str:
         f"{_inline(summary.get('environment', ABSENT))}, {instant(summary.get('started_at'))} to "
         f"{instant(summary.get('finished_at'))}.",
     ]
-    if summary.get("environment") == "local":
-        lines += ["", f"**{LOCAL_NOTE}**"]
+    if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
+        lines += ["", f"**{note}**"]
     for sentence in decision_sentences(summary):
         lines += ["", _inline(sentence)]
     return "\n".join(lines)

@@ -215,6 +215,7 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         gib = getattr(cell.storage, "size_gib", None) or getattr(cell.storage, "storage_capacity_gib", None)
         if gib is None:
             continue
+        gib *= getattr(cell.storage, "volumes", 1)
         instances = cell.fleet.count if cell.storage.is_shared else 1
         stored = max(cell.workload.footprint(point, cell.storage, 1).stored_bytes for point in cell.workload.points())
         room = gib * 2**30 * USABLE_SHARE

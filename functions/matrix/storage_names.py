@@ -10,7 +10,7 @@ Document = Mapping[str, Any]
 
 # What tells storages of one kind apart, with its unit.
 FIGURES = {
-    "ebs": {"sizeGiB": "GiB", "iops": "IOPS", "throughputMiBps": "MiB/s"},
+    "ebs": {"sizeGiB": "GiB", "iops": "IOPS", "throughputMiBps": "MiB/s", "raid0": "volumes as RAID-0"},
     "efs": {"provisionedThroughputMiBps": "MiB/s"},
     "fsx-openzfs": {
         **{"deploymentType": "", "storageCapacityGiB": "GiB", "throughputCapacityMBps": "MB/s", "iops": "IOPS"},

@@ -35,7 +35,7 @@ def loop_device(tmp_path):
 def test_an_empty_volume_is_formatted_mounted_without_atime_and_let_go(loop_device, tmp_path, monkeypatch):
     monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path / "mnt")
     monkeypatch.setattr(disks, "find", lambda *_: loop_device)
-    mount = {"kind": "ebs", "device": "/dev/sdf", "fstype": "xfs"}
+    mount = {"kind": "ebs", "devices": ["/dev/sdf"], "fstype": "xfs"}
 
     try:
         with mounts.attached(mount, LOG) as mounted:

@@ -135,24 +135,19 @@ def test_disks_are_read_from_sysfs(machine):
     ]
 
 
-def test_a_volume_is_found_by_its_id(machine):
-    assert disks.find("/dev/sdf", "vol-0123456789abcdef0", machine) == machine / "dev/nvme1n1"
-    assert disks.find("/dev/sdf", "vol-0fedcba9876543210", machine) is None
-
-
 @pytest.mark.parametrize("name", ["sdf", "xvdf"])
 def test_a_volume_is_found_by_the_link_that_udev_made(machine, name):
     (machine / "dev" / name).touch()
 
-    assert disks.find("/dev/sdf", None, machine) == machine / "dev" / name
+    assert disks.find("/dev/sdf", machine) == machine / "dev" / name
 
 
 def test_a_volume_is_found_by_the_name_that_its_controller_tells(machine, monkeypatch):
     told = {"nvme0n1": "xvda", "nvme1n1": "sdf"}
     monkeypatch.setattr(disks, "asked_name", lambda device: told.get(device.name))
 
-    assert disks.find("/dev/sdf", None, machine) == machine / "dev/nvme1n1"
-    assert disks.find("/dev/sdg", None, machine) is None
+    assert disks.find("/dev/sdf", machine) == machine / "dev/nvme1n1"
+    assert disks.find("/dev/sdg", machine) is None
 
 
 def test_the_vendor_part_of_a_controller_holds_the_asked_name():
@@ -165,7 +160,7 @@ def test_the_vendor_part_of_a_controller_holds_the_asked_name():
 
 def test_a_volume_that_does_not_appear_is_a_failed_mount(machine):
     with pytest.raises(MountFailed, match="appeared at /dev/sdf within 0 s; the disks are"):
-        ebs.wait_for_disk({"device": "/dev/sdf"}, LOG, timeout_s=0, root=machine)
+        ebs.wait_for_disk("/dev/sdf", LOG, timeout_s=0, root=machine)
 
 
 @pytest.fixture
@@ -187,13 +182,30 @@ def test_an_empty_volume_gets_a_file_system_and_a_used_one_keeps_its_own(
     fake_tool("blkid", "exit 0" if is_used else "exit 2")
     monkeypatch.setattr(disks, "find", lambda *_: disk)
 
-    with mounts.attached({"kind": "ebs", "device": "/dev/sdf", "fstype": "xfs"}, LOG) as mounted:
+    with mounts.attached({"kind": "ebs", "devices": ["/dev/sdf"], "fstype": "xfs"}, LOG) as mounted:
         assert mounted.path == tmp_path / "mnt"
 
     assert recorded.read_text().splitlines() == [
         *(line.format(disk=disk) for line in made),
         f"mount -t xfs -o noatime {disk} {tmp_path}/mnt",
         f"umount {tmp_path}/mnt",
+    ]
+
+
+def test_several_volumes_are_striped_before_the_file_system_is_made(recorded, fake_tool, tmp_path, monkeypatch):
+    fake_tool("mdadm", f'echo "mdadm $*" >> "{recorded}"')
+    fake_tool("blkid", "exit 2")
+    monkeypatch.setattr(disks, "find", lambda device, _: tmp_path / device.rpartition("/")[2])
+    mount = {"kind": "ebs", "devices": ["/dev/sdf", "/dev/sdg"], "fstype": "xfs"}
+
+    assert ebs.tools(mount) == {"mkfs.xfs", "blkid", "mdadm"}
+    with mounts.attached(mount, LOG):
+        pass
+
+    assert recorded.read_text().splitlines()[:3] == [
+        f"mdadm --create /dev/md0 --run --level=0 --raid-devices=2 {tmp_path}/sdf {tmp_path}/sdg",
+        "mkfs.xfs -q /dev/md0",
+        f"mount -t xfs -o noatime /dev/md0 {tmp_path}/mnt",
     ]
 
 

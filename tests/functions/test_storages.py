@@ -123,8 +123,17 @@ def test_the_requests_have_the_shape_that_the_real_apis_take(stack):
     assert fsx_openzfs.find(TOKEN) is not None
 
 
+def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
+    storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "raid0": 3}
+
+    devices = [one["DeviceName"] for one in ebs.block_devices(storage)]
+
+    assert devices == ["/dev/sdf", "/dev/sdg", "/dev/sdh"]
+    assert ebs.mount(None, storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
+
+
 def test_each_volume_is_encrypted_and_ends_with_its_instance():
-    mapping = ebs.block_device({"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125})
+    [mapping] = ebs.block_devices({"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125})
 
     assert mapping["Ebs"] == {
         "VolumeType": "gp3", "VolumeSize": 200, "Iops": 3000, "Throughput": 125, "Encrypted": True,

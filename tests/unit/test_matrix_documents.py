@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 FORMAT = (ROOT / "docs" / "matrix-format.md").read_text(encoding="utf-8")
 EVENTS = [
     ROOT / "events" / f"{name}.json"
-    for name in ("local-demo", "efs-zero-byte", "efs-tutorial-touch", "efs-tutorial-dd", "ebs-fio")
+    for name in ("local-demo", "efs-zero-byte", "efs-tutorial-touch", "efs-tutorial-dd", "ebs-fio", "local-vm")
 ]
 SECTIONS = {
     "## The matrix": Matrix,
@@ -119,10 +119,10 @@ def test_the_touch_matrices_have_every_published_row():
     assert workshop == own | {("efs", 1, "shared"), ("ebs", 1, "shared"), ("efs", 32, "shared")}
 
 
-def test_the_fio_matrix_has_every_published_row_but_those_of_raid():
+def test_the_fio_matrix_has_every_published_row():
     points = planned_points("ebs-fio.json")
 
-    volumes = {"gp3-throughput-1000", "io2-iops-16000", "gp3-iops-16000"}
+    volumes = {"gp3-throughput-1000", "gp3-raid0-throughput-2000", "io2-iops-16000", "gp3-iops-16000"}
     assert {(name, one["options"]["bs"]) for name, one in points} == {
         (volume, f"{kib}k") for volume in volumes for kib in (4, 8, 16, 32, 64, 128, 256)
     }

@@ -47,6 +47,23 @@ def test_a_month_of_a_volume(volume, usd):
     assert cost.expected == pytest.approx(usd)
 
 
+def test_volumes_as_raid0_are_billed_and_count_each():
+    volume = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "iops": 4000, "throughputMiBps": 1000}
+    workload = {"type": "fio", "rw": "randwrite", "bs": "4k", "size": "1G", "time_based": 1, "runtime": 3600}
+    fleet = {"instanceType": "m6i.12xlarge", "count": 3}
+    all_cells = {"workload": [workload], "fleet": [fleet]}
+
+    def expected_usd(**changes):
+        return plan(matrix(storage=[volume | changes], **all_cells)).cells[0].cost.expected
+
+    one_more = expected_usd(sizeGiB=101) - expected_usd()
+    four_more = expected_usd(sizeGiB=101, raid0=4) - expected_usd(raid0=4)
+
+    assert four_more == pytest.approx(4 * one_more, rel=0.01)
+    storage = EbsStorage.model_validate(volume | {"raid0": 4})
+    assert (storage.effective_iops, storage.bandwidth_bytes_per_s) == (16_000, 4_000 * 2**20)
+
+
 def test_io2_is_billed_in_tiers():
     assert [iops for _, iops in io2_tiers(100)] == [100]
     assert [iops for _, iops in io2_tiers(100_000)] == [32_000, 32_000, 36_000]

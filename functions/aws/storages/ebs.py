@@ -1,9 +1,9 @@
-"""EBS: each instance brings a volume of its own, made and deleted with it, so there is nothing to share."""
+"""EBS: each instance brings its own volumes, made and deleted with it, so there is nothing to share."""
 
 from typing import Any
 
-# RunInstances names the volume so; on Nitro the kernel shows it as an NVMe device, which the agent looks up.
-DEVICE = "/dev/sdf"
+# RunInstances names the volumes so; on Nitro the kernel shows them as NVMe devices, which the agent looks up.
+DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
 CREATION_LIMIT_S = 0
 
 
@@ -20,9 +20,9 @@ def is_ready(_resource_id: str | None) -> bool:
     return True
 
 
-def mount(_resource_id: str | None) -> dict[str, Any]:
-    """Return how an instance mounts its own volume."""
-    return {"kind": "ebs", "device": DEVICE, "fstype": "xfs"}
+def mount(_resource_id: str | None, storage: dict[str, Any]) -> dict[str, Any]:
+    """Return how an instance mounts its own volume, or its own volumes as one."""
+    return {"kind": "ebs", "devices": list(_devices(storage)), "fstype": "xfs"}
 
 
 def delete(_resource_id: str | None) -> bool:
@@ -30,8 +30,8 @@ def delete(_resource_id: str | None) -> bool:
     return True
 
 
-def block_device(storage: dict[str, Any]) -> dict[str, Any]:
-    """Return the block device mapping of RunInstances: encrypted, and deleted with the instance."""
+def block_devices(storage: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the block device mappings of RunInstances: encrypted, and deleted with the instance."""
     volume: dict[str, Any] = {
         "VolumeType": storage["volumeType"],
         "VolumeSize": storage["sizeGiB"],
@@ -42,4 +42,8 @@ def block_device(storage: dict[str, Any]) -> dict[str, Any]:
         volume["Iops"] = storage["iops"]
     if storage.get("throughputMiBps"):
         volume["Throughput"] = storage["throughputMiBps"]
-    return {"DeviceName": DEVICE, "Ebs": volume}
+    return [{"DeviceName": device, "Ebs": volume} for device in _devices(storage)]
+
+
+def _devices(storage: dict[str, Any]) -> tuple[str, ...]:
+    return DEVICES[: storage.get("raid0") or 1]

@@ -65,7 +65,7 @@ def is_ready(resource_id: str) -> bool:
     return not missing and all(target["LifeCycleState"] == "available" for target in targets)
 
 
-def mount(resource_id: str) -> dict[str, Any]:
+def mount(resource_id: str, _storage: dict[str, Any]) -> dict[str, Any]:
     """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
     return {
         "kind": "nfs",

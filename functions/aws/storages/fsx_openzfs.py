@@ -65,7 +65,7 @@ def is_ready(resource_id: str) -> bool:
     return found["Lifecycle"] == "AVAILABLE"
 
 
-def mount(resource_id: str) -> dict[str, Any]:
+def mount(resource_id: str, _storage: dict[str, Any]) -> dict[str, Any]:
     """Return how an instance mounts its root volume."""
     return {"kind": "nfs", "source": f"{_describe(resource_id)['DNSName']}:/fsx", "options": MOUNT_OPTIONS}
 

@@ -11,6 +11,9 @@ from matrix.fields import InputModel, Name
 from matrix.parts import Part
 from matrix.problems import Problems
 
+# /dev/sdf to /dev/sdm: names that EC2 leaves to data volumes on every kind of instance.
+MOST_RAID0 = 8
+
 
 def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
     """Return what fills in the value that gp3 includes at any size, so that a plan says what will be created."""
@@ -18,7 +21,7 @@ def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
 
 
 class EbsStorage(InputModel):
-    """An Amazon EBS volume; each instance of a cell gets one of its own."""
+    """An Amazon EBS volume, or several as RAID-0; each instance of a cell gets its own."""
 
     type: Literal["ebs"]
     """Kind of storage."""
@@ -34,6 +37,8 @@ class EbsStorage(InputModel):
         default_factory=_gp3_only(limits.GP3_BASE_THROUGHPUT)
     )
     """Provisioned throughput in MiB/s: for gp3 only, 125 unless given."""
+    raid0: Annotated[int | None, Field(ge=2, le=MOST_RAID0, examples=[2])] = None
+    """Stripe over so many such volumes (2 to 8, mdadm); size, iops and throughput are those of each volume."""
 
     @property
     def is_shared(self) -> bool:
@@ -41,18 +46,31 @@ class EbsStorage(InputModel):
         return False
 
     @property
+    def volumes(self) -> int:
+        """Volumes of one instance."""
+        return self.raid0 or 1
+
+    @property
     def effective_iops(self) -> int:
-        """IOPS that the volume sustains (gp2: with its burst, HDD: of 1 MiB)."""
+        """IOPS that an instance's volumes sustain together (gp2: with their burst, HDD: of 1 MiB)."""
+        return self.volumes * self._volume_iops
+
+    @property
+    def _volume_iops(self) -> int:
         if self.volume_type == "gp2":
             # 3 IOPS per GiB, at least 100, at most 16,000; below 1,000 GiB it bursts to 3,000 (EBS guide, gp2).
             return max(3_000, min(16_000, 3 * self.size_gib))
         if self.volume_type == "gp3":
             return max(1, self.iops or 1)
-        return max(1, self.iops or int(self.bandwidth_bytes_per_s / 2**20))
+        return max(1, self.iops or int(self._volume_bytes_per_s / 2**20))
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second that one volume may move (burst of HDD and gp2 included)."""
+        """Bytes per second that an instance's volumes may move together (burst of HDD and gp2 included)."""
+        return self.volumes * self._volume_bytes_per_s
+
+    @property
+    def _volume_bytes_per_s(self) -> float:
         tib = self.size_gib / 1_024
         mibps = {
             "gp3": self.throughput_mibps or 1,
@@ -80,6 +98,7 @@ class EbsStorage(InputModel):
         words = ["ebs", self.volume_type, f"{self.size_gib}gib"]
         words += [f"{self.iops}iops"] if self.iops else []
         words += [f"{self.throughput_mibps}mibps"] if self.throughput_mibps not in {None, 125} else []
+        words += [f"raid0x{self.raid0}"] if self.raid0 else []
         return "-".join(words)
 
 
