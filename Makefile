@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test check lint types format schema predictions graph lock bench clean
+.PHONY: help install demo test check lint types format schema predictions graph lock bench vm clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 
 test: $(VENV)/.dev  ## Run all tests
 	@$(BIN)/python -m pytest
+
+vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 7 minutes)
+	@STORAGE_MATRIX_VM_TESTS=1 $(BIN)/python -m pytest -rs tests/statemachine/test_vm_fleet.py
 
 check: $(VENV)/.dev lint types test  ## The whole gate: format, lint, types, template, state machine, tests
 

@@ -43,7 +43,7 @@ def _errors(progress: RunProgress) -> list[Text]:
 
 def _head(progress: RunProgress, environment: str) -> Text:
     status = progress.execution.status
-    where = "local: this disk, not AWS" if environment == "local" else "AWS"
+    where = "local cloud, not AWS" if environment == "local" else "AWS"
     words = Text.assemble(
         ("Run ", "bold"), progress.execution.run, "  ", (status, STYLES.get(status, "")), "  ", (where, "dim")
     )

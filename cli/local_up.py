@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from cli import deployment, local_cloud, terminal
+from cli import deployment, local_cloud, options, terminal
 from cli.errors import CloudDidNotStart, CommandError
 from cli.workdir import cloud_log
 
@@ -22,7 +22,7 @@ def local() -> None:
 
 
 @app.command()
-def up() -> None:
+def up(instances: options.Instances = "process") -> None:
     """Start the local cloud and keep it until Ctrl-C.
 
     The stack is deployed to it; runs then start faster. Prints the environment variables that the aws and sam
@@ -34,7 +34,7 @@ def up() -> None:
         found = deployment.running_local_cloud()
         raise CommandError(f"a local cloud is running already: {found.endpoint}", "use it with --local")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    child = local_cloud.start()
+    child = local_cloud.start(instances)
     try:
         _show(local_cloud.wait_until_ready(child))
         _wait(child)

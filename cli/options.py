@@ -1,7 +1,7 @@
 """The options that several commands share, so that they read the same everywhere."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,6 +12,14 @@ RunName = Annotated[
     str, typer.Argument(metavar="RUN", help="The run's name, as `matrix run` and `matrix runs` show it.")
 ]
 Local = Annotated[bool, typer.Option("--local", help="Use the local cloud on this machine: no AWS account, no cost.")]
+Instances = Annotated[
+    Literal["process", "vm"],
+    typer.Option(
+        "--instances",
+        help="What an instance of the local cloud is: a process of this machine, or an emulated VM with the real user "
+        "data and real mounts (needs root; slow; proves the way, its figures mean nothing).",
+    ),
+]
 Stack = Annotated[
     str | None,
     typer.Option("--stack", metavar="NAME", help="Use this CloudFormation stack on AWS (default: storage-matrix)."),

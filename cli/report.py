@@ -11,6 +11,7 @@ from cli.errors import CommandError, ExitCode
 from cli.results import LATEST, find_summary
 from cli.service import Service
 from cli.workdir import run_folder
+from matrix.rendering import ENVIRONMENT_NOTES
 
 NAME = "report.html"
 Documents = dict[str, Any]
@@ -70,7 +71,7 @@ def documents(summary: Documents, *, local: bool, stack: str | None, region: str
     elif summary.get("environment") == "published":
         return {}
     else:
-        is_local = local or summary.get("environment") == "local"
+        is_local = local or summary.get("environment") in ENVIRONMENT_NOTES
         service = Service(deployment.find(local=is_local, stack=stack, region=region))
 
         def read(name: str) -> Documents | None:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from matrix.rendering import (
     ABSENT,
-    LOCAL_NOTE,
+    ENVIRONMENT_NOTES,
     NOT_CARRIED_NOTE,
     PERCENTILES,
     all_warnings,
@@ -46,9 +46,9 @@ def show(console: Console, summary: Summary) -> None:
     show_failed(console, summary)
     for warning in all_warnings(summary):
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
-    if summary.get("environment") == "local":
+    if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()
-        console.print(Text(LOCAL_NOTE, "yellow"))
+        console.print(Text(note, "yellow"))
 
 
 def has_refused(summary: Summary) -> bool:

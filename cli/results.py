@@ -78,7 +78,7 @@ def find_run(run: str, *, local: bool, stack: str | None, region: str | None) ->
     elif summary.get("environment") == "published":
         return summary
     else:
-        is_local = local or summary.get("environment") == "local"
+        is_local = local or summary.get("environment") in rendering.ENVIRONMENT_NOTES
         read = partial(Service(deployment.find(local=is_local, stack=stack, region=region)).document, name)
     cells = [_with_samples(cell, read(f"cells/{cell['id']}/result.json")) for cell in summary.get("cells", [])]
     return {**summary, "cells": cells}

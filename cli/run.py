@@ -28,6 +28,7 @@ def run(
         ),
     ] = None,
     local: options.Local = False,
+    instances: options.Instances = "process",
     stack: options.Stack = None,
     region: options.Region = None,
     name: Annotated[
@@ -53,6 +54,14 @@ def run(
     """
     if local and stack:
         raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
+    if instances == "vm" and not local:
+        raise CommandError("--instances is for the local cloud", "add --local", ExitCode.BAD_INPUT)
+    if instances == "vm" and deployment.is_local_cloud_running():
+        raise CommandError(
+            "a local cloud runs already, and what its instances are is settled",
+            "end it, or start it with `matrix local up --instances vm`",
+            ExitCode.BAD_INPUT,
+        )
     if file is None and resume is None:
         raise CommandError("what shall be measured?", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
     # Until a run has started, SIGTERM only has to undo what Ctrl-C would.
@@ -60,7 +69,7 @@ def run(
     try:
         wish = Wish(name or "", as_json, detach)
         if resume is not None:
-            _resume(resume, file, region, wish, place=(local, stack), yes=yes)
+            _resume(resume, file, region, wish, place=(local, stack), instances=instances, yes=yes)
             return
         planned = planning.read_and_plan(file or planning.STDIN, region)
     except planning.BadMatrix as bad:
@@ -68,7 +77,7 @@ def run(
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     wish = _named(wish, planned)
     if local:
-        _run_here(planned, wish)
+        _run_here(planned, wish, instances)
     else:
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
         found = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
@@ -80,8 +89,9 @@ def _named(wish: Wish, planned: Planned) -> Wish:
 
 
 def _resume(
-    run: str, file: Path | None, region: str | None, wish: Wish, *, place: tuple[bool, str | None], yes: bool
-) -> None:
+    run: str, file: Path | None, region: str | None, wish: Wish, *, place: tuple[bool, str | None], instances: str,
+    yes: bool,
+) -> None:  # fmt: skip
     """Plan what is left of a run where that run is, then do it like any other."""
     local, stack = place
     if not local:
@@ -91,7 +101,7 @@ def _resume(
         running.run_to_end(service, planned, _named(wish, planned))
         return
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
-    with _local_cloud() as found:
+    with _local_cloud(instances) as found:
         service = Service(found)
         planned = resuming.plan_rest(service, run, file, region)
         terminal.stderr().print(_taken_over(planned))
@@ -104,19 +114,20 @@ def _taken_over(planned: Planned) -> str:
     return f"{taken} of {totals['cells']} cells are taken over, {totals['cells'] - taken} are measured."
 
 
-def _run_here(planned: Planned, wish: Wish) -> None:
+def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
     console = terminal.stderr()
     for line in tools.missing(planned.plan):
         console.print(f"Note: {line}")
     expected = rough_duration(planned.plan["totals"]["expected_s"])
-    console.print("On this machine: it measures this disk, its figures say nothing about AWS, and it costs nothing.")
+    what = "this disk" if instances == "process" else "emulated machines"
+    console.print(f"On this machine: it measures {what}, its figures say nothing about AWS, and it costs nothing.")
     console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
     if wish.detach and not deployment.is_local_cloud_running():
         raise CommandError(
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
         )
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
-    with _local_cloud() as found:
+    with _local_cloud(instances) as found:
         running.run_to_end(Service(found), _one_at_a_time(planned), own)
 
 
@@ -126,13 +137,13 @@ def _one_at_a_time(planned: Planned) -> Planned:
 
 
 @contextmanager
-def _local_cloud() -> Iterator[Deployment]:
+def _local_cloud(instances: str) -> Iterator[Deployment]:
     """Use the local cloud that runs, else one of our own for as long as it is needed."""
     if deployment.is_local_cloud_running():
         yield deployment.running_local_cloud()
         return
     terminal.stderr().print("Starting the local cloud …")
-    with local_cloud.started() as found:
+    with local_cloud.started(instances) as found:
         yield found
 
 

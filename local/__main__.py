@@ -35,13 +35,14 @@ def main() -> int:
 def _serve(cloud: Cloud, ending: threading.Event) -> int:
     from local.deploy import DeployError
     from local.moto_names import MotoChangedError
+    from local.vm.image import ImageUnavailableError
 
     try:
         description = cloud.start()
     except CloudRunningError as err:
         print(f"local cloud: {err}", file=sys.stderr)
         return 1
-    except (DeployError, MotoChangedError) as err:
+    except (DeployError, ImageUnavailableError, MotoChangedError) as err:
         print(f"local cloud: {err}", file=sys.stderr)
         cloud.stop()
         return 1
@@ -70,6 +71,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         time_scale=arguments.time_scale,
         vcpu_quota=arguments.vcpu_quota,
         faults=arguments.faults,
+        instances=arguments.instances,
     )
 
 
@@ -85,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--with-parent", action="store_true", help="end when standard input ends")
     up.add_argument("--time-scale", type=float, default=40.0, help="how much faster waits of executions pass")
     up.add_argument("--vcpu-quota", type=int, help="refuse launches above so many vCPUs, as an account's quota does")
+    up.add_argument(
+        "--instances",
+        choices=("process", "vm"),
+        default="process",
+        help="what an instance is: a process, or an emulated VM",
+    )
     up.add_argument(
         "--faults", type=Path, help="rules of faults to inject, read again when changed; see local/faults.py"
     )

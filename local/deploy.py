@@ -23,6 +23,8 @@ ARTIFACTS = "storage-matrix-local-artifacts"
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 # Agents start at a common instant, this long after the gate is written: half a second of clock reading is enough here.
 GATE_MARGIN_S = 0.3
+# An emulated machine takes a second for one request.
+GATE_MARGIN_VM_S = 10
 
 
 class DeployError(RuntimeError):
@@ -39,14 +41,14 @@ class Deployment:
         self._region = region
         self._uploaded: dict[Path, dict[str, str]] = {}
 
-    def run(self, stack: str, storage: Path) -> dict[str, str]:
+    def run(self, stack: str, storage: Path, *, are_vms: bool = False) -> dict[str, str]:
         """Create the stack; its outputs."""
         if not self._template.exists():
             raise DeployError(f"{self._template} does not exist; start with --no-deploy for a cloud without a stack")
         template = yaml_template.load(self._template.read_text())
         self._package(template)
         declared = template.get("Parameters", {})
-        wanted = local_parameters(storage)
+        wanted = local_parameters(storage, are_vms=are_vms)
         parameters = [
             {"ParameterKey": name, "ParameterValue": value} for name, value in wanted.items() if name in declared
         ]
@@ -108,12 +110,13 @@ class Deployment:
         return operator_client(service, self._endpoint, self._region)
 
 
-def local_parameters(storage: Path) -> dict[str, str]:
-    """What differs in a local stack; only those that the template declares are passed."""
+def local_parameters(storage: Path, *, are_vms: bool = False) -> dict[str, str]:
+    """What differs in a local stack; only those that the template declares are passed. VMs mount by themselves."""
     machine = platform.machine().lower()
     return {
-        "LocalMountRoot": str(storage.resolve()),
-        "GateMarginSeconds": str(GATE_MARGIN_S),
+        "EnvironmentName": "local-vm" if are_vms else "local",
+        "LocalMountRoot": "" if are_vms else str(storage.resolve()),
+        "GateMarginSeconds": str(GATE_MARGIN_VM_S if are_vms else GATE_MARGIN_S),
         "FunctionArchitecture": "arm64" if machine in ("arm64", "aarch64") else "x86_64",
         "FunctionRuntime": f"python{sys.version_info.major}.{sys.version_info.minor}",
     }

@@ -24,6 +24,8 @@ from local import ec2, faults, retry_waits
 from local.iam import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
 from local.metadata import InstanceIdentity, MetadataService
 from local.processes import Process, ProcessNotStartedError, ProcessStarter
+from local.vm.machine import GUEST, MAC
+from local.vm.machines import Machines
 
 # Python and boto3 take half a second of CPU to start: more at once than this only slows all of them down.
 MAX_STARTING = 8
@@ -58,7 +60,9 @@ class InstancePlayer:
         enforcement: RoleEnforcement,
         credentials: RoleCredentials,
         injected: faults.Faults | None = None,
+        machines: Machines | None = None,
     ) -> None:
+        self._machines = machines
         self._agents = workdir / "agents"
         self._logs = workdir / "logs"
         self._volumes = workdir / "storage" / "volumes"
@@ -100,7 +104,9 @@ class InstancePlayer:
     def _live(self, instance: Any) -> None:
         try:
             settings = _settings(instance)
-            if "AGENT_URI" in settings and "JOB_URI" in settings:
+            if self._machines is not None:
+                self._run_machine(instance, self._machines)
+            elif "AGENT_URI" in settings and "JOB_URI" in settings:
                 self._run_agent(instance, settings)
             else:
                 self._say(instance, "no AGENT_URI and JOB_URI in its user data: it runs nothing until terminated")
@@ -144,6 +150,20 @@ class InstancePlayer:
             status = process.wait()
         self._say(instance, f"agent ended with status {status}")
 
+    def _run_machine(self, instance: Any, machines: Machines) -> None:
+        folder = self._volumes / instance.id
+        folder.mkdir(parents=True, exist_ok=True)
+        identity = self._identify(instance)
+        argv = machines.command(instance, self._metadata.own_port(instance.id), folder)
+        with self._lock:
+            if self._running[instance.id].is_ending:
+                return
+            process = self._starter.start_program(argv, cwd=folder, env=dict(os.environ), log=self._log(instance))
+            self._running[instance.id].process = process
+        ec2.set_state(instance, "running", ec2.RUNNING)
+        _wait_for_first(identity.has_asked, process)
+        self._say(instance, f"machine ended with status {process.wait()}")
+
     def _start(self, instance: Any, arguments: list[str], volume: Path) -> Process | None:
         """Start the agent, unless the instance was terminated meanwhile."""
         with self._lock:
@@ -186,10 +206,14 @@ class InstancePlayer:
                 "placement/availability-zone": zone,
                 "placement/availability-zone-id": _zone_id(instance, zone),
                 "placement/region": instance.region_name,
+                "hostname": instance.id,
+                f"network/interfaces/macs/{MAC}/device-number": "0",
+                f"network/interfaces/macs/{MAC}/local-ipv4s": GUEST,
             },
             role=role_arn.rsplit("/", 1)[-1] if role_arn else None,
             # the session name is what makes aws:userid AROA…:i-…, on which the role's policy rests
             session=lambda: self._credentials.session(role_arn, instance.id),
+            user_data=_user_data(instance),
         )
         self._metadata.identities[instance.id] = identity
         return identity
@@ -223,7 +247,7 @@ class InstancePlayer:
         """The end of an instance, whoever caused it."""
         with self._lock:
             running = self._running.pop(instance.id, None)
-        self._metadata.identities.pop(instance.id, None)
+        self._metadata.forget(instance.id)
         shutil.rmtree(self._volumes / instance.id, ignore_errors=True)
         stops = instance.instance_initiated_shutdown_behavior == "stop" and not (running and running.is_ending)
         _quietly(instance.stop if stops else instance.finish_termination)
@@ -237,9 +261,11 @@ class InstancePlayer:
 
 
 def _settings(instance: Any) -> dict[str, str]:
-    if not instance.user_data:
-        return {}
-    return dict(SETTING.findall(base64.b64decode(str(instance.user_data)).decode(errors="replace")))
+    return dict(SETTING.findall(_user_data(instance)))
+
+
+def _user_data(instance: Any) -> str:
+    return base64.b64decode(str(instance.user_data or "")).decode(errors="replace")
 
 
 def _role_arn(instance: Any) -> str | None:

@@ -1,7 +1,8 @@
 """The instance metadata service, version 2 only: how an agent learns who it is and gets its role's credentials.
 
-There is one server for all instances; the first part of the path says which one asks, as every agent has its own
-AWS_EC2_METADATA_SERVICE_ENDPOINT. Nothing but this keeps instances apart: they are processes of one user here.
+There is one server for all instances that are processes; the first part of the path says which one asks, as every agent
+has its own AWS_EC2_METADATA_SERVICE_ENDPOINT. Nothing but this keeps them apart: they are processes of one user here.
+A VM has a port to itself, which it sees as 169.254.169.254.
 """
 
 import json
@@ -24,11 +25,19 @@ class InstanceIdentity:
     values: dict[str, str]
     role: str | None
     session: Callable[[], Any]
+    user_data: str = ""
     has_asked: threading.Event = field(default_factory=threading.Event)
     tokens: set[str] = field(default_factory=set)
 
     def answer(self, path: str) -> str | None:
-        """The value at a path below latest/meta-data/, or None."""
+        """The value at a path below latest/, or None."""
+        if path == "user-data":
+            return self.user_data
+        if path.startswith("dynamic/"):
+            return self._dynamic(path)
+        return self._meta_data(path.removeprefix("meta-data").lstrip("/")) if path.startswith("meta-data") else None
+
+    def _meta_data(self, path: str) -> str | None:
         credentials = "iam/security-credentials"
         if path.rstrip("/") == credentials:
             return self.role
@@ -36,8 +45,18 @@ class InstanceIdentity:
             return self._credentials()
         if path in self.values:
             return self.values[path]
-        below = sorted({name[len(path) :].split("/")[0] for name in self.values if name.startswith(path)})
+        below = sorted({_first_part(name[len(path) :]) for name in self.values if name.startswith(path)})
         return "\n".join(below) if below and (path == "" or path.endswith("/")) else None
+
+    def _dynamic(self, path: str) -> str | None:
+        """The identity document; cloud-init asks for the list of its folder until there is one."""
+        if path.rstrip("/") == "dynamic/instance-identity":
+            return "document"
+        if path != "dynamic/instance-identity/document":
+            return None
+        names = {"instanceId": "instance-id", "instanceType": "instance-type", "imageId": "ami-id"}
+        placement = {"region": "placement/region", "availabilityZone": "placement/availability-zone"}
+        return json.dumps({name: self.values[key] for name, key in (names | placement).items()})
 
     def _credentials(self) -> str:
         session, now = self.session(), datetime.now(UTC)
@@ -58,24 +77,44 @@ class MetadataService:
 
     def __init__(self) -> None:
         self.identities: dict[str, InstanceIdentity] = {}
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.identities = self.identities
-        threading.Thread(target=self._server.serve_forever, name="metadata", daemon=True).start()
+        self._server = _Server(self.identities)
+        self._own: dict[str, _Server] = {}
 
     def endpoint(self, instance_id: str) -> str:
         """What an instance's agent gets as AWS_EC2_METADATA_SERVICE_ENDPOINT."""
         return f"http://localhost:{self._server.server_port}/{instance_id}/"
 
+    def own_port(self, instance_id: str) -> int:
+        """A port of this machine that serves one instance only, without its id in the path."""
+        server = self._own[instance_id] = _Server(self.identities, only=instance_id)
+        return int(server.server_port)
+
+    def forget(self, instance_id: str) -> None:
+        """Stop serving an instance."""
+        self.identities.pop(instance_id, None)
+        server = self._own.pop(instance_id, None)
+        if server is not None:
+            server.end()
+
     def close(self) -> None:
         """Stop serving."""
-        self._server.shutdown()
-        self._server.server_close()
+        for server in (self._server, *self._own.values()):
+            server.end()
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
-    identities: dict[str, InstanceIdentity]
+
+    def __init__(self, identities: dict[str, InstanceIdentity], only: str | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.identities = identities
+        self.only = only
+        threading.Thread(target=self.serve_forever, name="metadata", daemon=True).start()
+
+    def end(self) -> None:
+        self.shutdown()
+        self.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -99,11 +138,15 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.headers.get(TOKEN_HEADER) not in identity.tokens:
             self._send(401, "")
         else:
-            value = identity.answer(path.removeprefix("latest/meta-data").lstrip("/"))
+            # cloud-init asks for dated versions, which hold the same
+            value = identity.answer(path.partition("/")[2])
             self._send(404 if value is None else 200, value or "")
 
     def _identity_and_path(self) -> tuple[InstanceIdentity | None, str]:
-        instance_id, _, path = self.path.lstrip("/").partition("/")
+        path = self.path.lstrip("/")
+        if self.server.only is not None:
+            return self.server.identities.get(self.server.only), path
+        instance_id, _, path = path.partition("/")
         return self.server.identities.get(instance_id), path.lstrip("/")
 
     def _send(self, status: int, body: str) -> None:
@@ -115,3 +158,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+
+def _first_part(name: str) -> str:
+    """As the service lists names: what has more below it ends with a slash."""
+    first, slash, _ = name.partition("/")
+    return first + slash

@@ -29,6 +29,7 @@ class Options:
     time_scale: float = 40.0
     vcpu_quota: int | None = None
     faults: Path | None = None
+    instances: str = "process"
 
 
 @dataclass
@@ -54,7 +55,8 @@ class Cloud:
             from local.deploy import Deployment
 
             deployment = Deployment(self.options.template.resolve(), endpoint, self.options.region)
-            outputs = deployment.run(self.options.stack, self._workdir / "storage")
+            are_vms = self.options.instances == "vm"
+            outputs = deployment.run(self.options.stack, self._workdir / "storage", are_vms=are_vms)
         self.description = {
             "endpoint": endpoint,
             "region": self.options.region,
@@ -154,9 +156,17 @@ class Cloud:
             enforcement=enforcement,
             credentials=credentials,
             injected=injected,
+            machines=self._machines(int(endpoint.rpartition(":")[2])) if self.options.instances == "vm" else None,
         )
         ec2.install(player, self.options.vcpu_quota)
         self._closing += [player.close, bridge.close]
+
+    def _machines(self, aws_port: int) -> Any:
+        from local.vm.machines import Machines
+
+        machines = Machines(aws_port, self._workdir / "storage" / "file-systems", self._workdir / "logs")
+        self._closing.append(machines.close)
+        return machines
 
 
 def _configure_moto(port: int, region: str) -> None:

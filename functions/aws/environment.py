@@ -11,13 +11,10 @@ class Environment:
     bucket: str
     table: str
     region: str
+    name: str
+    """`aws`, `local` where storages are folders of one machine, `local-vm` where emulated machines mount them."""
     local_mount_root: str
     gate_margin_s: float
-
-    @property
-    def name(self) -> str:
-        """`local` where storages are folders of one machine, else `aws`. It is written into every result."""
-        return "local" if self.local_mount_root else "aws"
 
 
 def environment() -> Environment:
@@ -26,6 +23,7 @@ def environment() -> Environment:
         bucket=os.environ["BUCKET"],
         table=os.environ["TABLE"],
         region=os.environ["AWS_REGION"],
+        name=os.environ["ENVIRONMENT"],
         local_mount_root=os.environ["LOCAL_MOUNT_ROOT"],
         gate_margin_s=float(os.environ["GATE_MARGIN_SECONDS"]),
     )

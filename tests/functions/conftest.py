@@ -63,6 +63,7 @@ def _make_stack() -> dict[str, str]:
     return {
         "BUCKET": "results",
         "TABLE": "table",
+        "ENVIRONMENT": "aws",
         "LOCAL_MOUNT_ROOT": "",
         "GATE_MARGIN_SECONDS": "5",
         "SUBNET_IDS": ",".join(subnets),

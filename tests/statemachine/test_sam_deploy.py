@@ -47,6 +47,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
         parameters = [
             f"FunctionRuntime=python{sys.version_info.major}.{sys.version_info.minor}",
             f"FunctionArchitecture={'arm64' if os.uname().machine == 'aarch64' else 'x86_64'}",
+            "EnvironmentName=local",
             f"LocalMountRoot={folder / 'storage'}",
             "GateMarginSeconds=0.3",
         ]

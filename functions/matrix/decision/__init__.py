@@ -21,6 +21,7 @@ SCHEMA = 1
 # Figures that lead nobody to a purchase: what was measured is not what would be bought.
 NOT_FOR_SALE = {
     "local": "No storage is recommended: this run ranks folders of one disk (local cloud), not AWS storages.",
+    "local-vm": "No storage is recommended: this run proves mounts and machines in emulation, it ranks no storages.",
     "emulated": "No storage is recommended: this run ranks emulated storages, not those of AWS.",
 }
 

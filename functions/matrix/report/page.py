@@ -12,7 +12,7 @@ from typing import Any
 
 from matrix.costs import Bill
 from matrix.decision import decide
-from matrix.rendering import ABSENT, LOCAL_NOTE, instant, rough_duration
+from matrix.rendering import ABSENT, ENVIRONMENT_NOTES, instant, rough_duration
 from matrix.report import parts
 from matrix.report.charts import Section, sections
 from matrix.report.html import Markup, data, details, figure_of, join, table, tag
@@ -122,7 +122,7 @@ def _head(view: View) -> list[Markup]:
         ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
     ]
     listed = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts if value != ABSENT]
-    note = LOCAL_NOTE if summary.get("environment") == "local" else None
+    note = ENVIRONMENT_NOTES.get(str(summary.get("environment")))
     return [
         tag("p", "Storage Matrix report", class_="kicker"),
         tag("h1", summary.get("name") or summary.get("run") or "run"),

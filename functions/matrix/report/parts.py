@@ -9,6 +9,7 @@ from matrix.pricing import published_prices
 from matrix.provenance import lines
 from matrix.rendering import (
     ABSENT,
+    ENVIRONMENT_NOTES,
     INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
     PERCENTILES,
@@ -213,7 +214,7 @@ def receipt(view: View, found: Document | None) -> Markup:
     notes = [f"{more} more are in receipt.json."] if more else []
     notes += [f"Could not be asked: {reason}." for reason in found.get("unasked") or []]
     # A sum of resource costs is what the totals of a local run say too: nothing was paid for those.
-    if view.summary.get("environment") == "local":
+    if view.summary.get("environment") in ENVIRONMENT_NOTES:
         notes.append("Nothing was paid: these are the prices that AWS would have asked for such resources.")
     return tag(
         "section",

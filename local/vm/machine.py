@@ -1,0 +1,95 @@
+"""One machine: the command line of qemu that makes it the instance that EC2 says it is.
+
+Emulated, not virtualised: /dev/kvm is missing or fails on the machines this is for, so what is measured inside says
+nothing about any hardware. A guest reaches the host's loopback at HOST, the metadata service at its usual address, and
+each file system at an address of its own.
+"""
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.vm.image import Image
+
+NETWORK, HOST, RESOLVER, GUEST = "169.254.169.0/24", "169.254.169.2", "169.254.169.3", "169.254.169.15"
+METADATA = "169.254.169.254"
+MAC = "52:54:00:12:34:56"
+NFS_PORT, HTTP_PORT = 2049, 80
+MEMORY_MIB = 1280
+# Addresses for file systems: those below the first that qemu's DHCP lends and above its own.
+FIRST_FILE_SYSTEM = 32
+PIPE = Path(__file__).with_name("pipe.py")
+# The firmware says that this is EC2: cloud-init believes nothing else.
+FIRMWARE = ("-smbios", "type=0,vendor=Amazon EC2", "-smbios", "type=1,manufacturer=Amazon EC2,uuid={0},serial={0}")
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A disk of the machine: its volume's id, the device it was asked to be (`sdf`), and the file that holds it."""
+
+    id: str
+    device: str
+    path: Path
+
+    @property
+    def serial(self) -> str:
+        """The volume's id as EBS shows it to the guest: without its dash, 20 characters."""
+        return self.id.replace("-", "")[:20]
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """A shared file system: the name that instances mount, and the port of this machine where it is served."""
+
+    dns_name: str
+    port: int
+
+
+def command(
+    image: Image, *, instance_id: str, aws_port: int, metadata_port: int, volumes: list[Volume],
+    file_systems: list[FileSystem], folder: Path,
+) -> list[str]:  # fmt: skip
+    """Return the command that runs the machine until it powers itself off."""
+    addresses = {one: f"169.254.169.{FIRST_FILE_SYSTEM + n}" for n, one in enumerate(file_systems)}
+    hosts, names = folder / "hosts", folder / "volumes"
+    hosts.write_text("".join(f"{address} {one.dns_name}\n" for one, address in addresses.items()))
+    names.write_text("".join(f"{one.serial} {one.device}\n" for one in volumes))
+    forwards = [(METADATA, HTTP_PORT, metadata_port)]
+    forwards += [(address, NFS_PORT, one.port) for one, address in addresses.items()]
+    # EC2's UUIDs begin with ec2; the rest is the instance's id.
+    uuid = f"ec2{instance_id.removeprefix('i-'):0<29}"[:32]
+    uuid = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
+    # Without names of their own the machines would be one NFS client to the server, and take each other's state.
+    settings = f"systemd.hostname={instance_id} systemd.setenv=AWS_ENDPOINT_URL=http://{HOST}:{aws_port}"
+    kernel = f"console=ttyS0 quiet panic=-1 net.ifnames=0 mitigations=off systemd.show_status=no {settings}"
+    return [
+        *(
+            shutil.which("qemu-system-x86_64") or "qemu-system-x86_64",
+            "-accel",
+            "tcg,thread=multi",
+            "-cpu",
+            "max",
+            "-m",
+            str(MEMORY_MIB),
+        ),
+        *("-display", "none", "-serial", "stdio", "-no-reboot", "-nodefaults"),
+        *("-kernel", str(image.kernel), "-initrd", str(image.initramfs), "-append", kernel),
+        *("-netdev", _network(forwards), "-device", f"virtio-net-pci,netdev=net,mac={MAC},romfile="),
+        *(word.format(uuid) for word in FIRMWARE),
+        *("-fw_cfg", f"name=opt/storage-matrix/hosts,file={hosts}"),
+        *("-fw_cfg", f"name=opt/storage-matrix/volumes,file={names}"),
+        *(word for one in volumes for word in _disk(one)),
+    ]
+
+
+def _network(forwards: list[tuple[str, int, int]]) -> str:
+    parts = [f"user,id=net,net={NETWORK},host={HOST},dns={RESOLVER},dhcpstart={GUEST}"]
+    for address, port, target in forwards:
+        parts.append(f"guestfwd=tcp:{address}:{port}-cmd:{sys.executable} -S {PIPE} {target}")
+    return ",".join(parts)
+
+
+def _disk(volume: Volume) -> list[str]:
+    drive = f"file={volume.path},if=none,id={volume.serial},format=raw,cache=writeback,discard=unmap"
+    return ["-drive", drive, "-device", f"virtio-blk-pci,drive={volume.serial},serial={volume.serial}"]

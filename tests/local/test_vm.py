@@ -1,0 +1,121 @@
+"""What surrounds a VM: its command line, its metadata service and its pipes; a whole fleet is in test_vm_fleet.py."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+from types import SimpleNamespace
+
+import pytest
+
+from local.metadata import InstanceIdentity, MetadataService
+from local.vm import image, machine
+
+VOLUMES = ("vol-0123456789abcdef0", "vol-0fedcba9876543210")
+
+
+@pytest.fixture
+def argv(tmp_path):
+    """The command of a machine with two volumes and two file systems."""
+    return machine.command(
+        image.Image(tmp_path / "vmlinuz", tmp_path / "initramfs"), instance_id="i-0123456789abcdef0", aws_port=5000,
+        metadata_port=6000, folder=tmp_path,
+        volumes=[machine.Volume(one, f"sd{letter}", tmp_path / one) for one, letter in zip(VOLUMES, "fg", strict=True)],
+        file_systems=[machine.FileSystem("fs-1.efs.x.amazonaws.com", 7001), machine.FileSystem("fs-2.fsx.x", 7002)],
+    )  # fmt: skip
+
+
+def test_volumes_carry_their_ids_and_the_guest_learns_their_devices(argv, tmp_path):
+    serials = [word.rpartition("serial=")[2] for word in argv if word.startswith("virtio-blk-pci")]
+
+    assert serials == ["vol0123456789abcdef0", "vol0fedcba9876543210"]
+    assert (tmp_path / "volumes").read_text() == "vol0123456789abcdef0 sdf\nvol0fedcba9876543210 sdg\n"
+
+
+def test_each_file_system_has_an_address_of_its_own_where_its_server_answers(argv, tmp_path):
+    [network] = [word for word in argv if word.startswith("user,id=net")]
+    hosts = dict(reversed(line.split()) for line in (tmp_path / "hosts").read_text().splitlines())
+
+    assert len(set(hosts.values())) == 2
+    for name, port in (("fs-1.efs.x.amazonaws.com", 7001), ("fs-2.fsx.x", 7002)):
+        assert f"guestfwd=tcp:{hosts[name]}:2049-cmd:{sys.executable} -S {machine.PIPE} {port}" in network
+    assert f"guestfwd=tcp:169.254.169.254:80-cmd:{sys.executable} -S {machine.PIPE} 6000" in network
+
+
+def test_the_firmware_says_ec2_and_the_kernel_which_instance(argv):
+    kernel = argv[argv.index("-append") + 1]
+
+    # NFS servers take machines of one name for one client.
+    assert "systemd.hostname=i-0123456789abcdef0" in kernel
+    assert any(word.startswith("type=1,manufacturer=Amazon EC2,uuid=ec201234-") for word in argv)
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(image.shutil, "which", lambda name: None if name == "mmdebstrap" else f"/usr/bin/{name}")
+
+    with pytest.raises(image.ImageUnavailableError, match="mmdebstrap missing: apt-get install qemu"):
+        image.image()
+
+
+@pytest.fixture
+def own_endpoint():
+    """The metadata service as one VM sees it."""
+    service = MetadataService()
+    values = {"instance-id": "i-1", "instance-type": "t3.medium", "ami-id": "ami-1"}
+    values |= {"placement/region": "us-east-1", "placement/availability-zone": "us-east-1a"}
+    session = SimpleNamespace(access_key_id="k", secret_access_key="s", session_token="t")
+    service.identities["i-1"] = InstanceIdentity(values, "role", lambda: session, "#!/bin/bash\necho hello\n")
+    service.identities["i-2"] = InstanceIdentity(values, "role", lambda: session)
+    yield f"http://127.0.0.1:{service.own_port('i-1')}"
+    service.close()
+
+
+def ask(address: str, token: str | None = None) -> str:
+    """A GET, with a token if there is one."""
+    headers = {"X-aws-ec2-metadata-token": token} if token else {}
+    with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=5) as answer:
+        return answer.read().decode()
+
+
+def test_cloud_init_finds_user_data_and_identity_without_an_id_in_the_path(own_endpoint):
+    request = urllib.request.Request(f"{own_endpoint}/latest/api/token", method="PUT")
+    token = urllib.request.urlopen(request, timeout=5).read().decode()
+
+    assert ask(f"{own_endpoint}/2021-03-23/user-data", token) == "#!/bin/bash\necho hello\n"
+    assert ask(f"{own_endpoint}/2021-03-23/meta-data/", token).splitlines() == [
+        "ami-id", "instance-id", "instance-type", "placement/",
+    ]  # fmt: skip
+    assert ask(f"{own_endpoint}/2021-03-23/dynamic/instance-identity", token) == "document"
+    document = json.loads(ask(f"{own_endpoint}/2021-03-23/dynamic/instance-identity/document", token))
+    assert document["instanceId"] == "i-1"
+
+
+def test_user_data_needs_a_token(own_endpoint):
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        ask(f"{own_endpoint}/latest/user-data")
+
+
+def test_a_pipe_carries_both_ways_until_one_side_ends():
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def echo():
+        connection, _ = server.accept()
+        with connection:
+            while data := connection.recv(1 << 16):
+                connection.sendall(data)
+
+    threading.Thread(target=echo, daemon=True).start()
+    sent = bytes(range(256)) * 4096
+    command = [sys.executable, "-S", str(machine.PIPE), str(server.getsockname()[1])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as pipe:
+        writing = threading.Thread(target=lambda: (pipe.stdin.write(sent), pipe.stdin.flush()), daemon=True)
+        writing.start()
+        received = b""
+        while len(received) < len(sent):
+            received += pipe.stdout.read1(1 << 16)
+        pipe.stdin.close()
+        assert pipe.wait(5) == 0
+    assert received == sent
