@@ -11,7 +11,6 @@ from matrix.rendering import (
     ENVIRONMENT_NOTES,
     NOT_CARRIED_NOTE,
     PERCENTILES,
-    all_warnings,
     decision_sentences,
     direction,
     error_text,
@@ -22,6 +21,7 @@ from matrix.rendering import (
     primary_metric,
     reading_order,
     sample_count,
+    told_warnings,
 )
 
 Summary = dict[str, Any]
@@ -44,7 +44,7 @@ def show(console: Console, summary: Summary) -> None:
         console.print()
         console.print(Text(NOT_CARRIED_NOTE))
     show_failed(console, summary)
-    for warning in all_warnings(summary):
+    for warning in told_warnings(summary):
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +16,9 @@ Summary = dict[str, Any]
 
 PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
 ABSENT = "–"
+# What a cell's analysis says of one of its points, and the share in it that says how bad it is.
+POINT_WARNING = re.compile(r"[^:]+: p[0-9]+, \w+: (?P<text>.*)")
+SHARE = re.compile(r"([0-9]+) %")
 INTERVAL_HEAD = "P50 with 95 % confidence"
 
 # Parameters that name a point even when they are the same in all points of a cell.
@@ -328,7 +332,7 @@ def _markdown_failed(summary: Summary) -> str:
 
 
 def _markdown_warnings(summary: Summary) -> str:
-    warnings = [f"- {_inline(warning)}" for warning in all_warnings(summary)]
+    warnings = [f"- {_inline(warning)}" for warning in told_warnings(summary)]
     return "\n".join(["## Warnings", "", *warnings]) if warnings else ""
 
 
@@ -403,6 +407,26 @@ def all_warnings(summary: Summary) -> list[str]:
     for cell in summary.get("cells", []):
         lines += [f"{cell['id']}: {warning_text(warning)}" for warning in cell.get("warnings") or []]
     return lines
+
+
+def told_warnings(summary: Summary) -> list[str]:
+    """List the same with one line for what is odd in the same way at several points: how many, and the worst of them.
+
+    A run of 200 points would bury the one warning that matters below 200 that are alike; each is in the report.
+    """
+    alike: dict[str, list[tuple[float, str]]] = {}
+    for line in all_warnings(summary):
+        found = POINT_WARNING.fullmatch(line)
+        kind = SHARE.sub("", found["text"]) if found else line
+        sizes = [float(one) for one in SHARE.findall(line)]
+        alike.setdefault(kind, []).append((max(sizes, default=0.0), line))
+    return [_of_several(lines) if len(lines) > 1 else lines[0][1] for lines in alike.values()]
+
+
+def _of_several(lines: list[tuple[float, str]]) -> str:
+    cells = len({line.partition(": ")[0] for _, line in lines})
+    where = f"{cells} cells" if cells > 1 else "one cell"
+    return f"{len(lines)} points of {where}, the worst is {max(lines)[1]}"
 
 
 def warning_text(warning: str | dict[str, Any]) -> str:

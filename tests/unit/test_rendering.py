@@ -206,3 +206,26 @@ def test_csv_says_which_percentiles_are_not_carried():
 
     assert (row["independent_n"], row["not_carried"]) == ("12", "p75 p90 p98")
     assert (row["p50_low"], row["p50_high"]) == ("90.0", "111.0")
+
+
+def test_what_is_odd_alike_at_many_points_is_one_line_with_the_worst():
+    def cell(name, *warnings):
+        return {"id": name, "warnings": list(warnings), "points": []}
+
+    odd = "medians of the 2 repetitions differ by {} %: repeat more often"
+    run = summary(
+        warnings=["t3.medium is slower than the volume"],
+        cells=[
+            cell(
+                "a", f"p01, iops: {odd.format(12)}", f"p02, iops: {odd.format(135)}", "p03, iops: became slower by 9 %"
+            ),
+            cell("b", f"p01, mb_per_s: {odd.format(20)}"),
+        ],
+    )
+
+    assert rendering.told_warnings(run) == [
+        "t3.medium is slower than the volume",
+        f"3 points of 2 cells, the worst is a: p02, iops: {odd.format(135)}",
+        "a: p03, iops: slower by 9 %",
+    ]
+    assert len(rendering.all_warnings(run)) == 5

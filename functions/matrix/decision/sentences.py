@@ -64,7 +64,8 @@ def _at(won: Sequence[Question], of: Sequence[Question]) -> str:
     labels = {one.label for one in of}
     if len(labels) > 1:
         return f"in {len(won)} of {len(of)} comparisons"
-    return f"at {_sizes(won)} instances"
+    sizes = _sizes(won)
+    return f"at {sizes} instance{'' if sizes == '1' else 's'}"
 
 
 def _sizes(questions: Sequence[Question]) -> str:

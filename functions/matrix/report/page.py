@@ -117,7 +117,7 @@ def _head(view: View) -> list[Markup]:
         ("Run", summary.get("run", ABSENT)),
         ("Environment", summary.get("environment", ABSENT)),
         ("State", summary.get("status", ABSENT)),
-        ("Cells measured", _measured(summary)),
+        ("Cells measured", ABSENT if summary.get("environment") == "published" else _measured(summary)),
         ("Begun", instant(begun)),
         ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
     ]
