@@ -17,6 +17,7 @@ CHROMIUM = next(
 )
 OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    "--disable-dev-shm-usage",
     *("--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND"),
     *("--enable-logging=stderr", "--virtual-time-budget=8000"),
 )
