@@ -15,8 +15,8 @@ BOOK_REGION = "us-east-1"
 HOUR_S = 3_600
 MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
 ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
-# Shares of the on-demand price, low, expected and high: AWS says "up to 90% off" (aws.amazon.com/ec2/spot), most pools
-# are at 30 to 50%, and the highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing).
+# Shares of the on-demand price, low, expected and high: AWS says "up to 90% off" (aws.amazon.com/ec2/spot), and the
+# highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing); half of it is our guess.
 SPOT_SHARE = (0.1, 0.5, 1.0)
 LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 # How far an unconfirmed price may be off, and one that is only known for another region or a similar instance type.

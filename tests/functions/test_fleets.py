@@ -6,9 +6,17 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from aws import fleets, network
+from aws import blackboard, fleets, network, watching
 from aws.clients import client
-from matrix.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
+from matrix.errors import (
+    CapacityUnavailable,
+    InstanceDied,
+    LaunchRefused,
+    LaunchThrottled,
+    QuotaExceeded,
+    SpotInterrupted,
+)
+from matrix.keys import Board
 
 PLAN = {"run": "r", "deadline_at": 2_000_000_000.0, "owner": "me"}
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "iops": 3000, "throughputMiBps": 125}
@@ -262,3 +270,23 @@ def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stac
     monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
 
     assert fleets.interrupted(["i-1", "i-2"]) == ["i-1"]
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "words"),
+    [
+        ("Server.SpotInstanceTermination", SpotInterrupted, "1 .i-1. of 2 Spot instances taken back by EC2"),
+        ("Client.InstanceInitiatedShutdown", InstanceDied, "1 .i-1. of 2 instances ended before"),
+    ],
+)
+def test_a_cell_says_whether_ec2_took_its_instance_back(stack, monkeypatch, code, error, words):
+    board = Board.of_cell("r", "c1")
+    blackboard.put(board.job, {"steps": [{}], "deadline_at": 2e9, "barrier": None})
+    blackboard.put(board.fleet, {"instances": ["i-1", "i-2"], "launched_at": 1.0})
+    blackboard.put(board.gate, {"step": -1})
+    monkeypatch.setattr(fleets, "states", lambda _ids: {"i-1": "terminated", "i-2": "running"})
+    seen = [{"InstanceId": "i-1", "StateReason": {"Code": code}}, {"InstanceId": "i-2"}]
+    monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
+
+    with pytest.raises(error, match=words):
+        watching.watch(board)
