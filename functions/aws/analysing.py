@@ -4,6 +4,9 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from aws_lambda_powertools import Logger
+from botocore.exceptions import BotoCoreError, ClientError
+
 from aws import blackboard, budgeting, ledger
 from aws.clock import now
 from aws.plans import plan_of
@@ -16,6 +19,7 @@ from matrix.results import cell_result, skipped_result, without_samples
 from matrix.samples import MAX_BYTES, SampleFile, read_samples
 
 GETS_AT_ONCE = 16
+logger = Logger(child=True)
 
 
 def samples_of(run: str, cell: str) -> tuple[list[SampleFile], list[str]]:
@@ -94,7 +98,11 @@ def write_result(run: str, cell: dict[str, Any], files: Sequence[SampleFile], *,
     blackboard.put(board.result, result)
     ledger.record_points(run, cell["id"], map(without_samples, result["points"]))
     ledger.set_cell(run, cell["id"], result["state"], error=error, finished_at=finished_at)
-    budgeting.settle_cell(run, plan_of(run), cell)
+    try:
+        budgeting.settle_cell(run, plan_of(run), cell)
+    except (BotoCoreError, ClientError):
+        # The result stands. What stays set aside is the cell's worst case, which errs to the safe side.
+        logger.exception("the budget of %s is not settled", cell["id"])
 
 
 def write_skipped(run: str, cell: dict[str, Any], skip: dict[str, str]) -> None:

@@ -13,7 +13,19 @@ import delete_file_system
 import plan_matrix
 import record_failed_file_system
 import stop_fleet
-from aws import account, backups, blackboard, budgeting, clock, fleets, inventory, ledger, price_list, receipts
+from aws import (
+    account,
+    analysing,
+    backups,
+    blackboard,
+    budgeting,
+    clock,
+    fleets,
+    inventory,
+    ledger,
+    price_list,
+    receipts,
+)
 from aws.plans import cell_of, file_system_of, plan_of
 from matrix.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.keys import Board
@@ -51,6 +63,20 @@ def test_what_is_set_aside_for_one_is_not_there_for_another(planned):
     assert not ledger.reserve(RUN, "cell b", 0.6, 1.0)
     assert ledger.reserve(RUN, "cell c", 0.4, 1.0)
     assert money() == (pytest.approx(1.0), {"cell a": 0.6, "cell c": 0.4})
+
+
+def test_a_result_stands_though_its_budget_cannot_be_settled(planned, monkeypatch):
+    def refuse(*_args):
+        raise ClientError({"Error": {"Code": "ThrottlingException", "Message": "slow down"}}, "UpdateItem")
+
+    cell = first_cell(planned)
+    ledger.reserve(RUN, f"cell {cell['id']}", 0.6, 1.0)
+    monkeypatch.setattr(budgeting, "settle_cell", refuse)
+
+    analysing.write_result(RUN, cell, [], error={"name": "X", "message": "y"})
+
+    assert blackboard.get(Board.of_cell(RUN, cell["id"]).result)["state"] == "failed"
+    assert money()[0] == pytest.approx(0.6)
 
 
 def test_asking_again_after_a_crash_sets_nothing_more_aside(planned):
