@@ -19,7 +19,7 @@ OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     "--disable-dev-shm-usage",
     *("--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND"),
-    *("--enable-logging=stderr", "--virtual-time-budget=8000"),
+    *("--enable-logging=stderr", "--virtual-time-budget=30000"),
 )
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")

@@ -180,7 +180,9 @@ def test_a_resumed_run_measures_only_what_the_earlier_one_has_not(cloud: Cloud):
     touch = TOUCH | {"name": "t"}
     ebs, efs = EBS | {"name": "ebs"}, EFS | {"name": "efs"}
     first = cloud.run("resumed", matrix(storage=[efs, ebs], workload=[touch, halves]))
-    assert [cell["state"] for cell in first.summary()["cells"]] == ["measured", "failed", "measured", "failed"]
+    cells = first.summary()["cells"]
+    states = ["measured", "failed", "measured", "failed"]
+    assert [cell["state"] for cell in cells] == states, [cell["error"] for cell in cells]
 
     # In another order, and without the cell for which the EFS would be needed once more.
     without = [{"storage": {"type": "efs"}, "workload": {"type": "build"}}]
