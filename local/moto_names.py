@@ -53,6 +53,7 @@ NAMES = {
     "moto.core.authorization": ["ActionAuthenticatorMixin._authenticate_and_authorize_s3_action"],
     "moto.core.config": ["default_user_config"],
     "moto.core.responses": ["BaseResponse.call_action", "BaseResponse._get_action", "BaseResponse.serialized"],
+    "moto.dynamodb.responses": ["DynamoHandler.call_action"],
     "moto.ec2.models.instances": [
         "Instance.add_block_device",
         "Instance.terminate",

@@ -114,6 +114,7 @@ class Cloud:
     def _correct_moto(self, endpoint: str, starter: Any) -> None:
         from local import (
             cloudformation,
+            dynamodb,
             ec2,
             events,
             file_systems,
@@ -130,6 +131,7 @@ class Cloud:
         credentials = iam.RoleCredentials(self.options.region)
         enforcement = iam.RoleEnforcement(self._workdir / "iam-decisions.jsonl", injected)
         enforcement.install()
+        dynamodb.install()
         cloudformation.install(endpoint)
         file_systems.install(self._workdir / "storage" / "file-systems")
 

@@ -64,6 +64,28 @@ def test_ec2_profile_on_every_instance(client):
     assert len([instance for instance in instances if "IamInstanceProfile" in instance]) < 2
 
 
+def test_dynamodb_update_atomically(client, monkeypatch):
+    models, seen = importlib.import_module("moto.dynamodb.models"), []
+    key = {"AttributeName": "k", "AttributeType": "S"}
+    table = {"TableName": "t", "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}]}
+    client("dynamodb").create_table(**table, AttributeDefinitions=[key], BillingMode="PAY_PER_REQUEST")
+    execute = models.UpdateExpressionExecutor.execute
+
+    def look_meanwhile(self, *arguments):
+        seen.extend(client("dynamodb").scan(TableName="t")["Items"])
+        return execute(self, *arguments)
+
+    monkeypatch.setattr(models.UpdateExpressionExecutor, "execute", look_meanwhile)
+    client("dynamodb").update_item(
+        TableName="t",
+        Key={"k": {"S": "a"}},
+        UpdateExpression="SET v = :v",
+        ExpressionAttributeValues={":v": {"S": "1"}},
+    )
+
+    assert {"k": {"S": "a"}} in seen
+
+
 def test_efs_ages(client):
     assert client("efs").create_file_system(CreationToken="t")["LifeCycleState"] == "available"
 
