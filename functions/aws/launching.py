@@ -8,7 +8,7 @@ from aws.clock import now
 from aws.environment import environment
 from matrix.jobs import user_data
 from matrix.keys import Board
-from matrix.polling import BOOT_ALLOWANCE_S
+from matrix.pace import BOOT_ALLOWANCE_S
 
 # Beyond its job's deadline an instance gets time to boot, to upload what it has, and to be polled once more.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300

@@ -19,7 +19,7 @@ LEAST_POLL_S = 10
 PREPARE_S = 120.0  # boot, agent, packages, mount
 STEP_S = 2.0  # dropping caches, tidying up, uploading samples
 GATE_MARGIN_S = 5.0  # from the opening of a gate to its start time
-BOOT_ALLOWANCE_S = 900.0  # how late a fleet may be ready (the same as in polling.py)
+BOOT_ALLOWANCE_S = 900.0  # how late a fleet may be ready: boot 60 s, packages and the mount with DNS 5 minutes each
 WORK_FACTOR = 3  # how many times longer than expected the work of a cell may take
 BARRIER_FACTOR = 2  # how many polls a barrier may take
 

@@ -13,13 +13,12 @@ from matrix.errors import (
     InstanceSilent,
     StorageMatrixError,
 )
+from matrix.pace import BOOT_ALLOWANCE_S
 
 # EC2 states of an instance that will not do anything any more.
 ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
 # An agent writes a heartbeat every 30 s; four missing in a row are no hiccup of S3.
 SILENT_AFTER_S = 120.0
-# Boot 60 s, packages up to 5 minutes, mount with DNS up to 5 minutes.
-BOOT_ALLOWANCE_S = 900.0
 # A cell's deadline is what its agents are given; they need a moment to say so themselves.
 DEADLINE_GRACE_S = 60.0
 NAMED_AT_MOST = 5

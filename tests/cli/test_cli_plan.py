@@ -25,7 +25,13 @@ def test_a_plan_shows_file_systems_cells_totals_and_assumptions(matrix, scenario
     shown = matrix("plan", scenario())
 
     assert shown.exit_code == 0
-    for word in ("EBS (gp3; 20 GiB", "m6i.large-x4", "In all: 2 cells, 4 points, 8 steps, 5 instances", "Assumptions"):
+    for word in (
+        "EBS (gp3; 20 GiB",
+        "with its cells",
+        "m6i.large-x4",
+        "In all: 2 cells, 4 points, 8 steps, 5 instances",
+        "Assumptions",
+    ):
         assert word in shown.stdout
 
 

@@ -64,6 +64,15 @@ def test_volumes_as_raid0_are_billed_and_count_each():
     assert (storage.effective_iops, storage.bandwidth_bytes_per_s) == (16_000, 4_000 * 2**20)
 
 
+@pytest.mark.parametrize(
+    ("iops", "mib_per_s"), [(1_000, 250), (2_000, 500), (4_000, 500), (32_000, 500), (48_000, 750), (64_000, 1_000)]
+)
+def test_io1_moves_500_mib_per_s_until_its_iops_are_small_ones(iops, mib_per_s):
+    storage = EbsStorage.model_validate({"type": "ebs", "volumeType": "io1", "sizeGiB": 2_000, "iops": iops})
+
+    assert storage.bandwidth_bytes_per_s == mib_per_s * 2**20
+
+
 def test_io2_is_billed_in_tiers():
     assert [iops for _, iops in io2_tiers(100)] == [100]
     assert [iops for _, iops in io2_tiers(100_000)] == [32_000, 32_000, 36_000]

@@ -75,7 +75,8 @@ class EbsStorage(InputModel):
         mibps = {
             "gp3": self.throughput_mibps or 1,
             "gp2": 250 if self.size_gib > 170 else 128,  # noqa: PLR2004 (EBS guide, gp2: 128 MiB/s up to 170 GiB)
-            "io1": min(1_000.0, (self.iops or 100) * 0.25),  # 256 KiB per I/O (EBS guide, io1)
+            # 256 KiB per I/O up to 500 MiB/s; beyond 32,000 IOPS 16 KiB per I/O: 1,000 MiB/s at 64,000 (EBS guide).
+            "io1": max(min(500.0, (self.iops or 100) * 0.25), (self.iops or 100) / 64),
             "io2": min(4_000.0, (self.iops or 100) * 0.25),
             "st1": min(500.0, 250 * tib),
             "sc1": min(250.0, 80 * tib),
