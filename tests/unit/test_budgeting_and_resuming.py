@@ -99,6 +99,19 @@ def test_what_changes_nothing_about_a_cell_does_not_matter():
     assert resumed(found, budgetUsd=5, owner="me", deadlineHours=3)["totals"]["taken_over"] == 2
 
 
+def test_a_cell_measured_at_its_quorum_is_taken_over_until_one_asks_for_more():
+    def fleet(**ways):
+        return [{"instanceType": "m6i.large", "count": 10, **ways}]
+
+    before = plan(matrix(fleet=fleet(quorum=0.8))).to_document()
+    at_quorum = {"state": "measured", "instances": {"expected": 10, "launched": 8}}
+    found = earlier_cells("old", before, lambda _: at_quorum, lambda _: 8)
+
+    assert plan(matrix(fleet=fleet(quorum=0.8)), earlier=found).to_document()["totals"]["taken_over"] == 1
+    for more in ({"quorum": 0.9}, {}):
+        assert "taken_over" not in plan(matrix(fleet=fleet(**more)), earlier=found).to_document()["totals"]
+
+
 def test_uploads_of_a_cell_without_a_result_are_kept_as_an_attempt():
     document = resumed(earlier(["measured", None], uploads=2))
 
