@@ -5,11 +5,13 @@ import json
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import account, agent_package, blackboard, ledger, price_list, resuming
+from aws import account, agent_package, blackboard, ledger, network, price_list, resuming
 from aws.clock import now
 from aws.environment import environment
+from matrix import placing
 from matrix.keys import run_key
 from matrix.planning import plan
+from matrix.problems import InvalidMatrix
 from matrix.scenario import read_matrix
 
 logger = Logger()
@@ -20,6 +22,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists."""
     run = event["run"]
     matrix = read_matrix(json.dumps(event["matrix"]))
+    if misplaced := list(placing.problems(matrix, len(network.subnets()))):
+        raise InvalidMatrix(misplaced)
     earlier = resuming.earlier(matrix.resume) if matrix.resume else None
     region = environment().region
     planned = plan(matrix, region=region, prices=price_list.book(matrix, region), earlier=earlier)

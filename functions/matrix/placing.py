@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from matrix.inputs import Matrix
+from matrix.problems import Problem, Problems
+
 
 def resolved(placement: str | Sequence[float] | None, storage: dict[str, Any]) -> str | list[float]:
     """Return the placement that a fleet has on a storage (a document): as written, else what suits the storage.
@@ -35,6 +38,16 @@ def shares(placement: str | Sequence[float], count: int, zones: int) -> list[int
     for zone in by_remainder[: count - sum(rounded)]:
         rounded[zone] += 1
     return rounded
+
+
+def problems(matrix: Matrix, zones: int) -> Problems:
+    """Yield a problem for each fleet of a matrix that names more zones than the stack has subnets in."""
+    fleets = [(f"fleet[{i}]", one.placement) for i, one in enumerate(matrix.fleet)]
+    fleets += [(f"include[{i}].fleet", one.fleet.placement) for i, one in enumerate(matrix.include)]
+    for path, placement in fleets:
+        if isinstance(placement, list) and len(placement) > zones:
+            rule = f"has {len(placement)} shares, but the stack has subnets in {zones} Availability Zones"
+            yield Problem(f"{path}.placement", placement, rule, "write fewer shares, or give the stack more subnets")
 
 
 def least(quorum: float | None, count: int) -> int:

@@ -51,6 +51,16 @@ def test_a_bad_matrix_is_refused_with_its_problems_and_leaves_nothing(stack, con
     assert documents("") == {}
 
 
+def test_more_shares_than_the_stack_has_zones_are_refused_before_anything_is_created(stack, context):
+    event = load_event("plan_matrix")
+    event["matrix"]["fleet"][0]["placement"] = [1, 1, 1, 1]
+
+    with pytest.raises(InvalidMatrix, match=r"fleet\[0\].placement.*4 shares.*3 Availability Zones"):
+        plan_matrix.handler(event, context)
+
+    assert documents("") == {}
+
+
 def test_a_budget_below_the_expected_cost_is_not_met(stack, context):
     event = load_event("plan_matrix")
 
