@@ -53,7 +53,7 @@ class MeasurementTooShort(AgentError):
 
 
 class SourceDoesNotFit(AgentError):
-    """The incompressible source of a dd does not fit into half of the free memory."""
+    """What is written or copied from does not fit: into half of the free memory, or onto the instance's own disk."""
 
 
 class MountFailed(AgentError):

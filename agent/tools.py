@@ -19,13 +19,15 @@ INSTALL_TIMEOUT_S = 300
 
 @dataclass(frozen=True)
 class Tool:
-    """A program: how to ask its version, and which package brings it (None: the distribution has none)."""
+    """A program: how to ask its version, and which package brings it."""
 
     title: str
     debian: str
-    amazon: str | None
+    amazon: str
     version: tuple[str, ...] = ("--version",)
     marker: str = ""  # what the version must contain; another program of that name is not it
+    # Whether Amazon Linux has it among its supplementary packages (SPAL: those of EPEL 9, since release 2023.9).
+    supplementary: bool = False
 
 
 TOOLS = {
@@ -33,7 +35,14 @@ TOOLS = {
     "touch": Tool("touch", "coreutils", "coreutils"),
     "seq": Tool("seq", "coreutils", "coreutils"),
     "dd": Tool("dd", "coreutils", "coreutils"),
-    "parallel": Tool("GNU parallel", "parallel", None, marker="GNU parallel"),
+    "cp": Tool("cp", "coreutils", "coreutils"),
+    "sync": Tool("sync", "coreutils", "coreutils"),
+    "find": Tool("find", "findutils", "findutils"),
+    "parallel": Tool("GNU parallel", "parallel", "parallel", marker="GNU parallel", supplementary=True),
+    "rsync": Tool("rsync", "rsync", "rsync"),
+    "fpart": Tool("fpart", "fpart", "fpart", ("-V",), supplementary=True),
+    "fpsync": Tool("fpsync", "fpart", "fpart", ("-h",), supplementary=True),
+    "cpio": Tool("cpio", "cpio", "cpio"),
     "fio": Tool("fio", "fio", "fio"),
     "mkfs.xfs": Tool("mkfs.xfs", "xfsprogs", "xfsprogs", ("-V",)),
     "mkfs.ext4": Tool("mkfs.ext4", "e2fsprogs", "e2fsprogs", ("-V",)),
@@ -87,14 +96,10 @@ def explain_missing(name: str) -> str:
     tool = TOOLS.get(name)
     if tool is None:
         return f"{name} is not installed"
-    amazon = (
-        f"'{tool.amazon}' (Amazon Linux 2023: dnf)"
-        if tool.amazon
-        else "Amazon Linux 2023 has no package, bake an image"
-    )
-    joiner = " or " if tool.amazon else "; "
+    repository = ", after 'spal-release'" if tool.supplementary else ""
     return (
-        f"{tool.title} is not installed; install the package '{tool.debian}' (Debian, Ubuntu: apt-get){joiner}{amazon}"
+        f"{tool.title} is not installed; install the package '{tool.debian}' (Debian, Ubuntu: apt-get) "
+        f"or '{tool.amazon}' (Amazon Linux 2023: dnf{repository})"
     )
 
 
@@ -123,10 +128,16 @@ def install_commands(names: list[str]) -> list[list[str]]:
     """The command lines that install the tools with this distribution's package manager."""
     known = [TOOLS[name] for name in names if name in TOOLS]
     if find("dnf"):
-        packages = sorted({tool.amazon for tool in known if tool.amazon})
-        return [["dnf", "install", "-y", "-q", *packages]] if packages else []
+        return [["dnf", "install", "-y", "-q", *packages] for packages in amazon_packages(known)]
     if find("apt-get") and known:
         packages = sorted({tool.debian for tool in known})
         # A fresh cloud image has no package lists.
         return [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", *packages]]
     return []
+
+
+def amazon_packages(known: list[Tool]) -> list[list[str]]:
+    """What to install one after another: dnf installs all that a command names or nothing."""
+    core = sorted({tool.amazon for tool in known if not tool.supplementary})
+    supplementary = sorted({tool.amazon for tool in known if tool.supplementary})
+    return ([core] if core else []) + [[name] for name in (["spal-release"] if supplementary else []) + supplementary]

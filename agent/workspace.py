@@ -22,6 +22,7 @@ class Workspace:
     target: Path  # on the storage: fresh, empty, this step's alone
     scratch: Path  # on this machine's own disk: outputs of tools, never measured
     shm: Path  # in memory: sources of data; kept from step to step
+    data: Path  # on this machine's own disk: data sets to copy from; kept from step to step
 
 
 class Workspaces:
@@ -32,6 +33,7 @@ class Workspaces:
         self._mount = mount
         self._claimed = [mount / run, mount / run / cell, mount / run / cell / instance_id]
         self.scratch = Path(tempfile.mkdtemp(prefix="storage-matrix-"))
+        self._data = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=disk_folder()))
         # An agent that was killed may have left files of an earlier attempt.
         remove(self._claimed[-1])
         self._shm: Path | None = None
@@ -46,7 +48,7 @@ class Workspaces:
             in_memory = Path("/dev/shm")  # noqa: S108 memory is what a source of data must not compete with storage for
             parent = in_memory if os.access(in_memory, os.W_OK) else self.scratch
             self._shm = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=parent))
-        return Workspace(self._mount, target, scratch, self._shm)
+        return Workspace(self._mount, target, scratch, self._shm, self._data)
 
     def done(self, workspace: Workspace) -> None:
         """Remove what a step wrote."""
@@ -59,9 +61,15 @@ class Workspaces:
         for parent in reversed(self._claimed[:-1]):
             with contextlib.suppress(OSError):
                 parent.rmdir()
-        for folder in (self.scratch, self._shm):
+        for folder in (self.scratch, self._shm, self._data):
             if folder is not None:
                 remove(folder)
+
+
+def disk_folder() -> str | None:
+    """Where temporary files lie on a disk: Amazon Linux 2023 has /tmp in memory. None: wherever Python puts them."""
+    on_disk = "/var/tmp"  # noqa: S108 (mkdtemp makes a folder of our own in it)
+    return on_disk if "TMPDIR" not in os.environ and os.access(on_disk, os.W_OK) else None
 
 
 def remove(folder: Path) -> None:

@@ -14,7 +14,7 @@ class Metric:
 
 METRICS: dict[str, Metric] = {
     "duration_s": Metric("s", False, "wall time of one step on one instance, by the monotonic clock"),
-    "files_per_s": Metric("files/s", True, "files created per second by one instance"),
+    "files_per_s": Metric("files/s", True, "files created or copied per second by one instance"),
     "create_lat_p50_us": Metric("µs", False, "median time of one create on one instance"),
     "create_lat_p99_us": Metric("µs", False, "99th percentile of the time of one create on one instance"),
     "mb_per_s": Metric("MB/s", True, "10^6 bytes per second moved by one instance"),
@@ -37,4 +37,10 @@ METRICS: dict[str, Metric] = {
     "write_lat_p99_us": Metric("µs", False, "99th percentile of the completion latency of a write on one instance"),
 }
 
-PRIMARY: dict[str, str] = {"touch": "files_per_s", "dd": "mb_per_s", "fio": "iops", "build": "duration_s"}
+PRIMARY: dict[str, str] = {
+    "touch": "files_per_s",
+    "dd": "mb_per_s",
+    "fio": "iops",
+    "build": "duration_s",
+    "transfer": "mb_per_s",
+}

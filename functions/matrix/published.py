@@ -190,6 +190,13 @@ def _tutorial_figures() -> Iterator[Figure]:
             TUTORIAL, "dd", TUTORIAL_STORAGES[row["storage"]], params, "mb_per_s", MEDIAN, row["mb_per_s"],
             instance_type=row["instanceType"], caveats=caveats,
         )  # fmt: skip
+    for row in document["transfer"]:
+        params = {"tool": row["tool"].replace(" ", "")}
+        caveats = {"threads": row["threads"], "files": row["files"], "file_bytes": row["file_mb"] * 10**6}
+        yield Figure(
+            TUTORIAL, "transfer", TUTORIAL_STORAGES["efs"], params, "mb_per_s", MEDIAN, row["mb_per_s"],
+            instance_type=row["instanceType"], caveats=caveats,
+        )  # fmt: skip
 
 
 def _zero_byte_figures() -> Iterator[Figure]:

@@ -93,6 +93,7 @@ def yields(workload_type: str, metric: str) -> bool:
         "touch": metric == "files_per_s" or metric.startswith("create_lat"),
         "dd": metric in {"mb_per_s", "mib_per_s"},
         "fio": metric != "files_per_s" and not metric.startswith("create_lat"),
+        "transfer": metric in {"mb_per_s", "files_per_s"},
     }.get(workload_type, False)
 
 
@@ -221,7 +222,7 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         room = gib * 2**30 * USABLE_SHARE
         if stored * instances > room:
             of_all = f"{instances} instances * " if instances > 1 else ""
-            size_field = "totalSize" if cell.workload.type == "dd" else "size"
+            size_field = {"dd": "totalSize", "transfer": "files"}.get(cell.workload.type, "size")
             needed = math.ceil(stored * instances / USABLE_SHARE / 2**30)
             yield Problem(
                 f"{_path_of_workload(matrix, cell)}.{size_field}",

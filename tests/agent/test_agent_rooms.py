@@ -45,7 +45,7 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
     [
         ({"schema": 2}, "schema: 2 is unknown to this agent"),
         ({"points": []}, "there is nothing to measure"),
-        ({"workload": {"type": "golf"}}, "workload.type: 'golf' is none of touch, dd, fio, build"),
+        ({"workload": {"type": "golf"}}, "workload.type: 'golf' is none of touch, dd, fio, build, transfer"),
         ({"mount": {"kind": "directory", "path": "x"}}, "mount.path: 'x' is not absolute"),
         ({"bucket": None}, "bucket: None is not a str"),
     ],
@@ -78,7 +78,7 @@ def test_another_program_called_parallel_is_not_gnu_parallel(fake_tool, bin_fold
 @pytest.mark.parametrize(
     ("manager", "expected"),
     [
-        ("dnf", [["dnf", "install", "-y", "-q", "fio", "nfs-utils"]]),
+        ("dnf", [["dnf", "install", "-y", "-q", *of] for of in (["fio", "nfs-utils"], ["spal-release"], ["parallel"])]),
         ("apt-get", [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "fio", "nfs-common", "parallel"]]),
         ("none", []),
     ],

@@ -175,7 +175,7 @@ def test_missing_tools_are_all_named_with_their_packages_before_anything_runs(
     failed = instance.document("failed.json")
     assert failed["error"] == "ToolMissing"
     assert "GNU parallel is not installed; install the package 'parallel' (Debian, Ubuntu" in failed["message"]
-    assert "Amazon Linux 2023 has no package" in failed["message"]
+    assert "'parallel' (Amazon Linux 2023: dnf, after 'spal-release')" in failed["message"]
     assert "seq is not installed; install the package 'coreutils'" in failed["message"]
     assert not instance.has("samples.json")
     assert list(storage.iterdir()) == []

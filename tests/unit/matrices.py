@@ -14,6 +14,7 @@ TOUCH = {"type": "touch", "files": 1024, "threads": [1, 4]}
 DD = {"type": "dd", "totalSize": "64MiB"}
 FIO = {"type": "fio", "rw": "randwrite", "bs": ["4k", "8k"], "size": "1G", "time_based": 1, "runtime": 10}
 BUILD = {"type": "build", "build": "make"}
+TRANSFER = {"type": "transfer", "tool": ["cp", "cp+parallel"]}
 FLEET = {"instanceType": "m6i.large", "count": 1}
 
 

@@ -1,7 +1,9 @@
 """The rules of each workload, and the points that its sweeps make."""
 
 import pytest
-from matrices import BUILD, DD, EBS, FIO, FSX, TOUCH, matrix, problems_of
+from matrices import BUILD, DD, EBS, EFS, FIO, FSX, TOUCH, TRANSFER, matrix, problems_of
+
+from matrix.workloads import TransferWorkload
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,13 @@ from matrices import BUILD, DD, EBS, FIO, FSX, TOUCH, matrix, problems_of
         (BUILD | {"cachePath": "/cache"}, "cachePath"),
         (BUILD | {"cachePath": "a;b"}, "cachePath"),
         (BUILD | {"jobs": 0}, "jobs"),
+        (TRANSFER | {"tool": "mv"}, "tool"),
+        (TRANSFER | {"tool": ["cp", "cp"]}, "tool"),
+        (TRANSFER | {"files": 0}, "files"),
+        (TRANSFER | {"fileSize": "1 mb"}, "fileSize"),
+        (TRANSFER | {"threads": [4, 4]}, "threads"),
+        (TRANSFER | {"files": 11_000}, "files"),  # of 1 MB; the root volume takes 10 GiB = 10,737 MB
+        (TRANSFER | {"files": [5_000, 6_000]}, "files"),  # both are made once and kept
     ],
 )
 def test_a_bad_workload_is_a_problem_of_its_field(workload, field):
@@ -110,3 +119,44 @@ def test_a_build_passes_its_commands_on_unchanged():
     assert workload.points() == [
         {"build": command, "prepare": None, "populate": None, "jobs": jobs, "cache_path": "cache"} for jobs in (1, 2)
     ]
+
+
+def test_tools_that_copy_one_file_at_a_time_have_one_point_for_all_threads():
+    workload = matrix(workload=[TRANSFER | {"files": 10, "fileSize": "2kB", "threads": [4, 8]}]).workload[0]
+
+    shape = {"files": 10, "file_bytes": 2000}
+    assert workload.points() == [
+        {"tool": "cp", **shape, "threads": 1},
+        {"tool": "cp+parallel", **shape, "threads": 4},
+        {"tool": "cp+parallel", **shape, "threads": 8},
+    ]
+
+
+def test_threads_of_a_transfer_that_are_not_given_are_left_to_the_instance():
+    workload = matrix(workload=[TRANSFER]).workload[0]
+
+    points = {one["tool"]: (one["threads"], one["files"], one["file_bytes"]) for one in workload.points()}
+    assert points == {"cp": (1, 5000, 1_000_000), "cp+parallel": (None, 5000, 1_000_000)}
+
+
+@pytest.mark.parametrize(
+    ("tool", "threads", "published_s"),
+    [("rsync", 1, 435), ("cp", 1, 329), ("fpsync", 32, 210), ("cp+parallel", 32, 73), ("fpart+cpio+parallel", 32, 42)],
+)
+def test_the_estimate_of_a_transfer_is_of_the_size_of_what_was_published(tool, threads, published_s):
+    storage = matrix(storage=[EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 256}]).storage[0]
+    [params] = TransferWorkload.model_validate({"type": "transfer", "tool": tool, "threads": threads}).points()
+
+    footprint = matrix(workload=[TRANSFER]).workload[0].footprint(params, storage, 1)
+
+    # Tools of the tutorial on its instance; a tool's own slowness (fpsync) is not in what the storage lets through.
+    assert published_s / 6 < footprint.seconds < 2 * published_s
+    assert footprint.written_bytes == footprint.stored_bytes == 5e9
+
+
+def test_a_fleet_shares_the_bandwidth_that_its_transfers_take():
+    storage = matrix(storage=[EFS | {"throughputMode": "bursting"}]).storage[0]  # 100 MiB/s
+    workload = matrix(workload=[TRANSFER | {"tool": "fpart+cpio+parallel", "threads": 256}]).workload[0]
+    [params] = workload.points()
+
+    assert workload.footprint(params, storage, 10).seconds == pytest.approx(10 * 5e9 / (100 * 2**20))

@@ -18,8 +18,11 @@ ROOT = Path(__file__).parents[2]
 FORMAT = (ROOT / "docs" / "matrix-format.md").read_text(encoding="utf-8")
 EVENTS = [
     ROOT / "events" / f"{name}.json"
-    for name in ("local-demo", "efs-zero-byte", "efs-tutorial-touch", "efs-tutorial-dd", "ebs-fio", "local-vm")
-]
+    for name in (
+        "local-demo", "efs-zero-byte", "efs-tutorial-touch", "efs-tutorial-dd", "ebs-fio", "local-vm",
+        "efs-tutorial-transfer", "local-transfer",
+    )
+]  # fmt: skip
 SECTIONS = {
     "## The matrix": Matrix,
     "### `objective`": Objective,
@@ -108,6 +111,17 @@ def test_the_dd_matrix_has_every_published_row_of_the_tutorial():
     ours = {(name, one["block_bytes"] // 2**20, one["sync"], one["threads"]) for name, one in points}
     assert ours == published
     assert {(one["total_bytes"], one["source"]) for _, one in points} == {(2 * 2**30, "zero")}
+
+
+def test_the_transfer_matrices_have_every_published_tool():
+    published = {("rsync", 1), ("cp", 1), ("fpsync", 32), ("cp+parallel", 32), ("fpart+cpio+parallel", 32)}
+
+    points = [one for _, one in planned_points("efs-tutorial-transfer.json")]
+    local = [one for _, one in planned_points("local-transfer.json")]
+
+    assert {(one["tool"], one["threads"]) for one in points} == published
+    assert {(one["files"], one["file_bytes"]) for one in points} == {(5000, 1_000_000)}
+    assert {one["tool"] for one in local} == {tool for tool, _ in published}
 
 
 def test_the_touch_matrices_have_every_published_row():

@@ -100,13 +100,33 @@ def test_a_sweep_of_block_sizes_stands_beside_the_published_rows():
     assert row["why_not"] == ["the source does not tell the instance type"]
 
 
+def transfer_of(**changes):
+    """The tutorial's cp under GNU parallel."""
+    storage = {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 256}
+    fleet = {"instanceType": "c5.2xlarge", "count": 1}
+    params = {"tool": "cp+parallel", "files": 5000, "file_bytes": 1_000_000, "threads": 32, **changes}
+    cell = {"storage": storage, "workload": {"type": "transfer", "tool": "cp+parallel"}, "fleet": fleet}
+    return beside(run_of(cell, {"mb_per_s": 140.2}, params))
+
+
+def test_a_transfer_stands_beside_the_published_one_of_the_same_tool():
+    [row] = transfer_of()
+
+    assert (row["published"], row["ratio"]) == (70.1, 2.0)
+    assert row["why_not"] == ["the source does not tell the throughput mode"]
+    assert [one["published"] for one in transfer_of(tool="cp")] == [15.6]
+    assert "files 500, published with 5000" in transfer_of(files=500)[0]["why_not"]
+    # The tool's own threads decide: with others it is another measurement, shown and marked.
+    assert "threads 8, published with 32" in transfer_of(threads=8)[0]["why_not"]
+
+
 def test_each_figure_that_the_sources_tell_is_known_once():
     known = list(figures())
 
     told = sum(6 for cell in load("yocto-builds")["cells"] if cell["percentiles_s"])
     assert sum(figure.source == "yocto-builds" for figure in known) == told
     assert sum(figure.source == "ebs-fio" for figure in known) == len(load("ebs-fio")["rows"]) == 28
-    assert sum(figure.source == "efs-tutorial" for figure in known) == 3 + 12
+    assert sum(figure.source == "efs-tutorial" for figure in known) == 3 + 12 + 5
     assert sum(figure.source == "efs-zero-byte" for figure in known) == 6 + 4
 
 

@@ -1,0 +1,142 @@
+"""Copying many files from the instance's own disk to the storage, with the tools that people copy with."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import data_set
+from agent import tools as tool_box
+from agent.data_set import DataSet
+from agent.errors import WorkIncomplete
+from agent.processes import Armed, Command, Ended
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workspace import Workspace
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+# As the EFS tutorial takes it for the tools that copy in parallel.
+THREADS_PER_CPU = 4
+ONE_AT_A_TIME = ("rsync", "cp")
+PROGRAMS = {
+    "rsync": ("rsync",),
+    "cp": ("cp",),
+    "fpsync": ("fpsync", "rsync"),
+    "cp+parallel": ("find", "parallel", "cp"),
+    "fpart+cpio+parallel": ("fpart", "parallel", "cpio"),
+}
+# The tool whose version the sample shows: what decides how fast the others are fed.
+NAMESAKE = {"cp+parallel": "parallel", "fpart+cpio+parallel": "fpart"}
+# $1 source, $2 destination, $3 threads, $4 a name for the list. -q: a path may need quotes in parallel's own shell.
+COPY_PARALLEL = 'find "$1" -type f | parallel --will-cite -q -j "$3" cp {} "$2"'
+# As published, without fpart's -Z, which fpart 1.5 refuses. fpart began to count its lists at 1 instead of 0.
+FPART_PARALLEL = (
+    'cd "$1" && fpart -n 1 -o "$4" . && parallel --will-cite -q -j "$3" --pipepart --round-robin --delay .1'
+    ' --block 1M -a "$(ls "$4".[01])" cpio --quiet -dpmL "$2"'
+)
+# What is still in this machine's memory is not on the storage. On NFS each file was flushed when it was closed.
+THEN_FLUSH = '"$@" && sync -f "$0"'
+CHECKED_FILES = 64
+CHUNK_BYTES = 1 << 20
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    found = integer_problems(params, files=1, file_bytes=1)
+    found += choice_problems(params, tool=tuple(PROGRAMS))
+    if params.get("threads") is not None:
+        found += integer_problems(params, threads=1)
+    return found
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """The programs that a point needs."""
+    return {"bash", "sync", *PROGRAMS[params["tool"]]}
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Make the data set where there is none yet (outside of the time) and arm the tool."""
+    del job
+    params = step.params
+    source = data_set.provide(workspace.data, params["files"], params["file_bytes"])
+    threads = threads_of(params)
+    argv = copy_argv(params["tool"], source.folder, workspace.target, threads, workspace.scratch)
+    bash = tool_box.find("bash") or "bash"
+    command = Command([bash, "-c", THEN_FLUSH, str(workspace.target), *argv], workspace.scratch)
+    armed = Armed([command], workspace.scratch, {"PARALLEL_HOME": str(workspace.scratch)})
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del ended
+        is_flat = params["tool"] == "cp+parallel"
+        verify(source, workspace.target, is_flat=is_flat, seed=step.number)
+        duration_s = armed.duration_s()
+        metrics = {
+            "mb_per_s": source.total_bytes / 1e6 / duration_s,
+            "files_per_s": source.files / duration_s,
+            "duration_s": duration_s,
+        }
+        version = tool_box.version(NAMESAKE.get(params["tool"], params["tool"]))
+        tool = {"name": params["tool"], "version": version, "argv": argv}
+        return Outcome(metrics, {"bytes": source.total_bytes}, tool, warnings=same_disk(source.folder, workspace.mount))
+
+    return Trial(armed, threads, read)
+
+
+def threads_of(params: dict[str, Any]) -> int:
+    """How many copies at once: one for the tools that know no more, else as given or 4 for each processor."""
+    if params["tool"] in ONE_AT_A_TIME:
+        return 1
+    return params.get("threads") or THREADS_PER_CPU * (os.cpu_count() or 1)
+
+
+def copy_argv(tool: str, source: Path, target: Path, threads: int, scratch: Path) -> list[str]:
+    """The tool's command line, as published."""
+    if tool == "rsync":
+        return ["rsync", "-r", f"{source}/", str(target)]
+    if tool == "cp":
+        return ["cp", "-r", f"{source}/.", str(target)]
+    if tool == "fpsync":
+        return ["fpsync", "-n", str(threads), "-v", "-t", str(scratch / "fpsync"), f"{source}/", f"{target}/"]
+    script = COPY_PARALLEL if tool == "cp+parallel" else FPART_PARALLEL
+    return ["bash", "-o", "pipefail", "-c", script, tool, str(source), str(target), str(threads), str(scratch / "list")]
+
+
+def verify(source: DataSet, target: Path, *, is_flat: bool, seed: int) -> None:
+    """Count and bytes of everything, content of some (others at each step): two tools said yes and had copied nothing.
+
+    Raises WorkIncomplete.
+    """
+    sizes = [(Path(parent) / name).stat().st_size for parent, _, names in os.walk(target) for name in names]
+    if (len(sizes), sum(sizes)) != (source.files, source.total_bytes):
+        raise WorkIncomplete(
+            f"{len(sizes)} of {source.files} files with {sum(sizes)} of {source.total_bytes} bytes are there "
+            "after the tool said it was done"
+        )
+    names = source.names()
+    for name in random.Random(seed).sample(names, min(CHECKED_FILES, len(names))):  # noqa: S311
+        copied = target / (Path(name).name if is_flat else name)
+        if not copied.is_file():
+            raise WorkIncomplete(f"{name} is not there, though as many files are as were to be copied")
+        if checksum(copied) != checksum(source.folder / name):
+            raise WorkIncomplete(f"{name} differs from what was to be copied, though its size does not")
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file as its storage has it: what is in memory of it is given up first."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while chunk := stream.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def same_disk(source: Path, mount: Path) -> list[str]:
+    """The warning of a sample whose source was read from the file system that it was written to."""
+    if source.stat().st_dev != mount.stat().st_dev:
+        return []
+    return ["the data set was read from the same file system that it was copied to"]

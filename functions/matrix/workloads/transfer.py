@@ -1,0 +1,95 @@
+"""Copying many files from the instance's own disk to the storage: what the tools that people copy with make of it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from matrix.fields import InputModel, Name, Size, Sweep
+from matrix.parts import Part
+from matrix.problems import Problems
+from matrix.sizes import format_size
+from matrix.storages import Storage
+from matrix.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
+
+# These copy one file after the other, however many threads are asked for.
+ONE_AT_A_TIME = ("rsync", "cp")
+THREADS_PER_VCPU = 4
+# Where `threads` is not given, the estimate takes an instance of 8 vCPUs, as the tutorial's.
+ASSUMED_THREADS = 8 * THREADS_PER_VCPU
+# The data set is read from the root volume: a gp3 of 125 MiB/s (template.yaml), half full at the most.
+SOURCE_BYTES_PER_S = 125 * 2**20
+MOST_DATA_BYTES = 10 * 2**30
+# Files per second that a tool can start at all, measured on two cores (measuring.md, November 2026).
+TOOL_FILES_PER_S = {
+    "rsync": 690.0, "cp": 2_900.0, "fpsync": 700.0, "cp+parallel": 300.0, "fpart+cpio+parallel": 1_000.0,
+}  # fmt: skip
+MIB = 2**20
+
+
+class TransferWorkload(InputModel):
+    """Copies files of a generated data set to the storage; primary metric mb_per_s."""
+
+    type: Literal["transfer"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    tool: Sweep[Literal["rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"]]
+    """What copies: one file after the other, or many at once."""
+    files: Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default=[5_000])
+    """Files that each instance copies in one step."""
+    file_size: Sweep[Size] = Field(default=[1_000_000])
+    """Size of each file; the data is incompressible."""
+    threads: Sweep[Annotated[int, Field(ge=1, le=256)]] | None = None
+    """Copies at once, for the tools that can; 4 for each vCPU unless given."""
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point; tools that copy one file at a time have one point for all threads."""
+        swept = combinations(
+            {
+                "tool": self.tool,
+                "files": self.files,
+                "file_bytes": self.file_size,
+                "threads": self.threads or [None],
+            }
+        )
+        points: list[Params] = []
+        for params in swept:
+            one = params | {"threads": 1} if params["tool"] in ONE_AT_A_TIME else params
+            if one not in points:
+                points.append(one)
+        return points
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take: the longest of moving bytes, waiting for files, and the tool.
+
+        A file waits for its create and, a MiB at a time, for the storage to have it: with 12 and 40 ms on EFS that is
+        260 s for 5,000 files of 1 MB one by one, where the tutorial's table has 329 s (cp) and 435 s (rsync).
+        """
+        files, total_bytes = params["files"], params["files"] * params["file_bytes"]
+        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
+        moving_s = total_bytes / min(share, INSTANCE_BYTES_PER_S, SOURCE_BYTES_PER_S)
+        blocks = -(-params["file_bytes"] // MIB)
+        waiting_s = files * (storage.create_latency_s + blocks * storage.sync_latency_s)
+        tool_s = files / TOOL_FILES_PER_S[params["tool"]]
+        seconds = max(moving_s, waiting_s / (params["threads"] or ASSUMED_THREADS), tool_s)
+        return Footprint(seconds, written_bytes=total_bytes, stored_bytes=total_bytes)
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+
+def data_fits_on_the_root_volume(part: Part) -> Problems:
+    """Yield a problem where the data sets of all points, which are made once and kept, are too large."""
+    needed = sum(files * size for files in part.files for size in part.file_size)
+    if needed > MOST_DATA_BYTES:
+        shapes = len(part.files) * len(part.file_size)
+        of_all = f"{shapes} data sets of together " if shapes > 1 else "a data set of "
+        given: dict[str, Any] = part.given
+        rule = f"{of_all}{needed:,} bytes; the instance's own disk takes at most {format_size(MOST_DATA_BYTES)}"
+        yield part.problem("files", rule, "copy fewer or smaller files", value=given.get("files", part.files[0]))
+
+
+RULES = (data_fits_on_the_root_volume, values_are_different)
