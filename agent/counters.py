@@ -1,4 +1,8 @@
-"""What the machine did while a sample was taken: differences of the kernel's and the network card's counters."""
+"""What the machine did while a sample was taken: differences of the kernel's and the network card's counters.
+
+Of the storage: what the disk below a path did (/proc/diskstats), or what its NFS mount asked of the server
+(/proc/self/mountstats). Neither exists for a folder in memory or in a container's layers; then nothing is said.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +16,30 @@ from agent import tools
 # /proc/stat: user nice system idle iowait irq softirq steal
 BUSY_COLUMNS = (0, 1, 2, 5, 6)
 IOWAIT_COLUMN, STEAL_COLUMN = 4, 7
+# /proc/diskstats counts sectors of 512 bytes, whatever the disk's own are (Documentation/admin-guide/iostats.rst).
+SECTOR_BYTES = 512
+MS = 1000
 
 
-def cheap() -> dict[str, float]:
-    """Counters that cost a few file reads: taken immediately before and after a sample."""
+def cheap(storage: Path) -> dict[str, float]:
+    """Counters that cost a few file reads: taken immediately before and after a sample on `storage`."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         **parse_stat(Path("/proc/stat").read_text(), os.sysconf("SC_CLK_TCK")),
         **parse_net_dev(Path("/proc/net/dev").read_text()),
         "tool_cpu_s": children.ru_utime + children.ru_stime,
+        **of_storage(storage),
     }
+
+
+def of_storage(storage: Path) -> dict[str, float]:
+    """What the disk or the NFS mount at a path has done so far; empty where the kernel counts nothing for it."""
+    try:
+        device = storage.stat().st_dev
+        disk = parse_diskstats(Path("/proc/diskstats").read_text(), os.major(device), os.minor(device))
+        return disk or parse_mountstats(Path("/proc/self/mountstats").read_text(), str(storage))
+    except OSError:
+        return {}
 
 
 def allowances() -> dict[str, float]:
@@ -39,8 +57,8 @@ def allowances() -> dict[str, float]:
 
 
 def difference(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
-    """What was counted in between."""
-    return {name: round(after[name] - before[name], 6) for name in before if name in after}
+    """What was counted in between. The kernel lets iowait and steal go back a little (proc(5)): then nothing was."""
+    return {name: max(0.0, round(after[name] - before[name], 6)) for name in before if name in after}
 
 
 def parse_stat(text: str, ticks_per_s: int) -> dict[str, float]:
@@ -63,6 +81,51 @@ def parse_net_dev(text: str) -> dict[str, float]:
             received += int(figures[0])
             sent += int(figures[8])
     return {"network_received_bytes": received, "network_sent_bytes": sent}
+
+
+def parse_diskstats(text: str, major: int, minor: int) -> dict[str, float]:
+    """Operations, bytes and busy seconds of one block device: after merging, as the volume gets them."""
+    for line in text.splitlines():
+        columns = line.split()
+        if columns[:2] == [str(major), str(minor)]:
+            reads, _, read_sectors, _, writes, _, written_sectors, _, _, busy_ms = map(int, columns[3:13])
+            return {
+                "disk_read_operations": reads,
+                "disk_write_operations": writes,
+                "disk_read_bytes": read_sectors * SECTOR_BYTES,
+                "disk_write_bytes": written_sectors * SECTOR_BYTES,
+                "disk_busy_s": busy_ms / MS,
+            }
+    return {}
+
+
+def parse_mountstats(text: str, path: str) -> dict[str, float]:
+    """Requests, bytes and waiting times of the NFS mount at a path; empty where none is mounted there."""
+    wanted, counted = False, {}
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] == ["device"]:
+            wanted = f" mounted on {path} with fstype nfs" in line
+            if wanted:
+                names = ("read", "write", "other")
+                counted = {f"nfs_{name}_operations": 0.0 for name in names}
+                counted.update(nfs_read_bytes=0.0, nfs_write_bytes=0.0, nfs_queue_s=0.0, nfs_round_trip_s=0.0)
+                counted["nfs_timeouts"] = 0.0
+        elif wanted and words[:1] == ["bytes:"]:
+            # normal reads, normal writes, direct reads, direct writes, then what the server was asked for.
+            counted["nfs_read_bytes"], counted["nfs_write_bytes"] = float(words[5]), float(words[6])
+        elif wanted and len(words) > 8 and words[0].endswith(":") and words[0][:-1].isupper():  # noqa: PLR2004
+            _add_requests(counted, words[0][:-1], [int(word) for word in words[1:9]])
+    return counted
+
+
+def _add_requests(counted: dict[str, float], name: str, figures: list[int]) -> None:
+    """One line of the mount's statistics: operations, transmissions, timeouts, bytes out, in, ms queued, answered."""
+    kind = name.lower() if name in ("READ", "WRITE") else "other"
+    counted[f"nfs_{kind}_operations"] += figures[0]
+    counted["nfs_timeouts"] += figures[2]
+    counted["nfs_queue_s"] += figures[5] / MS
+    counted["nfs_round_trip_s"] += figures[6] / MS
 
 
 def parse_ethtool(text: str) -> dict[str, float]:

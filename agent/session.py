@@ -12,6 +12,7 @@ from agent.workspace import Workspaces
 
 if TYPE_CHECKING:
     import logging
+    from pathlib import Path
 
     from agent.blackboard import Blackboard
     from agent.job import Job, Step
@@ -80,7 +81,7 @@ class Session:
         trial = workloads.prepare(job, step, workspace)
         try:
             dropped = caches.drop(job.may_administer)
-            outcome, conditions = self._measure(step, trial, dropped, heartbeat)
+            outcome, conditions = self._measure(step, trial, dropped, heartbeat, workspace.mount)
         finally:
             trial.armed.kill()
         raw = self._keep_raw(step, outcome)
@@ -89,16 +90,16 @@ class Session:
         return samples.sample(step, outcome, conditions, raw)
 
     def _measure(
-        self, step: Step, trial: Trial, dropped: str, heartbeat: Heartbeat
+        self, step: Step, trial: Trial, dropped: str, heartbeat: Heartbeat, storage: Path
     ) -> tuple[Outcome, samples.Conditions]:
         card_before = counters.allowances()
         scheduled_at, missed_s = self._meet(step, heartbeat)
-        before = {**card_before, **counters.cheap()}
+        before = {**card_before, **counters.cheap(storage)}
         if scheduled_at is not None:
             sleep_until(scheduled_at)
         ended = trial.run()
         ended_at = time.time()
-        counted = counters.difference(before, {**counters.cheap(), **counters.allowances()})
+        counted = counters.difference(before, {**counters.cheap(storage), **counters.allowances()})
         outcome = trial.read(trial.armed, ended)
         started_at = trial.armed.released_at
         conditions = samples.Conditions(scheduled_at, started_at, ended_at, trial.workers, dropped, counted)

@@ -260,6 +260,54 @@ def test_counters_are_read_from_the_kernels_files():
     assert counters.parse_net_dev(net) == {"network_received_bytes": 1000, "network_sent_bytes": 2000}
     assert counters.parse_ethtool(card) == {"bw_in_allowance_exceeded": 17, "pps_allowance_exceeded": 0}
     assert counters.difference({"a": 1.5, "gone": 1}, {"a": 2.0, "new": 3}) == {"a": 0.5}
+    assert counters.difference({"iowait_s": 2.0}, {"iowait_s": 1.99}) == {"iowait_s": 0.0}
+
+
+def test_the_disk_below_a_path_is_told_by_its_device_number():
+    text = (
+        " 259       0 nvme0n1 1 0 2 3 4 0 5 6 0 7 8 0 0 0 0 0 0\n"
+        " 259       3 nvme1n1 10 1 80 3 40 2 160 6 0 1500 8 0 0 0 0 0 0\n"
+    )
+
+    assert counters.parse_diskstats(text, 259, 3) == {
+        "disk_read_operations": 10,
+        "disk_write_operations": 40,
+        "disk_read_bytes": 40_960,
+        "disk_write_bytes": 81_920,
+        "disk_busy_s": 1.5,
+    }
+    assert counters.parse_diskstats(text, 0, 42) == {}
+
+
+def test_an_nfs_mount_is_told_by_what_it_asked_of_its_server():
+    text = """device rootfs mounted on / with fstype rootfs
+device fs-1:/ mounted on /mnt/other with fstype nfs4 statvers=1.1
+\tbytes:\t9 9 9 9 9 9 9 9
+\tper-op statistics
+\t        READ: 9 9 9 9 9 9 9 9 9
+device fs-2:/ mounted on /mnt/storage with fstype nfs4 statvers=1.1
+\topts:\trw,vers=4.1
+\tbytes:\t100 200 0 0 4096 8192 1 2
+\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)
+\txprt:\ttcp 0 0 1 0 0 20 20 0 20 0
+\tper-op statistics
+\t        NULL: 1 1 0 44 24 0 0 0 0
+\t        READ: 2 2 0 400 4500 10 20 30 0
+\t       WRITE: 4 5 1 9000 400 100 4000 4100 0
+\tOPEN_NOATTR: 3 3 0 400 400 0 30 30 1
+"""
+
+    assert counters.parse_mountstats(text, "/mnt/storage") == {
+        "nfs_read_operations": 2,
+        "nfs_write_operations": 4,
+        "nfs_other_operations": 4,
+        "nfs_read_bytes": 4096,
+        "nfs_write_bytes": 8192,
+        "nfs_queue_s": pytest.approx(0.11),
+        "nfs_round_trip_s": pytest.approx(4.05),
+        "nfs_timeouts": 1,
+    }
+    assert counters.parse_mountstats(text, "/mnt") == {}
 
 
 def test_the_clock_offset_is_what_chrony_says():
