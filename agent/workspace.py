@@ -32,7 +32,7 @@ class Workspaces:
         """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on the local disk."""
         self._mount = mount
         self._claimed = [mount / run, mount / run / cell, mount / run / cell / instance_id]
-        self.scratch = Path(tempfile.mkdtemp(prefix="storage-matrix-"))
+        self.scratch = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=disk_folder()))
         self._data = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=disk_folder()))
         # An agent that was killed may have left files of an earlier attempt.
         remove(self._claimed[-1])
