@@ -27,10 +27,15 @@ def problems(params: dict[str, Any]) -> list[str]:
     ]
     if not params.get("build"):
         found.append("build: missing; the command to time")
+    return found + cache_problems(params)
+
+
+def cache_problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the folder of the cache."""
     path = PurePosixPath(str(params.get("cache_path") or DEFAULT_CACHE))
     if path.is_absolute() or ".." in path.parts:
-        found.append(f"cache_path: {params['cache_path']!r} must be a path below the storage")
-    return found
+        return [f"cache_path: {params['cache_path']!r} must be a path below the storage"]
+    return []
 
 
 def tools(params: dict[str, Any]) -> set[str]:

@@ -14,6 +14,7 @@ from aws.clients import client
 from aws.storages import ebs
 from matrix import placing
 from matrix.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
+from matrix.pricing import ROOT_VOLUME_GIB
 
 # EC2 advises batches of about 100; each is one idempotent call with a token of its own.
 BATCH = 100
@@ -35,9 +36,9 @@ _SPOT = {
 }
 # Here and not in the launch template: mappings in a request may replace the template's, and then the image's own,
 # unencrypted one would count.
-ROOT_VOLUME = {
+ROOT_VOLUME: dict[str, Any] = {
     "DeviceName": "/dev/xvda",
-    "Ebs": {"VolumeType": "gp3", "VolumeSize": 20, "Encrypted": True, "DeleteOnTermination": True},
+    "Ebs": {"VolumeType": "gp3", "Encrypted": True, "DeleteOnTermination": True},
 }
 ALIVE = ("pending", "running", "stopping", "stopped", "shutting-down")
 
@@ -66,7 +67,7 @@ class Launched:
 
 def launch(
     *, plan: Mapping[str, Any], file_system: str, cell: str, storage: dict[str, Any], fleet: Mapping[str, Any],
-    user_data: str,
+    user_data: str, root_gib: int = ROOT_VOLUME_GIB,
 ) -> Launched:  # fmt: skip
     """Launch a fleet where its placement says. Calling it again yields the same instances, and none twice.
 
@@ -77,7 +78,7 @@ def launch(
     count, instance_type = fleet["count"], fleet["instanceType"]
     least = placing.least(fleet.get("quorum"), count)
     launching = _Launching(
-        request=_request(tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data),
+        request=_request(tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, root_gib),
         scope=f"{plan['run']}/{file_system}/{cell}",
         has_quorum=least < count,
     )
@@ -98,10 +99,13 @@ def launch(
 
 
 def _request(
-    resource_tags: list[dict[str, str]], storage: dict[str, Any], fleet: Mapping[str, Any], user_data: str
-) -> dict[str, Any]:
+    resource_tags: list[dict[str, str]], storage: dict[str, Any], fleet: Mapping[str, Any], user_data: str,
+    root_gib: int,
+) -> dict[str, Any]:  # fmt: skip
     """What all calls of a launch have in common."""
-    mappings = [ROOT_VOLUME, *ebs.block_devices(storage)] if storage["type"] == "ebs" else [ROOT_VOLUME]
+    mappings = [ROOT_VOLUME | {"Ebs": ROOT_VOLUME["Ebs"] | {"VolumeSize": root_gib}}]
+    if storage["type"] == "ebs":
+        mappings += ebs.block_devices(storage)
     kinds = ["instance", "volume", "network-interface"]
     if fleet.get("spot"):
         kinds.append("spot-instances-request")

@@ -44,6 +44,7 @@ def launch(
             region=environ.region,
             lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
         ),
+        root_gib=cell["root_volume_gib"],
     )
     for instance in launched.instances:
         ledger.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)

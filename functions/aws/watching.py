@@ -30,6 +30,7 @@ def watch(board: Board) -> Watched:
         steps=len(job["steps"]),
         deadline_at=job["deadline_at"],
         has_barrier=job["barrier"] is not None,
+        ready_within_s=job["ready_within_s"],
     )
     # EC2 before the blackboard: see polling.assess.
     states = fleets.states(fleet.instances)

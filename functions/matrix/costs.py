@@ -165,7 +165,7 @@ def _worked(cell: Document, point: Document) -> tuple[dict[str, float], float, i
     span_s = sum(one["span_s"] for one in repetitions)
     # Published builds are percentiles only: the fleet's builds, each as long as the median.
     median = ((point.get("metrics") or {}).get("duration_s") or {}).get("p50")
-    if not repetitions and median and cell["workload"]["type"] == "build":
+    if not repetitions and median and cell["workload"]["type"] in {"build", "yocto"}:
         return {"builds": float(cell["fleet"].get("count") or 1)}, float(median), 1
     return work, span_s, len(repetitions)
 

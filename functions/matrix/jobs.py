@@ -118,6 +118,7 @@ def _job(
         "prefix": prefix,
         "deadline_at": now + cell["deadline_s"],
         "heartbeat_s": HEARTBEAT_S,
+        "ready_within_s": cell["ready_within_s"],
         "storage": cell["storage"],
         "mount": mount,
         "workload": cell["workload"],

@@ -43,4 +43,5 @@ PRIMARY: dict[str, str] = {
     "fio": "iops",
     "build": "duration_s",
     "transfer": "mb_per_s",
+    "yocto": "duration_s",
 }

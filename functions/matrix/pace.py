@@ -26,11 +26,20 @@ BARRIER_FACTOR = 2  # how many polls a barrier may take
 
 @dataclass(frozen=True)
 class Work:
-    """What a cell does: seconds of measured work over all its steps, the steps, and how many of them start together."""
+    """What a cell does: seconds of measured work over all its steps, the steps, and how many of them start together.
+
+    `filling_s` is how long each instance fills a cache of its own before its first step.
+    """
 
     seconds: float
     steps: int
     synchronised_steps: int
+    filling_s: float = 0.0
+
+    @property
+    def ready_within_s(self) -> float:
+        """Seconds after its launch in which the whole fleet must be ready for its first step."""
+        return BOOT_ALLOWANCE_S + WORK_FACTOR * self.filling_s
 
     def expected_s(self, poll_s: float) -> float:
         """Return the seconds that the cell takes, if it is polled every `poll_s` seconds.
@@ -38,18 +47,22 @@ class Work:
         A synchronised step waits for the next poll, which opens its gate.
         """
         barriers_s = self.synchronised_steps * (poll_s + GATE_MARGIN_S)
-        return PREPARE_S + self.seconds + self.steps * STEP_S + barriers_s
+        return PREPARE_S + self.filling_s + self.seconds + self.steps * STEP_S + barriers_s
 
     def least_s(self) -> float:
         """Return the seconds that the cell takes at least: half the work, and gates that open at once."""
-        return PREPARE_S / 2 + self.seconds / 2 + self.steps * STEP_S + self.synchronised_steps * GATE_MARGIN_S
+        return (
+            (PREPARE_S + self.filling_s + self.seconds) / 2
+            + self.steps * STEP_S
+            + self.synchronised_steps * GATE_MARGIN_S
+        )
 
     def deadline_s(self, poll_s: float) -> float:
         """Return the seconds after which the cell is given up."""
         return self._fixed_s() + BARRIER_FACTOR * self.synchronised_steps * (poll_s + GATE_MARGIN_S)
 
     def _fixed_s(self) -> float:
-        return BOOT_ALLOWANCE_S + WORK_FACTOR * (self.seconds + self.steps * STEP_S)
+        return self.ready_within_s + WORK_FACTOR * (self.seconds + self.steps * STEP_S)
 
 
 def turns_of(cells: int) -> int:

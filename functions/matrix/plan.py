@@ -20,11 +20,13 @@ class PlannedCell:
     points: list[Document]
     steps: list[Document]
     expected_s: float
+    ready_within_s: float
     deadline_s: int
     poll_s: int
     cost: Cost
     rates: CellRates
     shared_cost: Cost  # of its file system while it runs; counted there, not here
+    root_volume_gib: int
     metered_cost: Cost  # the part of both that is billed by use and not by the hour
     taken_from: Document | None = None  # the earlier run and cell whose result it has; then it is not measured
     attempts: list[Document] = field(default_factory=list)  # what earlier runs uploaded without a valid result
@@ -45,7 +47,9 @@ class PlannedCell:
             "points": self.points,
             "steps": self.steps,
             "expected_s": round(self.expected_s, 1),
+            "ready_within_s": self.ready_within_s,
             "deadline_s": self.deadline_s,
+            "root_volume_gib": self.root_volume_gib,
             "poll_s": self.poll_s,
             "cost_usd": self.cost.to_document(),
             "reserve_usd": round(self.reserve_usd, 4),

@@ -43,7 +43,7 @@ from matrix.resuming import Earlier, sameness
 from matrix.rules import problems_of
 from matrix.storages import Storage
 from matrix.storages.ebs import EbsStorage
-from matrix.workloads import Workload
+from matrix.workloads import Workload, populate_s
 from matrix.workloads.sweeps import Footprint
 
 # Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).
@@ -92,7 +92,18 @@ class _Cell:
     def work(self) -> Work:
         steps = len(self.points) * self.repetitions
         seconds = sum(footprint.seconds for footprint in self.footprints) * self.repetitions
-        return Work(seconds, steps, steps if self.combination.fleet.count > 1 else 0)
+        return Work(seconds, steps, steps if self.combination.fleet.count > 1 else 0, self.filling_s)
+
+    @property
+    def filling_s(self) -> float:
+        """Seconds in which each instance fills the cache of a storage of its own; a shared one is filled beforehand."""
+        return 0.0 if self.combination.storage.is_shared else populate_s(self.combination.workload)
+
+    @property
+    def root_volume_gib(self) -> int:
+        """Root volume of each instance: larger where a build is on it, beside a shared storage."""
+        is_built_there = self.combination.storage.is_shared
+        return max(ROOT_VOLUME_GIB, getattr(self.combination.workload, "build_disk_gib", 0) if is_built_there else 0)
 
     def steps(self, seed: int, *, is_random: bool) -> list[Document]:
         """Return the order of the points: repetition by repetition, so that drift over time meets every point."""
@@ -246,9 +257,9 @@ def _plan_fresh(
     storage = group[0].combination.storage
     stored_bytes = _stored_bytes(group)
     cells = [_plan_cell(cell, poll_s, seed, book, stored_bytes, is_random=matrix.order == "random") for cell in group]
-    populate, populate_s, populate_cost = _populate(group, book)
-    around_s = CREATE_AND_DELETE_S[storage.type] + populate_s
-    most_around_s = CREATE_AND_DELETE_MOST_S[storage.type] + 3 * populate_s
+    populate, filling_s, populate_cost = _populate(group, book)
+    around_s = CREATE_AND_DELETE_S[storage.type] + filling_s
+    most_around_s = CREATE_AND_DELETE_MOST_S[storage.type] + 3 * filling_s
     # Its cost is what it costs around its cells and while each of them runs: all prices are per second or per byte.
     around = file_system_cost(book, storage, _usage(Amount(around_s / 2, around_s, most_around_s), [], stored_bytes))
     around += populate_cost
@@ -272,7 +283,9 @@ def _plan_cell(
     expected_s = work.expected_s(poll_s)
     deadline_s = math.ceil(work.deadline_s(poll_s))
     each_s = Amount(work.least_s() + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
-    cost = instances_cost(book, one.fleet.instance_type, one.fleet.count, each_s, is_spot=one.fleet.spot)
+    cost = instances_cost(
+        book, one.fleet.instance_type, one.fleet.count, each_s, is_spot=one.fleet.spot, root_gib=cell.root_volume_gib
+    )
     orchestration = orchestration_cost(
         book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=one.fleet.count, each_s=each_s
     )
@@ -290,10 +303,12 @@ def _plan_cell(
         points=cell.points,
         steps=cell.steps(seed, is_random=is_random),
         expected_s=expected_s,
+        ready_within_s=work.ready_within_s,
         deadline_s=deadline_s,
         poll_s=poll_s,
         cost=cost,
-        rates=cell_rates(book, one.fleet.instance_type, one.storage),
+        rates=cell_rates(book, one.fleet.instance_type, one.storage, cell.root_volume_gib),
+        root_volume_gib=cell.root_volume_gib,
         shared_cost=file_system_cost(book, one.storage, _usage(measured_s, [cell], stored_bytes)),
         metered_cost=orchestration + moved,
         attempts=cell.earlier.attempts,
@@ -304,10 +319,10 @@ def _populate(group: list[_Cell], book: PriceBook) -> tuple[Document | None, flo
     """Return how a shared file system's cache is filled, the seconds that takes and what its instance costs."""
     for cell in group:
         one = cell.combination
-        if one.storage.is_shared and getattr(one.workload, "populate", None):
-            work_s = float(one.workload.expected_seconds)  # type: ignore[union-attr]  # only builds have populate
+        work_s = populate_s(one.workload)
+        if one.storage.is_shared and work_s:
             each_s = Amount(PREPARE_S / 2 + work_s / 2, PREPARE_S + work_s, 900 + WORK_FACTOR * work_s)
-            cost = instances_cost(book, one.fleet.instance_type, 1, each_s)
+            cost = instances_cost(book, one.fleet.instance_type, 1, each_s, root_gib=cell.root_volume_gib)
             return {"cell": cell.id, "workload": one.workload.to_document()}, PREPARE_S + work_s, cost
     return None, 0.0, Cost()
 
@@ -340,8 +355,8 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
     durations_s = []
     for group in filter(None, map(_fresh, groups)):
         storage = group[0].combination.storage
-        populate_s = max((getattr(cell.combination.workload, "expected_seconds", 0) for cell in group), default=0)
-        most_s = CREATE_AND_DELETE_MOST_S[storage.type] + 900 + WORK_FACTOR * populate_s
+        filling_s = max(populate_s(cell.combination.workload) for cell in group) if storage.is_shared else 0.0
+        most_s = CREATE_AND_DELETE_MOST_S[storage.type] + 900 + WORK_FACTOR * filling_s
         durations_s.append(most_s + sum(deadline_of[cell.id] for cell in group))
     return math.ceil(makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + AROUND_THE_RUN_S)
 
@@ -365,8 +380,11 @@ def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> lis
         lines.append("creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double")
     if "fsx-openzfs" in storage_types:
         lines.append("creating and deleting an FSx file system takes 25 minutes, in which it is billed")
-    if any(workload.type == "build" for workload in matrix.workload):
+    kinds = {workload.type for workload in matrix.workload}
+    if "build" in kinds:
         lines.append("a build takes its expectedSeconds and moves 10 MB/s each way")
+    if "yocto" in kinds:
+        lines.append("a Yocto build takes its expectedSeconds, reads 15 GB of sources and writes 80 GB beside them")
     lines.append(
         "Step Functions, Lambda and S3: a poll is 3 transitions, a call and a listing; instances put 4 objects a step"
     )

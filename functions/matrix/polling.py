@@ -46,6 +46,7 @@ class Fleet:
     steps: int
     deadline_at: float
     has_barrier: bool
+    ready_within_s: float = BOOT_ALLOWANCE_S  # more where each instance fills a cache of its own before its first step
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def _at_barrier(fleet: Fleet, board: Mapping[str, Seen], gate: int, now: float, 
         return Progress("running", following, expected, ready, running=0, done=done, failed=0, gate_to_open=following)
     if gate < 0:
         waited = now - fleet.launched_at
-        if waited > BOOT_ALLOWANCE_S:
+        if waited > fleet.ready_within_s:
             late = [instance for instance, one in board.items() if 0 not in one.ready]
             raise BarrierTimeout(
                 f"{named(late)} of {expected} instances not ready to start {waited:.0f} s after launch;"

@@ -228,10 +228,18 @@ def _guess_of_large(family: str) -> float:
     return by_class.get(family[0], 0.5)  # accelerated and high-memory families
 
 
-def instances_cost(book: PriceBook, instance_type: str, count: int, each_s: Amount, *, is_spot: bool = False) -> Cost:
+def instances_cost(
+    book: PriceBook,
+    instance_type: str,
+    count: int,
+    each_s: Amount,
+    *,
+    is_spot: bool = False,
+    root_gib: int = ROOT_VOLUME_GIB,
+) -> Cost:
     """Return what `count` instances cost that each run `each_s`, with their root volumes and public addresses."""
     hours = each_s.at_least(LEAST_BILLED_S).times(count / HOUR_S)
-    root_gib_months = each_s.at_least(LEAST_BILLED_S).times(ROOT_VOLUME_GIB * count / MONTH_S)
+    root_gib_months = each_s.at_least(LEAST_BILLED_S).times(root_gib * count / MONTH_S)
     return (
         book.instance_hour(instance_type).of(_paid_as_spot(hours) if is_spot else hours)
         + book.price("public_ipv4_hour").of(hours)
@@ -285,12 +293,12 @@ class CellRates:
         return {name: round(getattr(self, name), 8) for name in names}
 
 
-def cell_rates(book: PriceBook, instance_type: str, storage: Storage) -> CellRates:
+def cell_rates(book: PriceBook, instance_type: str, storage: Storage, root_gib: int = ROOT_VOLUME_GIB) -> CellRates:
     """Return what one instance of a cell, its root volume and, with EBS, the volume it measures cost per hour."""
     hour = Amount.exactly(HOUR_S)
     return CellRates(
         instance_hour=book.instance_hour(instance_type).usd + book.price("public_ipv4_hour").usd,
-        root_volume_hour=book.price("ebs_gp3_gib_month").usd * ROOT_VOLUME_GIB * HOUR_S / MONTH_S,
+        root_volume_hour=book.price("ebs_gp3_gib_month").usd * root_gib * HOUR_S / MONTH_S,
         data_volume_hour=volumes_cost(book, storage, 1, hour).expected if isinstance(storage, EbsStorage) else 0.0,
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from matrix import placing
 from matrix.metrics import METRICS
 from matrix.naming import cell_id, unique_slugs
 from matrix.percentiles import LEVELS
@@ -29,6 +30,13 @@ VOLUMES: dict[str, Document] = {
     "io2_iops_16000": {"type": "ebs", "volumeType": "io2", "iops": 16000},
     "gp3_iops_16000": {"type": "ebs", "volumeType": "gp3", "iops": 16000, "throughputMiBps": 1000},
     "gp3_throughput_2000_with_raid_0": {"type": "ebs", "volumeType": "gp3", "throughputMiBps": 1000, "raid0": 2},
+}
+RELEASE = "kirkstone"  # of the published builds, as their source says
+# Where the sources say that the instances are, and what that is as an input.
+PLACEMENTS: dict[str, str | list[float]] = {
+    "any AZ": "spread",
+    "file system's AZ": "same-az",
+    "two AZs, 100 instances in each, one of them the file system's": [0.5, 0.5],
 }
 TUTORIAL_STORAGES: dict[str, Document] = {"ebs-gp2": {"type": "ebs", "volumeType": "gp2"}, "efs": {"type": "efs"}}
 # More is drawn than compared where the source's values are not told apart.
@@ -102,7 +110,7 @@ def _yocto_cell(document: Document, cell: Document, file_system: str) -> Documen
         "id": name,
         "file_system": file_system,
         "storage": cell["storage"],
-        "workload": {"type": "build", "name": "yocto", "image": document["workload"]["image"]},
+        "workload": document["workload"],
         "fleet": fleet,
         "state": "measured" if found else "failed",
         "error": None if found else missing,
@@ -155,10 +163,11 @@ def _yocto_figures() -> Iterator[Figure]:
     for cell in document["cells"]:
         storage = {name: value for name, value in cell["storage"].items() if name != "placement"}
         placement = cell["storage"].get("placement")
-        caveats = {"image": document["workload"]["image"]} | ({"placement": placement} if placement else {})
+        params = {"image": document["workload"]["image"]}
+        caveats = {"release": RELEASE} | ({"placement": placement} if placement else {})
         for level in LEVELS if cell["percentiles_s"] else ():
             yield Figure(
-                source=YOCTO, workload="build", storage=storage, params={}, metric="duration_s",
+                source=YOCTO, workload="yocto", storage=storage, params=params, metric="duration_s",
                 percentile=f"p{level}", value=cell["percentiles_s"][f"p{level}"], instances=cell["instances"],
                 instance_type=document["instanceType"], caveats=caveats,
                 wrong=cell.get("note"),
@@ -293,16 +302,18 @@ def _objections(summary: Document, cell: Document, point: Document, figure: Figu
         yield f"on {instance_type}, published on {figure.instance_type}"
     if figure.storage == {"type": "efs"}:
         yield "the source does not tell the throughput mode"
-    yield from _caveats({**cell["workload"], **point["params"]}, figure)
+    yield from _caveats(cell, {**cell["workload"], **point["params"]}, figure)
 
 
-def _caveats(known: Document, figure: Figure) -> Iterator[str]:
+def _caveats(cell: Document, known: Document, figure: Figure) -> Iterator[str]:
     for name, value in figure.caveats.items():
-        if name == "image":
-            # Which image a build makes stands in its command.
-            if str(value) not in json.dumps(known):
-                yield f"another build than {value}"
-        elif name == "placement":
-            yield f"published with instances in {value}"
+        if name == "placement":
+            if _in_zones(placing.resolved(cell["fleet"].get("placement"), cell["storage"])) != PLACEMENTS[value]:
+                yield f"published with instances in {value}"
         elif not _same(value, known.get(name)):
             yield f"{name} {known.get(name)}, published with {value}"
+
+
+def _in_zones(placement: str | list[float]) -> str | list[float]:
+    """A placement, shares as parts of 1."""
+    return placement if isinstance(placement, str) else [share / sum(placement) for share in placement]

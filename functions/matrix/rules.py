@@ -218,11 +218,13 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             continue
         gib *= getattr(cell.storage, "volumes", 1)
         instances = cell.fleet.count if cell.storage.is_shared else 1
-        stored = max(cell.workload.footprint(point, cell.storage, 1).stored_bytes for point in cell.workload.points())
+        stored = max(
+            cell.workload.footprint(point, cell.storage, instances).stored_bytes for point in cell.workload.points()
+        )
         room = gib * 2**30 * USABLE_SHARE
         if stored * instances > room:
             of_all = f"{instances} instances * " if instances > 1 else ""
-            size_field = {"dd": "totalSize", "transfer": "files"}.get(cell.workload.type, "size")
+            size_field = {"dd": "totalSize", "transfer": "files", "yocto": "image"}.get(cell.workload.type, "size")
             needed = math.ceil(stored * instances / USABLE_SHARE / 2**30)
             yield Problem(
                 f"{_path_of_workload(matrix, cell)}.{size_field}",
@@ -247,7 +249,7 @@ def _populate_problems(cells: list[Combination]) -> Problems:
     first: dict[int, Any] = {}
     reported: set[int] = set()
     for cell in cells:
-        if not cell.storage.is_shared or getattr(cell.workload, "populate", None) is None:
+        if not cell.storage.is_shared or not workloads.populate_s(cell.workload):
             continue
         earlier = first.setdefault(id(cell.storage), cell.workload)
         if earlier is not cell.workload and id(cell.storage) not in reported:

@@ -281,7 +281,7 @@ def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stac
 )
 def test_a_cell_says_whether_ec2_took_its_instance_back(stack, monkeypatch, code, error, words):
     board = Board.of_cell("r", "c1")
-    blackboard.put(board.job, {"steps": [{}], "deadline_at": 2e9, "barrier": None})
+    blackboard.put(board.job, {"steps": [{}], "deadline_at": 2e9, "barrier": None, "ready_within_s": 900.0})
     blackboard.put(board.fleet, {"instances": ["i-1", "i-2"], "launched_at": 1.0})
     blackboard.put(board.gate, {"step": -1})
     monkeypatch.setattr(fleets, "states", lambda _ids: {"i-1": "terminated", "i-2": "running"})

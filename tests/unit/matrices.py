@@ -15,6 +15,7 @@ DD = {"type": "dd", "totalSize": "64MiB"}
 FIO = {"type": "fio", "rw": "randwrite", "bs": ["4k", "8k"], "size": "1G", "time_based": 1, "runtime": 10}
 BUILD = {"type": "build", "build": "make"}
 TRANSFER = {"type": "transfer", "tool": ["cp", "cp+parallel"]}
+YOCTO = {"type": "yocto", "image": "core-image-sato-sdk"}
 FLEET = {"instanceType": "m6i.large", "count": 1}
 
 

@@ -187,7 +187,11 @@ def test_published_builds_are_decided_by_their_percentiles_and_a_suspect_row_nev
 
 
 def test_a_cost_that_is_known_in_part_is_no_cheapest():
-    decision = decide(yocto_run("published"), objective={"metric": "duration_s", "percentile": 90, "atMost": 9000})
+    summary = yocto_run("published")
+    for cell in summary["cells"]:
+        # Builds of which nobody knows how many bytes they move.
+        cell["workload"] = {"type": "build", "name": "elsewhere"}
+    decision = decide(summary, objective={"metric": "duration_s", "percentile": 90, "atMost": 9000})
     one_instance = next(one for one in decision["questions"] if one["instances"] == 1)
 
     assert "EFS elastic may cost less" in one_instance["words"]

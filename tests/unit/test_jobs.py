@@ -8,6 +8,7 @@ from matrix.jobs import measuring_job, user_data
 
 CELL = {
     "id": "c", "storage": {"type": "ebs"}, "workload": {"type": "touch"}, "deadline_s": 900,
+    "ready_within_s": 900.0,
     "fleet": {"instanceType": "m6i.large", "count": 2}, "points": [{"id": "p01", "params": {}}],
     "steps": [{"point": "p01", "repetition": 1}],
 }  # fmt: skip

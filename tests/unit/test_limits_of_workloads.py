@@ -1,7 +1,7 @@
 """The rules of each workload, and the points that its sweeps make."""
 
 import pytest
-from matrices import BUILD, DD, EBS, EFS, FIO, FSX, TOUCH, TRANSFER, matrix, problems_of
+from matrices import BUILD, DD, EBS, EFS, FIO, FSX, TOUCH, TRANSFER, YOCTO, matrix, problems_of
 
 from matrix.workloads import TransferWorkload
 
@@ -47,6 +47,12 @@ from matrix.workloads import TransferWorkload
         (TRANSFER | {"threads": [4, 4]}, "threads"),
         (TRANSFER | {"files": 11_000}, "files"),  # of 1 MB; the root volume takes 10 GiB = 10,737 MB
         (TRANSFER | {"files": [5_000, 6_000]}, "files"),  # both are made once and kept
+        (YOCTO | {"image": "-c"}, "image"),
+        (YOCTO | {"image": "a b"}, "image"),
+        (YOCTO | {"release": "--upload-pack=x"}, "release"),
+        (YOCTO | {"container": "--privileged"}, "container"),
+        (YOCTO | {"cachePath": "a/../../b"}, "cachePath"),
+        (YOCTO | {"buildDiskGiB": 20}, "buildDiskGiB"),
     ],
 )
 def test_a_bad_workload_is_a_problem_of_its_field(workload, field):
@@ -160,3 +166,11 @@ def test_a_fleet_shares_the_bandwidth_that_its_transfers_take():
     [params] = workload.points()
 
     assert workload.footprint(params, storage, 10).seconds == pytest.approx(10 * 5e9 / (100 * 2**20))
+
+
+def test_a_yocto_build_needs_room_where_it_is_built():
+    small = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 80}
+
+    # 80 GB of build and 15 GB of sources on a volume; on a shared file system the sources only, however many read them.
+    assert "do not fit" in problems_of(storage=[small], workload=[YOCTO])["workload[0].image"].rule
+    assert problems_of(storage=[FSX], workload=[YOCTO], fleet=[{"instanceType": "m6i.4xlarge", "count": 200}]) == {}

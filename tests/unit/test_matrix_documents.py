@@ -20,7 +20,7 @@ EVENTS = [
     ROOT / "events" / f"{name}.json"
     for name in (
         "local-demo", "efs-zero-byte", "efs-tutorial-touch", "efs-tutorial-dd", "ebs-fio", "local-vm",
-        "efs-tutorial-transfer", "local-transfer",
+        "efs-tutorial-transfer", "local-transfer", "yocto-builds", "local-build",
     )
 ]  # fmt: skip
 SECTIONS = {

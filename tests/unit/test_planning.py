@@ -2,16 +2,19 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, document, matrix
+from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, document, matrix
 
 from matrix.inputs import Matrix
 from matrix.planning import plan
 from matrix.problems import InvalidMatrix
+from matrix.scenario import read_matrix
 
+ROOT = Path(__file__).parents[2]
 STORAGES = [EBS, EFS, FSX, EFS | {"performanceMode": "maxIO", "throughputMode": "bursting"}]
 WORKLOADS = [TOUCH, DD, FIO]
 FLEETS = [{"instanceType": ["m6i.large", "m7g.large"], "count": [1, 4, 10]}]
@@ -28,7 +31,8 @@ def test_a_plan_has_the_shape_that_all_others_read():
     cell = document_["cells"][0]
     assert set(cell) == {
         "id", "file_system", "storage", "workload", "fleet", "points", "steps",
-        "expected_s", "deadline_s", "poll_s", "cost_usd", "reserve_usd", "metered_usd", "rates_usd",
+        "expected_s", "ready_within_s", "deadline_s", "poll_s", "root_volume_gib", "cost_usd", "reserve_usd",
+        "metered_usd", "rates_usd",
     }  # fmt: skip
     assert set(cell["cost_usd"]) == {"low", "expected", "high"}
     assert set(document_["file_systems"][0]) >= {"id", "storage", "cells", "populate", "cost_usd"}
@@ -140,6 +144,35 @@ def test_a_cache_is_populated_once_on_a_shared_file_system_and_not_on_volumes():
     assert ebs["populate"] is None
     assert efs["populate"]["workload"]["populate"] == "fetch"
     assert efs["populate"]["cell"] in efs["cells"]
+
+
+def test_a_fleet_that_fills_caches_of_its_own_has_the_time_for_it_in_its_plan():
+    yocto = YOCTO | {"expectedSeconds": 6000, "expectedFetchSeconds": 900}
+    ebs, efs = planned(storage=[EBS, EFS], workload=[yocto], fleet=[FLEET], repetitions=1, order="as-written")["cells"]
+
+    assert ebs["expected_s"] - efs["expected_s"] == 900
+    # 15 minutes to boot, and three times what filling is expected to take.
+    assert (ebs["ready_within_s"], efs["ready_within_s"]) == (900 + 3 * 900, 900)
+    assert ebs["deadline_s"] - efs["deadline_s"] == 3 * 900
+    # Built on the volume that is measured, or on the root volume, which then costs five times as much.
+    assert (ebs["root_volume_gib"], efs["root_volume_gib"]) == (20, 100)
+    assert efs["rates_usd"]["root_volume_hour"] == pytest.approx(5 * ebs["rates_usd"]["root_volume_hour"], rel=1e-4)
+
+
+def test_the_published_yocto_tables_are_planned_column_by_column():
+    document_ = plan(read_matrix((ROOT / "events" / "yocto-builds.json").read_bytes())).to_document()
+
+    counts = {}
+    for cell in document_["cells"]:
+        counts.setdefault(cell["file_system"], []).append(cell["fleet"]["count"])
+    four, five = [1, 10, 100, 200], [1, 10, 50, 100, 200]
+    assert {name: sorted(of_one) for name, of_one in counts.items()} == {
+        "ebs-gp3-200gib-3000iops": four, "ebs-io2-200gib-3000iops": four,
+        "efs-elastic": five, "efs-provisioned-1024": five, "efs-bursting": five,
+        "efs-maxio-bursting": four, "efs-maxio-provisioned-1024": four,
+        "fsx-single-az-1-256gib-4096mbps-20000iops-lz4": five, "fsx-single-az-1-282gib-4096mbps-20000iops-lz4": five,
+        "fsx-single-az-1-1024gib-4096mbps-20000iops-lz4": [*five, 200],  # in the file system's zone, and in two
+    }  # fmt: skip
 
 
 def test_the_run_ends_when_the_matrix_says():

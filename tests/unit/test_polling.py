@@ -91,6 +91,15 @@ def test_a_fleet_that_does_not_get_ready_in_time_names_the_late_ones():
         assess(FLEET, seen, RUNNING, gate=-1, now=LAUNCHED + 901)
 
 
+def test_a_fleet_that_first_fills_its_caches_may_be_ready_later():
+    filling = replace(FLEET, ready_within_s=3600.0, deadline_at=LAUNCHED + 9000)
+    seen = board("i-1/ready-0000", at=LAUNCHED + 3590) | board("i-2/heartbeat", at=LAUNCHED + 3590)
+
+    assert assess(filling, seen, RUNNING, gate=-1, now=LAUNCHED + 3600).state == "waiting"
+    with pytest.raises(BarrierTimeout, match="not ready"):
+        assess(filling, seen, RUNNING, gate=-1, now=LAUNCHED + 3601)
+
+
 def test_a_cell_past_its_deadline_is_over_even_though_its_instances_live():
     seen = board("i-1/done.json") | board("i-2/heartbeat", at=LAUNCHED + 3650)
 

@@ -7,6 +7,8 @@ import pytest
 from matrix import rendering
 from matrix.published import beside, figures, load, yocto_run
 
+IMAGE = "core-image-sato-sdk"
+
 
 def test_the_published_builds_become_a_run_that_renders():
     run = yocto_run("published")
@@ -50,14 +52,14 @@ def build(count=100, mode="bursting", **changes):
     """A build cell as published."""
     return {
         "storage": {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": mode},
-        "workload": {"type": "build", "build": "bitbake core-image-sato-sdk"},
+        "workload": {"type": "yocto", "image": IMAGE, "release": "kirkstone"},
         "fleet": {"instanceType": "m6i.4xlarge", "count": count},
         **changes,
     }
 
 
 def test_the_same_build_on_the_same_fleet_stands_beside_the_published_one():
-    rows = {row["percentile"]: row for row in beside(run_of(build(), {"duration_s": 7198.0}, {}))}
+    rows = {row["percentile"]: row for row in beside(run_of(build(), {"duration_s": 7198.0}, {"image": IMAGE}))}
 
     assert (rows["p50"]["published"], rows["p50"]["ratio"], rows["p50"]["comparable"]) == (7198, 1.0, True)
     assert rows["p90"]["ratio"] == pytest.approx(7198 / 8198)
@@ -68,20 +70,43 @@ def test_the_same_build_on_the_same_fleet_stands_beside_the_published_one():
     [
         (build(), "local", "this machine's disk"),
         (build(fleet={"instanceType": "m6i.large", "count": 100}), "aws", "on m6i.large, published on m6i.4xlarge"),
-        (build(workload={"type": "build", "build": "make"}), "aws", "another build"),
+        (
+            build(workload={"type": "yocto", "release": "scarthgap"}),
+            "aws",
+            "release scarthgap, published with kirkstone",
+        ),
     ],
 )
 def test_what_does_not_compare_is_said_to_be_so(cell, environment, reason):
-    rows = beside(run_of(cell, {"duration_s": 7000.0}, {}, environment=environment))
+    rows = beside(run_of(cell, {"duration_s": 7000.0}, {"image": IMAGE}, environment=environment))
 
     assert rows
     assert not any(row["comparable"] for row in rows)
     assert reason in " ".join(rows[0]["why_not"])
 
 
+def test_an_image_that_nobody_published_has_no_counterpart():
+    assert beside(run_of(build(), {"duration_s": 7000.0}, {"image": "core-image-minimal"})) == []
+
+
+@pytest.mark.parametrize(("placement", "published"), [(None, 11066), ([2, 2], 7695), ("spread", None)])
+def test_builds_on_fsx_compare_with_the_published_row_of_their_placement(placement, published):
+    storage = {
+        "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 1024,
+        "throughputCapacityMBps": 4096, "iops": 20000, "compression": "LZ4",
+    }  # fmt: skip
+    fleet = {"instanceType": "m6i.4xlarge", "count": 200} | ({"placement": placement} if placement else {})
+
+    rows = beside(run_of(build(storage=storage, fleet=fleet), {"duration_s": 9000.0}, {"image": IMAGE}))
+
+    assert [row["published"] for row in rows if row["percentile"] == "p50" and row["comparable"]] == (
+        [published] if published else []
+    )
+
+
 def test_the_wrong_figure_is_shown_and_marked():
     storage = {**build(mode="provisioned")["storage"], "provisionedThroughputMiBps": 1024}
-    rows = beside(run_of(build(200, storage=storage), {"duration_s": 10000.0}, {}))
+    rows = beside(run_of(build(200, storage=storage), {"duration_s": 10000.0}, {"image": IMAGE}))
 
     assert rows
     assert all("the source got it wrong" in " ".join(row["why_not"]) for row in rows)

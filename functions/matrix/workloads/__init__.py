@@ -4,27 +4,33 @@ from typing import Annotated
 
 from pydantic import Field
 
+from matrix.fields import InputModel
 from matrix.parts import Rule
-from matrix.workloads import build, dd, fio, touch, transfer
+from matrix.workloads import build, dd, fio, touch, transfer, yocto
 from matrix.workloads.build import BuildWorkload
 from matrix.workloads.dd import DdWorkload
 from matrix.workloads.fio import FioWorkload
 from matrix.workloads.touch import TouchWorkload
 from matrix.workloads.transfer import TransferWorkload
+from matrix.workloads.yocto import YoctoWorkload
 
 Workload = Annotated[
-    TouchWorkload | DdWorkload | FioWorkload | BuildWorkload | TransferWorkload, Field(discriminator="type")
-]
+    TouchWorkload
+    | DdWorkload
+    | FioWorkload
+    | BuildWorkload
+    | TransferWorkload
+    | YoctoWorkload,
+    Field(discriminator="type"),
+]  # fmt: skip
 
-MODELS: dict[
-    str,
-    type[TouchWorkload] | type[DdWorkload] | type[FioWorkload] | type[BuildWorkload] | type[TransferWorkload],
-] = {
+MODELS: dict[str, type[InputModel]] = {
     "touch": TouchWorkload,
     "dd": DdWorkload,
     "fio": FioWorkload,
     "build": BuildWorkload,
     "transfer": TransferWorkload,
+    "yocto": YoctoWorkload,
 }
 RULES: dict[str, tuple[Rule, ...]] = {
     "touch": touch.RULES,
@@ -32,4 +38,10 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "fio": fio.RULES,
     "build": build.RULES,
     "transfer": transfer.RULES,
+    "yocto": yocto.RULES,
 }
+
+
+def populate_s(workload: Workload) -> float:
+    """Return the seconds that filling the workload's cache takes, about; 0 if it has none to fill."""
+    return getattr(workload, "populate_seconds", 0.0)

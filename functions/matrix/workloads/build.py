@@ -42,6 +42,11 @@ class BuildWorkload(InputModel):
     expected_seconds: Annotated[int, Field(ge=1, le=86_400)] = 600
     """Seconds that one build takes, about; it sets the cell's deadline and its estimated cost."""
 
+    @property
+    def populate_seconds(self) -> float:
+        """Seconds that filling the cache takes, about; 0 if nothing fills it."""
+        return float(self.expected_seconds) if self.populate else 0.0
+
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
         return combinations(

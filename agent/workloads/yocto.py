@@ -1,0 +1,145 @@
+"""Yocto builds: sources fetched to the storage beforehand, then bitbake timed in a container without a network.
+
+As the published builds were made, with two differences: the sources of poky itself are kept on the storage too, so all
+instances build the same commit, and the container really has no network instead of only being told not to use it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable
+
+from agent import containers
+from agent.containers import Container
+from agent.errors import WorkIncomplete
+from agent.processes import Armed, Command, Ended, run
+from agent.workloads.build import DEFAULT_CACHE, cache_problems
+from agent.workloads.trial import Outcome, Trial
+from agent.workspace import Workspace, remove
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+POKY = "https://git.yoctoproject.org/poky"
+# What a name may begin with is what keeps it from being an option of bitbake, git or docker.
+SAFE = {
+    "image": re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}"),
+    "release": re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}"),
+    "container": re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}"),
+}
+
+# DL_DIR: where bitbake keeps what it has fetched. The mirror is the same folder, as published.
+_CONFIGURE = """
+cd /workspace/poky
+source oe-init-build-env build > /dev/null
+cat >> conf/local.conf <<'END'
+DL_DIR = "/cache/downloads"
+INHERIT += "own-mirrors"
+SOURCE_MIRROR_URL = "file:///cache/downloads"
+END
+"""
+FETCH = (
+    """
+cd /workspace
+git clone --quiet --depth 1 --branch "$2" "$3" poky
+tar -cf /cache/poky.tar poky
+mkdir -p /cache/downloads
+"""
+    + _CONFIGURE
+    + """
+echo 'BB_GENERATE_MIRROR_TARBALLS = "1"' >> conf/local.conf
+bitbake "$1" --runall=fetch
+git rev-parse HEAD > "/cache/$4"
+"""
+)
+UNPACK = (
+    """
+tar -xf /cache/poky.tar -C /workspace
+"""
+    + _CONFIGURE
+    + """
+echo 'BB_NO_NETWORK = "1"' >> conf/local.conf
+"""
+)
+BUILD = """
+cd /workspace/poky
+source oe-init-build-env build > /dev/null
+exec bitbake "$1"
+"""
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    found = [
+        f"{name}: {params.get(name)!r} must match {safe.pattern}"
+        for name, safe in SAFE.items()
+        if not (isinstance(params.get(name), str) and safe.fullmatch(params[name]))
+    ]
+    return found + cache_problems(params)
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """The container engine; all else is in the container."""
+    del params
+    return {containers.engine()}
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Fetch the sources where nobody else has, unpack poky, arm bitbake."""
+    params = step.params
+    cache = containers.own(workspace.mount / (params.get("cache_path") or DEFAULT_CACHE))
+    # OpenEmbedded refuses to build on NFS, so a build is only on the storage where that is the instance's own.
+    build = containers.own((workspace.target if job.is_own_storage else workspace.scratch) / "build")
+    container = _container(params, cache, build)
+    image_id = container.make_ready(workspace.scratch / "engine")
+    marker = cache / f"{params['image']}-{params['release'].replace('/', '-')}.fetched"
+    fetching = [params["image"], params["release"], POKY, marker.name]
+    tool = {"name": "bitbake", "container": params["container"], "container_id": image_id}
+    if job.kind == "populate":
+        fetch = container.command(workspace.scratch, FETCH, fetching, has_network=True)
+        return _arm(fetch, workspace.scratch, lambda: Outcome({}, {"populations": 1}, _at(marker, params, tool)))
+    # A volume from a snapshot may have been filled long ago.
+    if job.is_own_storage and not marker.exists():
+        folder = containers.own(workspace.target / "fetch")
+        fetch = _container(params, cache, folder).command(workspace.scratch, FETCH, fetching, has_network=True)
+        run(fetch, workspace.scratch / "fetch")
+        remove(folder)
+    if not marker.exists():
+        raise WorkIncomplete(f"{marker} is missing: nothing has filled the cache of this storage with {fetching[0]}")
+    run(container.command(workspace.scratch, UNPACK, [], has_network=False), workspace.scratch / "unpack")
+    bitbake = container.command(workspace.scratch, BUILD, [params["image"]], has_network=False)
+    return _arm(bitbake, workspace.scratch, lambda: _built(build, params, _at(marker, params, tool)))
+
+
+def _container(params: dict[str, Any], cache: Path, folder: Path) -> Container:
+    return Container(
+        params["container"],
+        {folder: "/workspace", cache: "/cache", containers.own(folder / "tmp"): "/tmp"},  # noqa: S108
+    )
+
+
+def _arm(command: Command, scratch: Path, outcome: Callable[[], Outcome]) -> Trial:
+    armed = Armed([command], scratch)
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        found = outcome()
+        found.metrics["duration_s"] = armed.duration_s()
+        found.raw["bitbake.log"] = ended[0].stdout.read_bytes()
+        return found
+
+    return Trial(armed, os.cpu_count() or 1, read)
+
+
+def _at(marker: Path, params: dict[str, Any], tool: dict[str, Any]) -> dict[str, Any]:
+    return {**tool, "version": f"{params['release']} {marker.read_text().strip()}"}
+
+
+def _built(build: Path, params: dict[str, Any], tool: dict[str, Any]) -> Outcome:
+    """What bitbake has deployed: without an image, its word that all went well is worth nothing."""
+    deployed = (build / "poky/build/tmp/deploy/images").glob(f"*/{params['image']}*")
+    sizes = [path.stat().st_size for path in deployed if path.is_file()]
+    if not sum(sizes):
+        raise WorkIncomplete(f"bitbake ended well, but has deployed no image {params['image']}")
+    return Outcome({}, {"builds": 1}, tool)

@@ -1,0 +1,72 @@
+"""Yocto builds: bitbake of an image, with all of its sources in a download cache on the storage."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.fields import InputModel, Name
+from matrix.parts import Rule
+from matrix.storages import Storage
+from matrix.workloads.build import CachePath
+from matrix.workloads.sweeps import Footprint, Params
+
+# Each becomes an argument of bitbake, git or docker and must not look like an option of theirs.
+Image = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$")]
+Release = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$")]
+ContainerImage = Annotated[str, StringConstraints(max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")]
+
+# Assumed, not measured: sources of core-image-sato-sdk with the mirror tarballs of their git repositories, read once by
+# each build, and what a build writes that long beside them.
+DOWNLOADS_BYTES = 15e9
+BUILD_BYTES = 80e9
+
+
+class YoctoWorkload(InputModel):
+    """Builds a Yocto image with bitbake, its sources on the storage; primary metric duration_s."""
+
+    type: Literal["yocto"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    image: Annotated[Image, Field(examples=["core-image-sato-sdk"])]
+    """Image that bitbake builds; poky's qemux86-64 unless the release says otherwise."""
+    release: Release = "kirkstone"
+    """Branch or tag of poky."""
+    container: ContainerImage = "crops/poky:ubuntu-22.04"
+    """Container image with what Yocto needs on its host; fetched before the time, unless the instance has it."""
+    cache_path: CachePath = "cache"
+    """Folder of the cache, relative to the root of the storage: poky itself and DL_DIR."""
+    build_disk_gib: Annotated[int, Field(alias="buildDiskGiB", ge=50, le=1_000)] = 100
+    """Root volume in GiB where the build is on it: beside shared storage, as Yocto cannot build on NFS."""
+    expected_seconds: Annotated[int, Field(ge=1, le=86_400)] = 6_000
+    """Seconds that one build takes, about; it sets the cell's deadline and its estimated cost."""
+    expected_fetch_seconds: Annotated[int, Field(ge=1, le=86_400)] = 900
+    """Seconds that fetching all sources takes, about: once per shared file system, or on each instance of its own."""
+
+    @property
+    def populate_seconds(self) -> float:
+        """Seconds that filling the cache takes, about."""
+        return float(self.expected_fetch_seconds)
+
+    def points(self) -> list[Params]:
+        """Return the parameters of the only point."""
+        params = {"image": self.image, "release": self.release, "container": self.container}
+        return [params | {"cache_path": self.cache_path}]
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take for one step."""
+        del params
+        if storage.is_shared:
+            # The sources are there once, however many read them.
+            share = DOWNLOADS_BYTES / instances
+            return Footprint(self.expected_seconds, read_bytes=DOWNLOADS_BYTES, stored_bytes=share)
+        stored = DOWNLOADS_BYTES + BUILD_BYTES
+        return Footprint(self.expected_seconds, DOWNLOADS_BYTES + BUILD_BYTES, BUILD_BYTES, stored)
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or f"{self.type}-{self.image}".lower().replace("_", "-").replace("+", "-").replace(".", "-")
+
+
+RULES: tuple[Rule, ...] = ()

@@ -1,0 +1,180 @@
+"""Yocto builds, with stand-ins for docker, git and bitbake (stand_ins/): the containers' network is really off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from agent.workloads import yocto
+
+STAND_INS = Path(__file__).parent / "stand_ins"
+PARAMS = {
+    "image": "core-image-minimal", "release": "kirkstone", "container": "crops/poky:ubuntu-22.04",
+    "cache_path": "down/loads",
+}  # fmt: skip
+EBS, EFS = {"type": "ebs"}, {"type": "efs"}
+
+needs_namespaces = pytest.mark.skipif(
+    os.geteuid() != 0 or not (shutil.which("unshare") and shutil.which("setpriv")),
+    reason="the stand-in for docker needs root, unshare and setpriv",
+)
+
+
+class Mirror(ThreadingHTTPServer):
+    """Where the sources come from; it counts what is asked of it."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), MirrorHandler)
+        self.asked: list[str] = []
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+
+class MirrorHandler(BaseHTTPRequestHandler):
+    server: Mirror
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"source of " + self.path.encode())
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+class Machine:
+    """What a test knows of the stand-ins: how they are put on an agent's PATH, what they were told."""
+
+    def __init__(self, folder: Path, mirror: Mirror) -> None:
+        self.mirror = mirror
+        self.image = folder / "image"
+        shutil.copytree(STAND_INS / "image", self.image)
+        (self.image / "sources").write_text(f"http://127.0.0.1:{mirror.server_port}")
+        self.misbehaves("")
+        self.env = {
+            "PATH": f"{STAND_INS}:{os.environ['PATH']}", "STAND_IN_IMAGE": str(self.image),
+            "STAND_IN_CALLS": str(folder / "calls"),
+        }  # fmt: skip
+
+    def misbehaves(self, how: str) -> None:
+        (self.image / "ways").write_text(how)
+
+    def calls(self, command: str) -> list[str]:
+        return [line for line in Path(self.env["STAND_IN_CALLS"]).read_text().splitlines() if line.startswith(command)]
+
+
+@pytest.fixture
+def machine(tmp_path):
+    mirror = Mirror()
+    yield Machine(tmp_path, mirror)
+    mirror.shutdown()
+    mirror.server_close()
+
+
+def populate_job(make_job):
+    job = make_job("yocto", [PARAMS], kind="populate", storage=EFS)
+    del job["steps"]
+    return job
+
+
+@needs_namespaces
+def test_sources_are_fetched_once_and_then_built_without_a_network(cloud, fleet, make_job, machine, storage):
+    populating, building = fleet(2)
+    cloud.put("job.json", populate_job(make_job))
+
+    assert populating.run(**machine.env) == 0
+
+    assert sorted(machine.mirror.asked) == ["/busybox.tar.bz2", "/linux-yocto.git.tar.gz"]
+    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EFS))
+    assert building.run(**machine.env) == 0
+    assert len(machine.mirror.asked) == 2
+    [sample] = building.samples()
+    assert sample["work"] == {"builds": 1}
+    assert sample["metrics"]["duration_s"] > 0
+    assert sample["tool"]["version"] == "kirkstone 0123456789abcdef"
+    assert sample["tool"]["container_id"] == "sha256:0f1e"
+    assert sorted(path.name for path in storage.iterdir()) == ["down"]  # the build itself was not on it
+
+
+@needs_namespaces
+def test_own_storage_is_filled_once_and_built_on(cloud, instance, make_job, machine):
+    steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
+    cloud.put("job.json", make_job("yocto", [PARAMS], steps=steps, storage=EBS))
+
+    assert instance.run(**machine.env) == 0
+
+    assert len(machine.mirror.asked) == 2
+    assert len(instance.samples()) == 2
+
+
+@needs_namespaces
+@pytest.mark.parametrize(
+    ("way", "said"), [("", "Network access disabled through BB_NO_NETWORK"), ("disobeys", "Network is unreachable")]
+)
+def test_a_source_missing_from_the_cache_fails_the_sample(cloud, fleet, make_job, machine, storage, way, said):
+    populating, building = fleet(2)
+    cloud.put("job.json", populate_job(make_job))
+    assert populating.run(**machine.env) == 0
+    (storage / "down/loads/downloads/busybox.tar.bz2").unlink()
+    machine.misbehaves(way)
+    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EFS))
+
+    assert building.run(**machine.env) == 1
+
+    failed = building.document("failed.json")
+    assert failed["error"] == "ToolFailed"
+    assert said in failed["message"]
+    assert len(machine.mirror.asked) == 2
+
+
+@needs_namespaces
+def test_a_bitbake_that_deploys_nothing_is_no_build(cloud, instance, make_job, machine):
+    machine.misbehaves("deploys nothing")
+    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EBS))
+
+    assert instance.run(**machine.env) == 1
+
+    assert "no image core-image-minimal" in instance.document("failed.json")["message"]
+
+
+@needs_namespaces
+def test_a_shared_cache_that_nobody_filled_is_said_to_be_so(cloud, instance, make_job, machine):
+    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EFS))
+
+    assert instance.run(**machine.env) == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "WorkIncomplete"
+    assert "core-image-minimal-kirkstone.fetched is missing" in failed["message"]
+
+
+@needs_namespaces
+def test_the_image_is_pulled_before_the_time_and_only_fetching_has_a_network(cloud, instance, make_job, machine):
+    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EBS))
+
+    assert instance.run(**machine.env) == 0
+
+    assert len(machine.calls("pull")) == 1
+    runs = machine.calls("run")
+    assert [line.partition("--network ")[2].split()[0] for line in runs] == ["bridge", "none", "none"]
+    assert all("--pull never" in line and "--user 1000:1000" in line for line in runs)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"image": "-c cleanall"}, "image"),
+        ({"image": None}, "image"),
+        ({"release": "--upload-pack=x"}, "release"),
+        ({"container": "--privileged"}, "container"),
+        ({"container": "x y"}, "container"),
+        ({"cache_path": "../x"}, "cache_path"),
+    ],
+)
+def test_what_could_be_taken_for_an_option_or_a_way_out_is_refused(changes, field):
+    assert [problem.partition(":")[0] for problem in yocto.problems({**PARAMS, **changes})] == [field]
