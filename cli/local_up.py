@@ -61,7 +61,7 @@ def environment(cloud: dict[str, Any]) -> dict[str, str]:
         "AWS_REGION": cloud["region"],
         "AWS_DEFAULT_REGION": cloud["region"],
         "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",  # pragma: allowlist secret
         "SAM_CLI_TELEMETRY": "0",
     }
 

@@ -179,7 +179,7 @@ def _configure_moto(port: int, region: str) -> None:
         MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true",
         AWS_DEFAULT_REGION=region,
         AWS_ACCESS_KEY_ID="local",
-        AWS_SECRET_ACCESS_KEY="local",  # noqa: S106
+        AWS_SECRET_ACCESS_KEY="local",  # noqa: S106  # pragma: allowlist secret
     )
     os.environ.pop("AWS_PROFILE", None)
     from moto.core.config import default_user_config

@@ -22,7 +22,7 @@ from agent.metadata import identify
 ROLE = {
     "Code": "Success",
     "AccessKeyId": "AKIDROLE",
-    "SecretAccessKey": "secret",
+    "SecretAccessKey": "secret",  # pragma: allowlist secret
     "Token": "the-roles-token",
     "Expiration": "2099-01-01T00:00:00Z",
 }
