@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agent.workloads.trial import Trial
     from agent.workspace import Workspace
 
-TYPES = ("touch", "dd", "fio", "build", "transfer", "yocto")
+TYPES = ("touch", "dd", "fio", "read", "build", "transfer", "yocto")
 
 
 def problems(kind: str, params: dict[str, Any]) -> list[str]:

@@ -23,6 +23,8 @@ METRICS: dict[str, Metric] = {
         "s", False, "time that the slowest dd of one step says of itself, as the tutorial's table shows"
     ),
     "slowest_dd_mb_per_s": Metric("MB/s", True, "10^6 bytes per second that the slowest dd of one step says of itself"),
+    "records_per_s": Metric("records/s", True, "records read per second by one instance"),
+    "requests_per_s": Metric("requests/s", True, "requests for pages or batches of records per second by one instance"),
     "build_cpu_s": Metric("s", False, "processor time, user and system, of one build"),
     "iops": Metric("IOPS", True, "reads and writes completed per second by one instance"),
     "read_iops": Metric("IOPS", True, "reads completed per second by one instance"),
@@ -41,6 +43,7 @@ PRIMARY: dict[str, str] = {
     "touch": "files_per_s",
     "dd": "mb_per_s",
     "fio": "iops",
+    "read": "mb_per_s",
     "build": "duration_s",
     "transfer": "mb_per_s",
     "yocto": "duration_s",

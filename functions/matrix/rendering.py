@@ -22,7 +22,9 @@ SHARE = re.compile(r"([0-9]+) %")
 INTERVAL_HEAD = "P50 with 95 % confidence"
 
 # Parameters that name a point even when they are the same in all points of a cell.
-HEADLINE_PARAMS = frozenset({"rw", "bs", "iodepth", "numjobs", "threads", "directories", "block_bytes", "sync", "jobs"})
+HEADLINE_PARAMS = frozenset(
+    {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"}
+)
 
 NOT_CARRIED_NOTE = (
     "≥: too few independent values for this percentile. It lies above the figure with 97.5 % confidence; how far, more "

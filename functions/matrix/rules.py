@@ -25,6 +25,7 @@ MOST_STEPS_OF_CELL = 10_000
 MOST_STEPS = 200_000
 # A file system needs room for its own structures: XFS about 1%, plus the agent's own files.
 USABLE_SHARE = 0.95
+READ_RATES = {"mb_per_s", "mib_per_s", "records_per_s", "requests_per_s"}
 
 _AXES: dict[str, tuple[dict[str, Any], dict[str, tuple[Rule, ...]]]] = {
     "storage": (storages.MODELS, storages.RULES),
@@ -92,7 +93,8 @@ def yields(workload_type: str, metric: str) -> bool:
     return {
         "touch": metric == "files_per_s" or metric.startswith("create_lat"),
         "dd": metric in {"mb_per_s", "mib_per_s"},
-        "fio": metric != "files_per_s" and not metric.startswith("create_lat"),
+        "read": metric in READ_RATES or metric.startswith("read_lat"),
+        "fio": metric not in {"files_per_s", "records_per_s", "requests_per_s"} and not metric.startswith("create_lat"),
         "transfer": metric in {"mb_per_s", "files_per_s"},
     }.get(workload_type, False)
 
@@ -224,7 +226,9 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         room = gib * 2**30 * USABLE_SHARE
         if stored * instances > room:
             of_all = f"{instances} instances * " if instances > 1 else ""
-            size_field = {"dd": "totalSize", "transfer": "files", "yocto": "image"}.get(cell.workload.type, "size")
+            size_field = {"dd": "totalSize", "read": "dataSize", "transfer": "files", "yocto": "image"}.get(
+                cell.workload.type, "size"
+            )
             needed = math.ceil(stored * instances / USABLE_SHARE / 2**30)
             yield Problem(
                 f"{_path_of_workload(matrix, cell)}.{size_field}",

@@ -1,7 +1,7 @@
 """The rules of each workload, and the points that its sweeps make."""
 
 import pytest
-from matrices import BUILD, DD, EBS, EFS, FIO, FSX, TOUCH, TRANSFER, YOCTO, matrix, problems_of
+from matrices import BUILD, DD, EBS, EFS, FIO, FSX, READ, TOUCH, TRANSFER, YOCTO, matrix, problems_of
 
 from matrix.workloads import TransferWorkload
 
@@ -174,3 +174,79 @@ def test_a_yocto_build_needs_room_where_it_is_built():
     # 80 GB of build and 15 GB of sources on a volume; on a shared file system the sources only, however many read them.
     assert "do not fit" in problems_of(storage=[small], workload=[YOCTO])["workload[0].image"].rule
     assert problems_of(storage=[FSX], workload=[YOCTO], fleet=[{"instanceType": "m6i.4xlarge", "count": 200}]) == {}
+
+
+def test_the_points_of_read_say_how_much_data_there_is():
+    sweep = READ | {"access": ["sequential", "random"], "threads": [1, 4]}
+    points = matrix(workload=[sweep]).workload[0].points()
+
+    assert [(one["access"], one["threads"]) for one in points] == [
+        ("sequential", 1), ("sequential", 4), ("random", 1), ("random", 4)
+    ]  # fmt: skip
+    assert {one["data_bytes"] for one in points} == {1024 * 8192}
+    assert points[0] == {
+        **{"access": "sequential", "records": 1024, "record_bytes": 8192, "page_bytes": 65536},
+        **{"records_per_request": 1, "threads": 1, "caching": "direct", "data_bytes": 8388608},
+    }
+    larger = matrix(workload=[READ | {"dataSize": "1GiB"}]).workload[0]
+    assert larger.points()[0]["data_bytes"] == 2**30
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"recordBytes": 32, "pageBytes": 4096}, "recordBytes"),
+        ({"pageBytes": "128MiB", "records": 2**20}, "pageBytes"),
+        ({"pageBytes": 12288}, "pageBytes"),
+        ({"recordBytes": 1000, "pageBytes": 10000, "records": 1000}, "pageBytes"),
+        ({"records": 1023}, "records"),
+        ({"access": "random", "recordsPerRequest": 100, "threads": 3}, "records"),
+        ({"recordsPerRequest": 8}, "recordsPerRequest"),
+        ({"dataSize": "4MiB"}, "dataSize"),
+        ({"dataSize": 8388608 + 8192}, "dataSize"),
+        ({"access": ["random", "random"]}, "access"),
+    ],
+)
+def test_reads_that_cannot_be_done_are_refused_with_a_way_out(changes, path):
+    found = problems_of(workload=[READ | changes])
+
+    assert f"workload[0].{path}" in found, found
+    assert found[f"workload[0].{path}"].fix
+
+
+def test_what_a_problem_of_read_says_to_write_is_good():
+    page = problems_of(workload=[READ | {"recordBytes": 1000, "pageBytes": 10000, "records": 1000}])
+    records = problems_of(workload=[READ | {"access": "random", "recordsPerRequest": 100, "threads": 3}])
+
+    assert page["workload[0].pageBytes"].fix == 'write "12KiB", or caching "cached"'
+    assert records["workload[0].records"].fix == "write 900"
+    good = {"access": "random", "recordsPerRequest": 100, "threads": 3, "records": 900, "dataSize": "64MiB"}
+    assert problems_of(workload=[READ | good]) == {}
+
+
+def test_data_to_read_must_fit_on_the_storage():
+    read = READ | {"dataSize": "20GiB"}
+
+    assert list(problems_of(storage=[EBS | {"sizeGiB": 10}], workload=[read])) == ["workload[0].dataSize"]
+
+
+def test_reads_are_expected_to_take_what_bandwidth_or_iops_allow():
+    storage = matrix(storage=[EBS]).storage[0]  # 125 MiB/s, 3,000 IOPS
+    workload = matrix(workload=[READ | {"records": 2**17, "access": ["sequential", "random"]}]).workload[0]
+
+    sequential, random = (workload.footprint(point, storage, 1) for point in workload.points())
+
+    gib = 2**30  # 2^17 records of 8 KiB; the data is one file for both points
+    writing_s = gib / 2 / (125 * 2**20)
+    assert sequential.seconds == pytest.approx(8.192 + writing_s)
+    # Each random record brings its page of 64 KiB: 2^17 reads, at 2,000 a second for 125 MiB/s.
+    assert random.seconds == pytest.approx(2**17 / 2_000 + writing_s)
+    assert (sequential.read_bytes, random.read_bytes) == (gib, 8 * gib)
+    assert sequential.stored_bytes == random.stored_bytes == gib
+
+
+def test_an_objective_may_be_a_rate_of_reads():
+    objective = {"metric": "records_per_s", "atLeast": 1000}
+
+    assert problems_of(workload=[READ], objective=objective) == {}
+    assert list(problems_of(workload=[FIO], objective=objective)) == ["objective.metric"]

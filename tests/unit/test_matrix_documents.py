@@ -21,6 +21,7 @@ EVENTS = [
     for name in (
         "local-demo", "efs-zero-byte", "efs-tutorial-touch", "efs-tutorial-dd", "ebs-fio", "local-vm",
         "efs-tutorial-transfer", "local-transfer", "yocto-builds", "local-build",
+        "local-read",
     )
 ]  # fmt: skip
 SECTIONS = {

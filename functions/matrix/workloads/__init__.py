@@ -6,10 +6,11 @@ from pydantic import Field
 
 from matrix.fields import InputModel
 from matrix.parts import Rule
-from matrix.workloads import build, dd, fio, touch, transfer, yocto
+from matrix.workloads import build, dd, fio, read, touch, transfer, yocto
 from matrix.workloads.build import BuildWorkload
 from matrix.workloads.dd import DdWorkload
 from matrix.workloads.fio import FioWorkload
+from matrix.workloads.read import ReadWorkload
 from matrix.workloads.touch import TouchWorkload
 from matrix.workloads.transfer import TransferWorkload
 from matrix.workloads.yocto import YoctoWorkload
@@ -18,6 +19,7 @@ Workload = Annotated[
     TouchWorkload
     | DdWorkload
     | FioWorkload
+    | ReadWorkload
     | BuildWorkload
     | TransferWorkload
     | YoctoWorkload,
@@ -28,6 +30,7 @@ MODELS: dict[str, type[InputModel]] = {
     "touch": TouchWorkload,
     "dd": DdWorkload,
     "fio": FioWorkload,
+    "read": ReadWorkload,
     "build": BuildWorkload,
     "transfer": TransferWorkload,
     "yocto": YoctoWorkload,
@@ -36,6 +39,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "touch": touch.RULES,
     "dd": dd.RULES,
     "fio": fio.RULES,
+    "read": read.RULES,
     "build": build.RULES,
     "transfer": transfer.RULES,
     "yocto": yocto.RULES,

@@ -1,0 +1,145 @@
+"""The read engine: pages of records, as fast as the storage and not the tool allows, and a sample of them checked.
+
+Its plan is the point's parameters (`access`, `page_bytes`, `record_bytes`, `records`, `records_per_request`, `threads`,
+`caching`, `data_bytes`) with `mode`, `seed`, and the `path` of the data.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import mmap
+import os
+import random
+import sys
+import time
+from typing import Any
+
+from agent.engine import crew, records
+
+# What is kept of the reads and checked after the last one: enough to find a storage that gives wrong data now and then,
+# little enough to cost neither time nor memory.
+MOST_CHECKS, MOST_KEPT_BYTES = 256, 64 << 20
+
+
+def main() -> None:
+    """Prepare, wait at the gate, read, check, report."""
+    plan = json.loads(sys.argv[1])
+    shares = draw(plan)
+    pilot = measure_pilot(plan, shares[0])
+    crew.work(plan, pilot, lambda number, _is_process: prepare(plan, shares[number]))
+
+
+def draw(plan: dict[str, Any]) -> list[list[int]]:
+    """For each worker, in the order of its reads, one record of each page that it fetches."""
+    workers, record, page, data = (plan[name] for name in ("threads", "record_bytes", "page_bytes", "data_bytes"))
+    if plan["access"] == "random":
+        drawn = random.Random(plan["seed"]).sample(range(data // record), plan["records"])  # noqa: S311 no secret
+        each = plan["records"] // workers
+        return [drawn[number * each : (number + 1) * each] for number in range(workers)]
+    per_page = page // record
+    each = plan["records"] // per_page // workers
+    firsts = [data // page * number // workers for number in range(workers)]
+    # Another place in each page, so that the checks see all of it.
+    return [[(first + n) * per_page + n % per_page for n in range(each)] for first in firsts]
+
+
+def requests_of_each(plan: dict[str, Any]) -> int:
+    """How many requests each worker makes."""
+    return int(plan["records"] // plan["threads"] // asked_at_once(plan))
+
+
+def requests_per_check(plan: dict[str, Any]) -> int:
+    """After how many requests each worker keeps a record to check it."""
+    room = max(1, MOST_KEPT_BYTES // plan["threads"] // plan["record_bytes"])
+    return -(-requests_of_each(plan) // min(MOST_CHECKS, room))
+
+
+def asked_at_once(plan: dict[str, Any]) -> int:
+    """Records of one request: a batch of random ones, or all of a page."""
+    is_random = plan["access"] == "random"
+    return int(plan["records_per_request"] if is_random else plan["page_bytes"] // plan["record_bytes"])
+
+
+def measure_pilot(plan: dict[str, Any], wanted: list[int]) -> dict[str, float]:
+    """Wall and processor time of fetching a page, as the first worker will; what it has cached is given back."""
+    reader = FileReader(plan)
+    pages = page_offsets(plan, wanted[: crew.PILOT_OPERATIONS])
+    reader.forget()
+    pilot = crew.measure_pilot(lambda number: reader.read([pages[number % len(pages)]], 1, []))
+    reader.forget()
+    return pilot
+
+
+def page_offsets(plan: dict[str, Any], wanted: list[int]) -> list[int]:
+    """Where the pages of these records begin."""
+    record, page = plan["record_bytes"], plan["page_bytes"]
+    return [number * record // page * page for number in wanted]
+
+
+def prepare(plan: dict[str, Any], wanted: list[int]) -> crew.Loop:
+    """Open the data for one worker, before its time begins."""
+    reader = FileReader(plan)
+    pages = page_offsets(plan, wanted)
+    return lambda: read_all(plan, reader, wanted, pages)
+
+
+def read_all(plan: dict[str, Any], reader: FileReader, wanted: list[int], pages: list[int]) -> list[int]:
+    """Read all pages, then check what was kept of them; returns the clock before the first request and after each."""
+    record, page = plan["record_bytes"], plan["page_bytes"]
+    batch = plan["records_per_request"]
+    # Between stretches the last record is put aside: so little work that it may count as time of the next request.
+    stretch = requests_per_check(plan) * batch
+    kept: list[tuple[int, bytes]] = []
+    stamps = [time.monotonic_ns()]
+    for first in range(0, len(pages), stretch):
+        reader.read(pages[first : first + stretch], batch, stamps)
+        number = wanted[min(first + stretch, len(pages)) - 1]
+        at = number * record % page
+        kept.append((number, reader.page[at : at + record]))
+    for number, content in kept:
+        records.check(content, number)
+    return stamps
+
+
+class FileReader:
+    """Reads pages of a file into one buffer."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        """Open the file, past the page cache if the plan says `direct`."""
+        self._is_cached = plan["caching"] == "cached"
+        flags = os.O_RDONLY if self._is_cached else os.O_RDONLY | os.O_DIRECT
+        try:
+            self._file = os.open(plan["path"], flags)
+        except OSError as err:
+            if err.errno != errno.EINVAL:
+                raise
+            sys.exit('the storage has no direct reads (O_DIRECT); write caching "cached"')
+        # Anonymous memory begins where a page of it does, as O_DIRECT asks; written once, so that it is there.
+        self.page = mmap.mmap(-1, plan["page_bytes"])
+        self.page.write(bytes(plan["page_bytes"]))
+
+    def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
+        """Fetch `batch` pages after each other for a request; appends the clock after each request."""
+        now, preadv, file, buffers, wanted = time.monotonic_ns, os.preadv, self._file, [self.page], len(self.page)
+        append = stamps.append
+        if batch == 1:
+            for offset in pages:
+                if preadv(file, buffers, offset) != wanted:
+                    raise records.RecordWrong(f"the file ends within the page at {offset}")
+                append(now())
+            return
+        for first in range(0, len(pages), batch):
+            for offset in pages[first : first + batch]:
+                if preadv(file, buffers, offset) != wanted:
+                    raise records.RecordWrong(f"the file ends within the page at {offset}")
+            append(now())
+
+    def forget(self) -> None:
+        """Give back what the kernel has cached of the file, which needs no root."""
+        if self._is_cached:
+            os.posix_fadvise(self._file, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Reads of records, sequential or random: each instance writes its data once, what was read is checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import agent
+from agent.engine import histogram, reads
+from agent.engine.records import Records
+from agent.errors import WorkIncomplete
+from agent.processes import Armed, Command, Ended
+from agent.workloads.touch import IMPORT_ROOT
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workspace import Workspace
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+DIRECT_BLOCK_BYTES = 4_096
+PERCENTS = (50, 90, 99)
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    found = integer_problems(
+        params, records=1, record_bytes=64, page_bytes=64, records_per_request=1, threads=1, data_bytes=64
+    )
+    found += choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
+    if found:
+        return found
+    record, page, data = params["record_bytes"], params["page_bytes"], params["data_bytes"]
+    each = params["threads"] * reads.asked_at_once(params) if page >= record else 1
+    if page % record:
+        found.append(f"page_bytes: {page} is no multiple of record_bytes: {record}")
+    if data % page or data < params["records"] * record:
+        found.append(f"data_bytes: {data} must be whole pages of {page} and hold {params['records']} records")
+    if params["records"] % each:
+        found.append(f"records: {params['records']} cannot be shared equally, {each} at once")
+    if params["access"] == "sequential" and params["records_per_request"] != 1:
+        found.append("records_per_request: is for random access; sequential reads ask for a page")
+    if params["caching"] == "direct" and page % DIRECT_BLOCK_BYTES:
+        found.append(f"page_bytes: {page} cannot be read directly, {DIRECT_BLOCK_BYTES} does not divide it")
+    return found
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """None: the agent reads itself."""
+    del params
+    return set()
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Write the data where this is the first step that needs it, and arm the engine."""
+    del job
+    params = step.params
+    plan = {
+        **params,
+        "mode": "auto",
+        "seed": f"{step.point}/{step.repetition}",
+        "path": str(data_file(params, workspace.target.parent)),
+    }
+    armed = arm_engine(plan, workspace.scratch)
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del armed
+        return read_engine(ended[0].stdout, plan)
+
+    return Trial(armed, params["threads"], read)
+
+
+def data_file(params: dict[str, Any], folder: Path) -> Path:
+    """The file of records; written once, as it outlives the step in the instance's own folder."""
+    path = folder / f"records-{params['record_bytes']}-{params['data_bytes']}"
+    if path.exists():
+        return path
+    half_written = path.with_suffix(".part")
+    try:
+        descriptor = os.open(half_written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            Records(params["record_bytes"]).write(descriptor, params["data_bytes"] // params["record_bytes"])
+            # Only what has reached the storage can be dropped from the cache, and is read from the storage.
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        half_written.rename(path)
+    except OSError as err:
+        raise WorkIncomplete(
+            f"the {params['data_bytes']} bytes to read could not be written: {err.strerror}; write a smaller dataSize"
+        ) from err
+    return path
+
+
+def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
+    """Start the engine; it has chosen its mode and stands at the gate when this returns."""
+    argv = [sys.executable, "-S", "-m", "agent.engine.reads", json.dumps(plan)]
+    return Armed([Command(argv, scratch, runners=plan["threads"])], scratch, {"PYTHONPATH": IMPORT_ROOT})
+
+
+def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
+    """Rates from the workers' own stamps: what starts late cannot make the others look faster."""
+    how, *workers = (json.loads(line) for line in report.read_text().splitlines())
+    requests = sum(worker["operations"] for worker in workers)
+    records = requests * reads.asked_at_once(plan)
+    if len(workers) != plan["threads"] or records != plan["records"]:
+        raise WorkIncomplete(f"{len(workers)} of {plan['threads']} engine workers reported {records} records")
+    duration_s = (max(w["end_ns"] for w in workers) - min(w["start_ns"] for w in workers)) / 1e9
+    bins = histogram.merge({int(value): n for value, n in w["bins"].items()} for w in workers)
+    read_bytes = records * plan["record_bytes"]
+    metrics = {
+        "mb_per_s": read_bytes / 1e6 / duration_s,
+        "mib_per_s": read_bytes / 2**20 / duration_s,
+        "records_per_s": records / duration_s,
+        "requests_per_s": requests / duration_s,
+        "duration_s": duration_s,
+    }
+    for percent in PERCENTS:
+        metrics[f"read_lat_p{percent}_us"] = (histogram.percentile(bins, percent) or 0) / 1000
+    document = {
+        "schema": 1,
+        "unit": "ns",
+        "histograms": {"read_lat": {"bins": bins, "samples": requests}},
+        "workers": [{key: w[key] for key in ("start_ns", "end_ns", "operations")} for w in workers],
+    }
+    past = (
+        "O_DIRECT" if plan["caching"] == "direct" else "through the page cache, which was given back before (fadvise)"
+    )
+    tool = {
+        "name": "engine",
+        "version": agent.VERSION,
+        "command": f"{plan['access']} preadv of {plan['page_bytes']} bytes, {past}, in {plan['threads']} {how['mode']}",
+        "checked_records": plan["threads"] * -(-reads.requests_of_each(plan) // reads.requests_per_check(plan)),
+        **how,
+    }
+    work = {"read_bytes": read_bytes, "records": records}
+    return Outcome(metrics, work, tool, {"histograms.json": json.dumps(document).encode()})

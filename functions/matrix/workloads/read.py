@@ -1,0 +1,185 @@
+"""Reading records: sequentially or at random, by pages, as an application with a page cache of its own does."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from matrix.fields import InputModel, Name, Size, Sweep
+from matrix.parts import Part
+from matrix.problems import Problems
+from matrix.sizes import UNITS, format_size
+from matrix.storages import Storage
+from matrix.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
+
+# A record begins with its number and checksum (16 bytes, agent/engine/records.py); each thread holds a page in memory.
+LEAST_RECORD_BYTES = 64
+MOST_PAGE_BYTES = 64 * UNITS["MiB"]
+MOST_RECORDS = 10_000_000
+# What O_DIRECT asks of offsets and lengths: a logical block, of which disks with 4 KiB have the largest.
+DIRECT_BLOCK_BYTES = 4_096
+
+
+class ReadWorkload(InputModel):
+    """Reads records that it has written before; primary metric mb_per_s."""
+
+    type: Literal["read"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    access: Sweep[Literal["sequential", "random"]] = Field(default=["sequential"])
+    """Page after page, each thread in its own stretch of the data; or records from anywhere, none of them twice."""
+    records: Sweep[Annotated[int, Field(ge=1, le=MOST_RECORDS)]]
+    """Records that each instance reads in one step, over all its threads."""
+    record_bytes: Sweep[Size] = Field(default=[8_192])
+    """Size of a record."""
+    page_bytes: Sweep[Size] = Field(default=[8_192])
+    """What is read at once, whole records: the page that a record lies in."""
+    records_per_request: Sweep[Annotated[int, Field(ge=1, le=10_000)]] = Field(default=[1])
+    """Records that one request asks for, random only; a sequential request is a page."""
+    threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
+    """Readers at once on each instance: threads or processes, whichever suits the storage."""
+    caching: Sweep[Literal["direct", "cached"]] = Field(default=["direct"])
+    """Past the page cache of the instance (O_DIRECT), or through it, emptied before each step."""
+    data_size: Size | None = None
+    """What each instance writes once and then reads from; unless given, as much as is read."""
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point."""
+        points = combinations(
+            {
+                "access": self.access,
+                "records": self.records,
+                "record_bytes": self.record_bytes,
+                "page_bytes": self.page_bytes,
+                "records_per_request": self.records_per_request,
+                "threads": self.threads,
+                "caching": self.caching,
+            }
+        )
+        return [{**point, "data_bytes": self._data_bytes(point)} for point in points]
+
+    def _data_bytes(self, point: Params) -> int:
+        return self.data_size or int(point["records"]) * int(point["record_bytes"])
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take: its share of bandwidth or of IOPS, whichever bound comes first.
+
+        Writing the data, which the first step of its size does, is spread over the points.
+        """
+        sharing = instances if storage.is_shared else 1
+        bytes_per_s = min(storage.bandwidth_bytes_per_s / sharing, INSTANCE_BYTES_PER_S)
+        is_random = params["access"] == "random"
+        pages = params["records"] if is_random else params["records"] * params["record_bytes"] / params["page_bytes"]
+        fetched = pages * params["page_bytes"]
+        seconds = max(fetched / bytes_per_s, pages * sharing / storage.effective_iops)
+        written = self._stored_bytes / len(self.points())
+        return Footprint(
+            seconds + written / bytes_per_s, read_bytes=fetched, written_bytes=written, stored_bytes=self._stored_bytes
+        )
+
+    @property
+    def _stored_bytes(self) -> int:
+        """A file for each size of records and of data stays until the cell ends."""
+        return sum(
+            data_bytes for _, data_bytes in {(point["record_bytes"], point["data_bytes"]) for point in self.points()}
+        )
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+
+def records_have_room_for_their_number(part: Part) -> Problems:
+    """Yield a problem where a record is too small to be told from another, or a page too large for memory."""
+    if min(part.record_bytes) < LEAST_RECORD_BYTES:
+        rule = f"each carries its number and checksum; at least {LEAST_RECORD_BYTES} bytes"
+        yield part.problem("recordBytes", rule, f"write {LEAST_RECORD_BYTES} or more")
+    if max(part.page_bytes) > MOST_PAGE_BYTES:
+        yield part.problem("pageBytes", "each thread holds a page in memory; at most 64MiB", 'write "64MiB" or less')
+
+
+def pages_hold_whole_records(part: Part) -> Problems:
+    """Yield a problem where a record would lie in two pages."""
+    for page in part.page_bytes:
+        for record in part.record_bytes:
+            if page % record:
+                whole = max(page // record, 1) * record
+                rule = f"must be a multiple of recordBytes {format_size(record)}, {format_size(page)} is not"
+                yield part.problem("pageBytes", rule, f"write {_written(whole)}, or another recordBytes")
+                return
+
+
+def direct_reads_are_aligned(part: Part) -> Problems:
+    """Yield a problem for a page that O_DIRECT cannot read."""
+    if "direct" not in part.caching:
+        return
+    for page in part.page_bytes:
+        if page % DIRECT_BLOCK_BYTES:
+            whole = -(-page // DIRECT_BLOCK_BYTES) * DIRECT_BLOCK_BYTES
+            by_default = "" if "caching" in part.given else " (the default caching)"
+            rule = f"direct reads{by_default} take multiples of 4KiB, {format_size(page)} is none"
+            yield part.problem("pageBytes", rule, f'write {_written(whole)}, or caching "cached"')
+            return
+
+
+def requests_are_whole(part: Part) -> Problems:
+    """Yield a problem where the threads cannot have equally many whole requests each."""
+    for access in part.access:
+        for records in part.records:
+            for asked in _asked_at_once(part, access):
+                for threads in part.threads:
+                    if records % (asked * threads):
+                        whole = max(records // (asked * threads), 1) * asked * threads
+                        of_what = "a page has" if access == "sequential" else "recordsPerRequest"
+                        sum_ = f"{threads} threads * {asked} ({of_what}) = {threads * asked}"
+                        rule = f"{access} reads need a multiple of {sum_}, {records} is not"
+                        yield part.problem("records", rule, f"write {whole}")
+                        return
+
+
+def _asked_at_once(part: Part, access: str) -> list[int]:
+    if access == "random":
+        return list(part.records_per_request)
+    return [page // record for page in part.page_bytes for record in part.record_bytes if page >= record]
+
+
+def only_random_requests_are_batched(part: Part) -> Problems:
+    """Yield a problem for batches of sequential reads: there the page is the batch."""
+    if "sequential" in part.access and part.records_per_request != [1]:
+        fix = "write access random, or two workloads"
+        yield part.problem("recordsPerRequest", "is for random access; sequential reads ask for a page", fix)
+
+
+def data_holds_the_records(part: Part) -> Problems:
+    """Yield a problem where there is less data than is read, or no whole pages of it."""
+    for records in part.records:
+        for record in part.record_bytes:
+            data = part.data_size or records * record
+            if data < records * record:
+                rule = f"holds fewer than the {records:,} records of {format_size(record)} that are read, each once"
+                yield part.problem("dataSize", rule, f"write {_written(records * record)} or more")
+                return
+            for page in part.page_bytes:
+                if data % page:
+                    whole = -(-data // page) * page
+                    rule = f"the data, {format_size(data)}, are no whole pages of {format_size(page)}"
+                    yield part.problem("dataSize", rule, f"write dataSize {_written(whole)}")
+                    return
+
+
+def _written(size: int) -> str:
+    text = format_size(size)
+    return f'"{text}"' if isinstance(text, str) else str(text)
+
+
+RULES = (
+    records_have_room_for_their_number,
+    pages_hold_whole_records,
+    direct_reads_are_aligned,
+    requests_are_whole,
+    only_random_requests_are_batched,
+    data_holds_the_records,
+    values_are_different,
+)
