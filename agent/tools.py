@@ -46,7 +46,7 @@ TOOLS = {
     "fio": Tool("fio", "fio", "fio"),
     "mkfs.xfs": Tool("mkfs.xfs", "xfsprogs", "xfsprogs", ("-V",)),
     "mkfs.ext4": Tool("mkfs.ext4", "e2fsprogs", "e2fsprogs", ("-V",)),
-    "mount.nfs4": Tool("mount.nfs4", "nfs-common", "nfs-utils", ("-V",)),
+    "mount.nfs": Tool("mount.nfs", "nfs-common", "nfs-utils", ("-V",)),
     "docker": Tool("docker", "docker.io", "docker"),
     "podman": Tool("podman", "podman", None),
     "blkid": Tool("blkid", "util-linux", "util-linux"),

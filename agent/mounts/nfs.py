@@ -18,16 +18,16 @@ PAUSE_S = 5.0
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """The helper that `mount -t nfs4` calls."""
+    """The helper that `mount -t nfs` calls, for every version."""
     del mount
-    return {"mount.nfs4"}
+    return {"mount.nfs"}
 
 
 def attach(mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S) -> Path:
     """Mount, again and again until the time is over."""
     path = mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
-    command = ["mount", "-t", "nfs4", "-o", mount["options"], mount["source"], str(path)]
+    command = ["mount", "-t", "nfs", "-o", mount["options"], mount["source"], str(path)]
     give_up_at = time.monotonic() + timeout_s
     while True:
         said = mounts.command_result(command)

@@ -158,6 +158,8 @@ def _fsx_words(storage: dict[str, Any]) -> list[str]:
         _with_unit(storage, "throughputCapacityMBps", "MB/s"),
         _with_unit(storage, "iops", "IOPS"),
         str(storage["compression"]) if storage.get("compression") not in (None, "NONE") else "",
+        f"NFS {storage['nfsVersion']}" if storage.get("nfsVersion") not in (None, "4.1") else "",
+        _with_unit(storage, "nconnect", "connections"),
         f"instances in {storage['placement']}" if storage.get("placement") else "",
     ]
 

@@ -14,7 +14,7 @@ FIGURES = {
     "efs": {"provisionedThroughputMiBps": "MiB/s"},
     "fsx-openzfs": {
         **{"deploymentType": "", "storageCapacityGiB": "GiB", "throughputCapacityMBps": "MB/s", "iops": "IOPS"},
-        **{"compression": "", "placement": ""},
+        **{"compression": "", "placement": "", "nconnect": "connections"},
     },
 }
 

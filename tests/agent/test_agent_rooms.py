@@ -89,7 +89,7 @@ def test_what_is_missing_is_installed_with_the_packages_of_the_distribution(
     fake_tool(manager, "exit 0")
     monkeypatch.setenv("PATH", str(bin_folder))
 
-    assert tools.install_commands(["fio", "parallel", "mount.nfs4"]) == expected
+    assert tools.install_commands(["fio", "parallel", "mount.nfs"]) == expected
 
 
 def test_a_tool_that_the_package_manager_brings_is_there_afterwards(fake_tool, bin_folder, monkeypatch):
@@ -216,7 +216,7 @@ def test_nfs_is_mounted_with_the_options_of_the_job_and_unmounted_after_a_failur
         raise KeyError("a measurement failed")
 
     assert recorded.read_text().splitlines() == [
-        f"mount -t nfs4 -o nfsvers=4.1,hard fs-1.efs.eu-west-1.amazonaws.com:/ {tmp_path}/mnt",
+        f"mount -t nfs -o nfsvers=4.1,hard fs-1.efs.eu-west-1.amazonaws.com:/ {tmp_path}/mnt",
         f"umount {tmp_path}/mnt",
     ]
 

@@ -11,7 +11,7 @@ from matrix.errors import FileSystemFailed
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
 FSX = {
     "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 256, "throughputCapacityMBps": 4096,
-    "iops": 20000, "compression": "NONE", "recordSizeKiB": 128,
+    "iops": 20000, "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1",
 }  # fmt: skip
 TAGS = [{"Key": "storage-matrix:run", "Value": "r"}]
 TOKEN = storages.token("r", "efs")
@@ -90,6 +90,23 @@ def test_an_fsx_file_system_is_requested_as_the_matrix_says(stack, monkeypatch):
 
 
 _CREATED = {"FileSystem": {"FileSystemId": "fs-1"}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "options"),
+    [
+        ({}, "nfsvers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"),
+        ({"nfsVersion": "4.2", "nconnect": 16}, "nfsvers=4.2,{},nconnect=16"),
+        ({"nfsVersion": "3"}, "nfsvers=3,{},mountproto=tcp,nolock"),
+    ],
+)
+def test_an_fsx_file_system_is_mounted_as_the_matrix_says(stack, changes, options):
+    made = fsx_openzfs.create(TOKEN, FSX | {"compression": "LZ4", "recordSizeKiB": 16}, TAGS)
+
+    mount = fsx_openzfs.mount(made, FSX | changes)
+
+    assert mount["options"] == options.format("rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2")
+    assert mount["source"].endswith(":/fsx")
 
 
 def test_an_fsx_file_system_is_deleted_without_the_final_backup_that_fsx_would_keep(stack, monkeypatch):

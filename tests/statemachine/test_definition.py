@@ -218,10 +218,13 @@ def test_instances_have_no_open_port_no_key_and_only_the_safe_metadata_service()
 
     assert "SecurityGroupIngress" not in resources["FleetSecurityGroup"]["Properties"]
     assert "SecurityGroupIngress" not in resources["FileSystemSecurityGroup"]["Properties"]
-    [nfs] = [
+    ways_in = [
         resource["Properties"] for resource in resources.values() if resource["Type"].endswith("SecurityGroupIngress")
     ]
-    assert (nfs["FromPort"], nfs["ToPort"], nfs["SourceSecurityGroupId"]) == (2049, 2049, "FleetSecurityGroup")
+    # NFS, and what NFS 3 asks before it mounts: the port mapper and FSx's mount daemon.
+    assert {(way["FromPort"], way["ToPort"]) for way in ways_in} == {(2049, 2049), (111, 111), (20001, 20003)}
+    for way in ways_in:
+        assert (way["GroupId"], way["SourceSecurityGroupId"]) == ("FileSystemSecurityGroup", "FleetSecurityGroup")
     assert template["MetadataOptions"]["HttpTokens"] == "required"
     assert template["InstanceInitiatedShutdownBehavior"] == "terminate"
     assert "KeyName" not in template

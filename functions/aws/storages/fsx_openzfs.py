@@ -6,8 +6,7 @@ from aws import network
 from aws.clients import client
 from matrix.errors import FileSystemFailed
 
-# NFS 4.1 as the FSx guide mounts it; more TCP connections (nconnect) are a choice of the matrix, not a default.
-MOUNT_OPTIONS = "nfsvers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
+MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
 # FSx says "up to 15 minutes" for a Single-AZ file system and takes up to 30 for Multi-AZ.
 CREATION_LIMIT_S = 3600
 # FSx knows no look-up by client token: this tag carries it.
@@ -65,9 +64,15 @@ def is_ready(resource_id: str) -> bool:
     return found["Lifecycle"] == "AVAILABLE"
 
 
-def mount(resource_id: str, _storage: dict[str, Any]) -> dict[str, Any]:
+def mount(resource_id: str, storage: dict[str, Any]) -> dict[str, Any]:
     """Return how an instance mounts its root volume."""
-    return {"kind": "nfs", "source": f"{_describe(resource_id)['DNSName']}:/fsx", "options": MOUNT_OPTIONS}
+    options = [f"nfsvers={storage['nfsVersion']}", MOUNT_OPTIONS]
+    # The server answers a lock of version 3 by a call of its own, which no instance lets in: locks stay with each
+    # instance, as in the published builds.
+    options += ["mountproto=tcp", "nolock"] if storage["nfsVersion"] == "3" else []
+    # nfs(5): from Linux 5.3 on; without it the kernel opens one connection.
+    options += [f"nconnect={storage['nconnect']}"] if storage.get("nconnect") else []
+    return {"kind": "nfs", "source": f"{_describe(resource_id)['DNSName']}:/fsx", "options": ",".join(options)}
 
 
 def delete(resource_id: str) -> bool:

@@ -31,6 +31,10 @@ class FsxOpenZfsStorage(InputModel):
     """Compression of the root volume; compressible data would measure the compressor."""
     record_size_kib: Annotated[int, Field(alias="recordSizeKiB")] = 128
     """Record size of the root volume in KiB, a power of two from 4 to 1024."""
+    nfs_version: Literal["3", "4.0", "4.1", "4.2"] = "4.1"
+    """NFS version of the mount; with 3, locks hold within each instance only."""
+    nconnect: Annotated[int | None, Field(ge=1, le=16, examples=[16])] = None
+    """TCP connections of each instance to the file system, 1 to 16; unless given, the kernel's one."""
 
     @property
     def is_shared(self) -> bool:
@@ -65,6 +69,8 @@ class FsxOpenZfsStorage(InputModel):
         words += [f"{self.iops}iops"] if self.iops else []
         words += [self.compression.lower()] if self.compression != "NONE" else []
         words += [f"{self.record_size_kib}k"] if self.record_size_kib != 128 else []  # noqa: PLR2004
+        words += [f"nfs{self.nfs_version}"] if self.nfs_version != "4.1" else []
+        words += [f"nconnect{self.nconnect}"] if self.nconnect else []
         return "-".join(words)
 
 
