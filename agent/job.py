@@ -51,6 +51,7 @@ class Job:
     mount: dict[str, Any]
     workload: dict[str, Any]
     steps: tuple[Step, ...]
+    emulation: dict[str, Any] | None = None  # the known truth of a storage that is only played; None: measured
 
     @property
     def is_own_storage(self) -> bool:
@@ -88,6 +89,7 @@ def parse(body: bytes, instance_id: str) -> Job:
         mount=_lent_to(document["mount"], instance_id),
         workload=document["workload"],
         steps=tuple(_steps(document, params)),
+        emulation=document.get("emulation"),
     )
 
 
@@ -131,7 +133,12 @@ def _problems(document: Any) -> list[str]:
     ]
     if wrong:
         return wrong
-    return [*_header_problems(document), *_mount_problems(document["mount"]), *_point_problems(document)]
+    return [
+        *_header_problems(document),
+        *_mount_problems(document["mount"]),
+        *_point_problems(document),
+        *_emulation_problems(document),
+    ]
 
 
 def _header_problems(document: dict[str, Any]) -> list[str]:
@@ -173,6 +180,37 @@ def _point_problems(document: dict[str, Any]) -> list[str]:
     ]
     if not points or (not document.get("steps") and document["kind"] == "measure"):
         problems.append("points, steps: there is nothing to measure")
+    return problems
+
+
+EMULATED_FIELDS = ("create_s", "create_operations", "read_s", "write_s", "sync_s")
+
+
+def _emulation_problems(document: dict[str, Any]) -> list[str]:
+    rule = document.get("emulation")
+    if rule is None:
+        return []
+    if not isinstance(rule, dict):
+        return [f"emulation: {rule!r} is no object"]
+    if document["mount"].get("kind") != "directory":
+        return ["emulation: only for a directory of this machine, a mounted storage has a speed of its own"]
+    problems = [
+        f"emulation.{field}: {rule.get(field)!r} is no number of at least 0"
+        for field in EMULATED_FIELDS
+        if not (_is_positive(rule.get(field)) or rule.get(field) == 0)
+    ]
+    problems += [
+        f"emulation.{field}: {rule[field]!r} is neither null nor above 0"
+        for field in ("iops", "bytes_per_s", "unit_bytes")
+        if rule.get(field) is not None and not _is_positive(rule[field])
+    ]
+    # Every other program would measure this machine's disk and call it the storage.
+    problems += [
+        f"points[{point.get('id')}]: {point['params'].get('tool', 'this workload')!r} cannot be emulated, "
+        "only the agent's own engines"
+        for point in document["points"]
+        if not workloads.can_be_emulated(document["workload"].get("type"), point.get("params") or {})
+    ]
     return problems
 
 

@@ -65,7 +65,8 @@ def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
         "agent": describe_agent(),
         "host": setting.host,
         "mount": setting.mounted.describe(),
-        "samples": samples,
+        **({"emulation": job.emulation} if job.emulation else {}),
+        "samples": [{**one, "emulated": True} for one in samples] if job.emulation else samples,
     }
 
 

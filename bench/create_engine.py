@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from agent.workloads import touch
+from agent.workloads import engines, touch
 from agent.workspace import remove
 
 C_LOOP = r"""
@@ -151,13 +151,18 @@ def run_engine(root: Path, directories: list[str], arguments: argparse.Namespace
         "directories": directories,
         "pilot_directory": str(pilot),
         "mode": "auto",
-        "latency_s": arguments.latency_ms / 1000,
+        "emulation": slow_storage(root, arguments.latency_ms / 1000) if arguments.latency_ms else None,
     }
-    armed = touch.arm_engine(plan, scratch)
+    armed = engines.arm("creates", plan, scratch)
     armed.release()
     [ended] = armed.wait()
     outcome = touch.read_engine(ended.stdout, plan)
     return outcome.metrics["files_per_s"], outcome.tool["mode"]
+
+
+def slow_storage(root: Path, create_s: float) -> dict[str, object]:
+    """One that answers each create after so long, however many ask; what the timer adds is the engine's loss."""
+    return {"path": str(root / "bucket"), "create_s": create_s, "create_operations": 0, "catch_up_s": 0}
 
 
 if __name__ == "__main__":

@@ -43,7 +43,11 @@ def compare(
     # scipy takes half a second to import, which `matrix --help` need not wait for.
     from matrix import comparing
 
-    document = comparing.compare(*found, threshold=share)
+    try:
+        document = comparing.compare(*found, threshold=share)
+    except comparing.NotComparable as mixed:
+        advice = "compare emulated runs with emulated ones, measured with measured ones"
+        raise CommandError(str(mixed), advice, ExitCode.BAD_INPUT) from mixed
     if as_json:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:

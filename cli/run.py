@@ -76,12 +76,24 @@ def run(
         report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     wish = _named(wish, planned)
+    _refuse_emulation_elsewhere(planned, local=local, instances=instances)
     if local:
         _run_here(planned, wish, instances)
     else:
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
         found = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
         running.run_to_end(Service(found), planned, wish)
+
+
+def _refuse_emulation_elsewhere(planned: Planned, *, local: bool, instances: str) -> None:
+    """Say it before anything is started; Plan matrix refuses it all the same."""
+    if not planned.plan.get("emulated") or (local and instances == "process"):
+        return
+    where = "emulated machines mount their storages" if local else "on AWS storages are measured"
+    advice = "add --local" if not local else "leave out --instances vm"
+    raise CommandError(
+        f"{where}, this matrix wants them emulated", f"{advice}, or leave out emulate", ExitCode.BAD_INPUT
+    )
 
 
 def _named(wish: Wish, planned: Planned) -> Wish:
@@ -119,8 +131,7 @@ def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
     for line in tools.missing(planned.plan):
         console.print(f"Note: {line}")
     expected = rough_duration(planned.plan["totals"]["expected_s"])
-    what = "this disk" if instances == "process" else "emulated machines"
-    console.print(f"On this machine: it measures {what}, its figures say nothing about AWS, and it costs nothing.")
+    console.print(f"On this machine: it {_does_here(planned, instances)}, and it costs nothing.")
     console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
     if wish.detach and not deployment.is_local_cloud_running():
         raise CommandError(
@@ -129,6 +140,13 @@ def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
     with _local_cloud(instances) as found:
         running.run_to_end(Service(found), _one_at_a_time(planned), own)
+
+
+def _does_here(planned: Planned, instances: str) -> str:
+    if planned.plan.get("emulated"):
+        return "plays the storages as provisioned, its figures test the analysis and no storage"
+    what = "this disk" if instances == "process" else "emulated machines"
+    return f"measures {what}, its figures say nothing about AWS"
 
 
 def _one_at_a_time(planned: Planned) -> Planned:

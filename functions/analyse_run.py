@@ -33,7 +33,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     summary = run_summary(
         run=run,
         plan=plan,
-        environment=environment().name,
+        environment=plan["environment"],
         started_at=plan["created_at"],
         finished_at=now(),
         results=results,

@@ -9,6 +9,7 @@ from aws import account, agent_package, blackboard, ledger, network, price_list,
 from aws.clock import now
 from aws.environment import environment
 from matrix import placing
+from matrix.emulation import environment_of
 from matrix.keys import run_key
 from matrix.planning import plan
 from matrix.problems import InvalidMatrix
@@ -24,7 +25,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     matrix = read_matrix(json.dumps(event["matrix"]))
     if misplaced := list(placing.problems(matrix, len(network.subnets()))):
         raise InvalidMatrix(misplaced)
-    earlier = resuming.earlier(matrix.resume) if matrix.resume else None
+    name = environment_of(environment().name, is_emulated=matrix.emulate)
+    earlier = resuming.earlier(matrix.resume, name) if matrix.resume else None
     region = environment().region
     planned = plan(matrix, region=region, prices=price_list.book(matrix, region), earlier=earlier)
     created_at = now()
@@ -37,7 +39,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         "budget_usd": matrix.budget_usd,
         "region": region,
         "objective": matrix.objective.to_document() if matrix.objective else None,
-        "environment": environment().name,
+        "environment": name,
         "agent_key": agent_package.publish(),
     }
     document["warnings"] += account.check(document, matrix.max_concurrent_file_systems)

@@ -25,6 +25,13 @@ def tools(kind: str, params: dict[str, Any]) -> set[str]:
     return found
 
 
+def can_be_emulated(kind: str, params: dict[str, Any]) -> bool:
+    """Whether a point is done by the agent's own engines, which alone can keep to an emulated storage's speed."""
+    module = _module(kind) if kind in TYPES else None
+    found: bool = module is not None and hasattr(module, "can_be_emulated") and module.can_be_emulated(params)
+    return found
+
+
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Do everything that must not be timed; the trial then stands at its gate."""
     trial: Trial = _module(job.workload["type"]).prepare(job, step, workspace)

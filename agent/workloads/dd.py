@@ -1,4 +1,4 @@
-"""Sequential writes with dd: as published under GNU parallel, or started by the agent behind one barrier."""
+"""Sequential writes: dd under GNU parallel as published, dd's behind one barrier, or the agent's own engine."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import agent
 from agent import host
 from agent import tools as tool_box
 from agent.errors import SourceDoesNotFit, WorkIncomplete
 from agent.processes import Armed, Command, Ended
+from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 from agent.workspace import Workspace
 
@@ -26,7 +28,7 @@ def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
     found = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
     found += choice_problems(
-        {"source": "zero", **params}, sync=tuple(SYNC), tool=("dd", "parallel"), source=("zero", "random")
+        {"source": "zero", **params}, sync=tuple(SYNC), tool=("engine", "dd", "parallel"), source=("zero", "random")
     )
     if found:
         return found
@@ -41,13 +43,19 @@ def problems(params: dict[str, Any]) -> list[str]:
 
 def tools(params: dict[str, Any]) -> set[str]:
     """The programs that a point needs."""
-    return {"dd"} if params["tool"] == "dd" else {"bash", "seq", "dd", "parallel"}
+    return {"engine": set(), "dd": {"dd"}, "parallel": {"bash", "seq", "dd", "parallel"}}[params["tool"]]
+
+
+def can_be_emulated(params: dict[str, Any]) -> bool:
+    """Whether our own engine does it."""
+    return bool(params["tool"] == "engine")
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Make the source (outside of the time) and arm the dd's."""
-    del job
     params = step.params
+    if params["tool"] == "engine":
+        return _engine(job, params, workspace)
     source = "/dev/zero"
     if params.get("source") == "random":
         source = str(make_source(params, workspace.shm))
@@ -67,6 +75,43 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         return Outcome(_metrics(params, armed, ended), {"bytes": params["total_bytes"]}, tool)
 
     return Trial(armed, params["threads"], read)
+
+
+def _engine(job: Job, params: dict[str, Any], workspace: Workspace) -> Trial:
+    """Write what the dd's would write, by the block engine."""
+    threads, size = params["threads"], params["block_bytes"]
+    blocks = params["total_bytes"] // threads // size
+    plan = {
+        "operation": "write",
+        "threads": threads,
+        "mode": "auto",
+        "paths": [str(workspace.target / str(number)) for number in range(threads)],
+        "block_bytes": size,
+        "blocks": blocks,
+        "span_blocks": blocks,
+        "access": "sequential",
+        "direct": False,
+        "sync": params["sync"],
+        "source": params.get("source", "zero"),
+        "pilot_directory": str(workspace.target),
+        "emulation": engines.emulation(job, workspace),
+    }
+    armed = engines.arm("blocks", plan, workspace.scratch)
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del armed
+        _verify(params, workspace.target)
+        done = engines.read_report(ended[0].stdout, threads=threads, operations=blocks * threads)
+        metrics, raw = _rates(params["total_bytes"], done.duration_s), {}
+        if params["sync"] == "block":
+            # Without it a write ends in the page cache: how long that takes is no latency of the storage.
+            metrics.update(done.latency_metrics("write_lat"))
+            raw["histograms.json"] = done.histograms("write_lat")
+        command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {threads} {done.how['mode']}"
+        tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
+        return Outcome(metrics, {"bytes": params["total_bytes"]}, tool, raw)
+
+    return Trial(armed, threads, read)
 
 
 def dd_argv(params: dict[str, Any], source: str, target: str, number: int) -> list[str]:
@@ -116,8 +161,8 @@ def slowest_s(ended: list[Ended]) -> float | None:
 
 
 def _metrics(params: dict[str, Any], armed: Armed, ended: list[Ended]) -> dict[str, float]:
-    duration_s, total = armed.duration_s(), params["total_bytes"]
-    metrics = {"mb_per_s": total / 1e6 / duration_s, "mib_per_s": total / 2**20 / duration_s, "duration_s": duration_s}
+    total = params["total_bytes"]
+    metrics = _rates(total, armed.duration_s())
     slowest = slowest_s(ended)
     if slowest:
         # The published figures are dd's own; the start of GNU parallel (90 to 200 ms) is not in them.
@@ -126,13 +171,23 @@ def _metrics(params: dict[str, Any], armed: Armed, ended: list[Ended]) -> dict[s
     return metrics
 
 
+def _rates(total_bytes: int, duration_s: float) -> dict[str, float]:
+    return {
+        "mb_per_s": total_bytes / 1e6 / duration_s,
+        "mib_per_s": total_bytes / 2**20 / duration_s,
+        "duration_s": duration_s,
+    }
+
+
 def _verify(params: dict[str, Any], target: Path) -> None:
     expected = params["total_bytes"] // params["threads"]
     for number in range(params["threads"]):
         path = target / str(number)
         size = path.stat().st_size if path.exists() else 0
         if size != expected:
-            raise WorkIncomplete(f"file {number} has {size} of {expected} bytes though dd said it was done")
+            raise WorkIncomplete(
+                f"file {number} has {size} of {expected} bytes though {params['tool']} said it was done"
+            )
 
 
 def _free_bytes(folder: Path) -> int:

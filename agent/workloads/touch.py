@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
 from agent import tools as tool_box
-from agent.engine import histogram
-from agent.engine.creates import share
+from agent.engine.crew import share
 from agent.errors import WorkIncomplete
 from agent.processes import Armed, Command, Ended
+from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 from agent.workspace import Workspace, count_files, remove
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
-
-# Where `agent` was imported from, a folder or the zip: the engine's interpreter imports it from there, too.
-IMPORT_ROOT = str(Path(agent.__file__).parents[1])
-# For tests and benches only: an emulated storage that takes this much longer per create.
-NO_LATENCY_S = 0.0
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -47,13 +40,17 @@ def tools(params: dict[str, Any]) -> set[str]:
     ]
 
 
+def can_be_emulated(params: dict[str, Any]) -> bool:
+    """Whether our own engine does it."""
+    return bool(params["tool"] == "engine")
+
+
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Make the directories (outside of the time, as published) and arm the tool."""
-    del job
     params, threads = step.params, step.params["threads"]
     directories = _directories(workspace.target, threads, params["directories"])
     if params["tool"] == "engine":
-        return _engine(params, directories, workspace)
+        return _engine(job, params, directories, workspace)
     lines = touch_lines(params, directories) if params["tool"] == "touch" else [parallel_line(params, workspace.target)]
     # Without a home of its own GNU parallel would write into the user's.
     env = {"PARALLEL_HOME": str(workspace.scratch)}
@@ -98,7 +95,7 @@ def _directories(target: Path, threads: int, kind: str) -> list[str]:
     return [str(directory) for directory in directories]
 
 
-def _engine(params: dict[str, Any], directories: list[str], workspace: Workspace) -> Trial:
+def _engine(job: Job, params: dict[str, Any], directories: list[str], workspace: Workspace) -> Trial:
     pilot = workspace.target.parent / f"{workspace.target.name}-pilot"
     pilot.mkdir()
     plan = {
@@ -107,9 +104,9 @@ def _engine(params: dict[str, Any], directories: list[str], workspace: Workspace
         "directories": directories,
         "pilot_directory": str(pilot),
         "mode": "auto",
-        "latency_s": NO_LATENCY_S,
+        "emulation": engines.emulation(job, workspace),
     }
-    armed = arm_engine(plan, workspace.scratch)
+    armed = engines.arm("creates", plan, workspace.scratch)
     remove(pilot)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
@@ -120,36 +117,17 @@ def _engine(params: dict[str, Any], directories: list[str], workspace: Workspace
     return Trial(armed, params["threads"], read)
 
 
-def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
-    """Start the engine; it has chosen its mode and stands at the gate when this returns."""
-    argv = [sys.executable, "-S", "-m", "agent.engine.creates", json.dumps(plan)]
-    return Armed([Command(argv, scratch, runners=plan["threads"])], scratch, {"PYTHONPATH": IMPORT_ROOT})
-
-
 def read_engine(report: Path, params: dict[str, Any]) -> Outcome:
-    """Rate from the workers' own stamps: what starts late cannot make the others look faster."""
-    how, *workers = (json.loads(line) for line in report.read_text().splitlines())
-    created = sum(worker["files"] for worker in workers)
-    if len(workers) != params["threads"] or created != params["files"]:
-        raise WorkIncomplete(f"{len(workers)} of {params['threads']} engine workers reported {created} files")
-    duration_s = (max(w["end_ns"] for w in workers) - min(w["start_ns"] for w in workers)) / 1e9
-    bins = histogram.merge({int(value): n for value, n in w["bins"].items()} for w in workers)
-    metrics = _metrics(created, duration_s)
-    for percent in (50, 99):
-        metrics[f"create_lat_p{percent}_us"] = (histogram.percentile(bins, percent) or 0) / 1000
-    document = {
-        "schema": 1,
-        "unit": "ns",
-        "histograms": {"create_lat": {"bins": bins, "samples": created}},
-        "workers": [{key: w[key] for key in ("start_ns", "end_ns", "files")} for w in workers],
-    }
+    """The rate and the latencies of the engine."""
+    done = engines.read_report(report, threads=params["threads"], operations=params["files"])
+    metrics = {**_metrics(done.operations, done.duration_s), **done.latency_metrics("create_lat", (50, 99))}
     tool = {
         "name": "engine",
         "version": agent.VERSION,
-        "command": f"open(O_CREAT) + close in {params['threads']} {how['mode']}",
-        **how,
+        "command": f"open(O_CREAT) + close in {params['threads']} {done.how['mode']}",
+        **done.how,
     }
-    return Outcome(metrics, {"files": created}, tool, {"histograms.json": json.dumps(document).encode()})
+    return Outcome(metrics, {"files": done.operations}, tool, {"histograms.json": done.histograms("create_lat")})
 
 
 def _metrics(files: int, duration_s: float) -> dict[str, float]:

@@ -24,7 +24,7 @@ def launch(
     mount = _mount(cell, resource_id)
     environ = environment()
     document = job(
-        run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=environ.name, now=now()
+        run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
     )  # fmt: skip
     # Past the run's deadline the sweep ends the instances; until then they shall have uploaded what they have.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])

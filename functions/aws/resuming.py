@@ -3,19 +3,18 @@
 from typing import Any
 
 from aws import blackboard, ledger
-from aws.environment import environment
 from matrix.keys import Board, run_key
 from matrix.results import without_samples
 from matrix.resuming import Earlier, earlier_cells, refusal, taken_over
 
 
-def earlier(run: str) -> dict[str, Earlier]:
-    """Return what a run has of its cells. InvalidMatrix where there is no such run, or none of this environment."""
+def earlier(run: str, environment: str) -> dict[str, Earlier]:
+    """Return what a run has of its cells. InvalidMatrix where there is no such run, or none of the environment."""
     plan = blackboard.get(run_key(run, "plan.json"))
     if plan is None:
         raise refusal(run, "has no plan in the bucket of this stack")
-    if plan["environment"] != environment().name:
-        raise refusal(run, f"was measured in the environment {plan['environment']}, this is {environment().name}")
+    if plan["environment"] != environment:
+        raise refusal(run, f"was measured in the environment {plan['environment']}, this is {environment}")
     return earlier_cells(run, plan, lambda cell: blackboard.get(Board.of_cell(run, cell).result), _uploads(run))
 
 

@@ -5,11 +5,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from matrix.emulation import ENVIRONMENT
 from matrix.rendering import ABSENT, fleet_label, number, point_labels, primary_metric, storage_label
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
 
 Document = dict[str, Any]
+
+
+class NotComparable(Exception):
+    """One of two runs was emulated, the other was not: a ratio of their figures would mean nothing."""
+
 
 # In what order a reader wants to see them.
 VERDICTS = ("slower", "faster", "no difference shown", "cannot tell")
@@ -64,8 +70,9 @@ def compare(base: Document, run: Document, *, threshold: float) -> Document:
     """Compare two runs, each a summary whose points may hold `samples` (as those of result.json do).
 
     A regression is a cell that is slower by more than the threshold (0.05 is 5 %) and by more than chance explains,
-    all cells considered.
+    all cells considered. Raises NotComparable where one of the runs is emulated and the other is not.
     """
+    _refuse_mixture(base, run)
     before, after = dict(_points(base)), dict(_points(run))
     matched = [_compared(before[key], after[key]) for key in before if key in after]
     compared = [_judged(one, threshold, len(matched)) for one in _corrected(matched)]
@@ -82,6 +89,13 @@ def compare(base: Document, run: Document, *, threshold: float) -> Document:
         "regressions": sum(one.is_regression for one in compared),
         "warnings": _warnings(base, run, matched),
     }
+
+
+def _refuse_mixture(base: Document, run: Document) -> None:
+    emulated = [one["run"] for one in (base, run) if one.get("environment") == ENVIRONMENT]
+    if len(emulated) == 1:
+        [other] = [one["run"] for one in (base, run) if one["run"] not in emulated] or emulated
+        raise NotComparable(f"the storages of {emulated[0]} were emulated, those of {other} were not")
 
 
 def _points(summary: Document) -> Iterator[tuple[str, Document]]:

@@ -81,6 +81,8 @@ class Matrix(InputModel):
     """An earlier run: cells that it has measured are taken over from it, only the others are measured."""
     max_concurrent_file_systems: Annotated[int, Field(ge=1, le=40)] = 4
     """File systems that are measured at the same time; cells on one file system never are."""
+    emulate: bool = False
+    """Local runs only: play the storages as provisioned, so that the analysis must find what is known. Never on AWS."""
     objective: Objective | None = None
     """What the result must reach."""
     deadline_hours: Annotated[int | float | None, Field(gt=0, le=720, examples=[12])] = None

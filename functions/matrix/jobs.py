@@ -122,4 +122,5 @@ def _job(
         "storage": cell["storage"],
         "mount": mount,
         "workload": cell["workload"],
+        **({"emulation": cell["emulation"]} if cell.get("emulation") else {}),
     }

@@ -29,6 +29,7 @@ class PlannedCell:
     root_volume_gib: int
     metered_cost: Cost  # the part of both that is billed by use and not by the hour
     taken_from: Document | None = None  # the earlier run and cell whose result it has; then it is not measured
+    emulation: Document | None = None  # the known truth of its storage, if that is only played
     attempts: list[Document] = field(default_factory=list)  # what earlier runs uploaded without a valid result
 
     @property
@@ -55,6 +56,7 @@ class PlannedCell:
             "reserve_usd": round(self.reserve_usd, 4),
             "metered_usd": self.metered_cost.to_document(),
             "rates_usd": self.rates.to_document(),
+            **({"emulation": self.emulation} if self.emulation else {}),
             **({"taken_from": self.taken_from} if self.taken_from else {}),
             **({"attempts": self.attempts} if self.attempts else {}),
         }
@@ -100,6 +102,7 @@ class Plan:
     expected_s: float
     deadline_s: int
     cost: Cost
+    is_emulated: bool = False
     assumptions: list[str] = field(default_factory=list)
     warnings: list[Document] = field(default_factory=list)
 
@@ -114,6 +117,7 @@ class Plan:
             "schema": 1,
             "name": self.name,
             "seed": self.seed,
+            **({"emulated": True} if self.is_emulated else {}),
             "cells": [cell.to_document() for cell in self.cells],
             "file_systems": [one.to_document() for one in self.file_systems],
             "totals": {

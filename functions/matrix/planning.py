@@ -4,11 +4,12 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from matrix.emulation import marked, marked_slug, truth
 from matrix.expansion import Combination, expand, fingerprint
 from matrix.inputs import Matrix
 from matrix.naming import cell_id, unique_slugs
@@ -68,6 +69,7 @@ class _Cell:
     id: str
     file_system: str
     repetitions: int
+    is_emulated: bool = False
     earlier: Earlier = field(default_factory=lambda: Earlier(None))
 
     @cached_property
@@ -76,10 +78,16 @@ class _Cell:
         return [{"id": f"p{i:02d}", "params": one} for i, one in enumerate(params, start=1)]
 
     @property
+    def storage(self) -> Document:
+        """Its storage as plan and results have it."""
+        document = self.combination.storage.to_document()
+        return marked(document) if self.is_emulated else document
+
+    @property
     def sameness(self) -> str:
         """What tells that an earlier run has measured the very same."""
         one = self.combination
-        parts = (one.storage.to_document(), one.workload.to_document(), one.fleet.to_document())
+        parts = (self.storage, one.workload.to_document(), one.fleet.to_document())
         return sameness(*parts, self.points, self.repetitions)
 
     @cached_property
@@ -170,6 +178,7 @@ def plan(
         expected_s=expected_s + AROUND_THE_RUN_S / 30,
         deadline_s=deadline_s,
         cost=cost,
+        is_emulated=matrix.emulate,
         assumptions=assumptions(matrix, book, {one.storage["type"] for one in file_systems}),
         warnings=warnings,
     )
@@ -191,20 +200,21 @@ def shuffled(items: Sequence[Any], seed: int | str) -> list[Any]:
 def _named_cells(matrix: Matrix) -> list[_Cell]:
     """Return the cells as written, with their ids."""
     combinations = expand(matrix)
-    storage_ids = _ids([one.storage for one in combinations])
+    storage_ids = _ids([one.storage for one in combinations], marked_slug if matrix.emulate else str)
     workload_ids = _ids([one.workload for one in combinations])
     cells = []
     for one in combinations:
         file_system, workload = storage_ids[id(one.storage)], workload_ids[id(one.workload)]
-        cells.append(_Cell(one, cell_id(file_system, workload, one.fleet.slug), file_system, matrix.repetitions))
+        id_ = cell_id(file_system, workload, one.fleet.slug)
+        cells.append(_Cell(one, id_, file_system, matrix.repetitions, matrix.emulate))
     return cells
 
 
-def _ids(parts: Sequence[Storage] | Sequence[Workload]) -> dict[int, str]:
+def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], str] = str) -> dict[int, str]:
     """Return a readable unique id for each storage or workload, by its `id()`; equal ones have the same."""
     objects = {id(part): part for part in parts}
     prints = {key: fingerprint(part) for key, part in objects.items()}
-    slugs = {prints[key]: part.name or part.slug for key, part in objects.items()}
+    slugs = {prints[key]: mark(part.name or part.slug) for key, part in objects.items()}
     unique = dict(zip(slugs, unique_slugs([(slug, print_) for print_, slug in slugs.items()]), strict=True))
     return {key: unique[print_] for key, print_ in prints.items()}
 
@@ -265,7 +275,7 @@ def _plan_fresh(
     around += populate_cost
     file_system = PlannedFileSystem(
         id=group[0].file_system,
-        storage=storage.to_document(),
+        storage=group[0].storage,
         cells=[cell.id for cell in cells],
         populate=populate,
         expected_s=around_s + sum(cell.expected_s for cell in cells),
@@ -297,7 +307,7 @@ def _plan_cell(
     return PlannedCell(
         id=cell.id,
         file_system=cell.file_system,
-        storage=one.storage.to_document(),
+        storage=cell.storage,
         workload=one.workload.to_document(),
         fleet=one.fleet.to_document() | {"architecture": one.fleet.architecture},
         points=cell.points,
@@ -312,6 +322,7 @@ def _plan_cell(
         shared_cost=file_system_cost(book, one.storage, _usage(measured_s, [cell], stored_bytes)),
         metered_cost=orchestration + moved,
         attempts=cell.earlier.attempts,
+        emulation=truth(one.storage).to_document() if cell.is_emulated else None,
     )
 
 
@@ -370,6 +381,8 @@ def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> lis
         f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
         f"on-demand Linux prices of {book.region}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
     ]
+    if matrix.emulate:
+        lines.append("the storages are emulated on this machine: nothing is created on AWS, nothing below is spent")
     if any(fleet.spot for fleet in matrix.fleet) or any(one.fleet.spot for one in matrix.include):
         low, expected, high = SPOT_SHARE
         lines.append(

@@ -285,6 +285,7 @@ def _row(summary: Document, cell: Document, point: Document, label: str, figure:
 ENVIRONMENTS = {
     "local": "measured on this machine's disk, not on AWS",
     "local-vm": "measured in emulated machines, not on AWS",
+    "emulated": "emulated on this machine, no storage was measured",
     "published": "this run is itself published figures",
 }
 

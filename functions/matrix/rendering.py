@@ -34,7 +34,11 @@ LOCAL_NOTE = "Measured on this machine's disk by the local cloud: these figures 
 VM_NOTE = (
     "Measured in emulated machines by the local cloud: it proves the way, these figures say nothing about any storage."
 )
-ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE}
+EMULATED_NOTE = (
+    "Emulated: this machine played the storages as provisioned, so that the analysis can be held to a known truth. "
+    "Nothing was measured of any storage, and these figures compare with no measured ones."
+)
+ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, "emulated": EMULATED_NOTE}
 
 # A fleet of 200 has 400 volumes; all of them are in receipt.json.
 MOST_RECEIPT_ROWS = 50
@@ -123,7 +127,8 @@ def storage_label(storage: dict[str, Any]) -> str:
     names = {"ebs": "EBS", "efs": "EFS", "fsx-openzfs": "FSx for OpenZFS"}
     kind = str(storage.get("type", "storage"))
     describe = words.get(kind, _any_words)
-    details = [word for word in describe(storage) if word]
+    known = {field: value for field, value in storage.items() if field != "emulated"}
+    details = ["EMULATED"] * bool(storage.get("emulated")) + [word for word in describe(known) if word]
     name = names.get(kind, kind)
     return f"{name} ({'; '.join(details)})" if details else name
 

@@ -54,6 +54,7 @@ def cell_result(
         "points": points,
         "provenance": provenance(files),
         "instances": {"expected": count, "launched": launched},
+        **({"emulation": cell["emulation"]} if cell.get("emulation") else {}),
         "warnings": short + _warnings(files) + _findings(points),
         **({"attempts": cell["attempts"]} if cell.get("attempts") else {}),
     }
@@ -110,6 +111,7 @@ def _point_result(
     return {
         "id": point["id"],
         "params": point["params"],
+        **({"emulated": True} if cell.get("emulation") else {}),
         "metrics": {name: _metric_result(name, taken, expected_n, primary) for name in names},
         "fleet": _fleet_rates(samples, repetitions, ran),
         "latency": {name: latency(found) for name, found in sorted(histograms.items()) if any(map(any, found))},

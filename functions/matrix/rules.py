@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from matrix import limits, storages, workloads
+from matrix.emulation import emulation_problems
 from matrix.expansion import Combination, Expansion, fingerprint
 from matrix.fleets import FleetAxis
 from matrix.inputs import Matrix
@@ -125,6 +126,9 @@ def matrix_problems(matrix: Matrix) -> Problems:
     yield from _compression_problems(matrix)
     yield from _populate_problems(cells)
     yield from _history_problems(matrix, cells)
+    if matrix.emulate:
+        storages_of = [*matrix.storage, *(one.storage for one in matrix.include)]
+        yield from emulation_problems(storages_of, [*matrix.workload, *(one.workload for one in matrix.include)])
 
 
 def _amount_problems(matrix: Matrix) -> Problems:

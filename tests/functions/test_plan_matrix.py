@@ -51,6 +51,17 @@ def test_a_bad_matrix_is_refused_with_its_problems_and_leaves_nothing(stack, con
     assert documents("") == {}
 
 
+def test_a_matrix_that_wants_its_storages_emulated_is_refused_on_aws(stack, context):
+    event = load_event("plan_matrix")
+    event["matrix"]["emulate"] = True
+    event["matrix"]["workload"] = [{"type": "touch", "files": 64}]
+
+    with pytest.raises(InvalidMatrix, match=r"emulate.*only local runs can emulate their storages, and this is AWS"):
+        plan_matrix.handler(event, context)
+
+    assert documents("") == {}
+
+
 def test_more_shares_than_the_stack_has_zones_are_refused_before_anything_is_created(stack, context):
     event = load_event("plan_matrix")
     event["matrix"]["fleet"][0]["placement"] = [1, 1, 1, 1]

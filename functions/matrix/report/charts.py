@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from matrix.costs import storage_limits
 from matrix.decision.words import money
+from matrix.emulation import ENVIRONMENT
 from matrix.rendering import ABSENT, figure, interval, quantity
 from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.view import Entry, View
@@ -46,8 +47,16 @@ def sections(view: View) -> list[Section]:
         Section("timeline", "Over time", list(timelines(view))),
         Section("fleet", "The fleet: common start, instance against instance", [*skews(view), *spreads(view)]),
     ]
-    kept = [Section(one.id, one.title, [chart for chart in one.charts if chart.has_points]) for one in made]
+    kept = [
+        Section(one.id, one.title, [_marked(chart, view) for chart in one.charts if chart.has_points]) for one in made
+    ]
     return [one for one in kept if one.charts]
+
+
+def _marked(chart: Chart, view: View) -> Chart:
+    """Say of a picture that it shows emulated storages: it is shown where no note stands beside it."""
+    is_emulated = view.summary.get("environment") == ENVIRONMENT
+    return replace(chart, title=f"Emulated: {chart.title}") if is_emulated else chart
 
 
 # --- percentiles ------------------------------------------------------------------------------------------------------

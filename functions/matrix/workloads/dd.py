@@ -30,9 +30,9 @@ class DdWorkload(InputModel):
     sync: Sweep[Literal["end", "block"]] = Field(default=["end"])
     """Synchronise once at the end (conv=fsync) or with each block (oflag=sync)."""
     threads: Sweep[Annotated[int, Field(ge=1, le=256)]] = Field(default=[1])
-    """dd processes at once on each instance; they share totalSize."""
-    tool: Sweep[Literal["dd", "parallel"]] = Field(default=["dd"])
-    """dd started by the agent behind one barrier, or under GNU parallel (as published)."""
+    """dd processes (of the engine: workers) at once on each instance; they share totalSize."""
+    tool: Sweep[Literal["dd", "parallel", "engine"]] = Field(default=["dd"])
+    """dd started by the agent behind one barrier, dd under GNU parallel (as published), or the agent's own engine."""
     source: Sweep[Literal["random", "zero"]] = Field(default=["random"])
     """What is written: incompressible data, or zeros (as published)."""
 
@@ -57,6 +57,10 @@ class DdWorkload(InputModel):
         blocks = total_bytes / params["block_bytes"]
         waiting_s = blocks / params["threads"] * storage.sync_latency_s if params["sync"] == "block" else 0.0
         return Footprint(max(moving_s, waiting_s), written_bytes=total_bytes, stored_bytes=total_bytes)
+
+    def can_be_emulated(self, params: Params) -> bool:
+        """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""
+        return bool(params["tool"] == "engine")
 
     @property
     def slug(self) -> str:

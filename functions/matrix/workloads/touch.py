@@ -45,6 +45,10 @@ class TouchWorkload(InputModel):
             per_s = min(per_s, storage.effective_iops / instances)
         return Footprint(params["files"] / per_s, written_bytes=params["files"] * METERED_REQUEST_BYTES)
 
+    def can_be_emulated(self, params: Params) -> bool:
+        """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""
+        return bool(params["tool"] == "engine")
+
     @property
     def slug(self) -> str:
         """Readable id."""

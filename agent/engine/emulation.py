@@ -1,0 +1,91 @@
+"""A storage of known speed in front of a folder: the engines ask it before each operation and wait as long as it says.
+
+An operation ends at the latest of three moments: when its latency is over, when the storage has paid the operations
+(IOPS) and when it has paid the bytes (bytes/s) that came before it and its own. So a fleet that keeps w workers busy
+with operations of s bytes reaches exactly min(w / latency, iops, bytes_per_s / s): a truth that an analysis must find.
+
+What has been paid stands in a small file on the emulated storage itself, under a lock: all workers, engines and
+instances (processes of one machine, so one monotonic clock) that use the storage contend for it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import mmap
+import os
+import struct
+import time
+from typing import Any
+
+BUCKET = ".storage-matrix-emulation"
+# Until when the storage's operations and bytes are paid, in monotonic ns.
+PAID = struct.Struct("=dd")
+# A worker that woke up late starts its next operation when it should have: what the timer adds does not add up, nor
+# does a pause of all workers by a machine that has other work to do. A storage that nobody asked pays nothing ahead.
+CATCH_UP_S = 0.02
+
+
+class EmulatedStorage:
+    """One worker's view of it; `rule` is the job's `emulation` with the `path` of the bucket."""
+
+    def __init__(self, rule: dict[str, Any]) -> None:
+        """Open the bucket, or make it."""
+        self._rule = rule
+        self._ns_per_operation = 1e9 / rule["iops"] if rule.get("iops") else 0.0
+        self._ns_per_byte = 1e9 / rule["bytes_per_s"] if rule.get("bytes_per_s") else 0.0
+        self._unit_bytes = rule.get("unit_bytes") or math.inf
+        self._catch_up_ns = rule.get("catch_up_s", CATCH_UP_S) * 1e9
+        self._due_ns = 0
+        # A description of its own for each worker: flock knows nothing smaller, not even threads.
+        self._file = os.open(rule["path"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        os.ftruncate(self._file, PAID.size)
+        self._paid = mmap.mmap(self._file, PAID.size)
+
+    @classmethod
+    def of(cls, plan: dict[str, Any]) -> EmulatedStorage | None:
+        """The storage that an engine's plan wants emulated, if any."""
+        return cls(plan["emulation"]) if plan.get("emulation") else None
+
+    def create(self) -> int:
+        """Begin to create a file; returns when (monotonic ns) it may end."""
+        return self._begin(self._rule["create_s"], self._rule["create_operations"], 0)
+
+    def transfer(self, size: int, latency_s: float, *, is_merged: bool) -> int:
+        """Begin to read or write `size` bytes; returns when it may end.
+
+        Above `unit_bytes` a block counts as several operations. Merged are the blocks that the kernel gathers into
+        larger ones, ahead of a sequential reader or behind a writer that does not wait.
+        """
+        units = size / self._unit_bytes
+        return self._begin(latency_s, units if is_merged else max(1, math.ceil(units)), size)
+
+    def sync(self) -> int:
+        """Begin to synchronise what was written; returns when it may end."""
+        return self._begin(self._rule["sync_s"], 0, 0)
+
+    def wait(self, due_ns: int) -> None:
+        """Sleep until an operation may end."""
+        left_ns = due_ns - time.monotonic_ns()
+        if left_ns > 0:
+            time.sleep(left_ns / 1e9)
+
+    def _begin(self, latency_s: float, operations: float, size: int) -> int:
+        now = time.monotonic_ns()
+        start = self._due_ns if now - self._due_ns < self._catch_up_ns else now
+        due = start + latency_s * 1e9
+        if operations or size:
+            due = max(due, self._pay(start, operations * self._ns_per_operation, size * self._ns_per_byte))
+        self._due_ns = int(due)
+        return self._due_ns
+
+    def _pay(self, start: float, operations_ns: float, bytes_ns: float) -> float:
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            operations_paid, bytes_paid = PAID.unpack_from(self._paid)
+            operations_paid = max(operations_paid, start) + operations_ns
+            bytes_paid = max(bytes_paid, start) + bytes_ns
+            PAID.pack_into(self._paid, 0, operations_paid, bytes_paid)
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+        return max(operations_paid, bytes_paid)

@@ -1,0 +1,74 @@
+"""A run whose storages are emulated finds again what was provisioned, whoever shares it, and says so everywhere."""
+
+from pathlib import Path
+
+import pytest
+from runs import Cloud, matrix, start_cloud
+
+MB, MIB = 1e6, 2**20
+FSX = {
+    "type": "fsx-openzfs", "name": "fsx", "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 500,
+}  # fmt: skip
+GP3 = {"type": "ebs", "name": "gp3", "volumeType": "gp3", "sizeGiB": 8, "iops": 3000, "throughputMiBps": 125}
+CREATES = {"type": "touch", "files": 400, "threads": 8, "directories": "own"}
+WRITES = {"type": "dd", "totalSize": "48MiB", "sync": "block", "threads": 4, "tool": "engine"}
+FLEETS = [{"instanceType": "m6i.large", "count": [1, 4]}]
+# Two processors and other work beside: what is emulated is exact, what wakes up the workers is not.
+CLOSE = {"rel": 0.05}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder: Path = tmp_path_factory.mktemp("emulated")
+    with start_cloud(folder) as cloud:
+        storages = {"storage": [FSX, GP3], "workload": [CREATES, WRITES], "fleet": FLEETS}
+        yield Cloud.run(cloud, "emulated", matrix(**storages, emulate=True, maxConcurrentFileSystems=1))
+
+
+def rate(run, cell, metric):
+    """What all instances of a cell did together per second, from the first start to the last end."""
+    [found] = [one for one in run.summary()["cells"] if one["id"] == cell]
+    assert found["state"] == "measured", found["error"]
+    [together] = found["points"][0]["fleet"]
+    return together[metric]
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_creates_on_a_shared_file_system_find_its_iops_however_many_instances_contend(run, count):
+    assert rate(run, f"fsx-emulated.touch.m6i.large-x{count}", "files_per_s") == pytest.approx(500, **CLOSE)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_writes_on_a_shared_file_system_find_its_throughput_however_many_instances_contend(run, count):
+    assert rate(run, f"fsx-emulated.dd.m6i.large-x{count}", "bytes_per_s") == pytest.approx(64 * MB, **CLOSE)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_each_instance_finds_the_throughput_of_its_own_volume(run, count):
+    together = rate(run, f"gp3-emulated.dd.m6i.large-x{count}", "bytes_per_s")
+
+    assert together == pytest.approx(count * 125 * MIB, **CLOSE)
+
+
+def test_everything_that_a_run_leaves_says_that_its_storages_were_emulated(run):
+    summary = run.summary()
+    assert summary["environment"] == "emulated"
+    for cell in summary["cells"]:
+        assert cell["storage"]["emulated"] is True
+        assert "-emulated." in cell["id"]
+        assert [point["emulated"] for point in cell["points"]] == [True]
+    assert {row["emulated"] for key, row in run.rows().items() if "#POINT#" in key} == {True}
+    s3 = run.cloud.client("s3")
+    text = {
+        name: s3.get_object(Bucket=run.cloud.output("BucketName"), Key=f"runs/emulated/{name}")["Body"].read().decode()
+        for name in ("summary.csv", "summary.md", "report.html")
+    }
+    assert all("emulated" in line for line in text["summary.csv"].splitlines()[1:])
+    rows = [line for line in text["summary.md"].splitlines() if "m6i.large" in line and line.startswith("| ")]
+    assert rows
+    assert all("EMULATED" in row or "-emulated" in row for row in rows)
+    assert "Emulated: this machine played the storages" in text["report.html"]
+
+
+def test_an_emulated_run_leaves_nothing_behind(run):
+    assert run.left_behind() == {}
