@@ -113,13 +113,14 @@ def new_session(region: str) -> Any:
     return boto3.session.Session(botocore_session=core, region_name=region)
 
 
-def new_client(session: Any, service: str) -> Any:
-    """A client of one service that tries long enough."""
+def new_client(session: Any, service: str, connections: int = 10) -> Any:
+    """A client of one service that tries long enough; so many threads can use it at once."""
     from botocore.config import Config
 
     config = Config(
         connect_timeout=CONNECT_TIMEOUT_S,
         read_timeout=READ_TIMEOUT_S,
+        max_pool_connections=connections,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
     # Releases before 2023 do not look for the variable themselves.

@@ -60,12 +60,12 @@ class Job:
 
     @property
     def may_administer(self) -> bool:
-        """Whether the machine is ours to change; a lent directory lies on somebody's own machine."""
-        return str(self.mount["kind"]) != "directory"
+        """Whether the machine is ours to change; the local cloud's processes run on somebody's own machine."""
+        return str(self.mount["kind"]) != "directory" and self.environment != "local"
 
 
-def parse(body: bytes, instance_id: str) -> Job:
-    """The job that `body` describes; raises JobInvalid that lists every problem found."""
+def parse(body: bytes, instance_id: str, userid: str = "") -> Job:
+    """The job that `body` describes, for this instance; raises JobInvalid that lists every problem found."""
     try:
         document = json.loads(body)
     except ValueError as err:
@@ -86,7 +86,7 @@ def parse(body: bytes, instance_id: str) -> Job:
         heartbeat_s=float(document.get("heartbeat_s") or 30),
         barrier=BarrierRule(float(rule["poll_s"]), float(rule["timeout_s"])) if rule else None,
         storage=document["storage"],
-        mount=_lent_to(document["mount"], instance_id),
+        mount=_lent_to(document["mount"], {"{instance_id}": instance_id, "{userid}": userid}),
         workload=document["workload"],
         steps=tuple(_steps(document, params)),
         emulation=document.get("emulation"),
@@ -101,10 +101,14 @@ def _steps(document: dict[str, Any], params: dict[str, dict[str, Any]]) -> list[
     return [Step(n, s["point"], s["repetition"], params[s["point"]]) for n, s in enumerate(steps or [])]
 
 
-def _lent_to(mount: dict[str, Any], instance_id: str) -> dict[str, Any]:
-    if mount["kind"] != "directory":
-        return dict(mount)
-    return {**mount, "path": mount["path"].replace("{instance_id}", instance_id)}
+def _lent_to(mount: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """The mount with this instance's own names in its path or prefix."""
+    own = dict(mount)
+    for field in ("path", "prefix"):
+        for written, name in names.items():
+            if field in own:
+                own[field] = own[field].replace(written, name)
+    return own
 
 
 FIELDS: tuple[tuple[str, type], ...] = (
@@ -157,7 +161,10 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
 
 
 def _mount_problems(mount: dict[str, Any]) -> list[str]:
-    needs = {"ebs": ("devices", "fstype"), "nfs": ("source", "options"), "directory": ("path",)}
+    needs = {
+        **{"ebs": ("devices", "fstype"), "nfs": ("source", "options"), "directory": ("path",)},
+        **{"s3": ("bucket", "prefix", "region", "client"), "mountpoint": ("bucket", "prefix", "region")},
+    }
     kind = mount.get("kind")
     if kind not in needs:
         return [f"mount.kind: {kind!r} is none of {', '.join(needs)}"]

@@ -28,7 +28,7 @@ class Session:
 
     def __init__(self, identity: Identity, userid: str, blackboard: Blackboard, log: logging.Logger) -> None:
         """Nothing is touched yet."""
-        self.identity, self._userid = identity, userid
+        self.identity, self.userid = identity, userid
         self._blackboard, self._log = blackboard, log
         self._samples: list[dict[str, Any]] = []
         self._barrier: Barrier | None = None
@@ -52,7 +52,7 @@ class Session:
         try:
             self._require_tools(job)
             with mounts.attached(job.mount, self._log) as mounted:
-                setting = samples.Setting(job, self.identity, self._userid, host.describe(), mounted)
+                setting = samples.Setting(job, self.identity, self.userid, host.describe(), mounted)
                 self._take_samples(setting, heartbeat)
             heartbeat.say("done", **self.place())
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ class Tool:
     marker: str = ""  # what the version must contain; another program of that name is not it
     # Whether Amazon Linux has it among its supplementary packages (SPAL: those of EPEL 9, since release 2023.9).
     supplementary: bool = False
+    is_module: bool = False  # of the agent's own Python, instead of a program
 
 
 TOOLS = {
@@ -49,13 +51,26 @@ TOOLS = {
     "mount.nfs": Tool("mount.nfs", "nfs-common", "nfs-utils", ("-V",)),
     "docker": Tool("docker", "docker.io", "docker"),
     "podman": Tool("podman", "podman", None),
+    "awscrt": Tool("the AWS Common Runtime for Python", "python3-awscrt", "python3-awscrt", is_module=True),
+    # Debian and Ubuntu have none; its project has: mount-s3.deb below s3.amazonaws.com/mountpoint-s3-release/latest.
+    "mount-s3": Tool("Mountpoint for Amazon S3", "mount-s3", "mount-s3"),
     "blkid": Tool("blkid", "util-linux", "util-linux"),
 }
 
 
 def find(name: str) -> str | None:
-    """The path of a program."""
+    """The path of a program, or of a module of this Python."""
+    if name in TOOLS and TOOLS[name].is_module:
+        return _module_path(name)
     return shutil.which(name)
+
+
+def _module_path(name: str) -> str | None:
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(name).__file__
+    except ImportError:
+        return None
 
 
 def version(name: str) -> str | None:

@@ -1,7 +1,8 @@
 """The read engine: pages of records, as fast as the storage and not the tool allows, and a sample of them checked.
 
 Its plan is the point's parameters (`access`, `page_bytes`, `record_bytes`, `records`, `records_per_request`, `threads`,
-`caching`, `data_bytes`) with `mode`, `seed`, and the `path` of the data.
+`caching`, `data_bytes`) with `mode`, `seed`, and where the data is: the `reader` (`file`, `boto3`, `crt`) with the
+`path` of a file, or `region`, `bucket` and `key` of an object.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import random
 import sys
 import time
-from typing import Any
+from typing import Any, Protocol
 
 from agent.engine import crew, records
 
@@ -63,7 +64,7 @@ def asked_at_once(plan: dict[str, Any]) -> int:
 
 def measure_pilot(plan: dict[str, Any], wanted: list[int]) -> dict[str, float]:
     """Wall and processor time of fetching a page, as the first worker will; what it has cached is given back."""
-    reader = FileReader(plan)
+    reader = reader_of(plan)
     pages = page_offsets(plan, wanted[: crew.PILOT_OPERATIONS])
     reader.forget()
     pilot = crew.measure_pilot(lambda number: reader.read([pages[number % len(pages)]], 1, []))
@@ -79,12 +80,12 @@ def page_offsets(plan: dict[str, Any], wanted: list[int]) -> list[int]:
 
 def prepare(plan: dict[str, Any], wanted: list[int]) -> crew.Loop:
     """Open the data for one worker, before its time begins."""
-    reader = FileReader(plan)
+    reader = reader_of(plan)
     pages = page_offsets(plan, wanted)
     return lambda: read_all(plan, reader, wanted, pages)
 
 
-def read_all(plan: dict[str, Any], reader: FileReader, wanted: list[int], pages: list[int]) -> list[int]:
+def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int]) -> list[int]:
     """Read all pages, then check what was kept of them; returns the clock before the first request and after each."""
     record, page = plan["record_bytes"], plan["page_bytes"]
     batch = plan["records_per_request"]
@@ -100,6 +101,27 @@ def read_all(plan: dict[str, Any], reader: FileReader, wanted: list[int], pages:
     for number, content in kept:
         records.check(content, number)
     return stamps
+
+
+class Reader(Protocol):
+    """One worker's way to the data."""
+
+    page: Any  # the bytes of the last page
+
+    def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
+        """Fetch pages by their offsets, `batch` of them for a request; append the clock after each request."""
+
+    def forget(self) -> None:
+        """Make the next read ask the storage again."""
+
+
+def reader_of(plan: dict[str, Any]) -> Reader:
+    """A reader of the plan's kind; an SDK is imported only by those that need it."""
+    if plan["reader"] == "file":
+        return FileReader(plan)
+    from agent.engine import objects
+
+    return objects.reader_of(plan)
 
 
 class FileReader:

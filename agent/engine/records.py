@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import struct
 import zlib
+from collections.abc import Iterator
 
 HEADER = struct.Struct("<QII")  # number, checksum of what follows the header, mark
 MARK = 0x52454344
-CHUNK_BYTES = 4 << 20
+# Also the parts that an object is uploaded in: S3 takes no smaller ones than 5 MiB.
+CHUNK_BYTES = 8 << 20
 # The payload repeats after this many bytes, which is more than any file system compresses or deduplicates at once
 # (OpenZFS: records of up to 1 MiB), and no multiple of a power of two, so that equal payloads lie differently.
 POOL_BYTES = (16 << 20) + 4_093
@@ -30,10 +32,18 @@ class Records:
         pool = os.urandom(POOL_BYTES)
         self._pool = memoryview((pool * (chunk_bytes // POOL_BYTES + 2))[: POOL_BYTES + chunk_bytes])
 
+    def chunks(self, count: int) -> Iterator[bytearray]:
+        """Records 0 to `count` - 1, chunk by chunk."""
+        for first in range(0, count, self._per_chunk):
+            yield self.chunk(first, min(self._per_chunk, count - first))
+
+    def number_of_chunks(self, count: int) -> int:
+        """How many chunks `count` records have."""
+        return -(-count // self._per_chunk)
+
     def write(self, descriptor: int, count: int) -> None:
         """Write records 0 to `count` - 1 where the file stands."""
-        for first in range(0, count, self._per_chunk):
-            chunk = self.chunk(first, min(self._per_chunk, count - first))
+        for chunk in self.chunks(count):
             view = memoryview(chunk)
             while view:
                 view = view[os.write(descriptor, view) :]

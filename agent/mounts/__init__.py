@@ -46,7 +46,7 @@ def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
     module = _module(mount["kind"])
     path = module.attach(mount, log)
     try:
-        yield describe(mount["kind"], path)
+        yield module.describe(mount, path) if hasattr(module, "describe") else describe(mount["kind"], path)
     finally:
         module.detach(path, log)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
+from agent import uploads
 from agent.engine import histogram, reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 DIRECT_BLOCK_BYTES = 4_096
 PERCENTS = (50, 90, 99)
+HOW = {"file": "preadv", "boto3": "ranged GETs by boto3", "crt": "ranged GETs by the AWS Common Runtime"}
+PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -55,48 +59,85 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the data where this is the first step that needs it, and arm the engine."""
-    del job
     params = step.params
-    plan = {
-        **params,
-        "mode": "auto",
-        "seed": f"{step.point}/{step.repetition}",
-        "path": str(data_file(params, workspace.target.parent)),
-    }
+    data = data_object if job.mount["kind"] == "s3" else data_file
+    where = data(params, workspace.target.parent, job.mount)
+    plan = plan_of(params, f"{step.point}/{step.repetition}", where)
     armed = arm_engine(plan, workspace.scratch)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
-        return read_engine(ended[0].stdout, plan)
+        outcome = read_engine(ended[0].stdout, plan)
+        if job.mount["kind"] == "s3" and job.environment == "local":
+            outcome.warnings.append(PLAYED_S3)
+        return outcome
 
     return Trial(armed, params["threads"], read)
 
 
-def data_file(params: dict[str, Any], folder: Path) -> Path:
-    """The file of records; written once, as it outlives the step in the instance's own folder."""
-    path = folder / f"records-{params['record_bytes']}-{params['data_bytes']}"
+def plan_of(params: dict[str, Any], seed: str, where: dict[str, Any]) -> dict[str, Any]:
+    """The engine's plan."""
+    # The Common Runtime has threads of its own, which a forked process would lack.
+    mode = "threads" if where["reader"] == "crt" else "auto"
+    return {**params, "mode": mode, "seed": seed, **where}
+
+
+def _name(params: dict[str, Any]) -> str:
+    return f"records-{params['record_bytes']}-{params['data_bytes']}"
+
+
+def data_object(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> dict[str, Any]:
+    """The object of records and who reads it; uploaded once, which a file in the instance's folder notes."""
+    key = f"{mount['prefix']}/{_name(params)}"
+    where = {"reader": mount["client"], "region": mount["region"], "bucket": mount["bucket"], "key": key}
+    noted = folder / _name(params)
+    if not noted.exists():
+        uploads.put_records(where, Records(params["record_bytes"]), params["data_bytes"] // params["record_bytes"])
+        noted.touch()
+    return where
+
+
+def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The file of records and who reads it; written once, as it outlives the step in the instance's own folder."""
+    path = folder / _name(params)
+    where = {"reader": "file", "path": str(path)}
     if path.exists():
-        return path
-    half_written = path.with_suffix(".part")
+        return where
     try:
-        descriptor = os.open(half_written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             Records(params["record_bytes"]).write(descriptor, params["data_bytes"] // params["record_bytes"])
             # Only what has reached the storage can be dropped from the cache, and is read from the storage.
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        half_written.rename(path)
     except OSError as err:
         raise WorkIncomplete(
             f"the {params['data_bytes']} bytes to read could not be written: {err.strerror}; write a smaller dataSize"
         ) from err
-    return path
+    return where
+
+
+def tool_of(reader: str) -> dict[str, str]:
+    """What read: the engine itself, or the client that it uses."""
+    if reader == "file":
+        return {"name": "engine", "version": agent.VERSION}
+    package = {"boto3": "boto3", "crt": "awscrt"}[reader]
+    return {"name": package, "version": importlib.metadata.version(package)}
+
+
+def past_cache(plan: dict[str, Any]) -> str:
+    """What stood between the reader and the storage; between an object and its reader stands nothing."""
+    if plan["reader"] != "file":
+        return ""
+    return ", O_DIRECT" if plan["caching"] == "direct" else ", through the page cache, given back before (fadvise)"
 
 
 def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
     """Start the engine; it has chosen its mode and stands at the gate when this returns."""
-    argv = [sys.executable, "-S", "-m", "agent.engine.reads", json.dumps(plan)]
+    # -S starts faster; the SDKs are found without it only.
+    alone = ["-S"] if plan["reader"] == "file" else []
+    argv = [sys.executable, *alone, "-m", "agent.engine.reads", json.dumps(plan)]
     return Armed([Command(argv, scratch, runners=plan["threads"])], scratch, {"PYTHONPATH": IMPORT_ROOT})
 
 
@@ -125,13 +166,10 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
         "histograms": {"read_lat": {"bins": bins, "samples": requests}},
         "workers": [{key: w[key] for key in ("start_ns", "end_ns", "operations")} for w in workers],
     }
-    past = (
-        "O_DIRECT" if plan["caching"] == "direct" else "through the page cache, which was given back before (fadvise)"
-    )
     tool = {
-        "name": "engine",
-        "version": agent.VERSION,
-        "command": f"{plan['access']} preadv of {plan['page_bytes']} bytes, {past}, in {plan['threads']} {how['mode']}",
+        **tool_of(plan["reader"]),
+        "command": f"{plan['access']} {HOW[plan['reader']]} of {plan['page_bytes']} bytes{past_cache(plan)}, "
+        f"in {plan['threads']} {how['mode']}",
         "checked_records": plan["threads"] * -(-reads.requests_of_each(plan) // reads.requests_per_check(plan)),
         **how,
     }

@@ -59,14 +59,18 @@ def test_every_record_is_read_and_the_rates_are_those_of_the_workers_clocks(
     assert list(storage.iterdir()) == []
 
 
+def data_path(params, folder):
+    return Path(read.data_file(params, folder)["path"])
+
+
 def test_the_data_is_written_once_and_outlives_the_step_that_wrote_it(tmp_path):
     workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
     first = workspaces.fresh(0)
-    file = read.data_file(read_params(), first.target.parent)
+    file = data_path(read_params(), first.target.parent)
     made = file.stat()
     workspaces.done(first)
 
-    again = read.data_file(read_params(access="random", threads=1), workspaces.fresh(1).target.parent)
+    again = data_path(read_params(access="random", threads=1), workspaces.fresh(1).target.parent)
 
     assert again == file
     assert (again.stat().st_ino, again.stat().st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
@@ -84,11 +88,11 @@ def test_data_that_does_not_fit_is_named_with_a_way_out(tmp_path):
         read.data_file(read_params(), tmp_path / "no-folder")
 
 
-def engine(params, tmp_path, mode="auto", file=None):
-    """Run the engine over a folder's data; its outcome."""
+def engine(params, tmp_path, mode="auto", where=None):
+    """Run the engine over a folder's data, or over what `where` says; its outcome."""
     scratch = tmp_path / "scratch"
     scratch.mkdir(exist_ok=True)
-    plan = {**params, "mode": mode, "seed": "1", "path": str(file or read.data_file(params, tmp_path))}
+    plan = {**params, "mode": mode, "seed": "1", **(where or read.data_file(params, tmp_path))}
     armed = read.arm_engine(plan, scratch)
     armed.release()
     [ended] = armed.wait()
@@ -117,11 +121,11 @@ def test_both_modes_read_the_same(tmp_path, mode, access):
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_a_storage_that_returns_something_else_fails_the_sample(tmp_path, harm, said, mode):
     params = read_params(access="random", page_bytes=8 * KIB)
-    file = read.data_file(params, tmp_path)
+    file = data_path(params, tmp_path)
     file.write_bytes(harm(file.read_bytes()))
 
     with pytest.raises(ToolFailed, match=said):
-        engine(params, tmp_path, mode, file)
+        engine(params, tmp_path, mode)
 
 
 def test_random_reads_take_every_record_once_and_threads_share_them():
@@ -173,7 +177,7 @@ def test_a_file_of_records_has_them_all_whatever_their_size(tmp_path, record_byt
 
 def test_what_cached_reads_have_read_ahead_of_their_time_is_given_back(tmp_path):
     params = read_params(caching="cached")
-    plan = {**params, "path": str(read.data_file(params, tmp_path))}
+    plan = {**params, **read.data_file(params, tmp_path)}
     if _is_tmpfs(tmp_path):
         pytest.skip("memory has no cache in front of it")
 

@@ -45,7 +45,7 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
     [
         ({"schema": 2}, "schema: 2 is unknown to this agent"),
         ({"points": []}, "there is nothing to measure"),
-        ({"workload": {"type": "golf"}}, "workload.type: 'golf' is none of touch, dd, fio, build, transfer"),
+        ({"workload": {"type": "golf"}}, "workload.type: 'golf' is none of touch, dd, fio, read, build, transfer"),
         ({"mount": {"kind": "directory", "path": "x"}}, "mount.path: 'x' is not absolute"),
         ({"bucket": None}, "bucket: None is not a str"),
     ],

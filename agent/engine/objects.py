@@ -1,0 +1,110 @@
+"""Readers of an object in S3: a page is a ranged GET, by the client that the plan says."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Any, Callable
+from urllib.parse import quote, urlsplit
+
+from agent.blackboard import new_client, new_session
+from agent.engine.records import RecordWrong
+
+_lock = threading.Lock()
+_made: dict[int, Any] = {}
+
+
+def reader_of(plan: dict[str, Any]) -> ObjectReader:
+    """One worker's reader."""
+    return ObjectReader(plan, {"boto3": boto3_get, "crt": crt_get}[plan["reader"]](plan))
+
+
+class ObjectReader:
+    """Reads pages of an object; `get` fetches the bytes from one offset to another, both included."""
+
+    def __init__(self, plan: dict[str, Any], get: Callable[[int, int], bytes]) -> None:
+        """Nothing is asked yet."""
+        self._page_bytes = plan["page_bytes"]
+        self._get = get
+        self.page = b""
+
+    def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
+        """Fetch pages one after another: S3 answers for one range at a time."""
+        for first in range(0, len(pages), batch):
+            for offset in pages[first : first + batch]:
+                self.page = self._get(offset, offset + self._page_bytes - 1)
+                if len(self.page) != self._page_bytes:
+                    raise RecordWrong(f"the object ends within the page at {offset}")
+            stamps.append(time.monotonic_ns())
+
+    def forget(self) -> None:
+        """Nothing of an object is cached here."""
+
+
+def boto3_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:
+    """GetObject of boto3, over connections that are kept."""
+    client = once(lambda: new_client(new_session(plan["region"]), "s3", plan["threads"]))
+
+    def get(first: int, last: int) -> bytes:
+        found = client.get_object(Bucket=plan["bucket"], Key=plan["key"], Range=f"bytes={first}-{last}")
+        return bytes(found["Body"].read())
+
+    return get
+
+
+def crt_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:
+    """GET by the client of the AWS Common Runtime, which splits large ranges and has threads of its own."""
+    from awscrt import http, s3
+
+    client = once(lambda: crt_client(plan["region"]))
+    host, path = address(plan)
+
+    def get(first: int, last: int) -> bytes:
+        body = bytearray(last - first + 1)
+
+        def keep(chunk: bytes, offset: int, **_: object) -> None:
+            body[offset - first : offset - first + len(chunk)] = chunk
+
+        headers = http.HttpHeaders([("host", host), ("range", f"bytes={first}-{last}")])
+        request = http.HttpRequest("GET", path, headers)
+        client.make_request(type=s3.S3RequestType.GET_OBJECT, request=request, on_body=keep).finished_future.result()
+        return bytes(body)
+
+    return get
+
+
+def crt_client(region: str) -> Any:
+    """A client of the Common Runtime with the keys of the instance's role, which boto3 renews."""
+    from awscrt import auth, io, s3
+
+    keys = new_session(region).get_credentials()
+
+    def current() -> Any:
+        frozen = keys.get_frozen_credentials()
+        return auth.AwsCredentials(frozen.access_key, frozen.secret_key, frozen.token)
+
+    is_plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
+    return s3.S3Client(
+        bootstrap=io.ClientBootstrap.get_or_create_static_default(),
+        region=region,
+        credential_provider=auth.AwsCredentialsProvider.new_delegate(current),
+        tls_mode=s3.S3RequestTlsMode.DISABLED if is_plain else s3.S3RequestTlsMode.ENABLED,
+    )
+
+
+def address(plan: dict[str, Any]) -> tuple[str, str]:
+    """Host and path of the object: in the bucket's own domain, or below an endpoint that is set."""
+    key = quote(plan["key"])
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint:
+        return urlsplit(endpoint).netloc, f"/{plan['bucket']}/{key}"
+    return f"{plan['bucket']}.s3.{plan['region']}.amazonaws.com", f"/{key}"
+
+
+def once(make: Callable[[], Any]) -> Any:
+    """One client for all threads of a process, and another after a fork: connections are not for two processes."""
+    with _lock:
+        if os.getpid() not in _made:
+            _made[os.getpid()] = make()
+        return _made[os.getpid()]

@@ -1,0 +1,36 @@
+"""S3 through Mountpoint: the instance's own prefix of a bucket as a file system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import mounts
+from agent.errors import MountFailed
+
+if TYPE_CHECKING:
+    import logging
+
+
+def tools(mount: dict[str, Any]) -> set[str]:
+    """Mountpoint itself."""
+    del mount
+    return {"mount-s3"}
+
+
+def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
+    """Mount; Mountpoint ends with 0 once the file system is there."""
+    path = mounts.MOUNT_POINT
+    path.mkdir(parents=True, exist_ok=True)
+    # The slash: without it the prefix would also be that of other names that begin so.
+    command = ["mount-s3", "--region", mount["region"], "--prefix", f"{mount['prefix']}/", mount["bucket"], str(path)]
+    said = mounts.command_result(command)
+    if said.returncode != 0:
+        raise MountFailed(f"'{' '.join(command)}' ended with {said.returncode}: {said.stderr.strip()}")
+    log.info("mounted s3://%s/%s at %s", mount["bucket"], mount["prefix"], path)
+    return path
+
+
+def detach(path: Path, log: logging.Logger) -> None:
+    """Unmount."""
+    mounts.unmount(path, log)
