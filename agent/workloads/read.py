@@ -15,7 +15,7 @@ from agent.engine import histogram, reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
 from agent.processes import Armed, Command, Ended
-from agent.workloads.touch import IMPORT_ROOT
+from agent.workloads.engines import IMPORT_ROOT
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 from agent.workspace import Workspace
 
