@@ -67,6 +67,40 @@ def test_an_efs_is_deleted_step_by_step_until_efs_does_not_know_it(stack):
     assert efs.find(TOKEN) is None
 
 
+@pytest.fixture
+def lose_answer(monkeypatch):
+    """A call of EFS that takes effect twice: botocore asks again when an answer is lost."""
+
+    def lose(operation: str) -> None:
+        call = getattr(client("efs"), operation)
+        monkeypatch.setattr(client("efs"), operation, lambda **request: [call(**request), call(**request)][-1])
+
+    return lose
+
+
+def test_an_efs_whose_creation_was_not_heard_of_is_found(stack, lose_answer):
+    lose_answer("create_file_system")
+
+    made = efs.create(TOKEN, EFS, TAGS)
+
+    assert [found["FileSystemId"] for found in boto3.client("efs").describe_file_systems()["FileSystems"]] == [made]
+
+
+def test_mount_targets_whose_creation_was_not_heard_of_are_found(stack, lose_answer):
+    made = efs.create(TOKEN, EFS, TAGS)
+    lose_answer("create_mount_target")
+
+    assert [efs.is_ready(made), efs.is_ready(made)] == [False, True]
+
+
+def test_mount_targets_whose_deletion_was_not_heard_of_are_gone(stack, lose_answer):
+    made = efs.create(TOKEN, EFS, TAGS)
+    efs.is_ready(made)
+    lose_answer("delete_mount_target")
+
+    assert [efs.delete(made) for _ in range(3)][-1] is True
+
+
 def test_a_provisioned_efs_has_the_throughput_that_was_asked_for(stack):
     efs.create(TOKEN, EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1024}, TAGS)
 

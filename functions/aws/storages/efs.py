@@ -35,8 +35,12 @@ def create(token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> s
         request["AvailabilityZoneName"] = network.availability_zone(network.subnets()[0])
     try:
         return efs.create_file_system(**request)["FileSystemId"]
-    except efs.exceptions.FileSystemAlreadyExists as error:
-        return error.response["FileSystemId"]
+    except efs.exceptions.FileSystemAlreadyExists:
+        # An attempt before this one took effect and its answer was lost.
+        found = find(token)
+        if found is None:
+            raise
+        return found
 
 
 def find(token: str) -> str | None:
@@ -59,10 +63,20 @@ def is_ready(resource_id: str) -> bool:
     wanted = network.subnets()[:1] if found.get("AvailabilityZoneName") else network.subnets()
     missing = set(wanted) - {target["SubnetId"] for target in targets}
     for subnet in sorted(missing):
-        client("efs").create_mount_target(
+        _create_mount_target(resource_id, subnet)
+    return not missing and all(target["LifeCycleState"] == "available" for target in targets)
+
+
+def _create_mount_target(resource_id: str, subnet: str) -> None:
+    efs = client("efs")
+    try:
+        efs.create_mount_target(
             FileSystemId=resource_id, SubnetId=subnet, SecurityGroups=[network.file_system_security_group()]
         )
-    return not missing and all(target["LifeCycleState"] == "available" for target in targets)
+    except efs.exceptions.MountTargetConflict:
+        # Made by an attempt whose answer was lost: the next look finds it. After a conflict of another kind the file
+        # system never becomes ready, and the time limit of its creation says so.
+        return
 
 
 def mount(resource_id: str, _storage: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +94,7 @@ def delete(resource_id: str) -> bool:
     try:
         for target in _mount_targets(resource_id):
             if target["LifeCycleState"] not in ("deleting", "deleted"):
-                efs.delete_mount_target(MountTargetId=target["MountTargetId"])
+                _delete_mount_target(target["MountTargetId"])
         if _mount_targets(resource_id):
             return False
         [found] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
@@ -90,6 +104,14 @@ def delete(resource_id: str) -> bool:
         return found["LifeCycleState"] == "deleted"
     except efs.exceptions.FileSystemNotFound:
         return True
+
+
+def _delete_mount_target(mount_target_id: str) -> None:
+    efs = client("efs")
+    try:
+        efs.delete_mount_target(MountTargetId=mount_target_id)
+    except efs.exceptions.MountTargetNotFound:
+        return  # gone by an attempt whose answer was lost
 
 
 def _mount_targets(resource_id: str) -> list[dict[str, Any]]:
