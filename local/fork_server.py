@@ -13,6 +13,7 @@ import ctypes
 import gc
 import json
 import os
+import pkgutil
 import select
 import signal
 import socket
@@ -35,6 +36,7 @@ def preload() -> None:
         import aws_lambda_powertools.metrics
         import aws_lambda_powertools.utilities.typing  # noqa: F401
         import boto3
+        from pydantic import BaseModel  # noqa: F401 - pydantic imports its machinery when this is asked for
 
         # The models of the services stay with the default session, which the sandboxes inherit: 120 ms for EC2's alone.
         boto3.setup_default_session()
@@ -45,6 +47,47 @@ def preload() -> None:
     gc.freeze()
 
 
+class DeployedCode:
+    """The packages of the deployed code, imported once for all its sandboxes: half of what a cold start costs.
+
+    As pydantic and numpy, they must not look at the environment when they are imported; modules of functions, which
+    may (they make loggers), are left to the sandboxes.
+    """
+
+    def __init__(self) -> None:
+        self._path: list[str] = []
+        self._names: set[str] = set()
+
+    def load(self, path: list[str]) -> None:
+        """Import the packages found in `path` instead of those of another one; a failure is the function's own."""
+        if path == self._path:
+            return
+        for name in self._names:
+            sys.modules.pop(name, None)
+        self._path, known = path, set(sys.modules)
+        sys.path[:0] = path
+        try:
+            for found in pkgutil.walk_packages(path, onerror=lambda _: None):
+                if "." in found.name:
+                    _import(found.name)
+        finally:
+            del sys.path[: len(path)]
+        ours = tuple(path)
+        self._names = {
+            name
+            for name in set(sys.modules) - known
+            if str(getattr(sys.modules[name], "__file__", None) or "").startswith(ours)
+        }
+        gc.freeze()
+
+
+def _import(name: str) -> None:
+    try:
+        __import__(name)
+    except Exception as err:
+        print(f"{name} is not imported beforehand: {err!r}", file=sys.stderr, flush=True)
+
+
 class ForkServer:
     """The loop: start what is asked for, tell what has ended, end everything when the channel closes."""
 
@@ -52,6 +95,7 @@ class ForkServer:
         self._channel = channel
         self._children: dict[int, int] = {}
         self._libc = ctypes.CDLL(None)
+        self._code = DeployedCode()
         self._wake_in, wake_out = os.pipe()
         for descriptor in (self._wake_in, wake_out):
             os.set_blocking(descriptor, False)
@@ -76,6 +120,8 @@ class ForkServer:
         self._end_all()
 
     def _start(self, request: dict) -> None:
+        if "handler" in request:
+            self._code.load(request["path"])
         pid = os.fork()
         if pid == 0:
             try:

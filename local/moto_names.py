@@ -54,6 +54,8 @@ NAMES = {
     "moto.core.config": ["default_user_config"],
     "moto.core.responses": ["BaseResponse.call_action", "BaseResponse._get_action", "BaseResponse.serialized"],
     "moto.dynamodb.responses": ["DynamoHandler.call_action"],
+    "moto.backends": ["list_of_moto_modules"],
+    "moto.ec2.models.elastic_block_store": ["EBSBackend.describe_snapshots"],
     "moto.ec2.models.instances": [
         "Instance.add_block_device",
         "Instance.terminate",

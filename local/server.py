@@ -106,8 +106,12 @@ class Cloud:
 
         moto_names.check()
         self._correct_moto(endpoint, starter)
+        from moto import backends
         from moto.server import ThreadedMotoServer
 
+        # moto lists its own folder at each request
+        modules = list(backends.list_of_moto_modules())
+        backends.list_of_moto_modules = lambda: modules
         server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
         server.start()
 

@@ -55,12 +55,13 @@ def names(cloud) -> dict[str, str]:
         ),
         "Layered": function(CODE, Layers=[{"Ref": "Layer"}], Tags=[{"Key": "a", "Value": "b"}], **variables),
         "Single": function(CODE, Timeout=5, ReservedConcurrentExecutions=1),
+        "Packaged": function(CODE),
         "Broken": function("import no_such_module\ndef handler(event, context): pass"),
         "UsesLayer": function(
             "import layered\ndef handler(event, context): return layered.VALUE", Layers=[{"Ref": "Layer"}]
         ),
     }
-    outputs = {name: {"Value": {"Ref": name}} for name in ("Plain", "Layered", "Single", "Broken", "UsesLayer")}
+    outputs = {name: {"Value": {"Ref": name}} for name in resources if name not in ("Role", "Logs", "Layer")}
     return cloud.deploy("functions", {"Resources": resources, "Outputs": outputs})
 
 
@@ -151,6 +152,21 @@ def test_layers_are_unpacked_and_opt_points_at_them(call, cloud, names):
     assert value == 42
     # moto alone drops layers and tags of functions made by CloudFormation
     assert cloud.client("lambda").list_tags(Resource=payload["arn"])["Tags"]["a"] == "b"
+
+
+def test_new_code_of_a_function_is_what_runs_its_packages_too(call, cloud, names):
+    client = cloud.client("lambda")
+    answers = []
+    for value in (1, 2):
+        package = io.BytesIO()
+        with zipfile.ZipFile(package, "w") as content:
+            content.writestr("index.py", "from pack.core import VALUE\ndef handler(event, context): return VALUE")
+            content.writestr("pack/__init__.py", "")
+            content.writestr("pack/core.py", f"VALUE = {value}")
+        client.update_function_code(FunctionName=names["Packaged"], ZipFile=package.getvalue())
+        answers.append(call("Packaged")[1])
+
+    assert answers == [1, 2]
 
 
 def test_the_packages_of_the_project_are_importable_and_warm(call):

@@ -57,6 +57,12 @@ def test_ec2_keep_volume_performance(client):
     assert {v.get("Throughput") for v in client("ec2").describe_volumes()["Volumes"]} == {None}
 
 
+def test_ec2_leave_out_public_snapshots(client):
+    own = client("ec2").describe_snapshots(OwnerIds=["self"])["Snapshots"]
+
+    assert own
+
+
 def test_ec2_profile_on_every_instance(client):
     client("iam").create_instance_profile(InstanceProfileName="p")
     instances = launch(client("ec2"), IamInstanceProfile={"Name": "p"})
