@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test check lint types format schema predictions graph lock bench vm clean
+.PHONY: help install demo test faults check lint types format schema predictions graph lock bench vm clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,11 @@ test: $(VENV)/.dev  ## Run all tests
 
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 7 minutes)
 	@STORAGE_MATRIX_VM_TESTS=1 $(BIN)/python -m pytest -rs tests/statemachine/test_vm_fleet.py
+
+# Bytecode, because PYTHONDONTWRITEBYTECODE would make each of some thousand processes compile boto3 anew.
+faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (an hour; goes on where it was)
+	@$(BIN)/python -m compileall -q -j0 $(VENV)/lib >/dev/null || true
+	@$(BIN)/python -u tests/faults/harness.py
 
 check: $(VENV)/.dev lint types test  ## The whole gate: format, lint, types, template, state machine, tests
 
