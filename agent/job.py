@@ -162,8 +162,12 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
 
 def _mount_problems(mount: dict[str, Any]) -> list[str]:
     needs = {
-        **{"ebs": ("devices", "fstype"), "nfs": ("source", "options"), "directory": ("path",)},
-        **{"s3": ("bucket", "prefix", "region", "client"), "mountpoint": ("bucket", "prefix", "region")},
+        "ebs": ("devices", "fstype"),
+        "instance-store": ("fstype",),
+        "nfs": ("source", "options"),
+        "s3": ("bucket", "prefix", "region", "client"),
+        "mountpoint": ("bucket", "prefix", "region"),
+        "directory": ("path",),
     }
     kind = mount.get("kind")
     if kind not in needs:

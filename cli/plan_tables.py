@@ -53,8 +53,8 @@ def file_systems(plan: dict[str, Any]) -> Table:
     table.add_column("Cost (low–high)", justify="right", no_wrap=True)
     for system in plan["file_systems"]:
         name = system["id"] + (" + cache" if system.get("populate") else "")
-        # Volumes live and die with the instances of a cell, so the cell's price has them.
-        is_cells_own = system["storage"]["type"] == "ebs" and not system.get("populate")
+        # Disks live and die with the instances of a cell, so the cell's price has them.
+        is_cells_own = system["storage"]["type"] in ("ebs", "instance-store") and not system.get("populate")
         cost = "with its cells" if is_cells_own else money_range(system.get("cost_usd"))
         table.add_row(name, storage_label(system["storage"]), str(len(system["cells"])), cost)
     return table

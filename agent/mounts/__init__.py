@@ -92,4 +92,4 @@ def _unescape(field: str) -> str:
 
 
 def _module(kind: str) -> Any:
-    return importlib.import_module(f"agent.mounts.{kind}")
+    return importlib.import_module(f"agent.mounts.{kind.replace('-', '_')}")

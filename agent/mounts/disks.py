@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 EBS_MODEL = "Amazon Elastic Block Store"
+INSTANCE_STORE_MODEL = "Amazon EC2 NVMe Instance Storage"
+# Where a disk tells no model (virtio), its serial number tells: EBS's begin with vol.
+INSTANCE_STORE_SERIAL = re.compile(r"AWS[0-9A-F]{17}")
 # struct nvme_admin_cmd, opcode 6 (identify), CNS 1 (controller): linux/nvme_ioctl.h
 NVME_IOCTL_ADMIN_CMD = 0xC0484E41
 IDENTIFY, CONTROLLER = 0x06, 1
@@ -51,6 +54,15 @@ def find(device: str, root: Path = Path("/")) -> Path | None:
         if disk.model == EBS_MODEL and asked_name(dev / disk.name) in (name, re.sub(r"^sd", "xvd", name)):
             return dev / disk.name
     return None
+
+
+def instance_stores(root: Path = Path("/")) -> list[Path]:
+    """The devices of the disks that came with the instance and hold nothing of the system's."""
+    return [
+        root / "dev" / disk.name
+        for disk in all_disks(root)
+        if disk.model == INSTANCE_STORE_MODEL or INSTANCE_STORE_SERIAL.fullmatch(disk.serial)
+    ]
 
 
 def asked_name(device: Path) -> str | None:

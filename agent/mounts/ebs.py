@@ -28,13 +28,17 @@ def tools(mount: dict[str, Any]) -> set[str]:
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     """Wait for the volumes, stripe them if they are several, then mount."""
     found = [wait_for_disk(device, log) for device in mount["devices"]]
-    disk = found[0] if len(found) == 1 else stripe(found, log)
+    return mount_disk(found[0] if len(found) == 1 else stripe(found, log), mount["fstype"], log)
+
+
+def mount_disk(disk: Path, fstype: str, log: logging.Logger) -> Path:
+    """Make a file system on the disk if there is none, and mount it."""
     if not has_file_system(disk):
-        _run([*MAKE.get(mount["fstype"], [f"mkfs.{mount['fstype']}"]), str(disk)])
+        _run([*MAKE.get(fstype, [f"mkfs.{fstype}"]), str(disk)])
     path = mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
     # Without noatime each read of a file is also a write.
-    _run(["mount", "-t", mount["fstype"], "-o", "noatime", str(disk), str(path)])
+    _run(["mount", "-t", fstype, "-o", "noatime", str(disk), str(path)])
     log.info("mounted %s at %s", disk, path)
     return path
 

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from matrix.pricing import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
 from matrix.storages import Storage
 from matrix.storages.efs import EfsStorage
+from matrix.storages.instance_store import InstanceStoreStorage
 from matrix.workloads import Workload
 
 Document = Mapping[str, Any]
@@ -191,7 +192,8 @@ def _storage(document: Document) -> Storage | None:
 def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str]]:
     """Return the most that a fleet of `count` can get from its storage, by the unit that a chart shows, in words."""
     storage = _storage(document)
-    if storage is None:
+    # What an instance store can do is not known by its type.
+    if storage is None or isinstance(storage, InstanceStoreStorage):
         return {}
     instances = 1 if storage.is_shared else count
     bytes_per_s = storage.bandwidth_bytes_per_s * instances

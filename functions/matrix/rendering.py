@@ -124,7 +124,7 @@ def instant(epoch: float | None) -> str:
 def storage_label(storage: dict[str, Any]) -> str:
     """Name a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`."""
     words = {"ebs": _ebs_words, "efs": _efs_words, "fsx-openzfs": _fsx_words}
-    names = {"ebs": "EBS", "efs": "EFS", "fsx-openzfs": "FSx for OpenZFS"}
+    names = {"ebs": "EBS", "efs": "EFS", "fsx-openzfs": "FSx for OpenZFS", "instance-store": "Instance store"}
     kind = str(storage.get("type", "storage"))
     describe = words.get(kind, _any_words)
     known = {field: value for field, value in storage.items() if field != "emulated"}

@@ -16,6 +16,7 @@ from matrix.pace import Work, poll_interval_s, turns_of
 from matrix.parts import Part, Rule, check
 from matrix.problems import Path, Problem, Problems, path_text, shorten
 from matrix.sizes import format_size
+from matrix.storages.instance_store import InstanceStoreStorage, room_gib, stores
 
 # A plan of more cells than Step Functions starts children for has not been tried: a warning. Above the second figure
 # the plan itself would not fit into the memory of the function that writes it.
@@ -122,6 +123,7 @@ def matrix_problems(matrix: Matrix) -> Problems:
     if not cells:
         yield Problem("exclude", f"a list of {len(matrix.exclude)}", "leaves no cell to measure", "exclude less")
     yield from _duplicate_problems(matrix, cells)
+    yield from _instance_store_problems(cells)
     yield from _room_problems(matrix, cells)
     yield from _compression_problems(matrix)
     yield from _populate_problems(cells)
@@ -211,18 +213,33 @@ def _path_of_workload(matrix: Matrix, cell: Combination) -> str:
     return f"{path_text(cell.path)}.workload"
 
 
+def _instance_store_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for each instance type that a cell wants an instance store of and that has none."""
+    reported: set[tuple[Path, str]] = set()
+    for cell in cells:
+        kind = cell.fleet.instance_type
+        if not isinstance(cell.storage, InstanceStoreStorage) or kind in stores() or (cell.path, kind) in reported:
+            continue
+        reported.add((cell.path, kind))
+        family = f"{kind.partition('.')[0]}d."
+        alike = next((one for one in stores() if one == kind.replace(f"{family[:-2]}.", family)), "m6id.4xlarge")
+        path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
+        rule = "has no NVMe instance store (instance_stores.json lists the types that have one)"
+        fix = f"write {alike}, or exclude it on {cell.storage.slug}"
+        yield Problem(path_text((*path, "instanceType")), kind, rule, fix)
+
+
 def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a problem for each workload that does not fit on a storage of the same cell."""
-    largest: dict[tuple[int, int], Combination] = {}
+    largest: dict[tuple[int, int, float | None], Combination] = {}
     for cell in cells:
-        pair = (id(cell.storage), id(cell.workload))
-        if pair not in largest or cell.fleet.count > largest[pair].fleet.count:
-            largest[pair] = cell
+        alike = (id(cell.storage), id(cell.workload), _room_gib(cell))
+        if alike not in largest or cell.fleet.count > largest[alike].fleet.count:
+            largest[alike] = cell
     for cell in largest.values():
-        gib = getattr(cell.storage, "size_gib", None) or getattr(cell.storage, "storage_capacity_gib", None)
-        if gib is None:
+        gib = _room_gib(cell)
+        if not gib:
             continue
-        gib *= getattr(cell.storage, "volumes", 1)
         instances = cell.fleet.count if cell.storage.is_shared else 1
         stored = max(
             cell.workload.footprint(point, cell.storage, instances).stored_bytes for point in cell.workload.points()
@@ -237,9 +254,17 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             yield Problem(
                 f"{_path_of_workload(matrix, cell)}.{size_field}",
                 format_size(int(stored)),
-                f"{of_all}{format_size(int(stored))} do not fit on {cell.storage.slug} ({gib} GiB)",
+                f"{of_all}{format_size(int(stored))} do not fit on {cell.storage.slug} ({gib:.0f} GiB)",
                 f"write a smaller {size_field}, or {needed} GiB of storage",
             )
+
+
+def _room_gib(cell: Combination) -> float | None:
+    """Return the GiB of a cell's storage as one of its instances sees it; None where there is no end to it."""
+    if isinstance(cell.storage, InstanceStoreStorage):
+        return room_gib(cell.fleet.instance_type)
+    gib = getattr(cell.storage, "size_gib", None) or getattr(cell.storage, "storage_capacity_gib", None)
+    return None if gib is None else float(gib * getattr(cell.storage, "volumes", 1))
 
 
 def _compression_problems(matrix: Matrix) -> Problems:

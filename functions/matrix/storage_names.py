@@ -11,6 +11,7 @@ Document = Mapping[str, Any]
 # What tells storages of one kind apart, with its unit.
 FIGURES = {
     "ebs": {"sizeGiB": "GiB", "iops": "IOPS", "throughputMiBps": "MiB/s", "raid0": "volumes as RAID-0"},
+    "instance-store": {},
     "efs": {"provisionedThroughputMiBps": "MiB/s"},
     "fsx-openzfs": {
         **{"deploymentType": "", "storageCapacityGiB": "GiB", "throughputCapacityMBps": "MB/s", "iops": "IOPS"},
@@ -36,6 +37,7 @@ class StorageName:
             "ebs": f"EBS {storage.get('volumeType') or ''}",
             "efs": f"EFS {storage.get('throughputMode') or ''}{_efs_words(storage)}",
             "fsx-openzfs": "FSx OpenZFS",
+            "instance-store": "Instance store",
         }
         known = {
             field: f"{storage[field]} {unit}".strip()

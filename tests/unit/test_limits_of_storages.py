@@ -1,7 +1,7 @@
 """The limits of each storage, each broken alone; figures from ../shared/limits.md and the services' API models."""
 
 import pytest
-from matrices import EBS, EFS, FSX, matrix, problems_of
+from matrices import DD, EBS, EFS, FSX, INSTANCE_STORE, matrix, problems_of
 
 from matrix.planning import plan
 
@@ -129,3 +129,34 @@ def test_many_instances_at_once_are_warned_of():
     warnings = plan(matrix(storage=[EBS, EFS, FSX], fleet=fleet)).to_document()["warnings"]
 
     assert "maxConcurrentFileSystems" in [warning["path"] for warning in warnings]  # 3 * 1,000 > 2,000
+
+
+@pytest.mark.parametrize(
+    ("kind", "instead"), [("m6i.4xlarge", "m6id.4xlarge"), ("t3.medium", "m6id.4xlarge"), ("d3.xlarge", "m6id.4xlarge")]
+)
+def test_an_instance_type_without_nvme_instance_store_is_refused_where_a_cell_needs_it(kind, instead):
+    fleet = {"instanceType": [kind, "i4i.large"]}
+
+    found = problems_of(storage=[EBS, INSTANCE_STORE], fleet=[fleet])
+
+    assert list(found) == ["fleet[0].instanceType"]
+    assert (found["fleet[0].instanceType"].value, instead in found["fleet[0].instanceType"].fix) == (kind, True)
+    excluded = {"storage": INSTANCE_STORE, "fleet": {"instanceType": kind}}
+    assert problems_of(storage=[EBS, INSTANCE_STORE], fleet=[fleet], exclude=[excluded]) == {}
+
+
+def test_the_disks_of_the_instance_type_are_the_room_that_there_is():
+    # i4i.large: one disk of 468 GB, 436 GiB; i4i.32xlarge: eight of 3,750 GB.
+    big = [DD | {"totalSize": "440GiB"}]
+
+    small = problems_of(storage=[INSTANCE_STORE], workload=big, fleet=[{"instanceType": "i4i.large", "count": 9}])
+    assert "440GiB do not fit on instance-store (436 GiB)" in small["workload[0].totalSize"].rule
+    assert problems_of(storage=[INSTANCE_STORE], workload=big, fleet=[{"instanceType": "i4i.32xlarge"}]) == {}
+
+
+def test_an_instance_store_costs_nothing_beside_its_instance():
+    fleet = [{"instanceType": "m6id.large"}]
+
+    with_it, with_ebs = plan(matrix(storage=[INSTANCE_STORE, EBS], fleet=fleet, order="as-written")).cells
+
+    assert with_it.rates.data_volume_hour == 0 < with_ebs.rates.data_volume_hour

@@ -170,7 +170,8 @@ def test_the_published_yocto_tables_are_planned_column_by_column():
         "ebs-gp3-200gib-3000iops": four, "ebs-io2-200gib-3000iops": four,
         "efs-elastic": five, "efs-provisioned-1024": five, "efs-bursting": five,
         "efs-maxio-bursting": four, "efs-maxio-provisioned-1024": four,
-        "fsx-single-az-1-256gib-4096mbps-20000iops-lz4-nfs3": five, "fsx-single-az-1-282gib-4096mbps-20000iops-lz4-nfs3": five,
+        "fsx-single-az-1-256gib-4096mbps-20000iops-lz4-nfs3": five,
+        "fsx-single-az-1-282gib-4096mbps-20000iops-lz4-nfs3": five,
         "fsx-single-az-1-1024gib-4096mbps-20000iops-lz4-nfs3": [*five, 200],  # in the file system's zone, and in two
     }  # fmt: skip
 

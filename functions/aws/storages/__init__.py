@@ -9,9 +9,9 @@ import hashlib
 from types import ModuleType
 from typing import Any
 
-from aws.storages import ebs, efs, fsx_openzfs
+from aws.storages import ebs, efs, fsx_openzfs, instance_store
 
-_MODULES: dict[str, ModuleType] = {"ebs": ebs, "efs": efs, "fsx-openzfs": fsx_openzfs}
+_MODULES: dict[str, ModuleType] = {"ebs": ebs, "efs": efs, "fsx-openzfs": fsx_openzfs, "instance-store": instance_store}
 
 
 def of(storage: dict[str, Any]) -> ModuleType:

@@ -4,17 +4,31 @@ from typing import Annotated
 
 from pydantic import Field
 
+from matrix.fields import InputModel
 from matrix.parts import Rule
 from matrix.storages import ebs, efs, fsx_openzfs
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.efs import EfsStorage
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.storages.instance_store import InstanceStoreStorage
 
-Storage = Annotated[EbsStorage | EfsStorage | FsxOpenZfsStorage, Field(discriminator="type")]
+Storage = Annotated[
+    EbsStorage
+    | EfsStorage
+    | FsxOpenZfsStorage
+    | InstanceStoreStorage,
+    Field(discriminator="type"),
+]  # fmt: skip
 
-MODELS: dict[str, type[EbsStorage] | type[EfsStorage] | type[FsxOpenZfsStorage]] = {
+MODELS: dict[str, type[InputModel]] = {
     "ebs": EbsStorage,
     "efs": EfsStorage,
     "fsx-openzfs": FsxOpenZfsStorage,
+    "instance-store": InstanceStoreStorage,
 }
-RULES: dict[str, tuple[Rule, ...]] = {"ebs": ebs.RULES, "efs": efs.RULES, "fsx-openzfs": fsx_openzfs.RULES}
+RULES: dict[str, tuple[Rule, ...]] = {
+    "ebs": ebs.RULES,
+    "efs": efs.RULES,
+    "fsx-openzfs": fsx_openzfs.RULES,
+    "instance-store": (),
+}
