@@ -7,10 +7,11 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
 
-from aws import blackboard, budgeting, ledger
+from aws import blackboard, budgeting, ledger, observing
 from aws.clock import now
+from aws.environment import environment
 from aws.plans import plan_of
-from matrix import histograms
+from matrix import bottleneck, histograms
 from matrix.errors import InvalidSamples
 from matrix.histograms import Histogram
 from matrix.keys import Board
@@ -95,6 +96,8 @@ def write_result(run: str, cell: dict[str, Any], files: Sequence[SampleFile], *,
         shortfall=record.get("shortfall", "") if record else "",
     )
     result["warnings"] += unread
+    if error is None:
+        _find_bottleneck(run, cell, files, result)
     blackboard.put(board.result, result)
     ledger.record_points(run, cell["id"], map(without_samples, result["points"]))
     ledger.set_cell(run, cell["id"], result["state"], error=error, finished_at=finished_at)
@@ -103,6 +106,16 @@ def write_result(run: str, cell: dict[str, Any], files: Sequence[SampleFile], *,
     except (BotoCoreError, ClientError):
         # The result stands. What stays set aside is the cell's worst case, which errs to the safe side.
         logger.exception("the budget of %s is not settled", cell["id"])
+
+
+def _find_bottleneck(run: str, cell: dict[str, Any], files: Sequence[SampleFile], result: dict[str, Any]) -> None:
+    """Say which ceiling the cell hit, or warn why that cannot be said: its figures stand without it."""
+    try:
+        result |= observing.observe(run, cell, files)
+        result["bottleneck"] = bottleneck.find(result, environment().name)
+    except Exception as problem:  # whatever it is: what was measured must not be lost to it
+        logger.exception("no bottleneck of %s", cell["id"])
+        result["warnings"].append(f"no bottleneck was looked for: {type(problem).__name__}: {problem}")
 
 
 def write_skipped(run: str, cell: dict[str, Any], skip: dict[str, str]) -> None:

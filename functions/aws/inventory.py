@@ -52,7 +52,9 @@ def _of_fleets(run: str) -> Iterator[Resource]:
     for volume in fleets.volumes([{"Name": f"tag:{tags.RUN}", "Values": [run]}]):
         devices = {one["Device"] for one in volume["Attachments"]}
         facts = _facts(volume["Tags"], volume["CreateTime"]) | {"is_data": not devices.isdisjoint(ebs.DEVICES)}
-        yield Resource("volume", volume["VolumeId"], facts)
+        # CloudWatch tells some metrics of a volume only for the instance that it is attached to.
+        attached = {"instance": volume["Attachments"][0]["InstanceId"]} if volume["Attachments"] else {}
+        yield Resource("volume", volume["VolumeId"], facts | attached)
 
 
 def _facts(tag_list: list[dict[str, str]], created: Any) -> dict[str, Any]:

@@ -67,6 +67,7 @@ EFS_PROVISIONED_MIBPS = Span(1, 3_414, "MiB/s", "model, CreateFileSystem Provisi
 # Above 1,024 MiB/s the quota depends on the region and may have to be raised.
 EFS_PROVISIONED_USUAL_MIBPS = Limit(1_024, "MiB/s", "EFS guide, quotas that you can increase", firm=False)
 EFS_CLIENT_MIBPS = Limit(500, "MiB/s", "EFS guide, performance: one client without efs-utils 2.0")
+EFS_CLIENT_ELASTIC_MIBPS = Limit(1_500, "MiB/s", "EFS guide, performance: one client, elastic, efs-utils 2.0")
 
 # --- FSx for OpenZFS: model, CreateFileSystemOpenZFSConfiguration -----------------------------------------------------
 FSX_STORAGE_GIB = Span(64, 524_288, "GiB", "model, CreateFileSystem StorageCapacity")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from matrix.cloudwatch import without_series
 from matrix.histograms import Histogram, latency
 from matrix.metrics import METRICS, PRIMARY
 from matrix.percentiles import percentiles
@@ -11,6 +12,7 @@ from matrix.provenance import provenance
 from matrix.samples import Sample, SampleFile
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
+from matrix.usage import use_of
 
 SCHEMA = 1
 
@@ -114,6 +116,7 @@ def _point_result(
         **({"emulated": True} if cell.get("emulation") else {}),
         "metrics": {name: _metric_result(name, taken, expected_n, primary) for name in names},
         "fleet": _fleet_rates(samples, repetitions, ran),
+        "use": use_of(point["id"], files),
         "latency": {name: latency(found) for name, found in sorted(histograms.items()) if any(map(any, found))},
         "samples": _columns(taken, names),
     }
@@ -223,4 +226,5 @@ def _never_measured(cell: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _slim(result: Mapping[str, Any]) -> dict[str, Any]:
-    return {**result, "points": [without_samples(point) for point in result["points"]]}
+    slim = {**result, "points": [without_samples(point) for point in result["points"]]}
+    return slim | ({"cloudwatch": without_series(result["cloudwatch"])} if result.get("cloudwatch") else {})

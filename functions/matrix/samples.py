@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
 
 from matrix.errors import InvalidSamples
 from matrix.metrics import METRICS
@@ -22,8 +22,18 @@ def _not_too_small(value: float) -> float:
     return value
 
 
+def _counters(value: object) -> dict[str, float]:
+    if not isinstance(value, dict):
+        return {}
+    numbers = (int, float)
+    known = {name: one for name, one in value.items() if isinstance(one, numbers) and not isinstance(one, bool)}
+    return {str(name)[:200]: float(one) for name, one in list(known.items())[:100] if 0 <= one <= 1e15}  # noqa: PLR2004
+
+
 # A quantity is never negative, and none comes near 10^15 of its units: sums and squares of such stay finite.
 Quantity = Annotated[FiniteFloat, Field(ge=0, le=1e15), AfterValidator(_not_too_small)]
+# Counters decide no figure: what is none is left out rather than refused with all that was measured.
+Counters = Annotated[dict[str, float], BeforeValidator(_counters)]
 Epoch = Annotated[FiniteFloat, Field(ge=0, le=1e11)]
 
 
@@ -43,6 +53,8 @@ class Sample(BaseModel):
     warnings: list[Annotated[str, Field(max_length=1000)]] = Field(default_factory=list, max_length=50)
     caches: Name | None = None
     tool: ToolField
+    counters: Counters = Field(default_factory=dict)
+    workers: int = Field(default=0, ge=0, le=1_000_000)
 
 
 class InstanceIdentity(BaseModel):

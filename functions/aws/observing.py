@@ -1,0 +1,56 @@
+"""What AWS knows of a measured cell beside its samples: CloudWatch's metrics and the limits of the instance type."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from aws import cloudwatch, ledger
+from aws.clients import client, impatient_client
+from matrix.cloudwatch import resources
+from matrix.instance_limits import limits_of
+from matrix.samples import SampleFile
+
+FILE_SYSTEMS = ("efs", "fsx-openzfs")
+
+
+def observe(run: str, cell: Mapping[str, Any], files: Sequence[SampleFile]) -> dict[str, Any]:
+    """Return what is kept in the cell's result: `cloudwatch` and `instance_limits`; nothing without samples."""
+    samples = [sample for file in files for sample in file.samples]
+    if not samples:
+        return {}
+    rows = ledger.resources(run)
+    about = resources(
+        cell["storage"],
+        cell["fleet"]["instanceType"],
+        [file.instance.id for file in files],
+        _volumes(rows, cell["id"]),
+        _file_system(rows, cell["file_system"]),
+    )
+    begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
+    return {
+        "cloudwatch": cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended),
+        "instance_limits": instance_limits(cell["fleet"]["instanceType"]),
+    }
+
+
+def _volumes(rows: Sequence[Mapping[str, Any]], cell: str) -> dict[str, str]:
+    """Each data volume of a cell with the instance it was attached to."""
+    mine = [row for row in rows if row["kind"] == "volume" and row.get("cell") == cell and row.get("is_data")]
+    return {row["id"]: row["instance"] for row in mine if row.get("instance")}
+
+
+def _file_system(rows: Sequence[Mapping[str, Any]], file_system: str) -> str | None:
+    mine = [row["id"] for row in rows if row["kind"] in FILE_SYSTEMS and row.get("file_system") == file_system]
+    return mine[-1] if mine else None
+
+
+@cache
+def instance_limits(instance_type: str) -> dict[str, Any]:
+    """Return what EC2 allows an instance of a type; empty where it may not be asked."""
+    try:
+        answer = client("ec2").describe_instance_types(InstanceTypes=[instance_type])
+    except (ClientError, BotoCoreError):
+        return {}
+    return limits_of(answer["InstanceTypes"][0])

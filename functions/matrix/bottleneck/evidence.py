@@ -1,0 +1,115 @@
+"""What a bottleneck is found from: a cell's result, with the metrics and limits that were kept in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from matrix import cloudwatch
+from matrix.rendering import point_labels
+
+# A ceiling of which this share was used was reached: what is billed and paced by the second is never used to the last
+# per cent by a workload that starts and ends.
+REACHED = 0.9
+# Beyond this the count cannot be of what the ceiling limits: a page cache took the bytes, or merged the operations.
+BEYOND = 1.2
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """A limit of a cell, and how much of it each point used."""
+
+    name: str
+    shares: Mapping[str, float]  # by point; 1 is all of it
+    words: str  # with numbers, of the point that used most
+    advice: str  # what to do if this is what binds
+    is_told: bool = False  # by AWS itself, which knows better than a quotient of two figures
+
+    @property
+    def share(self) -> float:
+        """The most that any point used."""
+        return max(self.shares.values(), default=0.0)
+
+    @property
+    def reached(self) -> list[str]:
+        """The points that reached it."""
+        return [point for point, share in self.shares.items() if share >= REACHED]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A cell's result as this package reads it. `environment` is that of its run."""
+
+    result: Mapping[str, Any]
+    environment: str
+
+    @property
+    def storage(self) -> Mapping[str, Any]:
+        """The storage as the matrix describes it."""
+        return dict(self.result["storage"])
+
+    @property
+    def kind(self) -> str:
+        """The storage's type."""
+        return str(self.storage.get("type"))
+
+    @property
+    def emulation(self) -> Mapping[str, Any] | None:
+        """The limits that the engines keep to, where they emulate a storage."""
+        return self.result.get("emulation")
+
+    @property
+    def is_on_aws(self) -> bool:
+        """Whether volumes, instances and file systems are AWS's, so that their limits hold."""
+        return self.environment == "aws"
+
+    @cached_property
+    def instances(self) -> int:
+        """How many worked together."""
+        known = self.result.get("instances") or {}
+        return int(known.get("launched") or self.result["fleet"].get("count") or 1)
+
+    @cached_property
+    def uses(self) -> dict[str, Mapping[str, float]]:
+        """What each measured point took, by its id."""
+        return {point["id"]: point["use"] for point in self.result.get("points") or [] if point.get("use")}
+
+    @cached_property
+    def params(self) -> dict[str, Mapping[str, Any]]:
+        """The parameters of each point."""
+        return {point["id"]: point.get("params") or {} for point in self.result.get("points") or []}
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """How each point is called; empty where the cell has only one."""
+        points = [dict(point) for point in self.result.get("points") or []]
+        return point_labels(points) if len(points) > 1 else {}
+
+    @property
+    def kept(self) -> Mapping[str, Any] | None:
+        """The metrics that were copied from CloudWatch."""
+        return self.result.get("cloudwatch")
+
+    def series(self, name: str) -> list[cloudwatch.Series]:
+        """Each series of a metric (`AWS/EBS BurstBalance`); empty where it is absent."""
+        return cloudwatch.values(self.kept, name)
+
+    @property
+    def instance_limits(self) -> Mapping[str, Any]:
+        """What EC2 says of the instance type; empty where it was not asked."""
+        return self.result.get("instance_limits") or {}
+
+    def at(self, point: str) -> str:
+        """Name a point, as the end of a clause."""
+        return f" at {self.labels[point]}" if self.labels.get(point) else ""
+
+    def point_at(self, begun: float, ended: float) -> str | None:
+        """The point that was measured for the longest of the time between; None where none was."""
+        overlaps: dict[str, float] = {}
+        for point in self.result.get("points") or []:
+            samples = point.get("samples") or {}
+            spans = zip(samples.get("started_at") or [], samples.get("ended_at") or [], strict=True)
+            together = sum(max(0.0, min(ended, stop) - max(begun, start)) for start, stop in spans)
+            if together:
+                overlaps[point["id"]] = together
+        return max(overlaps, key=lambda one: overlaps[one]) if overlaps else None

@@ -1,0 +1,145 @@
+"""What the storage was bought to give, against what the instances moved: known at once, without CloudWatch.
+
+Of EBS the kernel's counters of the disk decide, as they come after caches and merging; of NFS the mount's; of an
+emulated storage what the engines did, as nothing else is limited there.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from matrix import limits, usage
+from matrix.bottleneck.evidence import BEYOND, Ceiling, Evidence
+from matrix.costs import storage_limits
+from matrix.rendering import number
+
+MB = 1e6
+MIB = 2.0**20
+# Operations of these are MiB, not requests: their throughput is the ceiling.
+HDD = frozenset({"st1", "sc1"})
+# EFS meters reads at a third of their bytes where throughput is bursting or provisioned (EFS guide, performance).
+EFS_READ_WEIGHT = 1 / 3
+BLOCKS = ("block_bytes", "page_bytes")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a kind of storage calls its two ceilings, and what raises them."""
+
+    operations: str
+    throughput: str
+    more_operations: str
+    more_throughput: str
+
+
+NAMES = {
+    "ebs": Names(
+        "volume IOPS",
+        "volume throughput",
+        "provision more iops, stripe volumes with raid0, or use larger blocks",
+        "provision more throughputMiBps (gp3; it may need more iops), or stripe volumes with raid0",
+    ),
+    "efs": Names(
+        "EFS IOPS limit",
+        "EFS permitted throughput",
+        "use throughputMode elastic, which allows the most operations, or fewer and larger files",
+        "raise provisionedThroughputMiBps, or use throughputMode elastic",
+    ),
+    "fsx-openzfs": Names(
+        "FSx disk IOPS",
+        "FSx throughput capacity",
+        "provision more iops for the file system",
+        "raise throughputCapacityMBps",
+    ),
+}
+OTHER = Names("storage IOPS", "storage throughput", "take a storage with more IOPS", "take a faster storage")
+
+
+def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
+    """Yield the storage's own ceilings where they hold and what they limit was counted."""
+    known = _limits(evidence)
+    if known is None:
+        return
+    most_operations, most_bytes, is_shared = known
+    times = evidence.instances if is_shared else 1
+    names = NAMES.get(evidence.kind, OTHER)
+    operations = {point: _operations(evidence, point, use) for point, use in evidence.uses.items()}
+    moved = {point: _bytes(evidence, use) for point, use in evidence.uses.items()}
+    if evidence.storage.get("volumeType") not in HDD:
+        yield from _ceiling(
+            evidence, names.operations, names.more_operations, operations, times, most_operations, "IOPS", 1.0
+        )
+    yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, times, most_bytes, "MB/s", MB)
+    if evidence.is_on_aws and evidence.kind == "efs":
+        cap = _client_cap(evidence)
+        advice = "spread the work over more instances, or mount with efs-utils 2.0 and elastic throughput (1,500 MiB/s)"
+        yield from _ceiling(evidence, "EFS per-client cap", advice, moved, 1, cap * MIB, "MiB/s of each client", MIB)
+
+
+def _client_cap(evidence: Evidence) -> float:
+    """MiB/s of one client: 1,500 with elastic throughput through efs-utils (TLS or IAM mounts), else 500."""
+    is_helped = bool(evidence.storage.get("tls") or evidence.storage.get("iam"))
+    is_elastic = evidence.storage.get("throughputMode", "elastic") == "elastic"
+    return limits.EFS_CLIENT_ELASTIC_MIBPS.value if is_helped and is_elastic else limits.EFS_CLIENT_MIBPS.value
+
+
+def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
+    """Operations and bytes per second that an instance, or the whole fleet where it shares, can have at the most."""
+    emulated = evidence.emulation
+    if emulated:
+        operations, moved = emulated.get("iops"), emulated.get("bytes_per_s")
+        return float(operations or math.inf), float(moved or math.inf), bool(emulated.get("shared"))
+    if not evidence.is_on_aws:
+        return None
+    found = storage_limits(evidence.storage, 1)
+    if "IOPS" not in found:
+        return None
+    return found["IOPS"][0], found["MB/s"][0] * MB, evidence.kind != "ebs"
+
+
+def _operations(evidence: Evidence, point: str, use: Mapping[str, float]) -> float | None:
+    if evidence.emulation:
+        return _emulated_operations(evidence.emulation, evidence.params[point], use)
+    if evidence.kind == "ebs":
+        return usage.disk_operations(use)
+    # What EFS and FSx limit are operations on their disks; requests come nearest to that from here.
+    return usage.nfs_operations(use)
+
+
+def _emulated_operations(
+    emulation: Mapping[str, float], params: Mapping[str, object], use: Mapping[str, float]
+) -> float | None:
+    """As the engines pay for them: a create is so many operations, a large block as many as it has units."""
+    if "files_per_s" in use:
+        return use["files_per_s"] * float(emulation.get("create_operations") or 1)
+    block = next((value for name in BLOCKS if isinstance(value := params.get(name), int) and value > 0), None)
+    if block is None or "bytes_per_s" not in use:
+        return use.get("operations_per_s")
+    unit = float(emulation.get("unit_bytes") or block)
+    return use["bytes_per_s"] / block * math.ceil(block / unit)
+
+
+def _bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
+    if evidence.emulation:
+        return use.get("bytes_per_s")
+    if evidence.kind == "ebs":
+        return usage.disk_bytes(use)
+    read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
+    if read is None or written is None:
+        return use.get("bytes_per_s")
+    is_weighted = evidence.kind == "efs" and evidence.storage.get("throughputMode", "elastic") != "elastic"
+    return written + read * (EFS_READ_WEIGHT if is_weighted else 1.0)
+
+
+def _ceiling(
+    evidence: Evidence, name: str, advice: str, rates: Mapping[str, float | None], times: int, most: float, unit: str,
+    scale: float,
+) -> Iterator[Ceiling]:  # fmt: skip
+    """Yield a ceiling with the shares of those points whose rate is known and can be of what it limits."""
+    shares = {point: rate * times / most for point, rate in rates.items() if rate is not None}
+    shares = {point: share for point, share in shares.items() if share <= BEYOND}
+    if not shares or not math.isfinite(most):
+        return
+    top = max(shares, key=lambda point: shares[point])
+    words = f"{number(shares[top] * most / scale)} of {number(most / scale)} {unit}{evidence.at(top)}"
+    yield Ceiling(name, shares, words, advice)

@@ -1,0 +1,148 @@
+"""From ceilings to one name: what bound the cell, by which evidence, what to do, and why it was nothing else."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from matrix.bottleneck import clients, provisioned, watched
+from matrix.bottleneck.evidence import REACHED, Ceiling, Evidence
+from matrix.rendering import number
+
+NOT_SATURATED = "not saturated"
+NOT_KNOWN = "not known"
+# A queue that its own latency explains to within this share: the workers wait, nothing refuses them.
+WAITING = 0.25
+MOST_ABSENT = 4
+# Of what is reached at once: AWS's own word, then the storage, then the tool, then processors that are busy anyway.
+LAST = {"tool": 2, "client CPU": 3}
+
+
+def find(result: Mapping[str, Any], environment: str) -> dict[str, Any]:
+    """Return the bottleneck of a measured cell.
+
+    `name` is one ceiling, "not saturated" if no ceiling was reached, "not known" if none of the storage's could be
+    seen. `evidence` and `next` are sentences; `others` are the ceilings that lost, with the share that was used;
+    `unseen` says what could not be looked at; `points` has each point's own name; `is_provisional` says that metrics
+    may still arrive.
+    """
+    evidence = Evidence(result, environment)
+    of_storage = [*watched.ceilings(evidence), *provisioned.ceilings(evidence)]
+    found = [*of_storage, *clients.ceilings(evidence)]
+    points = {point: _name_at(point, found) for point in evidence.uses}
+    name = _cell_name(points, has_storage=any(one.name not in LAST for one in of_storage))
+    mine = [one for one in found if one.name == name]
+    return {
+        "name": name,
+        "evidence": _evidence(evidence, name, mine, points, found),
+        "next": _next(evidence, name, mine),
+        "share": max((one.share for one in mine), default=None),
+        "others": [
+            {"name": one.name, "share": one.share, "words": one.words} for one in _ranked(found) if one.name != name
+        ],
+        "unseen": list(_unseen(evidence, of_storage)),
+        "points": points,
+        "is_provisional": evidence.is_on_aws and not (evidence.kept or {}).get("is_settled", True),
+    }
+
+
+def _ranked(ceilings: Sequence[Ceiling]) -> list[Ceiling]:
+    return sorted(ceilings, key=lambda one: -one.share)
+
+
+def _rank(one: Ceiling) -> tuple[int, int, float]:
+    return LAST.get(one.name, 0 if one.is_told else 1), int(not one.is_told), -one.share
+
+
+def _name_at(point: str, found: Sequence[Ceiling]) -> str:
+    """The ceiling that a point reached; of several the one that is the least likely to be a mere companion."""
+    reached = [one for one in found if one.shares.get(point, 0.0) >= REACHED]
+    return min(reached, key=_rank).name if reached else NOT_SATURATED
+
+
+def _cell_name(points: Mapping[str, str], *, has_storage: bool) -> str:
+    """The ceiling that most points reached, if any did."""
+    reached = Counter(name for name in points.values() if name != NOT_SATURATED)
+    if reached:
+        return reached.most_common(1)[0][0]
+    return NOT_SATURATED if has_storage and points else NOT_KNOWN
+
+
+def _evidence(
+    evidence: Evidence, name: str, mine: Sequence[Ceiling], points: Mapping[str, str], found: Sequence[Ceiling]
+) -> str:
+    if name == NOT_KNOWN:
+        why = "nothing was counted" if not points else "no limit of this storage is known here"
+        return f"{why}{_nearest(found, 'of what could be seen, most was used of')}"
+    if name == NOT_SATURATED:
+        waiting = _waiting(evidence)
+        return f"no ceiling was reached{_nearest(found, 'nearest is')}" + (f"; {waiting}" if waiting else "")
+    words = "; ".join(dict.fromkeys(one.words for one in _ranked(mine) if one.share >= REACHED))
+    count = sum(one == name for one in points.values())
+    else_ = Counter(one for one in points.values() if one != name)
+    if not else_:
+        return words
+    rest = ", ".join(f"{times} {other}" for other, times in else_.most_common())
+    return f"{words}. So at {count} of {len(points)} points; of the others: {rest}"
+
+
+def _nearest(found: Sequence[Ceiling], lead: str) -> str:
+    """The fullest of those that were not reached, as the end of a sentence."""
+    ranked = [one for one in _ranked(found) if one.share > 0]
+    return f"; {lead} {ranked[0].name}: {ranked[0].words}" if ranked else ""
+
+
+def _waiting(evidence: Evidence) -> str | None:
+    """Little's law: where workers times rate per worker is what the latency allows, latency is what binds."""
+    for point, use in evidence.uses.items():
+        workers, latency_s = use.get("workers"), use.get("latency_s")
+        rate = use.get("operations_per_s") or use.get("files_per_s")
+        if workers and latency_s and rate and abs(rate * latency_s / workers - 1) <= WAITING:
+            return (
+                f"{workers:g} worker{'s' if workers > 1 else ''} waiting {number(1000 * latency_s)} ms for each "
+                f"operation explain the rate{evidence.at(point)}"
+            )
+    return None
+
+
+def _next(evidence: Evidence, name: str, mine: Sequence[Ceiling]) -> str:
+    if mine:
+        return min(mine, key=_rank).advice
+    if name == NOT_SATURATED:
+        return "more threads, a deeper queue or more instances would show where it ends"
+    if not evidence.is_on_aws:
+        return "run it on AWS, or with emulate: true for a storage whose limits are known"
+    return "look at the storage's own metrics; docs/report.md says which"
+
+
+def _unseen(evidence: Evidence, of_storage: Sequence[Ceiling]) -> Iterator[str]:
+    """What could not be looked at: an absent figure is never taken for zero."""
+    yield from _absent(evidence)
+    if not of_storage and evidence.is_on_aws:
+        yield "use of the storage: neither counters nor metrics tell it"
+    elif not of_storage:
+        yield "limits of the storage: none are known of this machine's disk"
+    if evidence.uses and not _has(evidence, "tool_share"):
+        yield "the tool's own ceiling: it was not calibrated"
+    if evidence.is_on_aws and not evidence.instance_limits:
+        yield "limits of the instance type: EC2 did not tell them"
+    if evidence.is_on_aws and evidence.uses and not _has(evidence, "allowance_exceeded_per_s"):
+        yield "EC2's network allowances: the card or ethtool does not count them"
+
+
+def _has(evidence: Evidence, ending: str) -> bool:
+    return any(name.endswith(ending) for use in evidence.uses.values() for name in use)
+
+
+def _absent(evidence: Evidence) -> Iterator[str]:
+    kept = evidence.kept
+    if kept is None:
+        yield "CloudWatch: not read"
+    elif kept.get("unasked"):
+        yield f"CloudWatch: could not be asked ({kept['unasked']})"
+    elif not evidence.is_on_aws and not kept.get("series"):
+        yield "CloudWatch: has nothing of storages and instances that are not AWS's"
+    elif absent := kept.get("absent") or []:
+        more = len(absent) - MOST_ABSENT
+        listed = ", ".join(absent[:MOST_ABSENT]) + (f" and {more} more" if more > 0 else "")
+        late = "" if kept.get("is_settled") else "; they may still arrive"
+        yield f"CloudWatch: has no values of {listed}{late}"

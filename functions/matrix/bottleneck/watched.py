@@ -1,0 +1,148 @@
+"""What AWS itself saw of volumes, file systems and instances, in CloudWatch.
+
+Its values are of whole minutes: each is held against the points that were measured then. A minute that a point fills
+only in part tells too little of it, never too much.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from matrix.bottleneck.clients import LARGER_EBS
+from matrix.bottleneck.evidence import Ceiling, Evidence
+from matrix.bottleneck.provisioned import NAMES
+from matrix.rendering import instant, number
+
+MIB = 2.0**20
+GIB = 2.0**30
+# Credits in per cent: what is left of them when they are as good as gone.
+USED_UP_PERCENT = 1.0
+# A cache that misses more than this sends the reads to the disks.
+FEW_HITS_PERCENT = 80.0
+FSX_DISK = "FSx disk"
+MORE_FSX = "raise throughputCapacityMBps"
+# Credits in bytes: what is left of them when they do not last a minute more.
+SECONDS_OF_CREDITS = 60.0
+
+# Metrics that are 1 where AWS held a volume or an instance back for most of the minute.
+CHECKS = {
+    "AWS/EBS VolumeIOPSExceededCheck": ("volume IOPS", NAMES["ebs"].more_operations),
+    "AWS/EBS VolumeThroughputExceededCheck": ("volume throughput", NAMES["ebs"].more_throughput),
+    "AWS/EC2 InstanceEBSIOPSExceededCheck": ("instance EBS allowance", LARGER_EBS),
+    "AWS/EC2 InstanceEBSThroughputExceededCheck": ("instance EBS allowance", LARGER_EBS),
+}
+# Metrics that are what is left of credits, in per cent.
+CREDITS = {
+    "AWS/EBS BurstBalance": ("volume burst credits", "take gp3, or a larger volume, whose baseline is higher"),
+    "AWS/EC2 EBSIOBalance%": ("instance EBS allowance", LARGER_EBS),
+    "AWS/EC2 EBSByteBalance%": ("instance EBS allowance", LARGER_EBS),
+}
+# Metrics that are a share of a limit, in per cent.
+SHARES = {
+    "AWS/EFS PercentIOLimit": ("EFS IOPS limit", NAMES["efs"].more_operations),
+    "AWS/FSx FileServerDiskThroughputUtilization": (FSX_DISK, MORE_FSX),
+    "AWS/FSx FileServerDiskIopsUtilization": (FSX_DISK, MORE_FSX),
+    "AWS/FSx DiskIopsUtilization": (FSX_DISK, NAMES["fsx-openzfs"].more_operations),
+    "AWS/FSx NetworkThroughputUtilization": ("FSx network", MORE_FSX),
+    "AWS/FSx CPUUtilization": ("FSx CPU", MORE_FSX),
+}
+
+
+def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
+    """Yield what CloudWatch has values for."""
+    for metric, (name, advice) in CHECKS.items():
+        yield from _told(evidence, metric, name, advice, lambda value: value >= 1.0, "1")
+    for metric, (name, advice) in CREDITS.items():
+        yield from _told(evidence, metric, name, advice, lambda percent: percent <= USED_UP_PERCENT, "used up")
+    for metric, (name, advice) in SHARES.items():
+        yield from _percent(evidence, metric, name, advice)
+    yield from _efs_throughput(evidence)
+
+
+def _told(
+    evidence: Evidence, metric: str, name: str, advice: str, is_held: Callable[[float], bool], what: str
+) -> Iterator[Ceiling]:
+    """Yield a ceiling of which AWS says only whether it held somebody back: reached at the points of those minutes."""
+    shares: dict[str, float] = {}
+    held: list[tuple[float, str]] = []
+    for series in evidence.series(metric):
+        for at, value in series:
+            point = evidence.point_at(at, at + series.period_s)
+            if point is None:
+                continue
+            shares[point] = max(shares.get(point, 0.0), float(is_held(value)))
+            if is_held(value):
+                held.append((at, next(iter(series.resource.values()))))
+    if not shares:
+        return
+    words = f"{metric} was never {what}"
+    if held:
+        who = sorted({one for _, one in held})
+        several = f" and {len(who) - 1} more" if len(who) > 1 else ""
+        words = f"{metric} was {what} for {who[0]}{several}, first at {instant(min(held)[0])}"
+    yield Ceiling(name, shares, words, advice, is_told=True)
+
+
+def _percent(evidence: Evidence, metric: str, name: str, advice: str) -> Iterator[Ceiling]:
+    """Yield a ceiling of which AWS publishes the share that is used."""
+    values = [(at, series.period_s, value / 100) for series in evidence.series(metric) for at, value in series]
+    shares, top = _highest(evidence, values)
+    if top is None:
+        return
+    share, at = top
+    words = f"{metric} {100 * share:.0f} % at {instant(at)}"
+    hits = _hits(evidence, at) if name == FSX_DISK else None
+    if hits is not None and hits < FEW_HITS_PERCENT:
+        # The disks work because the cache does not hold what is read: a larger cache helps more than faster disks.
+        words += f", while the cache had {hits:.0f} % of the reads"
+        advice = f"{MORE_FSX}, which enlarges the cache, or read less at a time than the cache holds"
+        name = "FSx cache"
+    yield Ceiling(name, shares, words, advice, is_told=True)
+
+
+def _hits(evidence: Evidence, at: float) -> float | None:
+    """The cache's hit ratio in per cent in a minute of mostly reads; None in one of mostly writes."""
+    read, written = (_value(evidence, f"AWS/FSx Data{way}Bytes", at) for way in ("Read", "Write"))
+    if read is None or read < (written or 0.0):
+        return None
+    return _value(evidence, "AWS/FSx FileServerCacheHitRatio", at)
+
+
+def _value(evidence: Evidence, metric: str, at: float) -> float | None:
+    return next((value for series in evidence.series(metric) for when, value in series if when == at), None)
+
+
+def _efs_throughput(evidence: Evidence) -> Iterator[Ceiling]:
+    """Metered bytes against what EFS permitted in the same minute; on bursting file systems with the credits left."""
+    permitted = {at: value for series in evidence.series("AWS/EFS PermittedThroughput") for at, value in series}
+    values = [
+        (at, series.period_s, value / series.period_s / permitted[at])
+        for series in evidence.series("AWS/EFS MeteredIOBytes")
+        for at, value in series
+        if permitted.get(at)
+    ]
+    shares, top = _highest(evidence, values)
+    if top is None:
+        return
+    share, at = top
+    most = permitted[at]
+    words = f"{number(share * most / MIB)} of {number(most / MIB)} MiB/s permitted at {instant(at)}"
+    name, advice = NAMES["efs"].throughput, NAMES["efs"].more_throughput
+    left = _value(evidence, "AWS/EFS BurstCreditBalance", at)
+    if left is not None and evidence.storage.get("throughputMode") == "bursting":
+        words += f", {number(left / GIB)} GiB of burst credits left"
+        if left <= most * SECONDS_OF_CREDITS:
+            name, advice = "EFS burst credits", "use throughputMode elastic or provisioned, or store more data"
+    yield Ceiling(name, shares, words, advice, is_told=True)
+
+
+def _highest(
+    evidence: Evidence, values: Iterable[tuple[float, float, float]]
+) -> tuple[dict[str, float], tuple[float, float] | None]:
+    """Of (time, period, share): the highest share of each point, and the highest of all with its time."""
+    shares: dict[str, float] = {}
+    top: tuple[float, float] | None = None
+    for at, period_s, share in values:
+        point = evidence.point_at(at, at + period_s)
+        if point is not None:
+            shares[point] = max(shares.get(point, 0.0), share)
+            top = max(top or (share, at), (share, at))
+    return shares, top

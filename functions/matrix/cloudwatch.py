@@ -1,0 +1,301 @@
+"""CloudWatch's metrics of a cell: which are asked for, how, and what the answer means. No call is made here.
+
+Names, dimensions, statistics and periods: EBS, EFS, FSx for OpenZFS and EC2 user guides, and CloudWatch's own table of
+supported metrics (which says that VolumeIOPSExceededCheck and its like go by InstanceId and VolumeId together), read
+November 2026. What is not published for a resource (Nitro only, gp2 only, Maximum I/O …) is simply not answered: it is
+named as absent, and absent is never taken for zero.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Document = dict[str, Any]
+
+# GetMetricData takes 500 queries a call, expressions among them, and answers 100,800 values (API reference).
+QUERIES_A_CALL = 500
+# Of a larger fleet this many instances are asked for: GetMetricData costs 0.01 USD per 1,000 metrics, and the agents'
+# own counters say of every instance what most of these say.
+MOST_INSTANCES = 20
+# Minute values arrive some minutes late, five-minute values of EC2 up to ten (EC2 guide, basic monitoring).
+SETTLED_AFTER_S = 15 * 60
+MINUTE_S, FIVE_MINUTES_S = 60, 300
+# Throughput in MiB/s as the published benchmark of EBS has it: m1 = VolumeWriteBytes, m2 = VolumeReadBytes, both Sum.
+PUBLISHED_THROUGHPUT = "(({m1}+{m2})/1048576)/PERIOD({m1})"
+THROUGHPUT = "Throughput"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of one resource, and the statistic of it that says something here."""
+
+    namespace: str
+    name: str
+    statistic: str
+    unit: str
+    period_s: int = MINUTE_S
+    dimensions: tuple[str, ...] = ()
+
+
+def _metrics(namespace: str, dimensions: tuple[str, ...], period_s: int, text: str) -> tuple[Metric, ...]:
+    rows = (line.split() for line in text.strip().splitlines())
+    return tuple(Metric(namespace, name, statistic, unit, period_s, dimensions) for name, statistic, unit in rows)
+
+
+EBS = _metrics(
+    "AWS/EBS",
+    ("VolumeId",),
+    MINUTE_S,
+    """
+    VolumeWriteBytes     Sum     bytes
+    VolumeReadBytes      Sum     bytes
+    VolumeWriteOps       Sum     operations
+    VolumeReadOps        Sum     operations
+    VolumeTotalWriteTime Sum     s
+    VolumeTotalReadTime  Sum     s
+    VolumeIdleTime       Sum     s
+    VolumeQueueLength    Average operations
+    """,
+)
+# Only these volume types have credits.
+EBS_BURSTING = _metrics("AWS/EBS", ("VolumeId",), MINUTE_S, "BurstBalance Minimum %")
+BURSTING_TYPES = frozenset({"gp2", "st1", "sc1"})
+EBS_NITRO = _metrics(
+    "AWS/EBS",
+    ("VolumeId", "InstanceId"),
+    MINUTE_S,
+    """
+    VolumeIOPSExceededCheck       Maximum yes
+    VolumeThroughputExceededCheck Maximum yes
+    VolumeAvgReadLatency          Average ms
+    VolumeAvgWriteLatency         Average ms
+    """,
+)
+EC2 = _metrics(
+    "AWS/EC2",
+    ("InstanceId",),
+    FIVE_MINUTES_S,
+    """
+    CPUUtilization Average %
+    NetworkIn      Sum     bytes
+    NetworkOut     Sum     bytes
+    """,
+)
+# T types alone live on processor credits.
+EC2_CREDITS = _metrics("AWS/EC2", ("InstanceId",), FIVE_MINUTES_S, "CPUCreditBalance Minimum credits")
+EC2_EBS = (
+    *_metrics(
+        "AWS/EC2",
+        ("InstanceId",),
+        MINUTE_S,
+        """
+        InstanceEBSIOPSExceededCheck       Maximum yes
+        InstanceEBSThroughputExceededCheck Maximum yes
+        """,
+    ),
+    *_metrics(
+        "AWS/EC2",
+        ("InstanceId",),
+        FIVE_MINUTES_S,
+        """
+        EBSIOBalance%   Minimum %
+        EBSByteBalance% Minimum %
+        """,
+    ),
+)
+EFS = _metrics(
+    "AWS/EFS",
+    ("FileSystemId",),
+    MINUTE_S,
+    """
+    TotalIOBytes        Sum     bytes
+    DataReadIOBytes     Sum     bytes
+    DataWriteIOBytes    Sum     bytes
+    MetadataIOBytes     Sum     bytes
+    MeteredIOBytes      Sum     bytes
+    PermittedThroughput Minimum bytes/s
+    BurstCreditBalance  Minimum bytes
+    PercentIOLimit      Maximum %
+    ClientConnections   Sum     connections
+    """,
+)
+FSX = _metrics(
+    "AWS/FSx",
+    ("FileSystemId",),
+    MINUTE_S,
+    """
+    DataReadBytes                       Sum     bytes
+    DataWriteBytes                      Sum     bytes
+    DataReadOperations                  Sum     operations
+    DataWriteOperations                 Sum     operations
+    MetadataOperations                  Sum     operations
+    ClientConnections                   Maximum connections
+    NetworkThroughputUtilization        Maximum %
+    CPUUtilization                      Maximum %
+    MemoryUtilization                   Maximum %
+    FileServerDiskThroughputUtilization Maximum %
+    FileServerDiskThroughputBalance     Minimum %
+    FileServerDiskIopsUtilization       Maximum %
+    FileServerDiskIopsBalance           Minimum %
+    FileServerCacheHitRatio             Average %
+    DiskReadBytes                       Sum     bytes
+    DiskWriteBytes                      Sum     bytes
+    DiskReadOperations                  Sum     operations
+    DiskWriteOperations                 Sum     operations
+    DiskThroughputBalance               Minimum %
+    DiskIopsUtilization                 Maximum %
+    """,
+)
+
+
+def resources(
+    storage: Mapping[str, Any], instance_type: str, instances: Sequence[str], volumes: Mapping[str, str],
+    file_system: str | None,
+) -> Document:  # fmt: skip
+    """Return what a cell's metrics are about. `volumes` says which instance each data volume was attached to.
+
+    Of a large fleet only some instances, chosen evenly, with their volumes; `of` is how many there were.
+    """
+    step = max(1, math.ceil(len(instances) / MOST_INSTANCES))
+    chosen = sorted(instances)[::step]
+    return {
+        "type": storage["type"],
+        "volume_type": storage.get("volumeType"),
+        "instance_type": instance_type,
+        "instances": chosen,
+        "of": len(instances),
+        "volumes": {volume: instance for volume, instance in sorted(volumes.items()) if instance in chosen},
+        "file_system": file_system,
+    }
+
+
+def window(begun: float, ended: float) -> tuple[int, int]:
+    """Return a cell's window in whole five minutes, which start at full hours as CloudWatch's periods do."""
+    first = math.floor(begun / FIVE_MINUTES_S) * FIVE_MINUTES_S
+    return first, max(math.ceil(ended / FIVE_MINUTES_S) * FIVE_MINUTES_S, first + FIVE_MINUTES_S)
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values of one metric of one resource, each of the period that begins at its time."""
+
+    resource: Mapping[str, str]
+    period_s: float
+    at: Sequence[float]
+    values: Sequence[float]
+
+    def __iter__(self) -> Iterator[tuple[float, float]]:
+        """Yield (time, value)."""
+        return iter(zip(self.at, self.values, strict=True))
+
+
+@dataclass(frozen=True)
+class Query:
+    """One series to ask for: of which resource, which metric, or the expression over two others."""
+
+    id: str
+    metric: Metric
+    resource: Mapping[str, str]
+    expression: str | None = None
+
+    def to_request(self) -> Document:
+        """As GetMetricData takes it."""
+        if self.expression:
+            return {"Id": self.id, "Expression": self.expression, "Label": self.metric.name}
+        dimensions = [{"Name": name, "Value": self.resource[name]} for name in self.metric.dimensions]
+        named = {"Namespace": self.metric.namespace, "MetricName": self.metric.name, "Dimensions": dimensions}
+        asked = {"Metric": named, "Period": self.metric.period_s, "Stat": self.metric.statistic}
+        return {"Id": self.id, "MetricStat": asked}
+
+
+def calls(about: Mapping[str, Any]) -> Iterator[list[Query]]:
+    """Yield the queries of each call. Those of one resource stay together: an expression needs its metrics."""
+    call: list[Query] = []
+    for index, group in enumerate(_groups(about)):
+        named = [
+            Query(f"r{index}m{number}", metric, resource, _expression(metric, index))
+            for number, (metric, resource) in enumerate(group)
+        ]
+        if len(call) + len(named) > QUERIES_A_CALL:
+            yield call
+            call = []
+        call += named
+    if call:
+        yield call
+
+
+def _expression(metric: Metric, index: int) -> str | None:
+    # The first two metrics of a volume are its written and read bytes.
+    return PUBLISHED_THROUGHPUT.format(m1=f"r{index}m0", m2=f"r{index}m1") if metric.name == THROUGHPUT else None
+
+
+def _groups(about: Mapping[str, Any]) -> Iterator[list[tuple[Metric, dict[str, str]]]]:
+    is_ebs = about["type"] == "ebs"
+    bursting = EBS_BURSTING if about["volume_type"] in BURSTING_TYPES else ()
+    for volume, instance in about["volumes"].items():
+        of_volume = (
+            *EBS,
+            *bursting,
+            *EBS_NITRO,
+            Metric("AWS/EBS", THROUGHPUT, "Sum", "MiB/s", dimensions=("VolumeId",)),
+        )
+        yield [(metric, _named(metric, VolumeId=volume, InstanceId=instance)) for metric in of_volume]
+    of_instance = (*EC2, *(EC2_CREDITS if about["instance_type"].startswith("t") else ()), *(EC2_EBS if is_ebs else ()))
+    for instance in about["instances"]:
+        yield [(metric, _named(metric, InstanceId=instance)) for metric in of_instance]
+    shared = {"efs": EFS, "fsx-openzfs": FSX}.get(about["type"], ())
+    if about["file_system"] and shared:
+        yield [(metric, _named(metric, FileSystemId=about["file_system"])) for metric in shared]
+
+
+def _named(metric: Metric, **ids: str) -> dict[str, str]:
+    return {name: ids[name] for name in metric.dimensions}
+
+
+def document(
+    about: Mapping[str, Any], span: tuple[float, float], answers: Iterable[tuple[Query, Sequence[tuple[float, float]]]],
+    *, read_at: float, unasked: str | None = None,
+) -> Document:  # fmt: skip
+    """Return what is kept with a cell's result: each series that has values, and the names of those that have none.
+
+    `span` is from the first start to the last end of the cell's samples; `unasked` says why CloudWatch was not asked.
+    """
+    begun, ended = span
+    series: list[Document] = []
+    names: dict[str, bool] = {}
+    for query, points in answers:
+        metric = query.metric
+        # The answer covers whole five minutes: of minutes only those count in which the cell was measured.
+        kept = [(at, value) for at, value in points if begun - metric.period_s < at < ended]
+        name = f"{metric.namespace} {metric.name}"
+        names[name] = names.get(name, False) or bool(kept)
+        if kept:
+            series.append(
+                {
+                    "namespace": metric.namespace, "metric": metric.name, "statistic": metric.statistic,
+                    "unit": metric.unit, "period_s": metric.period_s, "resource": dict(query.resource),
+                    "expression": query.expression, "at": [at for at, _ in kept], "values": [v for _, v in kept],
+                }
+            )  # fmt: skip
+    return {
+        "from": begun,
+        "to": ended,
+        "read_at": read_at,
+        "is_settled": read_at >= ended + SETTLED_AFTER_S,
+        "resources": dict(about),
+        "series": series,
+        "absent": sorted(name for name, has_values in names.items() if not has_values),
+        "unasked": unasked,
+    }
+
+
+def without_series(kept: Mapping[str, Any]) -> Document:
+    """Return the same without the values, which are in result.json."""
+    return {name: value for name, value in kept.items() if name != "series"}
+
+
+def values(kept: Mapping[str, Any] | None, name: str) -> list[Series]:
+    """Return each series of a metric (`AWS/EBS BurstBalance`); empty where it is absent."""
+    found = [one for one in (kept or {}).get("series") or [] if f"{one['namespace']} {one['metric']}" == name]
+    return [Series(one["resource"], one["period_s"], one["at"], one["values"]) for one in found]

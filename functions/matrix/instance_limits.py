@@ -1,0 +1,29 @@
+"""What EC2 allows an instance of a type on its way to EBS and to the network, from DescribeInstanceTypes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+MB = 1e6
+GBIT_BYTES = 125e6
+
+
+def limits_of(described: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return baseline and maximum of what is limited: `ebs_iops`, `ebs_bytes_per_s`, `network_bytes_per_s` (one way).
+
+    What the type does not say is left out. The baseline can be had always, the maximum as long as credits last.
+    """
+    ebs = described.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
+    # Data go over the first card: the agents use no other.
+    card: Mapping[str, Any] = next(iter(described.get("NetworkInfo", {}).get("NetworkCards", [])), {})
+    found = {
+        "ebs_iops": _pair(ebs.get("BaselineIops"), ebs.get("MaximumIops"), 1.0),
+        "ebs_bytes_per_s": _pair(ebs.get("BaselineThroughputInMBps"), ebs.get("MaximumThroughputInMBps"), MB),
+        "network_bytes_per_s": _pair(card.get("BaselineBandwidthInGbps"), card.get("PeakBandwidthInGbps"), GBIT_BYTES),
+    }
+    return {name: pair for name, pair in found.items() if pair}
+
+
+def _pair(baseline: float | None, maximum: float | None, scale: float) -> dict[str, float]:
+    if baseline is None or maximum is None:
+        return {}
+    return {"baseline": float(baseline) * scale, "maximum": float(maximum) * scale}

@@ -1,0 +1,119 @@
+"""What a point took of its instances and its storage: rates and shares from what the agents counted around each sample.
+
+Each figure is the median over the samples that have it, so one instance that was disturbed does not speak for a fleet.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matrix.samples import Sample, SampleFile
+
+MB, MIB = 1e6, 2.0**20
+# Counters that become a rate by their own name.
+RATES = (
+    *("network_received_bytes", "network_sent_bytes", "disk_read_bytes", "disk_write_bytes"),
+    *("disk_read_operations", "disk_write_operations", "nfs_read_bytes", "nfs_write_bytes"),
+    *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations", "nfs_timeouts"),
+)
+ALLOWANCE = "_allowance_exceeded"
+LATENCIES = ("create_lat_p50_us", "read_lat_p50_us", "write_lat_p50_us")
+# A sample that took no time by the wall clock took at least a tick of it.
+LEAST_S = 1e-3
+
+
+def use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
+    """Return the medians of one point: rates in units per second of one instance, shares from 0 to 1.
+
+    - `bytes_per_s`, `operations_per_s`, `files_per_s`: what the workload itself says it moved
+    - `disk_…`, `nfs_…`: what the kernel passed to the disk, or asked of the NFS server
+    - `cpu_share`, `steal_share`: of all processors; `worker_share`: of those that the workers can use at once
+    - `…_allowance_exceeded_per_s`: packets that EC2 queued or dropped
+    - `tool_share`: of what the tool reached on this instance without a storage (calibration)
+    - `seconds`, `workers`, `latency_s` (median of one operation), `nfs_round_trip_s` (mean of one request)
+    """
+    found: dict[str, list[float]] = {}
+    for file in files:
+        for sample in file.samples:
+            if sample.point == point:
+                for name, value in _of_sample(file, sample):
+                    found.setdefault(name, []).append(value)
+    return {name: median(values) for name, values in sorted(found.items())}
+
+
+def _of_sample(file: "SampleFile", sample: "Sample") -> Iterator[tuple[str, float]]:
+    seconds = max(sample.ended_at - sample.started_at, LEAST_S)
+    yield "seconds", seconds
+    yield from _of_work(sample, seconds)
+    yield from _of_processors(sample, seconds, _count(file.host.cpus))
+    yield from _of_counters(sample.counters, seconds)
+    if sample.workers:
+        yield "workers", float(sample.workers)
+    latencies = [sample.metrics[name] for name in LATENCIES if name in sample.metrics]
+    if latencies:
+        yield "latency_s", max(latencies) / 1e6
+
+
+def _of_work(sample: "Sample", seconds: float) -> Iterator[tuple[str, float]]:
+    """By the workload's own clock where it has one: a sample's time also holds the start of its programs."""
+    metrics, work = sample.metrics, sample.work
+    if "iops" in metrics:
+        yield "operations_per_s", metrics["iops"]
+    if "files_per_s" in metrics:
+        yield "files_per_s", metrics["files_per_s"]
+    if "mb_per_s" in metrics:
+        yield "bytes_per_s", metrics["mb_per_s"] * MB
+    elif "mib_per_s" in metrics:
+        yield "bytes_per_s", metrics["mib_per_s"] * MIB
+    elif moved := sum(amount for name, amount in work.items() if name in ("bytes", "read_bytes", "write_bytes")):
+        yield "bytes_per_s", moved / seconds
+
+
+def _of_processors(sample: "Sample", seconds: float, cpus: int | None) -> Iterator[tuple[str, float]]:
+    counted = sample.counters
+    if cpus is None or "cpu_s" not in counted:
+        return
+    stolen = counted.get("steal_s", 0.0)
+    # The counters are read a little before the start and after the end, so their share can come out above all.
+    yield "cpu_share", min(1.0, (counted["cpu_s"] + stolen) / (seconds * cpus))
+    yield "steal_share", min(1.0, stolen / (seconds * cpus))
+    if sample.workers and "tool_cpu_s" in counted:
+        yield "worker_share", min(1.0, counted["tool_cpu_s"] / (seconds * min(cpus, sample.workers)))
+
+
+def _of_counters(counted: Mapping[str, float], seconds: float) -> Iterator[tuple[str, float]]:
+    for name, amount in counted.items():
+        if name in RATES or name.endswith(ALLOWANCE):
+            yield f"{name}_per_s", amount / seconds
+    if "disk_busy_s" in counted:
+        yield "disk_busy_share", min(1.0, counted["disk_busy_s"] / seconds)
+    requests = sum(counted.get(f"nfs_{kind}_operations", 0.0) for kind in ("read", "write", "other"))
+    if requests:
+        yield "nfs_round_trip_s", counted.get("nfs_round_trip_s", 0.0) / requests
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() and 0 < int(text) < 10**6 else None
+
+
+def total(use: Mapping[str, float], names: Iterable[str]) -> float | None:
+    """Return the sum of those figures that are known, None where none is."""
+    known = [use[name] for name in names if name in use and math.isfinite(use[name])]
+    return sum(known) if known else None
+
+
+def disk_operations(use: Mapping[str, float]) -> float | None:
+    """Return reads and writes per second that the kernel passed to the disk."""
+    return total(use, ("disk_read_operations_per_s", "disk_write_operations_per_s"))
+
+
+def disk_bytes(use: Mapping[str, float]) -> float | None:
+    """Return bytes per second that the kernel passed to the disk."""
+    return total(use, ("disk_read_bytes_per_s", "disk_write_bytes_per_s"))
+
+
+def nfs_operations(use: Mapping[str, float]) -> float | None:
+    """Return requests per second to the NFS server."""
+    return total(use, tuple(f"nfs_{kind}_operations_per_s" for kind in ("read", "write", "other")))

@@ -1,0 +1,106 @@
+"""What is read of a cell beside its samples: real boto3 calls of CloudWatch and EC2, answered by moto."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from aws import cloudwatch, ledger, observing
+from matrix.samples import SampleFile
+
+START = 1_763_683_200.0
+MIB = 2**20
+RUN = "r1"
+CELL = {
+    "id": "c",
+    "file_system": "fs",
+    "storage": {"type": "ebs", "volumeType": "gp3"},
+    "fleet": {"instanceType": "m6i.large", "count": 1},
+}
+
+
+def files(seconds: float = 150.0) -> list[SampleFile]:
+    """One instance that measured for so long."""
+    taken = {"point": "p01", "repetition": 1, "step": 0, "metrics": {"iops": 1.0},
+             "started_at": START + 30, "ended_at": START + 30 + seconds}  # fmt: skip
+    return [SampleFile.model_validate({"run": RUN, "cell": "c", "instance": {"id": "i-1", "type": "m6i.large"},
+                                       "samples": [taken]})]  # fmt: skip
+
+
+def publish(namespace: str, name: str, dimensions: dict[str, str], *values: float) -> None:
+    """Put a value for each minute from the start on."""
+    boto3.client("cloudwatch").put_metric_data(
+        Namespace=namespace,
+        MetricData=[
+            {
+                "MetricName": name, "Value": value, "Timestamp": datetime.fromtimestamp(START + 60 * minute, UTC),
+                "Dimensions": [{"Name": key, "Value": of} for key, of in dimensions.items()],
+            }
+            for minute, value in enumerate(values)
+        ],
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("stack")
+def test_the_metrics_of_a_cells_volumes_are_copied_and_what_has_no_value_is_named():
+    ledger.record_resource(RUN, "volume", "vol-1", cell="c", is_data=True, instance="i-1")
+    ledger.record_resource(RUN, "volume", "vol-root", cell="c", is_data=False, instance="i-1")
+    publish("AWS/EBS", "VolumeWriteBytes", {"VolumeId": "vol-1"}, 60 * MIB, 600 * MIB, 60 * MIB, 7 * MIB)
+    publish("AWS/EBS", "VolumeIOPSExceededCheck", {"VolumeId": "vol-1", "InstanceId": "i-1"}, 0, 1)
+    publish("AWS/EBS", "VolumeWriteBytes", {"VolumeId": "vol-other"}, 5 * MIB)
+
+    kept = observing.observe(RUN, CELL, files())["cloudwatch"]
+
+    series = {one["metric"]: one for one in kept["series"]}
+    # The fourth minute is after the last sample, so it is none of the cell's.
+    assert series["VolumeWriteBytes"]["values"] == [60 * MIB, 600 * MIB, 60 * MIB]
+    assert series["VolumeWriteBytes"]["at"] == [START, START + 60, START + 120]
+    assert series["VolumeWriteBytes"]["resource"] == {"VolumeId": "vol-1"}
+    assert series["VolumeIOPSExceededCheck"]["values"] == [0, 1]
+    assert "AWS/EBS VolumeReadBytes" in kept["absent"]
+    assert "AWS/EBS VolumeWriteBytes" not in kept["absent"]
+    assert kept["unasked"] is None
+    assert kept["resources"]["volumes"] == {"vol-1": "i-1"}
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_file_systems_metrics_are_read_by_its_id():
+    cell = CELL | {"storage": {"type": "efs"}}
+    ledger.record_resource(RUN, "efs", "fs-1", file_system="fs")
+    ledger.record_resource(RUN, "efs", "fs-2", file_system="another")
+    publish("AWS/EFS", "PercentIOLimit", {"FileSystemId": "fs-1"}, 55.0, 98.5)
+    publish("AWS/EFS", "PercentIOLimit", {"FileSystemId": "fs-2"}, 11.0)
+
+    kept = observing.observe(RUN, cell, files())["cloudwatch"]
+
+    assert [one["values"] for one in kept["series"]] == [[55.0, 98.5]]
+
+
+@pytest.mark.usefixtures("stack")
+def test_the_limits_of_the_instance_type_are_ec2s():
+    limits = observing.observe(RUN, CELL, files())["instance_limits"]
+
+    # m6i.large: 650 Mbit/s and 3,600 IOPS always, 10 Gbit/s and 40,000 IOPS with credits (EC2 guide).
+    assert limits["ebs_iops"] == {"baseline": 3_600.0, "maximum": 40_000.0}
+    assert limits["ebs_bytes_per_s"] == {"baseline": 81.25e6, "maximum": 1_250e6}
+    assert limits["network_bytes_per_s"]["maximum"] == pytest.approx(12.5 * 125e6)
+
+
+class Refusing:
+    """CloudWatch where it may not be asked."""
+
+    def get_paginator(self, operation: str) -> Any:
+        """Refuse."""
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, operation)
+
+
+def test_where_cloudwatch_may_not_be_asked_that_is_kept_and_nothing_fails():
+    about = {"type": "efs", "volume_type": None, "instance_type": "m6i.large", "instances": ["i-1"], "of": 1,
+             "volumes": {}, "file_system": "fs-1"}  # fmt: skip
+
+    kept = cloudwatch.read(Refusing(), about, START, START + 60)
+
+    assert kept["unasked"] == "AccessDenied"
+    assert kept["series"] == []
