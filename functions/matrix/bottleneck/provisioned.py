@@ -111,7 +111,7 @@ def _emulated_operations(
 ) -> float | None:
     """As the engines pay for them: a create is so many operations, a large block as many as it has units."""
     if "files_per_s" in use:
-        return use["files_per_s"] * float(emulation.get("create_operations") or 1)
+        return use["files_per_s"] * float(emulation.get("create_operations", 1))
     block = next((value for name in BLOCKS if isinstance(value := params.get(name), int) and value > 0), None)
     if block is None or "bytes_per_s" not in use:
         return use.get("operations_per_s")
