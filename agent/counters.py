@@ -56,6 +56,16 @@ def allowances() -> dict[str, float]:
     return parse_ethtool(said.stdout)
 
 
+def why_no_allowances() -> str:
+    """What keeps `allowances` from having anything to say."""
+    interface = default_interface()
+    if interface is None:
+        return "no interface has a default route"
+    if tools.find("ethtool") is None:
+        return "ethtool is not installed"
+    return f"the driver of {interface} does not count them, only ENA does"
+
+
 def difference(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
     """What was counted in between. The kernel lets iowait and steal go back a little (proc(5)): then nothing was."""
     return {name: max(0.0, round(after[name] - before[name], 6)) for name in before if name in after}

@@ -22,7 +22,7 @@ class Workspace:
     target: Path  # on the storage: fresh, empty, this step's alone
     scratch: Path  # on this machine's own disk: outputs of tools, never measured
     shm: Path  # in memory: sources of data; kept from step to step
-    data: Path  # on this machine's own disk: data sets to copy from; kept from step to step
+    data: Path  # on this machine's own disk, too: data sets to copy from; kept from step to step
 
 
 class Workspaces:
@@ -33,7 +33,8 @@ class Workspaces:
         self._mount = mount
         self._claimed = [mount / run, mount / run / cell, mount / run / cell / instance_id]
         self.scratch = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=disk_folder()))
-        self._data = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=disk_folder()))
+        self._data = self.scratch / "data"
+        self._data.mkdir()
         # An agent that was killed may have left files of an earlier attempt.
         remove(self._claimed[-1])
         self._shm: Path | None = None
@@ -61,7 +62,7 @@ class Workspaces:
         for parent in reversed(self._claimed[:-1]):
             with contextlib.suppress(OSError):
                 parent.rmdir()
-        for folder in (self.scratch, self._shm, self._data):
+        for folder in (self.scratch, self._shm):
             if folder is not None:
                 remove(folder)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from agent.workloads.trial import Trial
     from agent.workspace import Workspace
 
-TYPES = ("touch", "dd", "fio", "read", "build", "transfer", "yocto")
+TYPES = ("touch", "dd", "fio", "read", "build", "transfer", "yocto", "instance-throughput")
 
 
 def problems(kind: str, params: dict[str, Any]) -> list[str]:
@@ -40,4 +40,4 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 def _module(kind: str) -> Any:
     # Only the job's own workload is imported: the others would only delay the start.
-    return importlib.import_module(f"agent.workloads.{kind}")
+    return importlib.import_module(f"agent.workloads.{kind.replace('-', '_')}")

@@ -25,6 +25,18 @@ METRICS: dict[str, Metric] = {
     "slowest_dd_mb_per_s": Metric("MB/s", True, "10^6 bytes per second that the slowest dd of one step says of itself"),
     "records_per_s": Metric("records/s", True, "records read per second by one instance"),
     "requests_per_s": Metric("requests/s", True, "requests for pages or batches of records per second by one instance"),
+    "burst_mb_per_s": Metric(
+        "MB/s", True, "10^6 bytes per second of one instance before its rate fell, each second's median"
+    ),
+    "baseline_mb_per_s": Metric("MB/s", True, "10^6 bytes per second of one instance after its rate fell"),
+    "burst_s": Metric("s", True, "seconds before the rate of one instance fell"),
+    "bw_in_allowance_exceeded": Metric(
+        "packets", False, "queued or dropped: the instance's inbound bandwidth was used up"
+    ),
+    "bw_out_allowance_exceeded": Metric(
+        "packets", False, "queued or dropped: the instance's outbound bandwidth was used up"
+    ),
+    "cpu_steal_s": Metric("s", False, "processor time withheld by the hypervisor, as where CPU credits are used up"),
     "build_cpu_s": Metric("s", False, "processor time, user and system, of one build"),
     "iops": Metric("IOPS", True, "reads and writes completed per second by one instance"),
     "read_iops": Metric("IOPS", True, "reads completed per second by one instance"),
@@ -47,4 +59,5 @@ PRIMARY: dict[str, str] = {
     "build": "duration_s",
     "transfer": "mb_per_s",
     "yocto": "duration_s",
+    "instance-throughput": "mb_per_s",
 }

@@ -59,6 +59,8 @@ class Figure:
     # What should be the same too; where it is not, the two are shown and said not to compare.
     caveats: Document = field(default_factory=dict)
     wrong: str | None = None
+    # Whether the instance itself was measured, so that another type is another thing and not the same one elsewhere.
+    is_of_instance: bool = False
 
 
 def load(name: str) -> Document:
@@ -199,6 +201,19 @@ def _tutorial_figures() -> Iterator[Figure]:
             TUTORIAL, "dd", TUTORIAL_STORAGES[row["storage"]], params, "mb_per_s", MEDIAN, row["mb_per_s"],
             instance_type=row["instanceType"], caveats=caveats,
         )  # fmt: skip
+    for row in document["instance_network"]:
+        told = {
+            "mb_per_s": "average_mb_per_s",
+            "burst_mb_per_s": "burst_mb_per_s",
+            "baseline_mb_per_s": "baseline_mb_per_s",
+        }
+        for metric, column in told.items():
+            if column in row:
+                yield Figure(
+                    TUTORIAL, "instance-throughput", TUTORIAL_STORAGES[row["storage"]], {}, metric, MEDIAN, row[column],
+                    instance_type=row["instanceType"], caveats={"total_bytes": row["gb"] * 2**30},
+                    is_of_instance=True,
+                )  # fmt: skip
     for row in document["transfer"]:
         params = {"tool": row["tool"].replace(" ", "")}
         caveats = {"threads": row["threads"], "files": row["files"], "file_bytes": row["file_mb"] * 10**6}
@@ -244,6 +259,7 @@ def _is_counterpart(cell: Document, point: Document, figure: Figure) -> bool:
         cell["workload"]["type"] == figure.workload
         and figure.metric in (point.get("metrics") or {})
         and cell["fleet"].get("count") == figure.instances
+        and not (figure.is_of_instance and cell["fleet"].get("instanceType") != figure.instance_type)
         and _holds(figure.storage, cell["storage"])
         and _holds(figure.params, point["params"])
     )

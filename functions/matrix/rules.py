@@ -97,6 +97,7 @@ def yields(workload_type: str, metric: str) -> bool:
         "dd": metric in {"mb_per_s", "mib_per_s"},
         "read": metric in READ_RATES or metric.startswith("read_lat"),
         "fio": metric not in {"files_per_s", "records_per_s", "requests_per_s"} and not metric.startswith("create_lat"),
+        "instance-throughput": metric in {"mb_per_s", "burst_mb_per_s", "baseline_mb_per_s", "burst_s"},
         "transfer": metric in {"mb_per_s", "files_per_s"},
     }.get(workload_type, False)
 

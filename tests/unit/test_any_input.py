@@ -5,7 +5,7 @@ import re
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, TRANSFER, document
+from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, THROUGHPUT, TOUCH, TRANSFER, document
 
 from matrix.planning import plan
 from matrix.problems import InvalidMatrix
@@ -28,7 +28,7 @@ JSON = st.recursive(
 )
 WHOLE = document(
     storage=[EBS | {"iops": 4000, "throughputMiBps": 200}, EFS | {"performanceMode": "generalPurpose"}, FSX],
-    workload=[TOUCH, DD, FIO, BUILD, TRANSFER],
+    workload=[TOUCH, DD, FIO, BUILD, TRANSFER, THROUGHPUT],
     fleet=[FLEET | {"count": [1, 2]}],
     include=[{"storage": EBS, "workload": TOUCH, "fleet": {"instanceType": "c5.large", "count": 3}}],
     exclude=[{"storage": {"type": "ebs"}, "fleet": {"count": 2}}],
@@ -121,4 +121,4 @@ def test_any_number_in_any_place_is_a_plan_or_a_list_of_problems(path, number):
 
 
 def test_the_matrix_that_is_mutated_is_good():
-    assert plan(read_matrix(json.dumps(WHOLE))).to_document()["totals"]["cells"] == 3 * 5 * 2 - 5 + 1
+    assert plan(read_matrix(json.dumps(WHOLE))).to_document()["totals"]["cells"] == 3 * 6 * 2 - 6 + 1

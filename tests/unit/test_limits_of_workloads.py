@@ -1,7 +1,7 @@
 """The rules of each workload, and the points that its sweeps make."""
 
 import pytest
-from matrices import BUILD, DD, EBS, EFS, FIO, FSX, READ, TOUCH, TRANSFER, YOCTO, matrix, problems_of
+from matrices import BUILD, DD, EBS, EFS, FIO, FSX, READ, THROUGHPUT, TOUCH, TRANSFER, YOCTO, matrix, problems_of
 
 from matrix.workloads import TransferWorkload
 
@@ -53,6 +53,11 @@ from matrix.workloads import TransferWorkload
         (YOCTO | {"container": "--privileged"}, "container"),
         (YOCTO | {"cachePath": "a/../../b"}, "cachePath"),
         (YOCTO | {"buildDiskGiB": 20}, "buildDiskGiB"),
+        (THROUGHPUT | {"size": 0}, "size"),
+        (THROUGHPUT | {"size": ["1GiB", "1024MiB"]}, "size"),
+        (THROUGHPUT | {"blockSize": "65MiB"}, "blockSize"),
+        (THROUGHPUT | {"blockSize": "2MiB", "size": "1MiB"}, "blockSize"),
+        (THROUGHPUT | {"source": "tape"}, "source"),
     ],
 )
 def test_a_bad_workload_is_a_problem_of_its_field(workload, field):
@@ -250,3 +255,12 @@ def test_an_objective_may_be_a_rate_of_reads():
 
     assert problems_of(workload=[READ], objective=objective) == {}
     assert list(problems_of(workload=[FIO], objective=objective)) == ["objective.metric"]
+
+
+def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_published():
+    workload = matrix(workload=[{"type": "instance-throughput"}]).workload[0]
+    [params] = workload.points()
+
+    assert params == {"total_bytes": 20 * 2**30, "block_bytes": 2**20, "source": "random"}
+    # t2.micro: 20 GiB in 720 s, on a file system that gives more than that.
+    assert workload.footprint(params, matrix(storage=[EFS]).storage[0], 1).seconds == pytest.approx(720, rel=0.01)

@@ -21,7 +21,7 @@ EVENTS = [
     for name in (
         "local-demo", "efs-zero-byte", "efs-tutorial-touch", "efs-tutorial-dd", "ebs-fio", "local-vm",
         "efs-tutorial-transfer", "local-transfer", "yocto-builds", "local-build",
-        "local-read",
+        "local-read", "instance-throughput", "local-instance-throughput",
     )
 ]  # fmt: skip
 SECTIONS = {
@@ -123,6 +123,15 @@ def test_the_transfer_matrices_have_every_published_tool():
     assert {(one["tool"], one["threads"]) for one in points} == published
     assert {(one["files"], one["file_bytes"]) for one in points} == {(5000, 1_000_000)}
     assert {one["tool"] for one in local} == {tool for tool, _ in published}
+
+
+def test_the_throughput_matrix_has_every_published_instance_and_writes_as_much():
+    document = plan(read_matrix((ROOT / "events" / "instance-throughput.json").read_bytes())).to_document()
+
+    assert {cell["fleet"]["instanceType"] for cell in document["cells"]} == {"t2.micro", "m4.large", "c5.2xlarge"}
+    assert {one["total_bytes"] for _, one in planned_points("instance-throughput.json")} == {20 * 2**30}
+    # A second write would find the burst used up.
+    assert {len(cell["steps"]) for cell in document["cells"]} == {1}
 
 
 def test_the_touch_matrices_have_every_published_row():

@@ -145,13 +145,34 @@ def test_a_transfer_stands_beside_the_published_one_of_the_same_tool():
     assert "threads 8, published with 32" in transfer_of(threads=8)[0]["why_not"]
 
 
+def throughput_of(instance_type, metrics, size=20 * 2**30):
+    """A large write from one instance."""
+    storage = {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 256}
+    fleet = {"instanceType": instance_type, "count": 1}
+    cell = {"storage": storage, "workload": {"type": "instance-throughput"}, "fleet": fleet}
+    return beside(run_of(cell, metrics, {"total_bytes": size, "block_bytes": 2**20, "source": "zero"}))
+
+
+def test_burst_and_baseline_of_an_instance_stand_beside_those_of_the_same_type_only():
+    ours = {"mb_per_s": 60.0, "burst_mb_per_s": 120.0, "baseline_mb_per_s": 14.0, "burst_s": 150.0}
+
+    rows = throughput_of("t2.micro", ours)
+
+    assert {row["metric"]: (row["published"], row["ratio"]) for row in rows} == {
+        "mb_per_s": (30, 2.0), "burst_mb_per_s": (120, 1.0), "baseline_mb_per_s": (7, 2.0),
+    }  # fmt: skip
+    assert {row["metric"]: row["published"] for row in throughput_of("m4.large", ours)} == {"mb_per_s": 56}
+    assert throughput_of("m6i.large", ours) == []
+    assert "published with 21474836480" in throughput_of("c5.2xlarge", ours, size=2**30)[0]["why_not"][1]
+
+
 def test_each_figure_that_the_sources_tell_is_known_once():
     known = list(figures())
 
     told = sum(6 for cell in load("yocto-builds")["cells"] if cell["percentiles_s"])
     assert sum(figure.source == "yocto-builds" for figure in known) == told
     assert sum(figure.source == "ebs-fio" for figure in known) == len(load("ebs-fio")["rows"]) == 28
-    assert sum(figure.source == "efs-tutorial" for figure in known) == 3 + 12 + 5
+    assert sum(figure.source == "efs-tutorial" for figure in known) == 3 + 12 + 5 + 5
     assert sum(figure.source == "efs-zero-byte" for figure in known) == 6 + 4
 
 

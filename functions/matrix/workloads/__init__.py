@@ -6,10 +6,11 @@ from pydantic import Field
 
 from matrix.fields import InputModel
 from matrix.parts import Rule
-from matrix.workloads import build, dd, fio, read, touch, transfer, yocto
+from matrix.workloads import build, dd, fio, instance_throughput, read, touch, transfer, yocto
 from matrix.workloads.build import BuildWorkload
 from matrix.workloads.dd import DdWorkload
 from matrix.workloads.fio import FioWorkload
+from matrix.workloads.instance_throughput import InstanceThroughputWorkload
 from matrix.workloads.read import ReadWorkload
 from matrix.workloads.touch import TouchWorkload
 from matrix.workloads.transfer import TransferWorkload
@@ -22,7 +23,8 @@ Workload = Annotated[
     | ReadWorkload
     | BuildWorkload
     | TransferWorkload
-    | YoctoWorkload,
+    | YoctoWorkload
+    | InstanceThroughputWorkload,
     Field(discriminator="type"),
 ]  # fmt: skip
 
@@ -34,6 +36,7 @@ MODELS: dict[str, type[InputModel]] = {
     "build": BuildWorkload,
     "transfer": TransferWorkload,
     "yocto": YoctoWorkload,
+    "instance-throughput": InstanceThroughputWorkload,
 }
 RULES: dict[str, tuple[Rule, ...]] = {
     "touch": touch.RULES,
@@ -43,6 +46,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "build": build.RULES,
     "transfer": transfer.RULES,
     "yocto": yocto.RULES,
+    "instance-throughput": instance_throughput.RULES,
 }
 
 

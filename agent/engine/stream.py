@@ -1,0 +1,63 @@
+"""One large file, written block by block and synchronised at the end: what `dd bs=… conv=fsync` does.
+
+Run as `python -m agent.engine.stream '<plan as JSON>'` behind the gate of agent.processes. Unlike dd it can write
+gigabytes that do not compress from a few MiB of memory: stretches of a random pool, at other places each time round.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from collections.abc import Iterator
+
+from agent.engine.crew import report, stand_at_the_gate
+
+POOL_BLOCKS = 4
+LEAST_POOL_BYTES = 1 << 24
+
+
+def main() -> None:
+    """Draw the data, wait at the gate, write, synchronise, report."""
+    plan = json.loads(sys.argv[1])
+    blocks = {"random": random_blocks, "zero": zero_blocks}[plan["source"]](plan["block_bytes"])
+    next(blocks)  # the pool is drawn now, not in the measured time
+    target = os.open(plan["path"], os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o666)
+    stand_at_the_gate()
+    written = write(target, blocks, plan["total_bytes"])
+    os.fsync(target)
+    os.close(target)
+    report({"bytes": written})
+
+
+def write(target: int, blocks: Iterator[memoryview], total_bytes: int) -> int:
+    """Write that many bytes; returns how many it were."""
+    written = 0
+    while written < total_bytes:
+        block = next(blocks)[: total_bytes - written]
+        while block:
+            took = os.write(target, block)
+            written += took
+            block = block[took:]
+    return written
+
+
+def random_blocks(block_bytes: int) -> Iterator[memoryview]:
+    """Incompressible blocks without end."""
+    pool = memoryview(os.urandom(max(POOL_BLOCKS * block_bytes, LEAST_POOL_BYTES)))
+    last_start = len(pool) - block_bytes
+    while True:
+        start = random.randrange(last_start + 1)  # noqa: S311 where a stretch begins is no secret
+        yield pool[start : start + block_bytes]
+
+
+def zero_blocks(block_bytes: int) -> Iterator[memoryview]:
+    """Zeros without end."""
+    block = memoryview(bytes(block_bytes))
+    while True:
+        yield block
+
+
+if __name__ == "__main__":
+    main()

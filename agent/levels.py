@@ -1,0 +1,69 @@
+"""Burst and baseline in a rate over time: where it fell from one level to another, if it did.
+
+The change is where two constants fit the series best by least squares (the classic single change point, for which
+running sums are enough); each level is the median of its side, which a few odd seconds do not move. It counts as a fall
+only if it could not well be something else: both sides last, the fall is large, neither side is a slope, and hardly a
+second lies on the wrong side of the middle between the levels. A rate that rises, wanders, sinks steadily or falls in
+more than one step has no burst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+# A level must last: this many samples, and of a long series a twentieth.
+LEAST_SAMPLES = 10
+LEAST_SHARE = 1 / 20
+# Falls below this are what shared networks and disks do anyway.
+LEAST_FALL = 0.2
+# How far the halves of a level may differ, as a share of the fall: on an even slope it is half of it.
+MOST_SLOPE = 1 / 3
+# How many samples must be nearer to their own level than to the other.
+LEAST_FIT = 0.9
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Rates before and after the fall, and the number of samples before it."""
+
+    burst: float
+    baseline: float
+    samples: int
+
+
+def find_levels(rates: Sequence[float]) -> Levels | None:
+    """Burst and baseline of rates taken at even intervals; None where they show no single fall."""
+    split = best_split(rates)
+    before, after = rates[:split], rates[split:]
+    if min(len(before), len(after)) < max(LEAST_SAMPLES, LEAST_SHARE * len(rates)):
+        return None
+    burst, baseline = median(before), median(after)
+    fall = burst - baseline
+    if fall <= LEAST_FALL * burst or not (is_level(before, fall) and is_level(after, fall)):
+        return None
+    middle = (burst + baseline) / 2
+    fitting = sum(rate > middle for rate in before) + sum(rate <= middle for rate in after)
+    return Levels(burst, baseline, split) if fitting >= LEAST_FIT * len(rates) else None
+
+
+def best_split(rates: Sequence[float]) -> int:
+    """How many samples come before the change.
+
+    Of a constant fit to a part with sum S and length n, the squares that it explains are S²/n: the more, the better.
+    """
+    total, running = sum(rates), 0.0
+    best, explained = 0, -1.0
+    for before in range(1, len(rates)):
+        running += rates[before - 1]
+        squares = running**2 / before + (total - running) ** 2 / (len(rates) - before)
+        if squares > explained:
+            best, explained = before, squares
+    return best
+
+
+def is_level(part: Sequence[float], fall: float) -> bool:
+    """Whether one half of a part is about as high as the other, measured by the fall: on a slope it is not."""
+    half = len(part) // 2
+    return abs(median(part[:half]) - median(part[half:])) < MOST_SLOPE * fall

@@ -1,0 +1,82 @@
+"""How much has gone where: cumulative bytes of network, disk and file, read each second while something is written."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from agent import counters
+
+NETWORK, DISK, FILE = "network_sent_bytes", "disk_write_bytes", "file_bytes"
+WATCHED = (NETWORK, "network_received_bytes", DISK, "nfs_write_bytes", "steal_s")
+
+
+class Traffic:
+    """The counters that a write to one file moves."""
+
+    def __init__(self, mount_kind: str, storage: Path, path: Path) -> None:
+        """`path` is the file that will be written below `storage`, which is mounted as `mount_kind`."""
+        self._storage, self._path = storage, path
+        # A disk's own counter where there is a disk; a lent directory without one has only the file's growth.
+        without_disk = FILE if mount_kind == "directory" else NETWORK
+        self.carrier = DISK if DISK in counters.of_storage(storage) else without_disk
+
+    def read(self) -> dict[str, float]:
+        """Bytes since boot (of the file: its size), and seconds that the hypervisor withheld the processors."""
+        found = counters.cheap(self._storage)
+        size = self._path.stat().st_size if self._path.exists() else 0
+        return {**{name: found[name] for name in WATCHED if name in found}, FILE: size}
+
+
+class Sampler:
+    """Reads counters in a thread of its own, at the start, every `period_s` seconds and at the end."""
+
+    def __init__(self, read: Callable[[], dict[str, float]], period_s: float = 1.0) -> None:
+        """Nothing is read yet."""
+        self._read, self._period_s = read, period_s
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
+        self._taken: list[tuple[float, dict[str, float]]] = []
+
+    def __enter__(self) -> Sampler:
+        """Take the first reading, start."""
+        self._take()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop, take the last reading."""
+        self._is_over.set()
+        self._thread.join()
+        self._take()
+
+    def seconds(self) -> list[float]:
+        """When each reading was taken, since the first."""
+        return [at - self._taken[0][0] for at, _ in self._taken]
+
+    def series(self) -> dict[str, list[float]]:
+        """Each counter since the first reading."""
+        first = self._taken[0][1]
+        return {name: [reading[name] - first[name] for _, reading in self._taken] for name in first}
+
+    def _sample(self) -> None:
+        due = self._taken[0][0] + self._period_s
+        while not self._is_over.wait(max(0.0, due - time.monotonic())):
+            self._take()
+            due += self._period_s
+
+    def _take(self) -> None:
+        self._taken.append((time.monotonic(), self._read()))
+
+
+def rates(seconds: list[float], counted: list[float]) -> list[float]:
+    """What was counted per second in each interval; a last one too short to say anything is left out."""
+    steps = [
+        (after - before, more - less) for before, after, less, more in zip(seconds, seconds[1:], counted, counted[1:])
+    ]
+    usual = sorted(step for step, _ in steps)[len(steps) // 2] if steps else 0.0
+    if len(steps) > 1 and steps[-1][0] < usual / 2:
+        steps.pop()
+    return [counted_in / step for step, counted_in in steps if step > 0]

@@ -1,0 +1,125 @@
+"""One large write, watched each second: how fast an instance may write, and how long before it is throttled."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import agent
+from agent import counters
+from agent.errors import WorkIncomplete
+from agent.levels import find_levels
+from agent.processes import Armed, Command, Ended
+from agent.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
+from agent.workloads.engines import IMPORT_ROOT
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workspace import Workspace
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+ALLOWANCES = ("bw_in_allowance_exceeded", "bw_out_allowance_exceeded")
+CARRIERS = {NETWORK: "network", DISK: "disk", FILE: "file's growth"}
+# Less than this share of the bytes on the counter means that they went another way than the series shows.
+LEAST_COUNTED = 0.9
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    return integer_problems(params, total_bytes=1, block_bytes=1) + choice_problems(params, source=("zero", "random"))
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """None: the agent writes itself."""
+    del params
+    return set()
+
+
+@dataclass
+class WatchedTrial(Trial):
+    """A trial whose counters are read all the while."""
+
+    sampler: Sampler
+
+    def run(self) -> list[Ended]:
+        """The measured part, between the first and the last reading."""
+        with self.sampler:
+            return super().run()
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Arm the writer, find the counters that its bytes will move."""
+    params = step.params
+    path = workspace.target / "stream"
+    plan = {**params, "path": str(path)}
+    argv = [sys.executable, "-S", "-m", "agent.engine.stream", json.dumps(plan)]
+    armed = Armed([Command(argv, workspace.scratch, runners=1)], workspace.scratch, {"PYTHONPATH": IMPORT_ROOT})
+    traffic = Traffic(job.mount["kind"], workspace.mount, path)
+    sampler = Sampler(traffic.read)
+    allowances_before = counters.allowances()
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del ended
+        exceeded = counters.difference(allowances_before, counters.allowances())
+        verify(path, params["total_bytes"])
+        duration_s = armed.duration_s()
+        metrics = {"mb_per_s": params["total_bytes"] / 1e6 / duration_s, "duration_s": duration_s}
+        metrics.update(levels(sampler, traffic.carrier))
+        metrics.update({name: exceeded[name] for name in ALLOWANCES if name in exceeded})
+        metrics["cpu_steal_s"] = sampler.series()["steal_s"][-1]
+        return Outcome(
+            metrics,
+            {"bytes": params["total_bytes"]},
+            {"name": "engine", "version": agent.VERSION, "command": "write blocks, fsync", "watched": traffic.carrier},
+            {"series.json": json.dumps(series(sampler, traffic.carrier)).encode()},
+            warnings(sampler, traffic.carrier, params["total_bytes"], exceeded),
+        )
+
+    return WatchedTrial(armed, 1, read, sampler)
+
+
+def levels(sampler: Sampler, carrier: str) -> dict[str, float]:
+    """Burst and baseline (MB/s) and how long the burst was; nothing where the rate shows no fall."""
+    seconds = sampler.seconds()
+    found = find_levels(rates(seconds, sampler.series()[carrier]))
+    if found is None:
+        return {}
+    return {
+        "burst_mb_per_s": found.burst / 1e6,
+        "baseline_mb_per_s": found.baseline / 1e6,
+        "burst_s": seconds[found.samples],
+    }
+
+
+def series(sampler: Sampler, carrier: str) -> dict[str, Any]:
+    """All that was read each second, for the raw output."""
+    return {
+        "schema": 1,
+        "carrier": carrier,
+        "seconds": [round(at, 3) for at in sampler.seconds()],
+        "counted": {name: [round(value, 3) for value in values] for name, values in sampler.series().items()},
+    }
+
+
+def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[str, float]) -> list[str]:
+    """What the figures do not say: which counter they are of, what was not counted, what is absent."""
+    found = []
+    if carrier != NETWORK:
+        found.append(f"the rate over time is of the {CARRIERS[carrier]}: this storage is not reached over the network")
+    counted = sampler.series()[carrier][-1]
+    if counted < LEAST_COUNTED * total_bytes:
+        found.append(f"the {CARRIERS[carrier]} counted less than {LEAST_COUNTED:.0%} of the bytes that were written")
+    absent = [name for name in ALLOWANCES if name not in exceeded]
+    if absent:
+        found.append(f"absent: {', '.join(absent)} ({counters.why_no_allowances()})")
+    return found
+
+
+def verify(path: Path, total_bytes: int) -> None:
+    """The file must have its size. Raises WorkIncomplete."""
+    size = path.stat().st_size if path.exists() else 0
+    if size != total_bytes:
+        raise WorkIncomplete(f"the file has {size} of {total_bytes} bytes though the writer said it was done")

@@ -1,0 +1,62 @@
+"""One large write from each instance, watched each second: how fast an instance type may write, and for how long."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from matrix.fields import InputModel, Name, Size, Sweep
+from matrix.parts import Part
+from matrix.problems import Problems
+from matrix.sizes import format_size
+from matrix.storages import Storage
+from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
+
+# What the slowest instance of the published table reached on average (t2.micro, 20 GiB in 720 s). Faster ones end
+# sooner than planned; reckoning with a faster one would give a throttled instance up before its baseline is known.
+SLOWEST_BYTES_PER_S = 30e6
+MOST_BLOCK_BYTES = 64 * 2**20
+
+
+class InstanceThroughputWorkload(InputModel):
+    """Writes one large file and watches the bytes each second; primary metric mb_per_s."""
+
+    type: Literal["instance-throughput"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    size: Sweep[Size] = Field(default=[20 * 2**30])
+    """What each instance writes in one step, into one file, synchronised at the end."""
+    block_size: Sweep[Size] = Field(default=[2**20])
+    """Size of one write."""
+    source: Sweep[Literal["random", "zero"]] = Field(default=["random"])
+    """What is written: incompressible data, or zeros (as published)."""
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point."""
+        return combinations({"total_bytes": self.size, "block_bytes": self.block_size, "source": self.source})
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take: the bytes at the pace of the slowest instance published."""
+        total_bytes = params["total_bytes"]
+        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
+        seconds = total_bytes / min(share, SLOWEST_BYTES_PER_S)
+        return Footprint(seconds, written_bytes=total_bytes, stored_bytes=total_bytes)
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+
+def blocks_are_smaller_than_the_file(part: Part) -> Problems:
+    """Yield a problem where a block is larger than what is to be written, or than a small instance's memory."""
+    largest = max(part.block_size)
+    if largest > MOST_BLOCK_BYTES:
+        rule = "blocks are drawn four at a time in memory; at most 64MiB"
+        yield part.problem("blockSize", rule, 'write "64MiB" or less', value=format_size(largest))
+    elif largest > min(part.size):
+        rule = f"is larger than the smallest size, {format_size(min(part.size))}"
+        yield part.problem("blockSize", rule, "write smaller blocks, or a larger size", value=format_size(largest))
+
+
+RULES = (blocks_are_smaller_than_the_file, values_are_different)

@@ -1,0 +1,173 @@
+"""One large write, watched while it runs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from agent import counters
+from agent.engine import stream
+from agent.levels import find_levels
+from agent.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
+from agent.workloads import instance_throughput
+
+MIB = 1 << 20
+
+
+def throughput_params(**changes):
+    return {"total_bytes": 24 * MIB, "block_bytes": MIB, "source": "random", **changes}
+
+
+@pytest.mark.parametrize("source", ["random", "zero"])
+def test_the_write_is_measured_and_its_seconds_are_kept(cloud, instance, make_job, storage, source):
+    cloud.put("job.json", make_job("instance-throughput", [throughput_params(source=source)]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    metrics = sample["metrics"]
+    assert metrics["mb_per_s"] * metrics["duration_s"] == pytest.approx(24 * MIB / 1e6)
+    assert metrics["cpu_steal_s"] >= 0
+    assert sample["work"] == {"bytes": 24 * MIB}
+    assert sample["raw"] == ["raw/p01-r1.series.json"]
+    series = instance.document("raw/p01-r1.series.json")
+    assert series["carrier"] == sample["tool"]["watched"]
+    assert series["seconds"][0] == 0
+    assert series["seconds"][-1] >= metrics["duration_s"]
+    assert series["counted"][FILE][-1] == 24 * MIB
+    assert all(len(counted) == len(series["seconds"]) for counted in series["counted"].values())
+    assert list(storage.iterdir()) == []
+
+
+def test_what_was_not_measured_is_said(cloud, instance, make_job, fake_tool, bin_folder):
+    fake_tool("ethtool", "echo 'NIC statistics:'; echo '     rx_bytes: 7'")
+    cloud.put("job.json", make_job("instance-throughput", [throughput_params()]))
+
+    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
+
+    [sample] = instance.samples()
+    said = " ".join(sample["warnings"])
+    assert "this storage is not reached over the network" in said
+    assert "absent: bw_in_allowance_exceeded, bw_out_allowance_exceeded" in said
+    assert "burst_mb_per_s" not in sample["metrics"]  # less than 10 s on either side tell no level
+
+
+def test_allowances_that_the_card_counts_are_metrics(cloud, instance, make_job, fake_tool, bin_folder, tmp_path):
+    if counters.default_interface() is None:
+        pytest.skip("this machine has no default route, so no card would be asked")
+    asked = tmp_path / "asked"
+    fake_tool(
+        "ethtool",
+        f"echo x >> '{asked}'; n=$(wc -l < '{asked}'); echo \"bw_out_allowance_exceeded: $((n * 100))\"",
+    )
+    cloud.put("job.json", make_job("instance-throughput", [throughput_params()]))
+
+    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
+
+    [sample] = instance.samples()
+    assert sample["metrics"]["bw_out_allowance_exceeded"] >= 100
+    assert any("absent: bw_in_allowance_exceeded (" in warning for warning in sample["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("route", "has_ethtool", "said"),
+    [(None, True, "no interface has a default route"), ("eth0", False, "ethtool is not installed"),
+     ("eth0", True, "the driver of eth0 does not count them")],
+)  # fmt: skip
+def test_the_reason_for_absent_allowances_is_the_true_one(monkeypatch, route, has_ethtool, said):
+    monkeypatch.setattr(counters, "default_interface", lambda: route)
+    monkeypatch.setattr(counters.tools, "find", lambda _: "/sbin/ethtool" if has_ethtool else None)
+
+    assert said in counters.why_no_allowances()
+
+
+def test_a_write_that_is_throttled_shows_its_burst_and_its_baseline(tmp_path):
+    # A real file that grows by 400 kB each 10 ms for 1 s, then by 50 kB, watched each 50 ms.
+    target = tmp_path / "stream"
+    script = (
+        "import sys, time\n"
+        "with open(sys.argv[1], 'wb', buffering=0) as f:\n"
+        "    begun = time.monotonic()\n"
+        "    for n in range(220):\n"
+        "        f.write(bytes(400_000 if n < 100 else 50_000))\n"
+        "        time.sleep(max(0, begun + (n + 1) / 100 - time.monotonic()))\n"
+    )
+    watched = Traffic("directory", tmp_path, target)
+
+    with Sampler(watched.read, period_s=0.05) as sampler:
+        subprocess.run([sys.executable, "-c", script, str(target)], check=True)
+
+    seconds = sampler.seconds()
+    found = find_levels(rates(seconds, sampler.series()[FILE])[1:])  # the first interval holds the script's own start
+    assert found is not None
+    assert found.burst == pytest.approx(40e6, rel=0.3)
+    assert found.baseline == pytest.approx(5e6, rel=0.3)
+    assert seconds[found.samples + 1] == pytest.approx(1.0, abs=0.35)
+
+
+def test_rates_are_per_second_of_each_interval_and_a_stump_at_the_end_is_left_out():
+    assert rates([0, 1, 2, 4], [0, 10, 30, 30]) == [10, 20, 0]
+    assert rates([0, 1, 2, 2.1], [0, 10, 30, 90]) == [10, 20]
+    assert rates([0, 0.25], [0, 10]) == [40]
+    assert rates([0], [0]) == []
+
+
+def test_the_counter_that_is_shown_is_the_one_that_the_bytes_go_through(tmp_path, monkeypatch):
+    monkeypatch.setattr(counters, "of_storage", lambda _: {"nfs_write_bytes": 7.0})
+    assert Traffic("nfs", tmp_path, tmp_path / "x").carrier == NETWORK
+    assert Traffic("directory", tmp_path, tmp_path / "x").carrier == FILE
+
+    monkeypatch.setattr(counters, "of_storage", lambda _: {DISK: 4096.0})
+    watched = Traffic("ebs", tmp_path, tmp_path / "x")
+    assert watched.carrier == DISK
+    assert watched.read()[DISK] == 4096
+
+
+def test_readings_come_at_even_intervals(tmp_path):
+    with Sampler(lambda: {"x": time.monotonic()}, period_s=0.05) as sampler:
+        time.sleep(0.32)
+
+    seconds = sampler.seconds()
+    assert 6 <= len(seconds) <= 8
+    assert sampler.series()["x"] == pytest.approx(seconds, abs=0.02)
+
+
+def test_bytes_that_went_another_way_are_warned_about():
+    sampler = Sampler(iter([{NETWORK: 0}, {NETWORK: 80}]).__next__, period_s=60)
+    with sampler:
+        pass
+
+    assert any("less than 90%" in said for said in instance_throughput.warnings(sampler, NETWORK, 100, {}))
+    assert not any("less than 90%" in said for said in instance_throughput.warnings(sampler, NETWORK, 85, {}))
+
+
+def test_a_short_file_fails_the_sample(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"12345")
+
+    with pytest.raises(instance_throughput.WorkIncomplete, match="5 of 6 bytes"):
+        instance_throughput.verify(path, 6)
+
+
+def test_random_blocks_do_not_compress_and_zeros_do(tmp_path):
+    for source, least, most in ((stream.random_blocks(4096), 49_500, 51_000), (stream.zero_blocks(4096), 0, 200)):
+        path = tmp_path / "x"
+        descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        assert stream.write(descriptor, source, 50_001) == 50_001
+        os.close(descriptor)
+        content = path.read_bytes()
+        assert len(content) == 50_001
+        assert least < len(gzip.compress(content)) < most
+
+
+def test_wrong_parameters_are_told():
+    assert instance_throughput.problems(throughput_params()) == []
+    wrong = instance_throughput.problems({"total_bytes": 0, "block_bytes": "x", "source": "tape"})
+    assert [one.split(":")[0] for one in wrong] == ["total_bytes", "block_bytes", "source"]
+    json.dumps(wrong)
