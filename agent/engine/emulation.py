@@ -23,7 +23,7 @@ BUCKET = ".storage-matrix-emulation"
 PAID = struct.Struct("=dd")
 # A worker that woke up late starts its next operation when it should have: what the timer adds does not add up, nor
 # does a pause of all workers by a machine that has other work to do. A storage that nobody asked pays nothing ahead.
-CATCH_UP_S = 0.02
+CATCH_UP_S = 0.05
 
 
 class EmulatedStorage:
@@ -51,16 +51,19 @@ class EmulatedStorage:
         """Begin to create a file; returns when (monotonic ns) it may end."""
         return self._begin(self._rule["create_s"], self._rule["create_operations"], 0)
 
-    def transfer(self, size: int, latency_s: float, *, is_merged: bool) -> int:
-        """Begin to read or write `size` bytes; returns when it may end.
+    def read(self, size: int) -> int:
+        """Begin to read `size` bytes; returns when it may end."""
+        return self._transfer(size, self._rule["read_s"], is_merged=False)
 
-        Above `unit_bytes` a block counts as several operations. Merged are the blocks that the kernel gathers into
-        larger ones, ahead of a sequential reader or behind a writer that does not wait.
+    def write(self, size: int, *, is_synchronous: bool) -> int:
+        """Begin to write `size` bytes; returns when it may end.
+
+        A write that is not synchronous has no latency, and the kernel gathers it with its neighbours into large ones.
         """
-        units = size / self._unit_bytes
-        return self._begin(latency_s, units if is_merged else max(1, math.ceil(units)), size)
+        latency_s = self._rule["sync_s"] if is_synchronous else 0.0
+        return self._transfer(size, latency_s, is_merged=not is_synchronous)
 
-    def sync(self) -> int:
+    def synchronise(self) -> int:
         """Begin to synchronise what was written; returns when it may end."""
         return self._begin(self._rule["sync_s"], 0, 0)
 
@@ -69,6 +72,11 @@ class EmulatedStorage:
         left_ns = due_ns - time.monotonic_ns()
         if left_ns > 0:
             time.sleep(left_ns / 1e9)
+
+    def _transfer(self, size: int, latency_s: float, *, is_merged: bool) -> int:
+        # A block above unit_bytes counts as several operations; of merged ones many count as one.
+        units = size / self._unit_bytes
+        return self._begin(latency_s, units if is_merged else max(1, math.ceil(units)), size)
 
     def _begin(self, latency_s: float, operations: float, size: int) -> int:
         now = time.monotonic_ns()

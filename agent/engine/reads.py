@@ -17,6 +17,7 @@ import time
 from typing import Any, Protocol
 
 from agent.engine import crew, records
+from agent.engine.emulation import EmulatedStorage
 
 # What is kept of the reads and checked after the last one: enough to find a storage that gives wrong data now and then,
 # little enough to cost neither time nor memory.
@@ -117,6 +118,8 @@ class Reader(Protocol):
 
 def reader_of(plan: dict[str, Any]) -> Reader:
     """A reader of the plan's kind; an SDK is imported only by those that need it."""
+    if plan.get("emulation"):
+        return EmulatedReader(plan)
     if plan["reader"] == "file":
         return FileReader(plan)
     from agent.engine import objects
@@ -161,6 +164,26 @@ class FileReader:
         """Give back what the kernel has cached of the file, which needs no root."""
         if self._is_cached:
             os.posix_fadvise(self._file, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+class EmulatedReader(FileReader):
+    """Reads pages of a file as fast as an emulated storage lets it."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        """Open the file through the page cache: this machine's disk must not add its own time."""
+        super().__init__({**plan, "caching": "cached"})
+        self._storage = EmulatedStorage(plan["emulation"])
+
+    def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
+        """Fetch pages, each as if it were cold; those of one request one after the other."""
+        size = len(self.page)
+        for number, offset in enumerate(pages, start=1):
+            due_ns = self._storage.read(size)
+            if os.preadv(self._file, [self.page], offset) != size:
+                raise records.RecordWrong(f"the file ends within the page at {offset}")
+            self._storage.wait(due_ns)
+            if number % batch == 0 or number == len(pages):
+                stamps.append(time.monotonic_ns())
 
 
 if __name__ == "__main__":

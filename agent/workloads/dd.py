@@ -78,25 +78,21 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 
 def _engine(job: Job, params: dict[str, Any], workspace: Workspace) -> Trial:
-    """Write what the dd's would write, by the block engine."""
+    """Write what the dd's would write, by the write engine."""
     threads, size = params["threads"], params["block_bytes"]
     blocks = params["total_bytes"] // threads // size
     plan = {
-        "operation": "write",
         "threads": threads,
         "mode": "auto",
         "paths": [str(workspace.target / str(number)) for number in range(threads)],
         "block_bytes": size,
         "blocks": blocks,
-        "span_blocks": blocks,
-        "access": "sequential",
-        "direct": False,
         "sync": params["sync"],
         "source": params.get("source", "zero"),
         "pilot_directory": str(workspace.target),
         "emulation": engines.emulation(job, workspace),
     }
-    armed = engines.arm("blocks", plan, workspace.scratch)
+    armed = engines.arm("writes", plan, workspace.scratch)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed

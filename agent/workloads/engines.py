@@ -53,9 +53,11 @@ def emulation(job: Job, workspace: Workspace) -> dict[str, Any] | None:
     return {**job.emulation, "path": str(workspace.mount / BUCKET)} if job.emulation else None
 
 
-def arm(name: str, plan: dict[str, Any], scratch: Path) -> Armed:
+def arm(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool = False) -> Armed:
     """Start `agent.engine.<name>`; it has chosen its mode and all its workers stand at the gate when this returns."""
-    argv = [sys.executable, "-S", "-m", f"agent.engine.{name}", json.dumps(plan)]
+    # Without the packages of the system an interpreter starts faster.
+    alone = [] if needs_packages else ["-S"]
+    argv = [sys.executable, *alone, "-m", f"agent.engine.{name}", json.dumps(plan)]
     return Armed([Command(argv, scratch, runners=plan["threads"])], scratch, {"PYTHONPATH": IMPORT_ROOT})
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
 from agent import uploads
-from agent.engine import histogram, reads
+from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
-from agent.processes import Armed, Command, Ended
-from agent.workloads.engines import IMPORT_ROOT
+from agent.processes import Armed, Ended
+from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 from agent.workspace import Workspace
 
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from agent.job import Job, Step
 
 DIRECT_BLOCK_BYTES = 4_096
-PERCENTS = (50, 90, 99)
 HOW = {"file": "preadv", "boto3": "ranged GETs by boto3", "crt": "ranged GETs by the AWS Common Runtime"}
 PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
 
@@ -57,12 +54,19 @@ def tools(params: dict[str, Any]) -> set[str]:
     return set()
 
 
+def can_be_emulated(params: dict[str, Any]) -> bool:
+    """Always: our engine reads, and files are all that is lent to an emulated storage."""
+    del params
+    return True
+
+
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the data where this is the first step that needs it, and arm the engine."""
     params = step.params
     data = data_object if job.mount["kind"] == "s3" else data_file
     where = data(params, workspace.target.parent, job.mount)
     plan = plan_of(params, f"{step.point}/{step.repetition}", where)
+    plan["emulation"] = engines.emulation(job, workspace)
     armed = arm_engine(plan, workspace.scratch)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
@@ -135,43 +139,28 @@ def past_cache(plan: dict[str, Any]) -> str:
 
 def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
     """Start the engine; it has chosen its mode and stands at the gate when this returns."""
-    # -S starts faster; the SDKs are found without it only.
-    alone = ["-S"] if plan["reader"] == "file" else []
-    argv = [sys.executable, *alone, "-m", "agent.engine.reads", json.dumps(plan)]
-    return Armed([Command(argv, scratch, runners=plan["threads"])], scratch, {"PYTHONPATH": IMPORT_ROOT})
+    return engines.arm("reads", plan, scratch, needs_packages=plan["reader"] != "file")
 
 
 def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
-    """Rates from the workers' own stamps: what starts late cannot make the others look faster."""
-    how, *workers = (json.loads(line) for line in report.read_text().splitlines())
-    requests = sum(worker["operations"] for worker in workers)
-    records = requests * reads.asked_at_once(plan)
-    if len(workers) != plan["threads"] or records != plan["records"]:
-        raise WorkIncomplete(f"{len(workers)} of {plan['threads']} engine workers reported {records} records")
-    duration_s = (max(w["end_ns"] for w in workers) - min(w["start_ns"] for w in workers)) / 1e9
-    bins = histogram.merge({int(value): n for value, n in w["bins"].items()} for w in workers)
-    read_bytes = records * plan["record_bytes"]
+    """Rates and latencies of the engine."""
+    requests = reads.requests_of_each(plan) * plan["threads"]
+    done = engines.read_report(report, threads=plan["threads"], operations=requests)
+    duration_s, read_bytes = done.duration_s, plan["records"] * plan["record_bytes"]
     metrics = {
         "mb_per_s": read_bytes / 1e6 / duration_s,
         "mib_per_s": read_bytes / 2**20 / duration_s,
-        "records_per_s": records / duration_s,
+        "records_per_s": plan["records"] / duration_s,
         "requests_per_s": requests / duration_s,
         "duration_s": duration_s,
-    }
-    for percent in PERCENTS:
-        metrics[f"read_lat_p{percent}_us"] = (histogram.percentile(bins, percent) or 0) / 1000
-    document = {
-        "schema": 1,
-        "unit": "ns",
-        "histograms": {"read_lat": {"bins": bins, "samples": requests}},
-        "workers": [{key: w[key] for key in ("start_ns", "end_ns", "operations")} for w in workers],
+        **done.latency_metrics("read_lat"),
     }
     tool = {
         **tool_of(plan["reader"]),
         "command": f"{plan['access']} {HOW[plan['reader']]} of {plan['page_bytes']} bytes{past_cache(plan)}, "
-        f"in {plan['threads']} {how['mode']}",
+        f"in {plan['threads']} {done.how['mode']}",
         "checked_records": plan["threads"] * -(-reads.requests_of_each(plan) // reads.requests_per_check(plan)),
-        **how,
+        **done.how,
     }
-    work = {"read_bytes": read_bytes, "records": records}
-    return Outcome(metrics, work, tool, {"histograms.json": json.dumps(document).encode()})
+    work = {"read_bytes": read_bytes, "records": plan["records"]}
+    return Outcome(metrics, work, tool, {"histograms.json": done.histograms("read_lat")})

@@ -106,7 +106,11 @@ def emulation_problems(storages: list[Storage], workloads: list[BaseModel]) -> P
             field = "tool" if "tool" in refused[0] else "type"
             value = refused[0].get("tool", getattr(workload, "type", None))
             rule = "is not limited by an emulated storage: only the agent's own engines are"
-            fix = 'write tool "engine"' if field == "tool" else "use touch or dd with tool engine, or leave out emulate"
+            fix = (
+                'write tool "engine"'
+                if field == "tool"
+                else "use read, or touch or dd with tool engine, or leave out emulate"
+            )
             yield Problem(f"workload[{i}].{field}", value, rule, fix)
 
 

@@ -9,8 +9,15 @@ from agent_cloud import touch_params
 
 MIB = 2**20
 SLOW = {"create_s": 0.005, "create_operations": 1, "read_s": 0.001, "write_s": 0.001, "sync_s": 0.01}
-# A machine with other work to do reaches less, never more.
 CLOSE = {"rel": 0.05}
+
+
+def best_rate(cloud, instance, job, metric):
+    """The best of three repetitions: a machine with other work to do reaches less now and then, never more."""
+    steps = [{"point": "p01", "repetition": number} for number in (1, 2, 3)]
+    cloud.put("job.json", {**job, "steps": steps})
+    assert instance.run() == 0
+    return max(sample["metrics"][metric] for sample in instance.samples())
 
 
 def emulation(**changes):
@@ -27,17 +34,14 @@ def dd_params(**changes):
 @pytest.mark.parametrize(
     ("what", "rule", "params", "files_per_s"),
     [
-        ("latency", {"create_s": 0.01}, {"threads": 8, "files": 800}, 800),
-        ("IOPS", {"create_s": 0.001, "create_operations": 1, "iops": 500}, {"threads": 8, "files": 500}, 500),
+        ("latency", {"create_s": 0.01}, {"threads": 8, "files": 400}, 800),
+        ("IOPS", {"create_s": 0.001, "create_operations": 1, "iops": 500}, {"threads": 8, "files": 300}, 500),
     ],
 )
 def test_creates_reach_the_rate_that_the_storage_allows(cloud, instance, make_job, what, rule, params, files_per_s):
-    cloud.put("job.json", make_job("touch", [touch_params(**params)], emulation=emulation(**rule)))
+    job = make_job("touch", [touch_params(**params)], emulation=emulation(**rule))
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    assert sample["metrics"]["files_per_s"] == pytest.approx(files_per_s, **CLOSE), what
+    assert best_rate(cloud, instance, job, "files_per_s") == pytest.approx(files_per_s, **CLOSE), what
 
 
 @pytest.mark.parametrize(
@@ -50,13 +54,29 @@ def test_creates_reach_the_rate_that_the_storage_allows(cloud, instance, make_jo
     ],
 )
 def test_writes_reach_the_rate_that_the_storage_allows(cloud, instance, make_job, what, rule, params, mib_per_s):
-    cloud.put("job.json", make_job("dd", [dd_params(**params)], emulation=emulation(**rule)))
+    job = make_job("dd", [dd_params(**params)], emulation=emulation(**rule))
 
-    assert instance.run() == 0
+    assert best_rate(cloud, instance, job, "mib_per_s") == pytest.approx(mib_per_s, **CLOSE), what
+    assert instance.samples()[0]["tool"]["name"] == "engine"
 
-    [sample] = instance.samples()
-    assert sample["metrics"]["mib_per_s"] == pytest.approx(mib_per_s, **CLOSE), what
-    assert sample["tool"]["name"] == "engine"
+
+@pytest.mark.parametrize(
+    ("what", "rule", "requests_per_s"),
+    [
+        ("IOPS", {"iops": 300}, 300),
+        ("bytes", {"bytes_per_s": 250 * 8192}, 250),
+        ("latency", {"read_s": 0.02}, 200),
+    ],
+)
+@pytest.mark.parametrize("caching", ["direct", "cached"])
+def test_reads_reach_the_rate_that_the_storage_allows(cloud, instance, make_job, what, rule, requests_per_s, caching):
+    params = {
+        "access": "random", "records": 160, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
+        "threads": 4, "caching": caching, "data_bytes": 160 * 8192,
+    }  # fmt: skip
+    job = make_job("read", [params], emulation=emulation(**rule))
+
+    assert best_rate(cloud, instance, job, "requests_per_s") == pytest.approx(requests_per_s, **CLOSE), what
 
 
 def test_instances_of_a_shared_file_system_contend_for_one_bucket(cloud, fleet, make_job):

@@ -78,6 +78,11 @@ class ReadWorkload(InputModel):
             seconds + written / bytes_per_s, read_bytes=fetched, written_bytes=written, stored_bytes=self._stored_bytes
         )
 
+    def can_be_emulated(self, params: Params) -> bool:
+        """Return whether our own engine does a point: it does them all, and only files can be emulated."""
+        del params
+        return True
+
     @property
     def _stored_bytes(self) -> int:
         """A file for each size of records and of data stays until the cell ends."""
