@@ -112,13 +112,13 @@ def _cost(cost: Document) -> str:
 
 def figures(view: View) -> list[Markup]:
     """Every percentile of the summary: the metrics that workloads are judged by, then all others."""
-    primary = [_metric_table(view, name, entries) for (_, name), entries in view.by("workload", "name").items()]
+    primary = [_metric_table(name, entries) for (_, name), entries in view.by("workload", "name").items()]
     others = _other_metrics(view)
     notes = [tag("p", NOT_CARRIED_NOTE)] if any("≥" in one.text for one in primary) else []
     return [*primary, *notes, *([details("All other metrics", others)] if others else [])]
 
 
-def _metric_table(view: View, name: str, entries: Sequence[Any]) -> Markup:  # noqa: ARG001
+def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     rows = [
         (entry.storage, entry.fleet, entry.label, *_percentiles(entry.metric), interval(dict(entry.metric)),
          sample_count(dict(entry.metric)), figure_of(entry.metric.get("independent_n")), *_between(entry.metric))

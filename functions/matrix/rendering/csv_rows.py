@@ -1,0 +1,76 @@
+"""A run as CSV: one row per cell, point and metric."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from matrix.rendering.figures import (
+    PERCENTILES,
+)
+from matrix.rendering.names import point_labels, storage_label
+from matrix.rendering.sentences import (
+    error_text,
+)
+
+Summary = dict[str, Any]
+
+CSV_COLUMNS = (
+    *("run", "environment", "cell", "state", "file_system", "storage", "instance_type", "instances"),
+    *("point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
+    *PERCENTILES,
+    *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "error"),
+)
+
+
+def to_csv(summary: Summary) -> str:
+    """Render the run as CSV: one row per cell, point and metric; a cell that has none keeps a row with its error."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for cell in summary.get("cells", []):
+        rows = list(_csv_metrics(cell)) or [{}]
+        writer.writerows({**_csv_cell(summary, cell), **row} for row in rows)
+    return text.getvalue()
+
+
+def _csv_cell(summary: Summary, cell: dict[str, Any]) -> dict[str, Any]:
+    fleet = cell.get("fleet") or {}
+    return {
+        "run": summary.get("run"),
+        "environment": summary.get("environment"),
+        "cell": cell.get("id"),
+        "state": cell.get("state"),
+        "file_system": cell.get("file_system"),
+        "storage": storage_label(cell.get("storage") or {}),
+        "instance_type": fleet.get("instanceType"),
+        "instances": fleet.get("count"),
+        "error": error_text(cell.get("error")),
+    }
+
+
+def _csv_metrics(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    labels = point_labels(cell.get("points") or [])
+    for point in cell.get("points") or []:
+        for name, metric in (point.get("metrics") or {}).items():
+            yield {
+                "point": point.get("id"),
+                "label": labels[point["id"]],
+                "params": json.dumps(point.get("params") or {}, sort_keys=True),
+                "metric": name,
+                **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
+                **{percentile: metric.get(percentile) for percentile in PERCENTILES},
+                **_csv_sureness(metric),
+            }
+
+
+def _csv_sureness(metric: dict[str, Any]) -> dict[str, Any]:
+    median = (metric.get("intervals") or {}).get("p50") or {}
+    carried = metric.get("carried") or {}
+    return {
+        "independent_n": metric.get("independent_n"),
+        "not_carried": " ".join(name for name, is_carried in carried.items() if not is_carried),
+        "p50_low": median.get("low"),
+        "p50_high": median.get("high"),
+    }

@@ -1,0 +1,166 @@
+"""A run as Markdown: the tables of the published benchmarks, for pull requests and terminals."""
+
+from typing import Any
+
+from matrix.rendering.figures import (
+    ABSENT,
+    INTERVAL_HEAD,
+    NOT_CARRIED_NOTE,
+    PERCENTILES,
+    figure,
+    instant,
+    interval,
+    number,
+    sample_count,
+)
+from matrix.rendering.names import direction, fleet_label, point_labels, primary_metric, reading_order, storage_label
+from matrix.rendering.sentences import (
+    ENVIRONMENT_NOTES,
+    decision_sentences,
+    error_text,
+    receipt_sentence,
+    told_warnings,
+)
+
+Summary = dict[str, Any]
+
+# A fleet of 200 has 400 volumes; all of them are in receipt.json.
+MOST_RECEIPT_ROWS = 50
+
+
+def to_markdown(summary: Summary) -> str:
+    """Render the run as Markdown: a table per workload and primary metric, then failed cells and warnings."""
+    blocks = [_markdown_head(summary)]
+    blocks += [_markdown_table(title, rows) for title, rows in _groups(summary).items()]
+    ends = (
+        _markdown_failed(summary),
+        _markdown_resumed(summary),
+        _markdown_warnings(summary),
+        _markdown_receipt(summary),
+    )
+    blocks += [block for block in ends if block]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _markdown_head(summary: Summary) -> str:
+    lines = [
+        f"# {_inline(summary.get('name') or summary.get('run', 'run'))}",
+        "",
+        f"Run `{summary.get('run', ABSENT)}`, {_inline(summary.get('status', ABSENT))}, environment "
+        f"{_inline(summary.get('environment', ABSENT))}, {instant(summary.get('started_at'))} to "
+        f"{instant(summary.get('finished_at'))}.",
+    ]
+    if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
+        lines += ["", f"**{note}**"]
+    for sentence in decision_sentences(summary):
+        lines += ["", _inline(sentence)]
+    return "\n".join(lines)
+
+
+def _groups(summary: Summary) -> dict[str, list[list[str]]]:
+    """Collect one row per cell and point below the title of its workload and metric."""
+    groups: dict[str, list[list[str]]] = {}
+    for cell in reading_order(summary.get("cells", [])):
+        labels = point_labels(cell.get("points") or [])
+        for point in cell.get("points") or []:
+            found = primary_metric(point)
+            if found is None:
+                continue
+            name, metric = found
+            workload = (cell.get("workload") or {}).get("type", "workload")
+            title = f"{workload}: {name} ({direction(metric)})"
+            groups.setdefault(title, []).append(_markdown_row(cell, labels[point["id"]], metric))
+    return groups
+
+
+def _markdown_row(cell: dict[str, Any], label: str, metric: dict[str, Any]) -> list[str]:
+    return [
+        storage_label(cell.get("storage") or {}),
+        fleet_label(cell.get("fleet") or {}),
+        label,
+        *(figure(metric, percentile) for percentile in PERCENTILES),
+        interval(metric),
+        sample_count(metric),
+    ]
+
+
+def _markdown_table(title: str, rows: list[list[str]]) -> str:
+    heads = ["Storage", "Instances", "Point", *(name.upper() for name in PERCENTILES), INTERVAL_HEAD, "n/expected"]
+    rules = ["---", "---", "---", *("---:" for _ in PERCENTILES), "---:", "---:"]
+    table = [heads, rules, *([_inline(value) for value in row] for row in rows)]
+    if all(row[-2] == ABSENT for row in rows):
+        table = [[*line[:-2], line[-1]] for line in table]
+    lines = [_markdown_line(line) for line in table]
+    note = ["", NOT_CARRIED_NOTE] if any(value.startswith("≥") for row in rows for value in row) else []
+    return "\n".join([f"## {_inline(title)}", "", *lines, *note])
+
+
+def _markdown_line(values: Any) -> str:
+    return f"| {' | '.join(values)} |"
+
+
+def _markdown_failed(summary: Summary) -> str:
+    failed = [cell for cell in summary.get("cells", []) if cell.get("state") != "measured"]
+    if not failed:
+        return ""
+    rows = [_markdown_line([f"`{cell['id']}`", _inline(error_text(cell.get("error")) or ABSENT)]) for cell in failed]
+    return "\n".join(["## Cells without a result", "", "| Cell | Why |", "| --- | --- |", *rows])
+
+
+def _markdown_warnings(summary: Summary) -> str:
+    warnings = [f"- {_inline(warning)}" for warning in told_warnings(summary)]
+    return "\n".join(["## Warnings", "", *warnings]) if warnings else ""
+
+
+def _markdown_resumed(summary: Summary) -> str:
+    """Say which results are an earlier run's, and where earlier runs have left samples of cells measured again."""
+    rows = [
+        _markdown_line([f"`{cell['id']}`", f"result of run `{cell['taken_from']['run']}`"])
+        for cell in summary.get("cells", [])
+        if cell.get("taken_from")
+    ]
+    rows += [
+        _markdown_line(
+            [f"`{cell['id']}`", f"{one['instances']} instances uploaded samples to `{one['prefix']}`; not used here"]
+        )
+        for cell in summary.get("cells", [])
+        for one in cell.get("attempts") or []
+    ]
+    return "\n".join(["## From earlier runs", "", "| Cell | What |", "| --- | --- |", *rows]) if rows else ""
+
+
+def _markdown_receipt(summary: Summary) -> str:
+    """List what the run created, when it was gone and who said so: first what is still there, then by cost."""
+    receipt = summary.get("receipt")
+    if not receipt:
+        return ""
+    shown = sorted(receipt["resources"], key=lambda one: (one["gone_at"] is not None, -(one["cost_usd"] or 0.0)))
+    rows = [_markdown_line(_receipt_row(one)) for one in shown[:MOST_RECEIPT_ROWS]]
+    unshown = len(shown) - len(rows)
+    notes = [f"{unshown} more are in `receipt.json`."] if unshown else []
+    notes += [f"Could not be asked: {_inline(reason)}." for reason in receipt["unasked"]]
+    heads = ["Resource", "Id", "For", "Created", "Gone", "Seen by", "Hours", "USD"]
+    rules = [*("---" for _ in heads[:-2]), "---:", "---:"]
+    table = [_markdown_line(heads), _markdown_line(rules), *rows] if rows else []
+    return "\n".join(
+        ["## Receipt", "", receipt_sentence(receipt), "", *table, *(["", *notes] if notes else [])]
+    ).rstrip()
+
+
+def _receipt_row(one: dict[str, Any]) -> list[str]:
+    return [
+        one["kind"],
+        f"`{one['id']}`",
+        _inline(one["cell"] or one["file_system"] or ABSENT),
+        instant(one["created_at"]),
+        "**still there**" if one["gone_at"] is None else instant(one["gone_at"]),
+        _inline(one["verified"] or ABSENT),
+        number(one["hours"]),
+        ABSENT if one["cost_usd"] is None else f"{one['cost_usd']:.4f}",
+    ]
+
+
+def _inline(text: object) -> str:
+    """Keep a text inside its cell: no line ends, and nothing that Markdown would take for a column or for HTML."""
+    flat = " ".join(str(text).split())
+    return flat.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,130 @@
+"""What storages, fleets, points and cells are called, and in which order they are read."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matrix.rendering.figures import ABSENT
+
+# Parameters that name a point even when they are the same in all points of a cell.
+HEADLINE_PARAMS = frozenset(
+    {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"}
+)
+
+
+def storage_label(storage: dict[str, Any]) -> str:
+    """Name a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`."""
+    words = {"ebs": _ebs_words, "efs": _efs_words, "fsx-openzfs": _fsx_words}
+    names = {"ebs": "EBS", "efs": "EFS", "fsx-openzfs": "FSx for OpenZFS", "instance-store": "Instance store"}
+    kind = str(storage.get("type", "storage"))
+    describe = words.get(kind, _any_words)
+    known = {field: value for field, value in storage.items() if field != "emulated"}
+    details = ["EMULATED"] * bool(storage.get("emulated")) + [word for word in describe(known) if word]
+    name = names.get(kind, kind)
+    return f"{name} ({'; '.join(details)})" if details else name
+
+
+def _with_unit(storage: dict[str, Any], field: str, unit: str) -> str:
+    return f"{storage[field]} {unit}" if storage.get(field) is not None else ""
+
+
+def _ebs_words(storage: dict[str, Any]) -> list[str]:
+    return [
+        str(storage.get("volumeType") or ""),
+        _with_unit(storage, "sizeGiB", "GiB"),
+        _with_unit(storage, "iops", "IOPS"),
+        _with_unit(storage, "throughputMiBps", "MiB/s"),
+        f"RAID-0 of {storage['raid0']}" if storage.get("raid0") else "",
+    ]
+
+
+def _efs_words(storage: dict[str, Any]) -> list[str]:
+    throughput = [storage.get("throughputMode"), _with_unit(storage, "provisionedThroughputMiBps", "MiB/s")]
+    return [
+        f"performance mode {storage['performanceMode']}" if storage.get("performanceMode") else "",
+        f"throughput mode {' '.join(word for word in throughput if word)}" if any(throughput) else "",
+        "One Zone" if storage.get("deployment") == "oneZone" else "",
+    ]
+
+
+def _fsx_words(storage: dict[str, Any]) -> list[str]:
+    return [
+        str(storage.get("deploymentType") or ""),
+        _with_unit(storage, "storageCapacityGiB", "GiB"),
+        _with_unit(storage, "throughputCapacityMBps", "MB/s"),
+        _with_unit(storage, "iops", "IOPS"),
+        str(storage["compression"]) if storage.get("compression") not in (None, "NONE") else "",
+        f"NFS {storage['nfsVersion']}" if storage.get("nfsVersion") not in (None, "4.1") else "",
+        _with_unit(storage, "nconnect", "connections"),
+        f"instances in {storage['placement']}" if storage.get("placement") else "",
+    ]
+
+
+def _any_words(storage: dict[str, Any]) -> list[str]:
+    return [f"{field} {value}" for field, value in storage.items() if field != "type" and value is not None]
+
+
+def point_labels(points: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Name the points of a cell, by id: by what a reader looks for and by whatever differs between them."""
+    params = {point["id"]: _flat(point.get("params") or {}) for point in points}
+    names = list(dict.fromkeys(name for values in params.values() for name in values))
+    varying = {name for name in names if len({values.get(name) for values in params.values()}) > 1}
+    telling = [name for name in names if name in varying or name in HEADLINE_PARAMS]
+    labels = {point["id"]: str(point["label"]) for point in points if point.get("label")}
+    return {point: labels.get(point) or _label(values, telling) or point for point, values in params.items()}
+
+
+def _flat(params: dict[str, Any]) -> dict[str, Any]:
+    """Lift fio's options beside the other parameters; leave out what was not set."""
+    options = params.get("options")
+    flat = {**params, **(options if isinstance(options, dict) else {})}
+    return {name: value for name, value in flat.items() if name != "options" and value is not None}
+
+
+def _label(params: dict[str, Any], names: Sequence[str]) -> str:
+    return ", ".join(_param_words(name, params[name]) for name in names if name in params)
+
+
+def _param_words(name: str, value: Any) -> str:
+    if name.endswith("_bytes") and isinstance(value, int):
+        return f"{name.removesuffix('_bytes')} {binary_size(value)}"
+    return f"{name.replace('_', ' ')} {value}"
+
+
+def binary_size(count: int) -> str:
+    """Write a number of bytes in the largest binary unit that divides it: `1 MiB`, `1536 KiB`."""
+    for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if count and count % 1024**power == 0:
+            return f"{count // 1024**power} {unit}"
+    return f"{count} B"
+
+
+def fleet_label(fleet: dict[str, Any]) -> str:
+    """Name a fleet: `10 × m6i.4xlarge`."""
+    return f"{fleet.get('count', ABSENT)} × {fleet.get('instanceType', ABSENT)}"
+
+
+def primary_metric(point: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """Find the metric that a point is judged by."""
+    metrics: dict[str, dict[str, Any]] = point.get("metrics") or {}
+    for name, metric in metrics.items():
+        if metric.get("primary"):
+            return name, metric
+    return next(iter(metrics.items()), None)
+
+
+def direction(metric: dict[str, Any]) -> str:
+    """Say which end of the percentiles is the bad one: of a rate P0 is the slowest, of a duration P100."""
+    if metric.get("higher_is_better"):
+        return "higher is better, P0 is the slowest"
+    return "lower is better, P100 is the slowest"
+
+
+def reading_order(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Order cells as one reads them, storage by storage with growing fleets: they ran in a random order."""
+    storages = list(dict.fromkeys(cell.get("file_system") for cell in cells))
+
+    def place(cell: dict[str, Any]) -> tuple[int, str, float]:
+        fleet = cell.get("fleet") or {}
+        return storages.index(cell.get("file_system")), str(fleet.get("instanceType")), float(fleet.get("count") or 0)
+
+    return sorted(cells, key=place)

@@ -1,0 +1,87 @@
+"""What a run says in sentences: its decision, errors, warnings and receipt."""
+
+import re
+from typing import Any
+
+from matrix.rendering.figures import instant
+
+Summary = dict[str, Any]
+
+# What a cell's analysis says of one of its points, and the share in it that says how bad it is.
+POINT_WARNING = re.compile(r"[^:]+: p[0-9]+, \w+: (?P<text>.*)")
+SHARE = re.compile(r"([0-9]+) %")
+LOCAL_NOTE = "Measured on this machine's disk by the local cloud: these figures say nothing about AWS."
+VM_NOTE = (
+    "Measured in emulated machines by the local cloud: it proves the way, these figures say nothing about any storage."
+)
+EMULATED_NOTE = (
+    "Emulated: this machine played the storages as provisioned, so that the analysis can be held to a known truth. "
+    "Nothing was measured of any storage, and these figures compare with no measured ones."
+)
+ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, "emulated": EMULATED_NOTE}
+
+
+def decision_sentences(summary: Summary) -> list[str]:
+    """Return the answer of a run in words; nothing for summaries of before there were answers."""
+    return list((summary.get("decision") or {}).get("sentences") or [])
+
+
+def error_text(error: dict[str, Any] | None) -> str:
+    """Write an error as `Name: message`."""
+    if not error:
+        return ""
+    return ": ".join(str(error[key]) for key in ("name", "message") if error.get(key))
+
+
+def receipt_sentence(receipt: dict[str, Any]) -> str:
+    """Say what a run created, whether all of it is gone, and what it cost by the price book."""
+    totals, sweep = receipt["totals"], receipt["sweep"]
+    if receipt["is_complete"]:
+        state = "all gone, and the sweep after the run found nothing more"
+    elif sweep:
+        state = f"{totals['gone']} gone; the sweep at {instant(sweep['at'])} left {sweep['remaining']}"
+    else:
+        state = f"{totals['gone']} gone; the sweep after the run completes this"
+    cost = f"{totals['resources_usd']:.4f} USD by the hour and {totals['metered_usd']:.4f} USD by use"
+    return f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}."
+
+
+def all_warnings(summary: Summary) -> list[str]:
+    """List what a reader must know: of the run, of each cell, and what may still be there and cost money."""
+    lines = [
+        f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
+        for left in summary.get("left_behind") or []
+    ]
+    lines += [warning_text(warning) for warning in summary.get("warnings") or []]
+    for cell in summary.get("cells", []):
+        lines += [f"{cell['id']}: {warning_text(warning)}" for warning in cell.get("warnings") or []]
+    return lines
+
+
+def told_warnings(summary: Summary) -> list[str]:
+    """List the same with one line for what is odd in the same way at several points: how many, and the worst of them.
+
+    A run of 200 points would bury the one warning that matters below 200 that are alike; each is in the report.
+    """
+    alike: dict[str, list[tuple[float, str]]] = {}
+    for line in all_warnings(summary):
+        found = POINT_WARNING.fullmatch(line)
+        kind = SHARE.sub("", found["text"]) if found else line
+        sizes = [float(one) for one in SHARE.findall(line)]
+        alike.setdefault(kind, []).append((max(sizes, default=0.0), line))
+    return [_of_several(lines) if len(lines) > 1 else lines[0][1] for lines in alike.values()]
+
+
+def _of_several(lines: list[tuple[float, str]]) -> str:
+    cells = len({line.partition(": ")[0] for _, line in lines})
+    where = f"{cells} cells" if cells > 1 else "one cell"
+    return f"{len(lines)} points of {where}, the worst is {max(lines)[1]}"
+
+
+def warning_text(warning: str | dict[str, Any]) -> str:
+    """Write a warning, which is a sentence or a document with path, value and message, as one line."""
+    if isinstance(warning, str):
+        return warning
+    where = warning.get("path") or warning.get("cell")
+    message = str(warning.get("message", warning))
+    return f"{where}: {message}" if where else message

@@ -1,0 +1,46 @@
+"""Every chart of a report, from the view of a run. What a run has no figures for is left out, not drawn empty."""
+
+from dataclasses import dataclass, replace
+
+from matrix.emulation import ENVIRONMENT
+from matrix.report.chart import Chart
+from matrix.report.charts.cost import costs
+from matrix.report.charts.fleet import skews, spreads
+from matrix.report.charts.latency import latencies
+from matrix.report.charts.percentiles import bands
+from matrix.report.charts.scaling import scaling
+from matrix.report.charts.sweeps import sweeps
+from matrix.report.charts.timeline import timelines
+from matrix.report.view import View
+
+
+@dataclass(frozen=True)
+class Section:
+    """Charts that answer one question."""
+
+    id: str
+    title: str
+    charts: list[Chart]
+
+
+def sections(view: View) -> list[Section]:
+    """Return all charts of a run."""
+    made = [
+        Section("percentiles", "How fast, and how evenly", list(bands(view))),
+        Section("cost", "Cost against speed", list(costs(view))),
+        Section("scaling", "More instances", list(scaling(view))),
+        Section("sweeps", "Sweeps: threads, block sizes and the like", list(sweeps(view))),
+        Section("latency", "Latency distributions", list(latencies(view))),
+        Section("timeline", "Over time", list(timelines(view))),
+        Section("fleet", "The fleet: common start, instance against instance", [*skews(view), *spreads(view)]),
+    ]
+    kept = [
+        Section(one.id, one.title, [_marked(chart, view) for chart in one.charts if chart.has_points]) for one in made
+    ]
+    return [one for one in kept if one.charts]
+
+
+def _marked(chart: Chart, view: View) -> Chart:
+    """Say of a picture that it shows emulated storages: it is shown where no note stands beside it."""
+    is_emulated = view.summary.get("environment") == ENVIRONMENT
+    return replace(chart, title=f"Emulated: {chart.title}") if is_emulated else chart

@@ -1,0 +1,111 @@
+"""The fleet: common start, instance against instance."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from matrix.report.chart import Chart, Series
+from matrix.report.charts.marks import segments
+from matrix.report.view import Entry, View
+
+
+def _by_cell(view: View) -> dict[str, list[Entry]]:
+    cells: dict[str, list[Entry]] = {}
+    for entry in view.entries:
+        cells.setdefault(entry.cell["id"], []).append(entry)
+    return cells
+
+
+def _cell_name(entry: Entry) -> str:
+    return f"{entry.workload}, {entry.storage}, {entry.fleet}"
+
+
+def skews(view: View) -> Iterator[Chart]:
+    """How far from the common start the instances began."""
+    rows = []
+    for cell_id, of in _by_cell(view).items():
+        found = [value for one in of for value in (one.samples or {}).get("start_skew_s") or [] if value is not None]
+        if found and of[0].instances > 1:
+            rows.append((_cell_name(of[0]), of[0], 1000 * np.percentile(found, [0, 50, 98, 100]), len(found), cell_id))
+    if rows:
+        yield Chart(
+            id="skew",
+            title="Start of each instance after the common start",
+            reads="Line: earliest to latest of all steps. Thick: median to P98. A good barrier: a short line near 0.",
+            x_title="ms after the common start",
+            y_title="",
+            series=[one for style in dict.fromkeys(row[1].style for row in rows)
+                    for one in _skew_series([row for row in rows if row[1].style == style])],
+            heads=("Cell", "Earliest ms", "Median ms", "P98 ms", "Latest ms", "Starts"),
+            rows=[(row[4], *row[2].tolist(), row[3]) for row in rows],
+            categories=[row[0] for row in rows],
+        )  # fmt: skip
+
+
+def _skew_series(rows: list[Any]) -> Iterator[Series]:
+    first = rows[0][1]
+    words = [
+        f"{name}<br>{v[0]:.1f} to {v[3]:.1f} ms<br>median {v[1]:.1f}, P98 {v[2]:.1f} ms" for name, _, v, _, _ in rows
+    ]
+    names = [row[0] for row in rows]
+    yield Series(first.storage, [float(row[2][1]) for row in rows], names, "dots", first.style, hover=words)
+    whole = segments((float(row[2][0]), float(row[2][3]), row[0]) for row in rows)
+    thick = segments((float(row[2][1]), float(row[2][2]), row[0]) for row in rows)
+    yield Series("all", *whole, kind="segments", style=first.style, group=first.storage, width=1.5)
+    yield Series("P98", *thick, kind="segments", style=first.style, group=first.storage, width=6)
+
+
+def spreads(view: View) -> Iterator[Chart]:
+    """Each instance against the median of its fleet, over all points: is one host slower than the others?"""
+    rows = []
+    for cell_id, of in _by_cell(view).items():
+        found = _relative(of)
+        if len(found) > 1:
+            rows.append((_cell_name(of[0]), of[0], found, cell_id))
+    if not rows:
+        return
+    yield Chart(
+        id="spread",
+        title="Each instance against the median of its fleet",
+        reads="A dot is an instance, over all points: 1.1 is 10 % above the median of its fleet in the primary metric.",
+        x_title="ratio to the fleet's median",
+        y_title="",
+        series=[
+            Series(
+                of.storage,
+                [round(value, 4) for row in mine for value in row[2].values()],
+                [row[0] for row in mine for _ in row[2]],
+                "ticks",
+                of.style,
+                hover=[f"{row[0]}<br>{instance}<br>{value:.3f}" for row in mine for instance, value in row[2].items()],
+            )
+            for style in dict.fromkeys(row[1].style for row in rows)
+            for mine in [[row for row in rows if row[1].style == style]]
+            for of in [mine[0][1]]
+        ],
+        heads=("Cell", "Instances", "Lowest", "Lowest is", "Highest", "Highest is"),
+        rows=[
+            (cell, len(found), min(found.values()), min(found, key=lambda one: found[one]), max(found.values()),
+             max(found, key=lambda one: found[one]))
+            for _, _, found, cell in rows
+        ],
+        categories=[row[0] for row in rows],
+    )  # fmt: skip
+
+
+def _relative(of: Sequence[Entry]) -> dict[str, float]:
+    """The geometric mean over all points of each instance's median, over the fleet's."""
+    logs: dict[str, list[float]] = {}
+    for entry in of:
+        samples = entry.samples or {"instance": [], "metrics": {}}
+        values: dict[str, list[float]] = {}
+        for instance, value in zip(samples["instance"], samples["metrics"].get(entry.name) or [], strict=False):
+            if value is not None and value > 0:
+                values.setdefault(str(instance), []).append(float(value))
+        medians = {instance: float(np.median(one)) for instance, one in values.items()}
+        middle = float(np.median(list(medians.values()))) if medians else 0.0
+        for instance, value in medians.items():
+            logs.setdefault(instance, []).append(math.log(value / middle))
+    return {instance: math.exp(sum(one) / len(one)) for instance, one in logs.items()}

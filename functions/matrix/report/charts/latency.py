@@ -1,0 +1,75 @@
+"""The share of operations that take longer than so long, from merged histograms."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from matrix.report.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.words import slug
+from matrix.report.view import Entry, View
+
+LATENCY_NAMES = {"create_lat": "Creates", "read_lat": "Reads", "write_lat": "Writes"}
+
+
+def latencies(view: View) -> Iterator[Chart]:
+    """The share of operations that take longer than so long, from merged histograms."""
+    names = list(dict.fromkeys(name for entry in view.entries for name in entry.point.get("latency") or {}))
+    for name in names:
+        for (workload, label), entries in view.by("workload", "label").items():
+            found = [(one, one.point["latency"][name]) for one in entries if _bins(one, name)]
+            if found:
+                yield _latency_chart(name, workload, label, found[:MOST_SERIES])
+
+
+def _bins(entry: Entry, name: str) -> bool:
+    return bool(((entry.point.get("latency") or {}).get(name) or {}).get("bins_ns"))
+
+
+def _latency_chart(name: str, workload: str, label: str, found: list[tuple[Entry, Any]]) -> Chart:
+    sizes = sorted({entry.instances for entry, _ in found})
+    series = []
+    for entry, latency in found:
+        micros, slower = _tail(latency["bins_ns"])
+        words = [f"{entry.storage}, {entry.fleet}<br>{100 * y:.3g} % take longer than {x:,.4g} µs"
+                 for x, y in zip(micros, slower, strict=True)]  # fmt: skip
+        rank = sizes.index(entry.instances)
+        line = Series(f"{entry.storage}, {entry.fleet}", micros, slower, "steps", entry.style, hover=words,
+                      is_dashed=rank % 2 == 1, width=1.5 + rank // 2)  # fmt: skip
+        series.append(line)
+    percents = ("p50", "p90", "p99", "p99_9", "p99_99", "p100")
+    return Chart(
+        id=f"latency-{slug(f'{workload}-{label}-{name}')}",
+        title=f"{LATENCY_NAMES.get(name, name)} of {workload}{f', {label}' if label else ''}: latency",
+        reads=(
+            "Share of all operations of all instances that take longer. Left and low is better; where a line bends to "
+            "the right its slowest operations are much slower than the others. Merged histograms, no averages."
+        ),
+        x_title="µs",
+        y_title="share that takes longer",
+        series=series,
+        heads=("Storage", "Fleet", "Operations", *(one.upper().replace("_", ".") + " µs" for one in percents)),
+        rows=[
+            (entry.storage, entry.fleet, latency["operations"], *(latency.get(one) for one in percents))
+            for entry, latency in found
+        ],
+        is_x_log=True,
+        is_y_log=True,
+        is_y_share=True,
+    )
+
+
+def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
+    """Latency in µs and the share of operations above it, at a hundred places of the curve at most."""
+    values = sorted((int(value), count) for value, count in bins.items())
+    counts = np.array([count for _, count in values], dtype=float)
+    total = counts.sum()
+    above = (total - np.cumsum(counts)) / total
+    x = [values[0][0] / 1000, *(value / 1000 for value, _ in values)]
+    y = [1.0, *above.tolist()]
+    # The last bin has nothing above it, which a logarithmic axis cannot show: it ends at half an operation.
+    y[-1] = 0.5 / float(total)
+    logs = np.log(np.maximum(y, 1e-12))
+    grid = np.round(logs / (logs.min() or -1.0) * 120)
+    keep = [i for i in range(len(x)) if i in (0, len(x) - 1) or grid[i] != grid[i - 1]]
+    return [x[i] for i in keep], [float(y[i]) for i in keep]

@@ -1,0 +1,24 @@
+"""What charts of several families draw alike."""
+
+from collections.abc import Iterable
+from typing import Any
+
+# Values that differ by more than this are drawn on a logarithmic axis.
+WIDE = 30.0
+
+
+def segments(parts: Iterable[tuple[float | None, float | None, str]]) -> tuple[list[Any], list[Any]]:
+    """Join parts of rows to one series with gaps between: (start, end, row) to what is drawn on both axes."""
+    x: list[Any] = []
+    y: list[Any] = []
+    for start, end, row in parts:
+        if start is not None and end is not None:
+            x += [start, end, None]
+            y += [row, row, None]
+    return x, y
+
+
+def is_wide(values: Iterable[float | None], ratio: float = WIDE) -> bool:
+    """Say whether values are so far apart that only a logarithmic axis shows them all."""
+    known = [value for value in values if value is not None]
+    return bool(known) and min(known) > 0 and max(known) / min(known) > ratio

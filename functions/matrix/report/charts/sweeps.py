@@ -1,0 +1,102 @@
+"""The metric over each parameter that varies within a cell: threads, block sizes and the like."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from matrix.report.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.marks import is_wide
+from matrix.report.charts.words import percentile_words, slug
+from matrix.report.view import Entry, View
+
+# Options of fio that are sizes.
+BYTE_OPTIONS = {"bs", "blocksize", "size", "filesize"}
+
+
+def sweeps(view: View) -> Iterator[Chart]:
+    """The metric over each numeric parameter that varies within a cell."""
+    for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
+        params = {id(entry): _flat(entry.point.get("params") or {}) for entry in entries}
+        for param in dict.fromkeys(key for values in params.values() for key in values):
+            curves = _curves(entries, params, param)
+            if curves:
+                yield _sweep_chart(view, workload, fleet, name, param, curves, entries[0])
+
+
+def _curves(
+    entries: Sequence[Entry], params: dict[int, dict[str, Any]], param: str
+) -> dict[tuple[str, str], list[tuple[float, Entry]]]:
+    curves: dict[tuple[str, str], list[tuple[float, Entry]]] = {}
+    varying = {
+        key
+        for values in params.values()
+        for key in values
+        if len({str(other.get(key)) for other in params.values()}) > 1
+    }
+    for entry in entries:
+        values = params[id(entry)]
+        x = _as_number(values.get(param))
+        if x is not None:
+            rest = ", ".join(f"{key.replace('_', ' ')} {values[key]}" for key in values if key in varying - {param})
+            curves.setdefault((entry.storage, rest), []).append((x, entry))
+    kept = {key: sorted(of, key=lambda one: one[0]) for key, of in curves.items() if len({x for x, _ in of}) > 1}
+    return dict(list(kept.items())[:MOST_SERIES])
+
+
+def _sweep_chart(
+    view: View, workload: str, fleet: str, name: str, param: str,
+    curves: dict[tuple[str, str], list[tuple[float, Entry]]], first: Entry,
+) -> Chart:  # fmt: skip
+    rests = list(dict.fromkeys(rest for _, rest in curves))
+    x = sorted({value for of in curves.values() for value, _ in of})
+    word = param.replace("_", " ")
+    return Chart(
+        id=f"sweep-{slug(f'{workload}-{fleet}-{param}')}",
+        title=f"{workload} on {fleet}: {name} over {word}",
+        reads="Median of each point with its 95 % interval, where there is one.",
+        x_title=word,
+        y_title=first.title,
+        series=[
+            Series(
+                f"{storage}{f', {rest}' if rest else ''}",
+                [value for value, _ in of],
+                [entry.metric.get("p50") for _, entry in of],
+                "line",
+                # Colour and marker tell storages apart, the dash tells the rest.
+                of[0][1].style,
+                low=[entry.interval()[0] for _, entry in of],
+                high=[entry.interval()[1] for _, entry in of],
+                hover=[f"{entry.storage}, {entry.label}<br>{percentile_words(view, entry)}" for _, entry in of],
+                is_dashed=rests.index(rest) % 2 == 1,
+                is_hollow=rests.index(rest) % 4 > 1,
+            )
+            for (storage, rest), of in curves.items()
+        ],
+        heads=("Storage", "Else", word, "P50", "P50, 95 % low", "P50, 95 % high"),
+        rows=[
+            (storage, rest, value, entry.metric.get("p50"), *entry.interval())
+            for (storage, rest), of in curves.items()
+            for value, entry in of
+        ],
+        is_x_log=x[0] > 0 and x[-1] / x[0] >= 8,  # noqa: PLR2004 - doubled thrice
+        is_y_log=is_wide([entry.metric.get("p50") for of in curves.values() for _, entry in of]),
+        is_from_zero=True,
+        ticks=tuple(x),
+        is_x_binary=param.endswith("bytes") or param in BYTE_OPTIONS,
+    )
+
+
+def _flat(params: Any) -> dict[str, Any]:
+    options = params.get("options")
+    return {key: value for key, value in {**params, **(options or {})}.items() if key != "options"}
+
+
+def _as_number(value: object) -> float | None:
+    """Read a number, also one with a suffix such as fio's `4k`."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, (int, float)):
+        return float(value)
+    text = str(value).strip().lower()
+    factor = {"k": 2**10, "m": 2**20, "g": 2**30}.get(text[-1:], 1)
+    digits = text[:-1] if factor > 1 else text
+    return float(digits) * factor if digits.isdecimal() else None

@@ -1,0 +1,133 @@
+"""What a fleet does at each moment, with the most that its storage can give."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from matrix.costs import storage_limits
+from matrix.rendering import quantity
+from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
+from matrix.report.charts.words import slug
+from matrix.report.view import Entry, View
+
+
+def timelines(view: View) -> Iterator[Chart]:
+    """What the whole fleet does at each moment, with the most that its storage can give; of durations each one."""
+    for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
+        cells: dict[str, list[Entry]] = {}
+        for entry in entries:
+            if entry.samples:
+                cells.setdefault(entry.cell["id"], []).append(entry)
+        if not cells:
+            continue
+        first = entries[0]
+        if first.higher_is_better:
+            yield _rates_over_time(workload, fleet, name, first, list(cells.values())[:MOST_SERIES])
+        else:
+            yield _durations_over_time(workload, fleet, name, first, list(cells.values())[:MOST_SERIES])
+
+
+def _rates_over_time(workload: str, fleet: str, name: str, first: Entry, cells: list[list[Entry]]) -> Chart:
+    series: list[Series] = []
+    rows: list[Any] = []
+    for of in cells:
+        begun = min(min((of_one.samples or {})["started_at"]) for of_one in of)
+        x, y, words = _summed(of, name, begun)
+        series.append(Series(of[0].storage, x, y, "steps", of[0].style, hover=words, width=1.5))
+        whole = {one["repetition"]: one for one in of[0].point.get("fleet") or []}
+        rows += [(of[0].storage, one.label, rep, *_fleet_rate(one, rep)) for one in of for rep in whole]
+        found = storage_limits(of[0].cell["storage"], of[0].instances).get(first.unit)
+        peak = max((value for value in y if value is not None), default=0.0)
+        # A limit far above what was reached would only flatten the curve; in the table it stands all the same.
+        if found and found[0] <= 4 * peak:
+            told = f"{of[0].storage}: {found[1]}, {quantity(found[0], first.unit)}"
+            ends = [0, max((float(one) for one in x if one is not None), default=0)]
+            series.append(Series(told, ends, [found[0]] * 2, "limit", of[0].style))
+    limits = _limit_words(cells, first.unit)
+    return Chart(
+        id=f"time-{slug(f'{workload}-{fleet}')}",
+        title=f"{workload} on {fleet}: {first.unit} of the whole fleet over time",
+        reads=f"The sum over all instances that work at that moment; between points it is zero. {limits}".strip(),
+        x_title="seconds since the first start of the cell",
+        y_title=first.unit,
+        series=series,
+        heads=("Storage", "Point", "Repetition", "Seconds from first start to last end", "Start spread (s)"),
+        rows=rows,
+        is_from_zero=True,
+    )
+
+
+def _limit_words(cells: list[list[Entry]], unit: str) -> str:
+    found = {of[0].storage: storage_limits(of[0].cell["storage"], of[0].instances).get(unit) for of in cells}
+    told = [f"{storage} {quantity(one[0], unit)} ({one[1]})" for storage, one in found.items() if one]
+    return f"The most that the storage gives on AWS, dash-dotted where it is near: {'; '.join(told)}." if told else ""
+
+
+def _fleet_rate(entry: Entry, repetition: int) -> tuple[Any, Any]:
+    for one in entry.point.get("fleet") or []:
+        if one["repetition"] == repetition:
+            return one.get("span_s"), one.get("start_spread_s")
+    return None, None
+
+
+def _summed(of: Sequence[Entry], name: str, begun: float) -> tuple[list[Any], list[Any], list[str]]:
+    """The sum of the rates of all samples that go on, at each moment at which one begins or ends."""
+    changes: list[tuple[float, float, str]] = []
+    for entry in of:
+        samples = entry.samples or {}
+        columns = (samples["started_at"], samples["ended_at"], samples["metrics"].get(name) or [])
+        for start, end, value in zip(*columns, strict=False):
+            if value is not None:
+                changes += [(start - begun, value, entry.label), (end - begun, -value, entry.label)]
+    changes.sort(key=lambda one: one[0])
+    total, x, y, words = 0.0, [0.0], [0.0], [""]
+    for at, change, label in changes:
+        total = max(0.0, total + change)
+        total = 0.0 if total < abs(change) * 1e-9 else total
+        x.append(round(at, 3))
+        y.append(float(f"{total:.6g}"))
+        words.append(label)
+    keep = thinned(len(x))
+    unit = of[0].unit
+    return (
+        [x[i] for i in keep],
+        [y[i] for i in keep],
+        [f"{of[0].storage}<br>{words[i]}<br>{quantity(y[i], unit)} after {x[i]:.1f} s" for i in keep],
+    )
+
+
+def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cells: list[list[Entry]]) -> Chart:
+    series = []
+    rows: list[Any] = []
+    for of in cells:
+        begun = min(min((one.samples or {})["started_at"]) for one in of)
+        dots = sorted(
+            (start - begun, value, instance, one.label)
+            for one in of
+            for samples in [one.samples or {}]
+            for start, value, instance in zip(
+                samples["started_at"], samples["metrics"].get(name) or [], samples["instance"], strict=False
+            )
+            if value is not None
+        )
+        shown = [dots[i] for i in thinned(len(dots))]
+        words = [
+            f"{of[0].storage}<br>{instance}, {label}<br>{quantity(value, first.unit)}"
+            for _, value, instance, label in shown
+        ]
+        series.append(Series(of[0].storage, [round(one[0], 2) for one in shown], [one[1] for one in shown], "dots",
+                             of[0].style, hover=words))  # fmt: skip
+        rows += [(of[0].storage, one.label, rep["repetition"], rep["n"], rep["median"])
+                 for one in of for rep in (one.metric.get("spread") or {}).get("by_repetition") or []]  # fmt: skip
+    return Chart(
+        id=f"time-{slug(f'{workload}-{fleet}')}",
+        title=f"{workload} on {fleet}: {name} over time",
+        reads=f"Each sample at its start; of more than {len(thinned(10**6))} evenly chosen ones. "
+        "A slope is a drift: a cache that fills, credits that run out.",
+        x_title="seconds since the first start of the cell",
+        y_title=first.title,
+        series=series,
+        heads=("Storage", "Point", "Repetition", "n", "Median"),
+        rows=rows,
+        is_from_zero=True,
+        is_in_seconds=first.unit == "s",
+    )

@@ -1,0 +1,21 @@
+"""What charts of several families write alike."""
+
+from matrix.rendering import ABSENT, figure, interval, quantity
+from matrix.report.view import Entry, View
+
+
+def percentile_words(view: View, entry: Entry) -> str:
+    """Write what a point shows when one looks at it closely: its percentiles, its interval, n."""
+    metric = dict(entry.metric)
+    figures = [f"{name.upper()} {figure(metric, name)}" for name in ("p0", "p50", "p75", "p90", "p98", "p100")]
+    found = view.slow_end(entry)
+    level = found.get("level")
+    if found and entry.higher_is_better:
+        figures.append(f"P{level:g} {quantity(found['value'], entry.unit)}")
+    middle = interval(metric)
+    return "<br>".join([*figures, f"P50, 95 %: {middle}", f"n {metric.get('n') or ABSENT}"])
+
+
+def slug(text: str) -> str:
+    """Write a title as an id."""
+    return "-".join("".join(one if one.isalnum() else " " for one in text.lower()).split())[:80]
