@@ -165,6 +165,7 @@ def _mount_problems(mount: dict[str, Any]) -> list[str]:
         "ebs": ("devices", "fstype"),
         "instance-store": ("fstype",),
         "nfs": ("source", "options"),
+        "efs": ("source", "options"),
         "s3": ("bucket", "prefix", "region", "client"),
         "mountpoint": ("bucket", "prefix", "region"),
         "directory": ("path",),

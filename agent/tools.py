@@ -15,7 +15,18 @@ from agent.errors import ToolMissing
 if TYPE_CHECKING:
     import logging
 
-INSTALL_TIMEOUT_S = 300
+# Building the EFS mount helper takes a small instance some minutes; a fleet has 15 to become ready.
+INSTALL_TIMEOUT_S = 600
+# As its README has it; the release is the first since 2.3.1 that Ubuntu 22.04's Rust 1.75 builds (its issue 303).
+BUILD_EFS_UTILS = """
+export HOME=/root
+apt-get install -y -q git binutils rustc cargo pkg-config libssl-dev gettext
+cd "$(mktemp -d)"
+git clone --quiet --depth 1 --branch v2.3.3 https://github.com/aws/efs-utils
+cd efs-utils
+./build-deb.sh
+apt-get install -y -q ./build/amazon-efs-utils*.deb
+"""
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,7 @@ class Tool:
     # Whether Amazon Linux has it among its supplementary packages (SPAL: those of EPEL 9, since release 2023.9).
     supplementary: bool = False
     is_module: bool = False  # of the agent's own Python, instead of a program
+    debian_build: tuple[str, ...] = ()  # what makes and installs the package where Debian and Ubuntu have none
 
 
 TOOLS = {
@@ -48,9 +60,12 @@ TOOLS = {
     "fio": Tool("fio", "fio", "fio"),
     "mkfs.xfs": Tool("mkfs.xfs", "xfsprogs", "xfsprogs", ("-V",)),
     "mkfs.ext4": Tool("mkfs.ext4", "e2fsprogs", "e2fsprogs", ("-V",)),
+    "mdadm": Tool("mdadm", "mdadm", "mdadm"),
+    "mount.efs": Tool(
+        "the EFS mount helper", "amazon-efs-utils", "amazon-efs-utils", debian_build=("bash", "-euc", BUILD_EFS_UTILS)
+    ),
     "mount.nfs": Tool("mount.nfs", "nfs-common", "nfs-utils", ("-V",)),
     "docker": Tool("docker", "docker.io", "docker"),
-    "podman": Tool("podman", "podman", None),
     "awscrt": Tool("the AWS Common Runtime for Python", "python3-awscrt", "python3-awscrt", is_module=True),
     # Debian and Ubuntu have none; its project has: mount-s3.deb below s3.amazonaws.com/mountpoint-s3-release/latest.
     "mount-s3": Tool("Mountpoint for Amazon S3", "mount-s3", "mount-s3"),
@@ -147,9 +162,11 @@ def install_commands(names: list[str]) -> list[list[str]]:
     if find("dnf"):
         return [["dnf", "install", "-y", "-q", *packages] for packages in amazon_packages(known)]
     if find("apt-get") and known:
-        packages = sorted({tool.debian for tool in known})
+        packages = sorted({tool.debian for tool in known if not tool.debian_build})
+        builds = [list(tool.debian_build) for tool in known if tool.debian_build]
         # A fresh cloud image has no package lists.
-        return [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", *packages]]
+        update = ["apt-get", "update", "-q"]
+        return [update, *([["apt-get", "install", "-y", "-q", *packages]] if packages else []), *builds]
     return []
 
 

@@ -17,7 +17,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     run, name = event["run"], event["file_system"]
     storage = file_system_of(plan_of(run), name)["storage"]
     kind = storages.of(storage)
-    if kind.is_ready(event["resource_id"]):
+    if kind.is_ready(event["resource_id"], storage):
         ledger.set_file_system(run, name, "ready")
         return {"state": "ready"}
     waited_s = now() - event["started_at"]

@@ -23,11 +23,17 @@ def tools(mount: dict[str, Any]) -> set[str]:
     return {"mount.nfs"}
 
 
-def attach(mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S) -> Path:
+def attach(
+    mount: dict[str, Any],
+    log: logging.Logger,
+    timeout_s: float = TIMEOUT_S,
+    pause_s: float = PAUSE_S,
+    fstype: str = "nfs",
+) -> Path:
     """Mount, again and again until the time is over."""
     path = mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
-    command = ["mount", "-t", "nfs", "-o", mount["options"], mount["source"], str(path)]
+    command = ["mount", "-t", fstype, "-o", mount["options"], mount["source"], str(path)]
     give_up_at = time.monotonic() + timeout_s
     while True:
         said = mounts.command_result(command)

@@ -54,7 +54,8 @@ class StorageName:
 
 def _efs_words(storage: Document) -> str:
     zone = " One Zone" if storage.get("deployment") == "oneZone" else ""
-    return (" maxIO" if storage.get("performanceMode") == "maxIO" else "") + zone
+    ways = "".join(f" {way.upper()}" for way in ("tls", "iam") if storage.get(way))
+    return (" maxIO" if storage.get("performanceMode") == "maxIO" else "") + zone + ways
 
 
 def whole_names(storages: Iterable[tuple[str, Document]]) -> dict[str, str]:

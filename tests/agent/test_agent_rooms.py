@@ -254,6 +254,25 @@ def test_nfs_is_mounted_with_the_options_of_the_job_and_unmounted_after_a_failur
     ]
 
 
+def test_efs_over_tls_is_mounted_by_its_helper(recorded, tmp_path):
+    with mounts.attached({"kind": "efs", "source": "fs-1:/", "options": "tls,iam"}, LOG):
+        pass
+
+    assert recorded.read_text().splitlines()[0] == f"mount -t efs -o tls,iam fs-1:/ {tmp_path}/mnt"
+
+
+def test_the_mount_helper_is_a_package_of_amazon_linux_and_is_built_on_ubuntu(fake_tool, bin_folder, monkeypatch):
+    monkeypatch.setenv("PATH", str(bin_folder))
+    fake_tool("apt-get", "exit 0")
+
+    update, install, build = tools.install_commands(["mount.efs", "mdadm"])
+    assert (update[1], install[-1], build[:2]) == ("update", "mdadm", ["bash", "-euc"])
+    assert "./build-deb.sh" in build[2]
+
+    fake_tool("dnf", "exit 0")
+    assert tools.install_commands(["mount.efs"]) == [["dnf", "install", "-y", "-q", "amazon-efs-utils"]]
+
+
 @pytest.mark.usefixtures("recorded")
 def test_nfs_is_tried_again_until_its_name_is_known(fake_tool, tmp_path):
     seen = tmp_path / "seen"

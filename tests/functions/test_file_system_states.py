@@ -57,7 +57,7 @@ def test_ebs_has_nothing_to_create_and_is_ready_at_once(planned, context):
 
 
 def test_a_file_system_that_never_becomes_available_is_given_up_after_its_types_limit(planned, context, monkeypatch):
-    monkeypatch.setattr("aws.storages.efs.is_ready", lambda _: False)
+    monkeypatch.setattr("aws.storages.efs.is_ready", lambda *_: False)
     made = create(context)
 
     assert check(context, made) == "creating"

@@ -1,5 +1,7 @@
 """File systems from creation to the proof that they are gone."""
 
+import json
+
 import boto3
 import pytest
 
@@ -30,19 +32,45 @@ def test_creating_an_efs_twice_makes_one_encrypted_and_tagged_file_system(stack)
 def test_a_regional_efs_is_ready_once_every_subnet_has_a_mount_target(stack):
     made = efs.create(TOKEN, EFS, TAGS)
 
-    assert efs.is_ready(made) is False
-    assert efs.is_ready(made) is True
+    assert efs.is_ready(made, EFS) is False
+    assert efs.is_ready(made, EFS) is True
     targets = boto3.client("efs").describe_mount_targets(FileSystemId=made)["MountTargets"]
     assert {target["SubnetId"] for target in targets} == set(stack["SUBNET_IDS"].split(","))
 
 
+def test_an_efs_with_iam_has_its_policy_before_anything_can_reach_it(stack, monkeypatch):
+    storage = EFS | {"tls": True, "iam": True}
+    made = efs.create(TOKEN, storage, TAGS)
+    reached = []
+    monkeypatch.setattr(client("efs"), "create_mount_target", lambda **_: reached.append(policy_of(made)))
+
+    efs.is_ready(made, storage)
+
+    allow, deny = reached[0]["Statement"]
+    assert allow["Principal"] == {"AWS": stack["INSTANCE_ROLE_ARN"]}
+    assert allow["Resource"].endswith(made)
+    assert (deny["Effect"], deny["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+
+
+def policy_of(file_system):
+    return json.loads(boto3.client("efs").describe_file_system_policy(FileSystemId=file_system)["Policy"])
+
+
+@pytest.mark.parametrize(
+    ("ways", "options"), [({"tls": True, "iam": False}, "tls"), ({"tls": True, "iam": True}, "tls,iam")]
+)
+def test_tls_and_iam_are_the_mount_helpers(stack, ways, options):
+    assert efs.mount("fs-1", EFS | ways) == {"kind": "efs", "source": "fs-1:/", "options": options}
+    assert efs.mount("fs-1", EFS | {"tls": False})["kind"] == "nfs"
+
+
 def test_a_one_zone_efs_lives_in_the_fleets_zone_and_has_one_mount_target(stack):
     made = efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS)
-    efs.is_ready(made)
+    efs.is_ready(made, EFS)
 
     [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
     assert found["AvailabilityZoneName"] == "us-east-1a"
-    assert efs.is_ready(made) is True
+    assert efs.is_ready(made, EFS) is True
 
 
 def test_no_efs_is_backed_up_though_one_zone_would_be_by_default(stack, monkeypatch):
@@ -59,7 +87,7 @@ _CREATED_EFS = {"FileSystemId": "fs-1"}
 
 def test_an_efs_is_deleted_step_by_step_until_efs_does_not_know_it(stack):
     made = efs.create(TOKEN, EFS, TAGS)
-    efs.is_ready(made)
+    efs.is_ready(made, EFS)
 
     steps = [efs.delete(made) for _ in range(3)]
 
@@ -90,12 +118,12 @@ def test_mount_targets_whose_creation_was_not_heard_of_are_found(stack, lose_ans
     made = efs.create(TOKEN, EFS, TAGS)
     lose_answer("create_mount_target")
 
-    assert [efs.is_ready(made), efs.is_ready(made)] == [False, True]
+    assert [efs.is_ready(made, EFS), efs.is_ready(made, EFS)] == [False, True]
 
 
 def test_mount_targets_whose_deletion_was_not_heard_of_are_gone(stack, lose_answer):
     made = efs.create(TOKEN, EFS, TAGS)
-    efs.is_ready(made)
+    efs.is_ready(made, EFS)
     lose_answer("delete_mount_target")
 
     assert [efs.delete(made) for _ in range(3)][-1] is True
@@ -163,7 +191,7 @@ def test_an_fsx_file_system_that_failed_says_what_fsx_says(stack, monkeypatch):
     monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [failed]})
 
     with pytest.raises(FileSystemFailed, match="no capacity in use1-az1"):
-        fsx_openzfs.is_ready("fs-1")
+        fsx_openzfs.is_ready("fs-1", FSX)
 
 
 def test_the_requests_have_the_shape_that_the_real_apis_take(stack):
@@ -187,7 +215,7 @@ def test_an_instance_store_comes_with_its_instances():
     kind = storages.of({"type": "instance-store"})
 
     assert kind.create(TOKEN, {"type": "instance-store"}, TAGS) is None
-    assert kind.is_ready(None) is True
+    assert kind.is_ready(None, {}) is True
     assert kind.mount(None, {"type": "instance-store"}) == {"kind": "instance-store", "fstype": "xfs"}
     assert kind.delete(None) is True
 

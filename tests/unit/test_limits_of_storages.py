@@ -49,6 +49,7 @@ IO2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 100, "iops": 3000}
         (FSX | {"storageCapacityGiB": 10}, "storageCapacityGiB", "64 to 524,288"),
         (FSX | {"iops": 3071}, "iops", "3,072 IOPS"),  # 3 * 1,024
         (FSX | {"iops": 400_001}, "iops", "400,000"),
+        (EFS | {"iam": True}, "iam", "over TLS only"),
         (FSX | {"recordSizeKiB": 100}, "recordSizeKiB", "4, 8, 16"),
     ],
 )

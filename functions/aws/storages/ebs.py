@@ -15,7 +15,7 @@ def find(_token: str) -> None:
     """Find nothing: the volumes go with the instances, and the tag sweep looks for those that did not."""
 
 
-def is_ready(_resource_id: str | None) -> bool:
+def is_ready(_resource_id: str | None, _storage: dict[str, Any]) -> bool:
     """Return True: there is nothing to wait for."""
     return True
 

@@ -1,5 +1,7 @@
 """Amazon EFS."""
 
+import json
+import os
 from typing import Any
 
 from aws import network
@@ -49,8 +51,8 @@ def find(token: str) -> str | None:
     return found[0]["FileSystemId"] if found else None
 
 
-def is_ready(resource_id: str) -> bool:
-    """Say whether instances can mount it; makes its mount targets as soon as EFS allows it.
+def is_ready(resource_id: str, storage: dict[str, Any]) -> bool:
+    """Say whether instances can mount it; makes its policy and mount targets as soon as EFS allows it.
 
     Raises FileSystemFailed when it ended in a state that leads nowhere.
     """
@@ -62,9 +64,37 @@ def is_ready(resource_id: str) -> bool:
     targets = _mount_targets(resource_id)
     wanted = network.subnets()[:1] if found.get("AvailabilityZoneName") else network.subnets()
     missing = set(wanted) - {target["SubnetId"] for target in targets}
+    # Before it can be reached at all.
+    if storage.get("iam") and missing:
+        policy = _policy(found["FileSystemArn"], os.environ["INSTANCE_ROLE_ARN"])
+        client("efs").put_file_system_policy(FileSystemId=resource_id, Policy=json.dumps(policy))
     for subnet in sorted(missing):
         _create_mount_target(resource_id, subnet)
     return not missing and all(target["LifeCycleState"] == "available" for target in targets)
+
+
+def _policy(file_system_arn: str, role_arn: str) -> dict[str, Any]:
+    """Return a policy by which only instances of the role get in, and only by TLS.
+
+    https://docs.aws.amazon.com/efs/latest/ug/security_iam_resource-based-policy-examples.html
+    """
+    allowed = ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite", "elasticfilesystem:ClientRootAccess"]
+    by_mount_target = {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}}
+    by_plain_text = {"Bool": {"aws:SecureTransport": "false"}}
+    everybody = {"AWS": "*"}
+    return {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                **{"Sid": "FleetMayMount", "Effect": "Allow", "Principal": {"AWS": role_arn}, "Action": allowed},
+                **{"Resource": file_system_arn, "Condition": by_mount_target},
+            },
+            {
+                **{"Sid": "NobodyWithoutTls", "Effect": "Deny", "Principal": everybody, "Action": "*"},
+                **{"Resource": file_system_arn, "Condition": by_plain_text},
+            },
+        ],
+    }
 
 
 def _create_mount_target(resource_id: str, subnet: str) -> None:
@@ -79,8 +109,11 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
         return
 
 
-def mount(resource_id: str, _storage: dict[str, Any]) -> dict[str, Any]:
+def mount(resource_id: str, storage: dict[str, Any]) -> dict[str, Any]:
     """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
+    if storage.get("tls"):
+        # The mount helper finds the name and adds MOUNT_OPTIONS by itself.
+        return {"kind": "efs", "source": f"{resource_id}:/", "options": "tls,iam" if storage.get("iam") else "tls"}
     return {
         "kind": "nfs",
         "source": f"{resource_id}.efs.{environment().region}.amazonaws.com:/",

@@ -55,7 +55,7 @@ def find(token: str) -> str | None:
     return None
 
 
-def is_ready(resource_id: str) -> bool:
+def is_ready(resource_id: str, _storage: dict[str, Any]) -> bool:
     """Say whether instances can mount it. Raises FileSystemFailed with FSx's own reason when it cannot become so."""
     found = _describe(resource_id)
     if found["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):

@@ -43,6 +43,8 @@ def _efs_words(storage: dict[str, Any]) -> list[str]:
         f"performance mode {storage['performanceMode']}" if storage.get("performanceMode") else "",
         f"throughput mode {' '.join(word for word in throughput if word)}" if any(throughput) else "",
         "One Zone" if storage.get("deployment") == "oneZone" else "",
+        "TLS" if storage.get("tls") else "",
+        "IAM" if storage.get("iam") else "",
     ]
 
 

@@ -27,6 +27,10 @@ class EfsStorage(InputModel):
     """Throughput in MiB/s, for throughputMode provisioned and only for it."""
     deployment: Literal["regional", "oneZone"] = "regional"
     """In all Availability Zones of the region, or in one."""
+    tls: bool = False
+    """Encrypt in transit: mounted by the mount helper of amazon-efs-utils, through a proxy on each instance."""
+    iam: bool = False
+    """Authorise instances by IAM, and refuse all others and every connection without TLS; needs tls."""
 
     @property
     def is_shared(self) -> bool:
@@ -63,6 +67,8 @@ class EfsStorage(InputModel):
         words += ["onezone"] if self.deployment == "oneZone" else []
         words += [self.throughput_mode]
         words += [str(self.provisioned_throughput_mibps)] if self.provisioned_throughput_mibps else []
+        words += ["tls"] if self.tls else []
+        words += ["iam"] if self.iam else []
         return "-".join(words)
 
 
@@ -108,7 +114,14 @@ def provisioned_is_offered(part: Part) -> Problems:
         yield part.problem("provisionedThroughputMiBps", rule, "check the account's EFS quota first", disputed=True)
 
 
+def iam_has_tls(part: Part) -> Problems:
+    """Yield a problem for IAM without TLS."""
+    if part.iam and not part.tls:
+        yield part.problem("iam", "the mount helper authorises by IAM over TLS only", "write tls true beside it")
+
+
 RULES = (
+    iam_has_tls,
     performance_mode_goes_with_throughput,
     performance_mode_goes_with_deployment,
     provisioned_has_its_figure,

@@ -1,0 +1,28 @@
+"""EFS by its mount helper (amazon-efs-utils): NFS through a proxy of this instance, over TLS, signed for IAM."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import mounts
+from agent.mounts import nfs
+
+if TYPE_CHECKING:
+    import logging
+
+
+def tools(mount: dict[str, Any]) -> set[str]:
+    """The helper that `mount -t efs` calls."""
+    del mount
+    return {"mount.efs"}
+
+
+def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
+    """Mount, again and again until the time is over: names and file system policies take minutes to be known."""
+    return nfs.attach(mount, log, fstype="efs")
+
+
+def detach(path: Path, log: logging.Logger) -> None:
+    """Unmount; the helper's watchdog ends the proxy."""
+    mounts.unmount(path, log)
