@@ -13,7 +13,7 @@ from matrix.emulation import environment_of
 from matrix.keys import run_key
 from matrix.planning import plan
 from matrix.problems import InvalidMatrix
-from matrix.scenario import read_matrix
+from matrix.scenario import check_run_name, read_matrix
 
 logger = Logger()
 
@@ -22,6 +22,7 @@ logger = Logger()
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists."""
     run = event["run"]
+    check_run_name(run)
     matrix = read_matrix(json.dumps(event["matrix"]))
     if misplaced := list(placing.problems(matrix, len(network.subnets()))):
         raise InvalidMatrix(misplaced)

@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields import InputModel, Name
 from matrix.fleets import Fleet, FleetAxis
+from matrix.keys import RUN_PATTERN
 from matrix.storages import Storage
 from matrix.workloads import Workload
 
@@ -76,7 +77,7 @@ class Matrix(InputModel):
     dry_run: bool = False
     """Only plan: nothing is created."""
     resume: Annotated[
-        str | None, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,80}$"), Field(examples=["builds-20261120-101500-4f"])
+        str | None, StringConstraints(pattern=RUN_PATTERN), Field(examples=["builds-20261120-101500-4f"])
     ] = None
     """An earlier run: cells that it has measured are taken over from it, only the others are measured."""
     max_concurrent_file_systems: Annotated[int, Field(ge=1, le=40)] = 4

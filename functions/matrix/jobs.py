@@ -1,6 +1,7 @@
 """What an instance is told: its job on the blackboard, and the user data that gets it there."""
 
 import math
+import shlex
 from typing import Any
 
 from matrix.keys import Board
@@ -48,10 +49,10 @@ def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetim
     `lifetime_s` is how long the instance may live at the most; the operating system's own shutdown ends it then.
     """
     text = _USER_DATA.format(
-        agent_uri=f"s3://{bucket}/{agent_key}",
-        job_uri=f"s3://{bucket}/{job_key}",
+        agent_uri=shlex.quote(f"s3://{bucket}/{agent_key}"),
+        job_uri=shlex.quote(f"s3://{bucket}/{job_key}"),
         watchdog_minutes=math.ceil(lifetime_s / 60),
-        region=region,
+        region=shlex.quote(region),
     )
     if len(text.encode()) > USER_DATA_MAX_BYTES:
         raise ValueError(f"user data has {len(text.encode())} bytes, EC2 takes {USER_DATA_MAX_BYTES}")

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+# A run's name becomes part of keys, tags, paths and user data. Step Functions would also take dots, quotes and
+# brackets.
+RUN_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"
+
 
 def run_key(run: str, name: str) -> str:
     """Key of a document of the whole run, such as `plan.json`."""

@@ -1,6 +1,7 @@
 """Reads a matrix from its JSON text and checks all of it: every problem is reported at once, none as a traceback."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -8,6 +9,7 @@ from pydantic import ValidationError
 
 from matrix import limits
 from matrix.inputs import Matrix
+from matrix.keys import RUN_PATTERN
 from matrix.problems import InvalidMatrix, Path, Problem, display, path_text, shorten
 from matrix.remainder import whole_problems
 from matrix.rules import matrix_problems, part_problems
@@ -44,6 +46,13 @@ def check_matrix(document: object) -> Matrix:
     if firm:
         raise InvalidMatrix(_in_order(firm, document))
     return matrix
+
+
+def check_run_name(name: str) -> None:
+    """Raise InvalidMatrix unless an execution's name can be the name of a run."""
+    if not re.fullmatch(RUN_PATTERN, name):
+        rule = "is no name of a run: 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
+        raise InvalidMatrix([Problem("name of the execution", shorten(name), rule, "start it with such a name")])
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -32,6 +32,10 @@ _TYPE_WORDS = {
     "model_type": ("must be an object", "write it in { }"),
     "model_attributes_type": ("must be an object", "write it in { }"),
     "string_unicode": ("is no valid Unicode text", "write it in UTF-8"),
+    "option_value": (
+        "must be a number, or 1 to 100 letters, digits and _ . , : % + = -",
+        'write such as "4k" or 16, or a list of them',
+    ),
     "string_sub_type": ("must be a text", "write it in quotes"),
 }
 

@@ -6,9 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import (
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
 
-from matrix.fields import MOST_SWEEP_VALUES, InputModel, Name
+from matrix.fields import InputModel, Name, Sweep
 from matrix.parts import Part
 from matrix.problems import Path, Problem, Problems, path_text, shorten
 from matrix.storages import Storage
@@ -17,8 +25,18 @@ from matrix.workloads.sweeps import Footprint, Params, combinations
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
 VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"
-FioScalar = Annotated[str, StringConstraints(pattern=VALUE_PATTERN)] | int | float
-FioOption = FioScalar | Annotated[list[FioScalar], Field(min_length=1, max_length=MOST_SWEEP_VALUES)]
+
+
+def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    """Refuse a value once, not once for each type that it could have."""
+    try:
+        return validate(value)
+    except ValidationError:
+        raise PydanticCustomError("option_value", "no value of an option") from None
+
+
+_Value = Annotated[str, StringConstraints(pattern=VALUE_PATTERN)] | int | float
+FioOption = Sweep[Annotated[_Value, WrapValidator(_one_reason)]]
 
 READ_WRITE = ("read", "write", "randread", "randwrite", "rw", "readwrite", "randrw", "trimwrite", "randtrim", "trim")
 ENGINES = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
@@ -92,7 +110,7 @@ class FioWorkload(InputModel):
     @property
     def options(self) -> dict[str, list[Any]]:
         """fio's options, each as the list of its values."""
-        return {name: value if isinstance(value, list) else [value] for name, value in self.__pydantic_extra__.items()}
+        return self.__pydantic_extra__
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
