@@ -1,7 +1,9 @@
 """What Analyse cell and Record failed cell have in common: read the fleet's samples, write the cell's result."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -11,7 +13,7 @@ from aws import blackboard, budgeting, ledger, observing
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
-from matrix import bottleneck, histograms
+from matrix import bottleneck, histograms, rates
 from matrix.errors import InvalidSamples
 from matrix.histograms import Histogram
 from matrix.keys import Board
@@ -56,27 +58,76 @@ def histograms_of(
 
     They only add latencies to a result that stands without them, so a bad one is warned about and does not fail it.
     """
-    board = Board.of_cell(run, cell)
-    wanted: list[tuple[str, str, str]] = []
-    for key, _ in blackboard.listing(board.instances):
-        userid, _, name = key.removeprefix(board.instances).partition("/")
-        instance, point = userid.rpartition(":")[2], histograms.point_of(name)
-        if point is not None and instance in instances:
-            wanted.append((key, instance, point))
     found: dict[str, dict[str, list[Histogram]]] = {}
     refused: list[str] = []
+    for raw in _raw(run, cell, instances, histograms.point_of, histograms.MAX_BYTES):
+        try:
+            of_step = histograms.read_histograms(raw.text)
+        except InvalidSamples as error:
+            refused.append(f"{raw.instance}, {raw.name}: {error}")
+            continue
+        for latency, bins in of_step.items():
+            found.setdefault(raw.of, {}).setdefault(latency, []).append(bins)
+    return found, [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
+
+
+def curves_of(run: str, cell: str, instances: Collection[str]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """Return the rates over time that the instances uploaded, by point, and a sentence if some are bad.
+
+    Of each point only as many as a chart can show, those of the first instances and repetitions.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    refused: list[str] = []
+    for raw in _raw(run, cell, instances, _first_of_each_point(), rates.MAX_BYTES):
+        try:
+            curve = rates.read_curve(raw.text)
+        except InvalidSamples as error:
+            refused.append(f"{raw.instance}, {raw.name}: {error}")
+            continue
+        point, repetition = raw.of
+        found.setdefault(point, []).append({"instance": raw.instance, "repetition": repetition, **curve})
+    return found, [f"{len(refused)} rates over time are left out; the first: {refused[0]}"] if refused else []
+
+
+def _first_of_each_point() -> Callable[[str], tuple[str, int] | None]:
+    """Return what finds point and repetition of a series' name, until there are as many of a point as can be shown."""
+    seen: Counter[str] = Counter()
+
+    def step_of(name: str) -> tuple[str, int] | None:
+        step = rates.step_of(name)
+        if step is None or seen[step[0]] == rates.MOST_CURVES:
+            return None
+        seen[step[0]] += 1
+        return step
+
+    return step_of
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """A file of raw output: what it is of, and what it holds."""
+
+    instance: str
+    name: str
+    of: Any
+    text: bytes
+
+
+def _raw(run: str, cell: str, instances: Collection[str], of: Callable[[str], Any], most_bytes: int) -> Iterator[_Raw]:
+    """Yield the raw output of these instances that `of` knows by its name below an instance's folder."""
+    board = Board.of_cell(run, cell)
+    wanted: list[tuple[str, str, Any]] = []
+    for key, _ in blackboard.listing(board.instances):
+        userid, _, name = key.removeprefix(board.instances).partition("/")
+        instance = userid.rpartition(":")[2]
+        about = of(name) if instance in instances else None
+        if about is not None:
+            wanted.append((key, instance, about))
     # 200 instances with 20 points and 3 repetitions have 12,000 of them: 4 minutes one by one, 15 s at once.
     with ThreadPoolExecutor(GETS_AT_ONCE) as pool:
-        texts = pool.map(lambda one: blackboard.get_bytes(one[0], histograms.MAX_BYTES), wanted)
-        for (key, instance, point), text in zip(wanted, texts, strict=True):
-            try:
-                of_step = histograms.read_histograms(text or b"")
-            except InvalidSamples as error:
-                refused.append(f"{instance}, {key.rpartition('/')[2]}: {error}")
-                continue
-            for latency, bins in of_step.items():
-                found.setdefault(point, {}).setdefault(latency, []).append(bins)
-    return found, [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
+        texts = pool.map(lambda one: blackboard.get_bytes(one[0], most_bytes), wanted)
+        for (key, instance, about), text in zip(wanted, texts, strict=True):
+            yield _Raw(instance, key.rpartition("/")[2], about, text or b"")
 
 
 def write_result(run: str, cell: dict[str, Any], files: Sequence[SampleFile], *, error: dict[str, str] | None) -> None:
@@ -85,17 +136,20 @@ def write_result(run: str, cell: dict[str, Any], files: Sequence[SampleFile], *,
     record = blackboard.get(board.fleet)
     finished_at = now()
     actual_s = finished_at - record["launched_at"] if record else None
-    found, unread = histograms_of(run, cell["id"], {file.instance.id for file in files})
+    instances = {file.instance.id for file in files}
+    found, unread = histograms_of(run, cell["id"], instances)
+    curves, unread_curves = curves_of(run, cell["id"], instances)
     result = cell_result(
         cell,
         files,
         error=error,
         actual_s=actual_s,
         histograms=found,
+        curves=curves,
         launched=len(record["instances"]) if record else None,
         shortfall=record.get("shortfall", "") if record else "",
     )
-    result["warnings"] += unread
+    result["warnings"] += unread + unread_curves
     if error is None:
         _find_bottleneck(run, cell, files, result)
     blackboard.put(board.result, result)

@@ -27,6 +27,7 @@ def cell_result(
     error: Mapping[str, str] | None,
     actual_s: float | None,
     histograms: Histograms | None = None,
+    curves: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     launched: int | None = None,
     shortfall: str = "",
 ) -> dict[str, Any]:
@@ -35,12 +36,14 @@ def cell_result(
     `error` (name and message) makes it a failed cell; whatever was measured until then is in it all the same, with
     `n` below `expected_n`. `actual_s` is the wall time from launch to the end. `launched` is how many instances ran
     where that is known, `shortfall` why they are fewer than the fleet's count: what reached its quorum is measured,
-    with `n` below `expected_n` and a warning that says so first.
+    with `n` below `expected_n` and a warning that says so first. `curves` are rates over time by point (matrix.rates).
     """
     count = cell["fleet"]["count"]
     ran = count if launched is None else launched
     points = [
-        _point_result(cell, point, files, (histograms or {}).get(point["id"], {}), ran) for point in cell["points"]
+        _point_result(cell, point, files, (histograms or {}).get(point["id"], {}), ran)
+        | ({"rates": list(curves[point["id"]])} if curves and curves.get(point["id"]) else {})
+        for point in cell["points"]
     ]
     short = [f"only {ran} of {count} instances were launched: {shortfall}"] if 0 < ran < count else []
     return {
@@ -87,8 +90,8 @@ def missing_samples(cell: Mapping[str, Any], files: Sequence[SampleFile], launch
 
 
 def without_samples(point: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a point's result without what grows with the fleet: single values and histograms, kept in result.json."""
-    slim = {name: value for name, value in point.items() if name != "samples"}
+    """Return a point's result without what grows: single values, curves and histograms, which result.json keeps."""
+    slim = {name: value for name, value in point.items() if name not in ("samples", "rates")}
     latencies = point.get("latency") or {}
     return slim | {
         "latency": {

@@ -145,7 +145,9 @@ class View:
 
 def _kept(found: Mapping[str, Document], point: Document) -> dict[str, Any]:
     """The summary's point has latencies without their bins: those of the result have them."""
-    return {name: found[point["id"]][name] for name in ("samples", "latency") if name in found.get(point["id"], {})}
+    return {
+        name: found[point["id"]][name] for name in ("samples", "latency", "rates") if name in found.get(point["id"], {})
+    }
 
 
 def _system(cell: Document) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from matrix.emulation import ENVIRONMENT
 from matrix.report.chart import Chart
 from matrix.report.charts.cost import costs
+from matrix.report.charts.curves import curves
 from matrix.report.charts.fleet import skews, spreads
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.percentiles import bands
@@ -31,7 +32,7 @@ def sections(view: View) -> list[Section]:
         Section("scaling", "More instances", list(scaling(view))),
         Section("sweeps", "Sweeps: threads, block sizes and the like", list(sweeps(view))),
         Section("latency", "Latency distributions", list(latencies(view))),
-        Section("timeline", "Over time", list(timelines(view))),
+        Section("timeline", "Over time", [*curves(view), *timelines(view)]),
         Section("fleet", "The fleet: common start, instance against instance", [*skews(view), *spreads(view)]),
     ]
     kept = [

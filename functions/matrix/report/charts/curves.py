@@ -1,0 +1,58 @@
+"""The rate of each instance over the seconds of one step, where it was watched: how long a burst lasts."""
+
+from collections.abc import Iterator
+
+from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
+from matrix.report.view import Entry, View
+
+# What the counters are of, in words.
+COUNTERS = {
+    "network_sent_bytes": "sent over the network",
+    "disk_write_bytes": "written to the disk",
+    "file_bytes": "by which the file grew",
+}
+HEADS = ("Storage", "Point", "Instance", "Repetition", "Median burst MB/s", "Median baseline MB/s", "Burst s")
+
+
+def curves(view: View) -> Iterator[Chart]:
+    """One chart for each cell whose instances were watched each second."""
+    cells: dict[str, list[Entry]] = {}
+    for entry in view.entries:
+        if entry.point.get("rates"):
+            cells.setdefault(entry.cell["id"], []).append(entry)
+    for number, of in enumerate(cells.values(), start=1):
+        yield _chart(number, of)
+
+
+def _chart(number: int, of: list[Entry]) -> Chart:
+    drawn = [(entry, curve) for entry in of for curve in entry.point["rates"]]
+    counters = sorted({COUNTERS.get(curve["counter"], curve["counter"]) for _, curve in drawn})
+    series = []
+    for style, (entry, curve) in enumerate(drawn[:MOST_SERIES]):
+        shown = thinned(len(curve["seconds"]))
+        name = f"{curve['instance']}, {entry.label}, repetition {curve['repetition']}"
+        x, y = ([curve[column][index] for index in shown] for column in ("seconds", "mb_per_s"))
+        series.append(Series(name, x, y, style=style, width=1.5))
+    first = of[0]
+    return Chart(
+        id=f"curve-{number}",
+        title=f"{first.workload} on {first.fleet}, {first.storage}: MB/s in each second",
+        reads=f"Bytes {' or '.join(counters)}, each second. A fall to a lower level that lasts is the end of a burst.",
+        x_title="seconds since the start of the step",
+        y_title="MB/s",
+        series=series,
+        heads=HEADS,
+        rows=[row for entry in of for row in _rows(entry)],
+        is_from_zero=True,
+    )
+
+
+def _rows(entry: Entry) -> Iterator[tuple[object, ...]]:
+    """The levels of each sample, as its agent has found them; empty where the rate did not fall once."""
+    samples = entry.samples
+    if samples is None:
+        return
+    for index, (instance, repetition) in enumerate(zip(samples["instance"], samples["repetition"], strict=True)):
+        names = ("burst_mb_per_s", "baseline_mb_per_s", "burst_s")
+        levels = ((samples["metrics"].get(name) or {index: None})[index] for name in names)
+        yield (entry.storage, entry.label, instance, repetition, *levels)

@@ -1,0 +1,42 @@
+"""Rates over time on the blackboard become curves of the cell's result; a bad one is said, not believed."""
+
+import json
+
+import boto3
+
+from aws import analysing
+from matrix.rates import MOST_CURVES
+
+CELL = "efs.instance-throughput.t2.micro-x2"
+SERIES = {"schema": 1, "carrier": "disk_write_bytes", "seconds": [0, 1], "counted": {"disk_write_bytes": [0, 5e6]}}
+
+
+def put(instance, name, body):
+    """Upload as an agent does."""
+    key = f"runs/r/cells/{CELL}/instances/AROA1:{instance}/raw/{name}"
+    boto3.client("s3").put_object(Bucket="results", Key=key, Body=body)
+
+
+def test_the_curves_of_the_fleet_are_gathered_by_point(stack):
+    put("i-1", "p01-r1.series.json", json.dumps(SERIES).encode())
+    put("i-2", "p01-r2.series.json", json.dumps(SERIES).encode())
+    put("i-9", "p01-r1.series.json", json.dumps(SERIES).encode())  # of no fleet
+    put("i-1", "p02-r1.series.json", b"not json")
+
+    found, warnings = analysing.curves_of("r", CELL, {"i-1", "i-2"})
+
+    curve = {"counter": "disk_write_bytes", "seconds": [1], "mb_per_s": [5]}
+    assert found == {
+        "p01": [{"instance": "i-1", "repetition": 1, **curve}, {"instance": "i-2", "repetition": 2, **curve}]
+    }
+    assert warnings[0].startswith("1 rates over time are left out; the first: i-1, p02-r1.series.json: ")
+
+
+def test_of_a_large_fleet_only_as_many_curves_are_read_as_can_be_shown(stack):
+    instances = {f"i-{n}" for n in range(MOST_CURVES + 3)}
+    for instance in instances:
+        put(instance, "p01-r1.series.json", json.dumps(SERIES).encode())
+
+    found, _ = analysing.curves_of("r", CELL, instances)
+
+    assert len(found["p01"]) == MOST_CURVES
