@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
+import time
 from pathlib import Path
 
 from agent import tools
@@ -25,6 +26,7 @@ def cheap(storage: Path) -> dict[str, float]:
     """Counters that cost a few file reads: taken immediately before and after a sample on `storage`."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
+        "counted_s": time.monotonic(),
         **parse_stat(Path("/proc/stat").read_text(), os.sysconf("SC_CLK_TCK")),
         **parse_net_dev(Path("/proc/net/dev").read_text()),
         "tool_cpu_s": children.ru_utime + children.ru_stime,

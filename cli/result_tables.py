@@ -23,11 +23,14 @@ from matrix.rendering import (
     sample_count,
     told_warnings,
 )
+from matrix.rendering.ceilings import PROVISIONAL, by_ceiling
 
 Summary = dict[str, Any]
 
 NARROW = 100
 LONGEST_REASON = 240
+# Cells of one ceiling whose evidence is shown.
+MOST_EXAMPLES = 3
 
 
 def show(console: Console, summary: Summary) -> None:
@@ -43,12 +46,33 @@ def show(console: Console, summary: Summary) -> None:
     if has_refused(summary):
         console.print()
         console.print(Text(NOT_CARRIED_NOTE))
+    show_ceilings(console, summary)
     show_failed(console, summary)
     for warning in told_warnings(summary):
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()
         console.print(Text(note, "yellow"))
+
+
+def show_ceilings(console: Console, summary: Summary) -> None:
+    """Say which ceilings the cells hit: each once, with the evidence of some of its cells and what to do next."""
+    groups = by_ceiling(summary)
+    if not groups:
+        return
+    console.print()
+    console.print(Text("Which ceiling was hit", "bold"))
+    wraps = not console.is_terminal
+    for name, cells in groups.items():
+        some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {cells[0][1]['next']}"
+        console.print(Text.assemble("  ", (name, "bold"), some), soft_wrap=wraps)
+        for cell, found in cells[:MOST_EXAMPLES]:
+            line = Text.assemble("    ", (cell["id"], "cyan"), f": {found['evidence']}")
+            console.print(line, soft_wrap=wraps)
+        if len(cells) > MOST_EXAMPLES:
+            console.print(Text(f"    and {len(cells) - MOST_EXAMPLES} more, in summary.md"))
+    if any(found["is_provisional"] for cells in groups.values() for _, found in cells):
+        console.print(Text(f"  {PROVISIONAL}", "yellow"))
 
 
 def has_refused(summary: Summary) -> bool:

@@ -76,9 +76,11 @@ def _of_processors(sample: "Sample", seconds: float, cpus: int | None) -> Iterat
     if cpus is None or "cpu_s" not in counted:
         return
     stolen = counted.get("steal_s", 0.0)
-    # The counters are read a little before the start and after the end, so their share can come out above all.
-    yield "cpu_share", min(1.0, (counted["cpu_s"] + stolen) / (seconds * cpus))
-    yield "steal_share", min(1.0, stolen / (seconds * cpus))
+    # The counters are read a little before the start and after the end. The kernel counts in ticks of 10 ms, so a share
+    # can come out above all.
+    between = max(seconds, counted.get("counted_s", 0.0))
+    yield "cpu_share", min(1.0, (counted["cpu_s"] + stolen) / (between * cpus))
+    yield "steal_share", min(1.0, stolen / (between * cpus))
     if sample.workers and "tool_cpu_s" in counted:
         yield "worker_share", min(1.0, counted["tool_cpu_s"] / (seconds * min(cpus, sample.workers)))
 

@@ -5,6 +5,9 @@ import io
 import json
 import os
 
+from rich.console import Console
+
+from cli import result_tables
 from tests.cli.cli_documents import CELLS, plan_document, rows, summary_document
 
 
@@ -146,3 +149,24 @@ def test_a_cloud_file_of_a_dead_process_is_no_cloud(cloud, matrix, workdir):
     (workdir / "cloud.json").write_text(json.dumps({**document, "pid": 2**22 - 1}))
 
     assert "no local cloud is running" in matrix("watch", "r", "--local").stderr
+
+
+def hit_by(evidence):
+    """A bottleneck of a cell."""
+    return {"name": "volume IOPS", "evidence": evidence, "next": "provision more iops", "is_provisional": False}
+
+
+def test_results_say_which_ceilings_were_hit_with_the_evidence_of_a_few_cells():
+    cells = [
+        {**one, "id": f"cell-{number}", "bottleneck": hit_by(f"{number + 2_970} of 3,000 IOPS")}
+        for number, one in enumerate([summary_document()["cells"][0]] * 5)
+    ]
+    console = Console(width=200, file=io.StringIO())
+
+    result_tables.show_ceilings(console, {"cells": cells})
+
+    said = console.file.getvalue()
+    assert "volume IOPS (5 cells). Next: provision more iops" in said
+    assert "cell-0: 2970 of 3,000 IOPS" in said
+    assert "and 2 more, in summary.md" in said
+    assert "cell-4" not in said

@@ -122,6 +122,15 @@ def test_a_phone_and_the_dark_show_it_whole(opened, report, look):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_all_figures_stand_side_by_side_on_a_laptop(opened):
+    page = opened(viewport={"width": 1100, "height": 800})
+    frames = page.locator("#tables > .table")
+
+    assert frames.count() >= 1
+    for frame in frames.all():
+        assert frame.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 def test_without_scripts_all_figures_are_there_and_the_charts_say_so(opened, report):
     page = opened(java_script_enabled=False)
     visible = [one for one in page.locator("noscript").all() if one.is_visible()]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from matrix import bottleneck
 from matrix.planning import plan
 from matrix.results import cell_result, run_summary
 from matrix.samples import InstanceIdentity, Sample, SampleFile
@@ -36,7 +37,10 @@ def build_run(
         middle = seconds[cell["storage"]["type"]].get(cell["fleet"]["count"])
         files = [] if middle is None else _files(cell, middle, spread, drawn)
         error = {"name": "FleetFailed", "message": "nobody came"} if middle is None else None
-        results[cell["id"]] = cell_result(cell, files, error=error, actual_s=900.0)
+        result = cell_result(cell, files, error=error, actual_s=900.0)
+        if files:
+            result["bottleneck"] = bottleneck.find(result, environment)
+        results[cell["id"]] = result
     summary = run_summary(
         run="r1", plan=planned, environment=environment, started_at=1000.0, finished_at=5000.0, results=results,
         left_behind=[],
@@ -62,10 +66,13 @@ def _files(cell: Document, middle: float, spread: float, drawn: np.random.Genera
                     ended_at=begun + took,
                     start_skew_s=0.001 * number,
                     work={"builds": 1},
+                    workers=2,
+                    # A build computes most of the time, and a little less of it on a file system that it waits for.
+                    counters={"cpu_s": 2 * took * 0.95, "disk_write_bytes": took * 1e6},
                 )
             )
         identity = InstanceIdentity(id=f"i-{number:04d}", type="m6i.large", availability_zone="us-east-1a")
-        host = {"kernel": "6.1.0", "os": "Amazon Linux 2023"}
+        host = {"kernel": "6.1.0", "os": "Amazon Linux 2023", "cpus": 2}
         files.append(
             SampleFile.model_validate(
                 {"run": "r1", "cell": cell["id"], "instance": identity, "samples": samples, "host": host}

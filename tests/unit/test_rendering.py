@@ -227,3 +227,43 @@ def test_what_is_odd_alike_at_many_points_is_one_line_with_the_worst():
         "a: p03, iops: slower by 9 %",
     ]
     assert len(rendering.all_warnings(run)) == 5
+
+
+def hit(name, evidence, **more):
+    """A cell's bottleneck."""
+    others = [{"name": "client CPU", "share": 0.12, "words": "processors 12 % busy"}]
+    return {
+        "name": name, "evidence": evidence, "next": "provision more iops", "share": 1.0, "others": others,
+        "unseen": ["CloudWatch: not read"], "points": {"p01": name}, "is_provisional": False,
+    } | more  # fmt: skip
+
+
+def test_markdown_names_the_ceiling_of_each_cell_with_evidence_and_what_to_do():
+    document = summary()
+    document["cells"][0]["bottleneck"] = hit("volume IOPS", "2,970 of 3,000 IOPS | at jobs 16")
+
+    text = rendering.to_markdown(document)
+
+    (row,) = [line for line in text.splitlines() if "| volume IOPS |" in line]
+    assert row == (
+        "| `ebs-gp3.build.m6i.4xlarge-x10` | volume IOPS | 2,970 of 3,000 IOPS \\| at jobs 16 | provision more iops "
+        "| client CPU 12 % |"
+    )
+    assert "may still arrive" not in text
+
+
+def test_markdown_says_when_metrics_may_still_arrive_and_older_runs_have_no_ceilings():
+    document = summary()
+    document["cells"][0]["bottleneck"] = hit("not known", "nothing", is_provisional=True)
+
+    assert "CloudWatch's metrics may still arrive" in rendering.to_markdown(document)
+    assert "Which ceiling was hit" not in rendering.to_markdown(summary())
+
+
+def test_csv_names_the_ceiling_of_each_point():
+    document = summary()
+    document["cells"][0]["bottleneck"] = hit("volume IOPS", "2,970 of 3,000 IOPS")
+
+    rows = list(csv.DictReader(io.StringIO(rendering.to_csv(document))))
+
+    assert [row["bottleneck"] for row in rows] == ["volume IOPS", ""]

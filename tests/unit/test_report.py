@@ -140,7 +140,7 @@ def test_the_answer_stands_first_in_the_decisions_own_words(run, read):
 
 def test_costs_of_the_tables_are_the_decisions(run, read):
     decision = json.loads(json.dumps(render_decision(run)))
-    table_ = next(rows for rows in read.tables if rows[0][3][1].startswith("USD per build"))
+    table_ = next(rows for rows in read.tables if any(one[1].startswith("USD per build") for one in rows[0][3:4]))
 
     wanted = {one["cost"]["usd"] for question in decision["questions"] for one in question["candidates"]}
     assert {float(row[3][0]) for row in table_[1:]} == wanted
@@ -257,3 +257,15 @@ def test_tables_keep_whole_values_beside_what_is_read():
 
 def test_attributes_are_escaped():
     assert tag("p", "<", title='"><b>').text == '<p title="&quot;&gt;&lt;b&gt;">&lt;</p>'
+
+
+def test_the_ceiling_of_each_cell_stands_with_its_evidence_and_beside_each_verdict(run, read):
+    summary, _, _ = run
+    shown = next(rows for rows in read.tables if rows[0][1][1] == "Ceiling")
+    verdicts = next(rows for rows in read.tables if [one[1] for one in rows[0]][5:6] == ["Ceiling that was hit"])
+
+    assert len(shown) == 1 + len(summary["cells"])
+    assert {row[1][1] for row in shown[1:]} == {"client CPU"}
+    assert {row[2][1] for row in shown[1:]} == {"processors 95 % busy"}
+    assert {row[5][1] for row in verdicts[1:]} == {"client CPU"}
+    assert "EC2's network allowances: the card or ethtool does not count them" in read.text

@@ -20,7 +20,7 @@ CSV_COLUMNS = (
     *("run", "environment", "cell", "state", "file_system", "storage", "instance_type", "instances"),
     *("point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
     *PERCENTILES,
-    *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "error"),
+    *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "error", "bottleneck"),
 )
 
 
@@ -57,6 +57,7 @@ def _csv_metrics(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {
                 "point": point.get("id"),
                 "label": labels[point["id"]],
+                "bottleneck": ((cell.get("bottleneck") or {}).get("points") or {}).get(point.get("id")),
                 "params": json.dumps(point.get("params") or {}, sort_keys=True),
                 "metric": name,
                 **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},

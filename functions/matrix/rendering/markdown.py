@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from matrix.rendering.ceilings import PROVISIONAL, bottlenecks, why_not
 from matrix.rendering.figures import (
     ABSENT,
     INTERVAL_HEAD,
@@ -33,6 +34,7 @@ def to_markdown(summary: Summary) -> str:
     blocks = [_markdown_head(summary)]
     blocks += [_markdown_table(title, rows) for title, rows in _groups(summary).items()]
     ends = (
+        _ceilings(summary),
         _markdown_failed(summary),
         _markdown_resumed(summary),
         _markdown_warnings(summary),
@@ -97,6 +99,22 @@ def _markdown_table(title: str, rows: list[list[str]]) -> str:
 
 def _markdown_line(values: Any) -> str:
     return f"| {' | '.join(values)} |"
+
+
+def _ceilings(summary: Summary) -> str:
+    """Name the bottleneck of each cell, with its evidence and what to do next."""
+    rows = [
+        _markdown_line(
+            [f"`{cell['id']}`", *(_inline(one[name]) for name in ("name", "evidence", "next")), _inline(why_not(one))]
+        )
+        for cell, one in bottlenecks(summary)
+    ]
+    if not rows:
+        return ""
+    heads = ["Cell", "Ceiling", "Evidence", "What to do next", "Used of the others"]
+    is_late = any(one["is_provisional"] for _, one in bottlenecks(summary))
+    table = [_markdown_line(heads), _markdown_line(["---"] * len(heads)), *rows]
+    return "\n".join(["## Which ceiling was hit", "", *table, *(["", f"{PROVISIONAL}."] if is_late else [])])
 
 
 def _markdown_failed(summary: Summary) -> str:

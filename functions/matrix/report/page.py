@@ -14,6 +14,7 @@ from matrix.costs import Bill
 from matrix.decision import decide
 from matrix.rendering import ABSENT, ENVIRONMENT_NOTES, instant, rough_duration
 from matrix.report import parts
+from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
 from matrix.report.html import Markup, data, details, figure_of, join, table, tag
 from matrix.report.plotly import figure
@@ -41,7 +42,7 @@ def render(
     """
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
-    shown = sections(view)
+    shown, hit = sections(view), ceilings(view)
     charts = {chart.id: figure(chart) for section in shown for chart in section.charts}
     library, script, style = _library(), _own("page.js"), _own("page.css")
     body = join([
@@ -50,7 +51,8 @@ def render(
         tag(
             "main",
             parts.answer(view),
-            _contents(shown),
+            _contents(shown, has_ceilings=hit is not None),
+            *([hit] if hit else []),
             *(_section(one) for one in shown),
             tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
             parts.warnings(view),
@@ -136,8 +138,9 @@ def _measured(summary: Document) -> str:
     return f"{totals['measured']} of {totals['cells']}" if "measured" in totals and "cells" in totals else ABSENT
 
 
-def _contents(shown: list[Section]) -> Markup:
-    names = [(one.id, one.title) for one in shown]
+def _contents(shown: list[Section], *, has_ceilings: bool) -> Markup:
+    names = [("ceilings", "Which ceiling was hit")] if has_ceilings else []
+    names += [(one.id, one.title) for one in shown]
     names += [("tables", "All figures"), ("warnings", "Warnings"), ("provenance", "Provenance")]
     return tag(
         "nav", tag("ul", *(tag("li", tag("a", title, href=f"#{id_}")) for id_, title in names)), aria_label="Contents"

@@ -25,6 +25,7 @@ from matrix.rendering import (
     sample_count,
     storage_label,
 )
+from matrix.report.ceilings import ceiling_of
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
 
@@ -44,7 +45,7 @@ def answer(view: View) -> Markup:
     decision = view.decision
     told = [tag("li", sentence) for sentence in decision.get("sentences") or []]
     questions = decision.get("questions") or []
-    blocks = [_question(question, is_open=len(questions) == 1) for question in questions]
+    blocks = [_question(view, question, is_open=len(questions) == 1) for question in questions]
     asked = tag("h3", "Each comparison, and why the others lost")
     kind = "answer" if decision.get("is_recommendation", True) else "answer unsold"
     return tag(
@@ -58,10 +59,11 @@ def answer(view: View) -> Markup:
     )
 
 
-def _question(question: Document, *, is_open: bool) -> Markup:
-    heads = ("Storage", "Slow end", "95 % interval", "Cost per result", "Verdict", "What is uncertain")
+def _question(view: View, question: Document, *, is_open: bool) -> Markup:
+    heads = ("Storage", "Slow end", "95 % interval", "Cost per result", "Verdict", "Ceiling that was hit",
+             "What is uncertain")  # fmt: skip
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
-    built = table(heads, _answer_rows(question), caption=title, class_="verdicts")
+    built = table(heads, _answer_rows(view, question), caption=title, class_="verdicts")
     absent: dict[str, list[str]] = {}
     for one in question["candidates"]:
         if one["value"] is None:
@@ -87,7 +89,7 @@ def _how(view: View) -> str:
     return f"{slow} Objective: {objective.get('metric')} {limit} {value:g}; of those that reach it, the cheapest."
 
 
-def _answer_rows(question: Document) -> Iterator[Sequence[object]]:
+def _answer_rows(view: View, question: Document) -> Iterator[Sequence[object]]:
     unit = question["unit"]
     measured = [one for one in question["candidates"] if one["value"] is not None]
     for one in sorted(measured, key=lambda one: one["value"], reverse=question["higher_is_better"]):
@@ -99,6 +101,7 @@ def _answer_rows(question: Document) -> Iterator[Sequence[object]]:
             between,
             Figure(_cost(cost), cost["usd"]) if cost else ABSENT,
             (one["verdict"] or ABSENT) + (", on the Pareto front" if one["on_front"] else ""),
+            ceiling_of(view, one["cell"]),
             "; ".join(one["risks"]) or ABSENT,
         )
 
@@ -127,7 +130,7 @@ def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     heads = ("Storage", "Instances", "Point", *(one.upper() for one in PERCENTILES), INTERVAL_HEAD, "n/expected",
              "n, independent", "Between instances", "Between repetitions")  # fmt: skip
     caption = f"{entries[0].workload}: {name} ({direction(dict(entries[0].metric))})"
-    return table(heads, rows, caption=caption, class_="narrow")
+    return table(heads, rows, caption=caption, class_="many")
 
 
 def _percentiles(metric: Document) -> list[Figure]:
@@ -152,7 +155,7 @@ def _other_metrics(view: View) -> Markup | None:
                     rows.append((cell["id"], labels[point["id"]], name, metric.get("unit", ""), *known,
                                  sample_count(dict(metric))))  # fmt: skip
     heads = ("Cell", "Point", "Metric", "Unit", *(one.upper() for one in PERCENTILES), "n/expected")
-    return table(heads, rows, caption="All other metrics", class_="narrow") if rows else None
+    return table(heads, rows, caption="All other metrics", class_="many") if rows else None
 
 
 # --- what speaks against it -------------------------------------------------------------------------------------------
