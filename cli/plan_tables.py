@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from matrix.rendering import fleet_label, number, rough_duration, storage_label, warning_text
+from matrix.rendering import fleet_words, number, rough_duration, storage_label, warning_text
 
 # Below this, whole cents would hide what a cell costs.
 CENTS_MATTER = 0.1
@@ -71,7 +71,7 @@ def cells(plan: dict[str, Any], width: int) -> Table:
         if width >= NARROW or head not in ("Points", "Instances"):
             table.add_column(head, justify="right", no_wrap=True)
     for cell in plan["cells"]:
-        points, fleet = [str(len(cell["points"]))], [fleet_label(cell["fleet"])]
+        points, fleet = [str(len(cell["points"]))], [fleet_words(cell["fleet"])]
         if width < NARROW:
             points, fleet = [], []
         if is_grouped and system != cell["file_system"]:

@@ -15,7 +15,7 @@ from matrix.rendering import (
     direction,
     error_text,
     figure,
-    fleet_label,
+    fleet_words,
     interval,
     point_labels,
     primary_metric,
@@ -111,7 +111,7 @@ def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -
         built.add_column("P50, 95 %", justify="right", no_wrap=True)
     built.add_column("n", justify="right", no_wrap=True)
     for cell in reading_order(cells):
-        built.add_row(Text(f"{cell['file_system']}{between}{fleet_label(cell['fleet'])}", "cyan"))
+        built.add_row(Text(f"{cell['file_system']}{between}{fleet_words(cell['fleet'])}", "cyan"))
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             if metric in point["metrics"]:

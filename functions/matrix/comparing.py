@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from matrix.emulation import ENVIRONMENT
-from matrix.rendering import ABSENT, fleet_label, number, point_labels, primary_metric, storage_label
+from matrix.rendering import ABSENT, fleet_words, number, point_labels, primary_metric, storage_label
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
 
@@ -108,7 +108,7 @@ def _points(summary: Document) -> Iterator[tuple[str, Document]]:
             if found is None:
                 continue
             storage = {name: value for name, value in cell["storage"].items() if name != "name"}
-            fleet = {name: cell["fleet"].get(name) for name in ("instanceType", "count")}
+            fleet = {name: cell["fleet"].get(name) for name in ("instanceType", "count", "placement")}
             key = json.dumps([storage, cell["workload"]["type"], fleet, point["params"], found[0]], sort_keys=True)
             name = f"{cell['id']}, {labels[point['id']]}"
             metric, figures = found
@@ -116,7 +116,7 @@ def _points(summary: Document) -> Iterator[tuple[str, Document]]:
             shown = {"storage": storage_label(storage), "workload": cell["workload"]["type"]}
             yield (
                 key,
-                {**known, **shown, "fleet": fleet_label(fleet), "samples": point.get("samples"), **_figures(figures)},
+                {**known, **shown, "fleet": fleet_words(fleet), "samples": point.get("samples"), **_figures(figures)},
             )
 
 

@@ -126,6 +126,19 @@ def test_what_is_slower_and_dearer_is_not_on_the_front():
     assert candidates["EFS"]["verdict"].startswith(("2.0 times slower", "100 % slower", "99 % slower"))
 
 
+def test_one_storage_with_its_fleet_put_in_two_ways_is_two_candidates():
+    summary, results, planned = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}})
+    elsewhere = json.loads(json.dumps(cell_of(summary, "efs", 50)))
+    elsewhere["id"] += "-split"
+    elsewhere["fleet"]["placement"] = [1, 1]
+    summary["cells"].append(elsewhere)
+
+    [question] = decide(summary, results=results, objective=None, bill=Bill.of(planned, None))["questions"]
+    [whole, split] = [one["storage"] for one in question["candidates"] if one["storage"].startswith("EFS")]
+
+    assert split == f"{whole}, split 1:1 over zones"
+
+
 def test_equal_storages_show_no_difference():
     decision, _ = decided({"ebs": {20: 3000.0}, "efs": {20: 3000.0}}, spread=0.05)
 

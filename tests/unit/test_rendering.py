@@ -65,6 +65,26 @@ def test_durations_read_as_published(seconds, text):
 
 
 @pytest.mark.parametrize(
+    ("seconds", "text"), [(7, "7s"), (125, "2m 05s"), (3599, "59m 59s"), (3599.9, "1h 00m"), (161_380, "44h 50m")]
+)
+def test_estimates_are_no_more_exact_than_they_are_long(seconds, text):
+    assert rendering.rough_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, ""),
+        ({"placement": "spread"}, ", spread over zones"),
+        ({"placement": "same-az"}, ", in one zone"),
+        ({"placement": [1, 1], "spot": True}, ", split 1:1 over zones, Spot"),
+    ],
+)
+def test_a_fleet_is_named_with_all_that_sets_it_apart(more, words):
+    assert rendering.fleet_words({"instanceType": "m6i.4xlarge", "count": 10, **more}) == f"10 × m6i.4xlarge{words}"
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [(4425.4, "4,425 files/s"), (305, "305 files/s"), (86.6, "86.6 files/s"), (1.578, "1.58 files/s"), (None, "–")],
 )

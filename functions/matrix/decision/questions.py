@@ -9,7 +9,7 @@ import numpy as np
 from matrix.costs import Bill
 from matrix.decision.candidates import Candidate, Question
 from matrix.decision.objective import Objective, SlowEnd
-from matrix.rendering import error_text, fleet_label, point_labels, primary_metric
+from matrix.rendering import error_text, fleet_label, placement_words, point_labels, primary_metric
 from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import LEAST_UNITS
@@ -55,11 +55,11 @@ def questions_of(
                 ),
             )
             samples = (full.get(point["id"]) or point).get("samples")
-            storage = storages[_system(cell)]
+            storage = _placed(storages[_system(cell)], cell)
             question.candidates.append(_candidate(cell, point, metric, name, samples, question.level, bill, storage))
     for question in found.values():
         question.candidates += [
-            _absent(cell, storages[_system(cell)]) for cell in unmeasured if _belongs(cell, question)
+            _absent(cell, _placed(storages[_system(cell)], cell)) for cell in unmeasured if _belongs(cell, question)
         ]
     yield from sorted(found.values(), key=lambda one: (one.workload, one.label, one.instances))
 
@@ -71,6 +71,11 @@ def storages_of(summary: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, 
 
 def _system(cell: Mapping[str, Any]) -> str:
     return str(cell.get("file_system") or cell["id"])
+
+
+def _placed(storage: str, cell: Mapping[str, Any]) -> str:
+    """A storage whose fleet was put elsewhere than it suits is a candidate of its own."""
+    return ", ".join(filter(None, [storage, placement_words(dict(cell["fleet"]))]))
 
 
 def _candidate(

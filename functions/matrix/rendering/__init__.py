@@ -19,7 +19,16 @@ from matrix.rendering.figures import (
     sample_count,
 )
 from matrix.rendering.markdown import to_markdown
-from matrix.rendering.names import direction, fleet_label, point_labels, primary_metric, reading_order, storage_label
+from matrix.rendering.names import (
+    direction,
+    fleet_label,
+    fleet_words,
+    placement_words,
+    point_labels,
+    primary_metric,
+    reading_order,
+    storage_label,
+)
 from matrix.rendering.sentences import (
     ENVIRONMENT_NOTES,
     LOCAL_NOTE,
@@ -45,9 +54,11 @@ __all__ = [
     "error_text",
     "figure",
     "fleet_label",
+    "fleet_words",
     "instant",
     "interval",
     "number",
+    "placement_words",
     "point_labels",
     "primary_metric",
     "quantity",

@@ -22,8 +22,11 @@ def duration(seconds: float) -> str:
 
 
 def rough_duration(seconds: float) -> str:
-    """Write a duration to the second, for clocks and estimates: `7s`, `2m 05s`."""
+    """Write a duration to the second, for clocks and estimates: `7s`, `2m 05s`; from an hour on `44h 50m`."""
     minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:  # noqa: PLR2004 - of an hour
+        hours, minutes = divmod(round(seconds / 60), 60)
+        return f"{hours}h {minutes:02d}m"
     return f"{minutes}m {rest:02d}s" if minutes else f"{rest}s"
 
 

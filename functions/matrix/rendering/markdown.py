@@ -14,7 +14,7 @@ from matrix.rendering.figures import (
     number,
     sample_count,
 )
-from matrix.rendering.names import direction, fleet_label, point_labels, primary_metric, reading_order, storage_label
+from matrix.rendering.names import direction, fleet_words, point_labels, primary_metric, reading_order, storage_label
 from matrix.rendering.sentences import (
     ENVIRONMENT_NOTES,
     decision_sentences,
@@ -78,7 +78,7 @@ def _groups(summary: Summary) -> dict[str, list[list[str]]]:
 def _markdown_row(cell: dict[str, Any], label: str, metric: dict[str, Any]) -> list[str]:
     return [
         storage_label(cell.get("storage") or {}),
-        fleet_label(cell.get("fleet") or {}),
+        fleet_words(cell.get("fleet") or {}),
         label,
         *(figure(metric, percentile) for percentile in PERCENTILES),
         interval(metric),

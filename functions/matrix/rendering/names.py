@@ -105,6 +105,20 @@ def fleet_label(fleet: dict[str, Any]) -> str:
     return f"{fleet.get('count', ABSENT)} × {fleet.get('instanceType', ABSENT)}"
 
 
+def placement_words(fleet: dict[str, Any]) -> str:
+    """Say where a fleet was put, if its matrix says so: `split 1:1 over zones`; else an empty string."""
+    placement = fleet.get("placement")
+    if isinstance(placement, list):
+        return f"split {':'.join(f'{share:g}' for share in placement)} over zones"
+    return {"spread": "spread over zones", "same-az": "in one zone"}.get(placement or "", "")
+
+
+def fleet_words(fleet: dict[str, Any]) -> str:
+    """Name a fleet with all that sets it apart: `10 × m6i.4xlarge, spread over zones, Spot`."""
+    words = [fleet_label(fleet), placement_words(fleet), "Spot" if fleet.get("spot") else ""]
+    return ", ".join(word for word in words if word)
+
+
 def primary_metric(point: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
     """Find the metric that a point is judged by."""
     metrics: dict[str, dict[str, Any]] = point.get("metrics") or {}

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from matrix.decision.questions import storages_of
-from matrix.rendering import fleet_label, point_labels, primary_metric, quantity, reading_order
+from matrix.rendering import fleet_label, placement_words, point_labels, primary_metric, quantity, reading_order
 from matrix.storage_names import brief_names
 
 Document = Mapping[str, Any]
@@ -103,15 +103,19 @@ class View:
 
     def _entries(self) -> Iterator[Entry]:
         # Only what has figures takes a colour; there are eight that one can tell apart.
-        order = list(dict.fromkeys(_system(cell) for cell in self.cells if cell["points"]))
+        order = list(dict.fromkeys(self._curve(cell) for cell in self.cells if cell["points"]))
         for cell in self.cells:
             labels = point_labels([dict(point) for point in cell["points"]])
-            system = _system(cell)
+            curve = self._curve(cell)
             for point in cell["points"]:
                 found = primary_metric(dict(point))
                 if found is not None:
-                    label, style = labels[point["id"]], order.index(system)
-                    yield Entry(cell, point, label, self.storages[system], style, *found)
+                    label, style = labels[point["id"]], order.index(curve)
+                    yield Entry(cell, point, label, curve, style, *found)
+
+    def _curve(self, cell: Document) -> str:
+        """A storage, and where its fleet was put if the matrix says so: fleets put differently are no one curve."""
+        return ", ".join(filter(None, [self.storages[_system(cell)], placement_words(dict(cell["fleet"]))]))
 
     def by(self, *names: str) -> dict[tuple[Any, ...], list[Entry]]:
         """Group the entries by attributes of theirs, in reading order."""
