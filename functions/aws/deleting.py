@@ -15,7 +15,8 @@ def step(run: str, file_system: str) -> str:
     resource_id = kind.find(storages.token(run, file_system))
     if resource_id and not kind.delete(resource_id):
         return "deleting"
-    if inventory.verify(run, file_system=file_system) or copies_left(run, file_system):
+    # Copies first: they have rows of their own, which only this look notes as gone.
+    if copies_left(run, file_system) or inventory.verify(run, file_system=file_system):
         return "deleting"
     budgeting.settle_file_system(run, plan, planned)
     ledger.set_file_system(run, file_system, "gone")

@@ -1,5 +1,6 @@
 """Create, check and delete a file system, function by function."""
 
+import boto3
 import pytest
 from function_events import RUN, load_event
 
@@ -75,6 +76,23 @@ def test_a_deleted_file_system_is_gone_only_when_aws_says_so(planned, context):
 
     assert states[-1] == "gone"
     assert all("gone_at" in row for row in ledger.resources(RUN))
+
+
+def test_a_snapshot_that_somebody_makes_of_a_volume_goes_too_and_keeps_nothing_waiting(planned, context):
+    ec2, file_system = boto3.client("ec2"), "ebs-gp3-20gib-3000iops"
+    volume = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
+    ledger.record_resource(RUN, "volume", volume, file_system=file_system)
+    ec2.create_snapshot(VolumeId=volume)
+    ec2.delete_volume(VolumeId=volume)
+
+    event = {"run": RUN, "file_system": file_system, "since": clock.now()}
+    states = [check_deleted.handler(event, context)["state"] for _ in range(2)]
+
+    assert states == ["deleting", "gone"]
+    assert ec2.describe_snapshots(Filters=[{"Name": "volume-id", "Values": [volume]}])["Snapshots"] == []
+    assert [(row["kind"], "gone_at" in row) for row in ledger.resources(RUN)] == [
+        ("ebs-snapshot", True), ("volume", True),
+    ]  # fmt: skip
 
 
 def test_a_file_system_that_does_not_go_away_is_an_error(planned, context, monkeypatch):
