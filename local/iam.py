@@ -144,6 +144,9 @@ class RoleEnforcement:
         name = f"s3:{response._get_action()}"
         action = PERMISSIONS.get(name, name)
         is_of_bucket = key is None or action.startswith("s3:ListBucket")
+        if action == "s3:DeleteObject" and key is None:
+            # DeleteObjects: its keys stand in the body, and S3 judges each. Here a role needs to be granted all.
+            is_of_bucket, key = False, "*"
         permission = Permission(action, f"arn:{PARTITION}:s3:::{bucket or '*'}{'' if is_of_bucket else f'/{key}'}")
         context = {f"s3:{word}": values[0] for word, values in response.querystring.items() if word == "prefix"}
         if action == "s3:ListBucket":

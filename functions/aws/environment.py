@@ -9,6 +9,8 @@ class Environment:
     """The stack that a function belongs to."""
 
     bucket: str
+    data_bucket: str
+    """Holds what storages of type s3 are: data of running measurements, never results."""
     table: str
     region: str
     name: str
@@ -21,6 +23,7 @@ def environment() -> Environment:
     """Return the environment of this function; KeyError names a variable that the template forgot."""
     return Environment(
         bucket=os.environ["BUCKET"],
+        data_bucket=os.environ["DATA_BUCKET"],
         table=os.environ["TABLE"],
         region=os.environ["AWS_REGION"],
         name=os.environ["ENVIRONMENT"],

@@ -6,7 +6,7 @@ from typing import Any
 
 from aws import fleets, ledger, tags
 from aws.clients import client
-from aws.storages import ebs
+from aws.storages import ebs, s3
 
 # DescribeVolumes takes 200 values in a filter.
 IDS_AT_ONCE = 200
@@ -43,6 +43,14 @@ def of_run(run: str) -> Iterator[Resource]:
             for found in page["FileSystems"]:
                 if {"Key": tags.RUN, "Value": run} in found.get("Tags", []):
                     yield Resource(kind, found["FileSystemId"], _facts(found["Tags"], found["CreationTime"]))
+    yield from _prefixes_of(run)
+
+
+def _prefixes_of(run: str) -> Iterator[Resource]:
+    for prefix, tag_list, since in s3.all_tagged():
+        found = tags.as_mapping(tag_list)
+        if found.get(tags.RUN) == run:
+            yield Resource("s3", prefix, {"file_system": found[tags.FILE_SYSTEM], "created_at": since})
 
 
 def _of_fleets(run: str) -> Iterator[Resource]:
@@ -107,15 +115,21 @@ def _gone_file_systems(service: str) -> Callable[[list[str]], Iterable[str]]:
     return gone
 
 
+def _gone_prefixes(ids: list[str]) -> Iterable[str]:
+    return set(ids) - {prefix for prefix, _, _ in s3.all_tagged()}
+
+
 _SEEN_GONE: dict[str, Callable[[list[str]], Iterable[str]]] = {
     "instance": _gone_instances,
     "volume": _gone_volumes,
     "efs": _gone_file_systems("efs"),
     "fsx-openzfs": _gone_file_systems("fsx"),
+    "s3": _gone_prefixes,
 }
 _WHO_SAYS_SO = {
     "instance": "EC2 DescribeInstances: terminated",
     "volume": "EC2 DescribeVolumes: not there",
     "efs": "EFS DescribeFileSystems: not there",
     "fsx-openzfs": "FSx DescribeFileSystems: not there",
+    "s3": "S3 ListObjectsV2: no object",
 }

@@ -64,7 +64,7 @@ def launch(
 def _mount(cell: dict[str, Any], resource_id: str | None) -> dict[str, Any]:
     """How an instance gets at the storage. The local cloud lends a folder instead: all that is different there."""
     root = environment().local_mount_root
-    if not root:
+    if not root or not storages.is_lent(cell["storage"]):
         return storages.of(cell["storage"]).mount(resource_id, cell["storage"])
     own = "volumes/{instance_id}"
     return {"kind": "directory", "path": f"{root}/{f'file-systems/{resource_id}' if resource_id else own}"}

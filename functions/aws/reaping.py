@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from aws import backups, fleets, ledger, receipts, tags
 from aws.clients import client
-from aws.storages import efs, fsx_openzfs
+from aws.storages import efs, fsx_openzfs, s3
 
 logger = Logger(child=True)
 
@@ -96,6 +96,8 @@ def _all_tagged() -> Iterator[Leftover]:
     for page in client("fsx").get_paginator("describe_file_systems").paginate():
         for found in page["FileSystems"]:
             yield from _of_run("fsx-openzfs", found["FileSystemId"], found.get("Tags", []), fsx_openzfs.delete)
+    for prefix, prefix_tags, _ in list(s3.all_tagged()):
+        yield from _of_run("s3", prefix, prefix_tags, s3.delete)
 
 
 def _of_run(

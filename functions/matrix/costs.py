@@ -11,7 +11,7 @@ Two figures, for two questions:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -19,6 +19,7 @@ from matrix.pricing import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_sy
 from matrix.storages import Storage
 from matrix.storages.efs import EfsStorage
 from matrix.storages.instance_store import InstanceStoreStorage
+from matrix.storages.s3 import S3Storage
 from matrix.workloads import Workload
 
 Document = Mapping[str, Any]
@@ -82,7 +83,7 @@ class Bill:
             per=per,
             usd=usd / amount,
             basis=basis,
-            missing="what elastic throughput bills by the byte" if by_use is None else None,
+            missing="what is billed by the byte or request" if by_use is None else None,
             usd_billed=billed[0] / amount if billed else None,
             billed_basis=billed[1] if billed else None,
         )
@@ -106,7 +107,7 @@ class Bill:
     def _by_use(self, cell: Document, point: Document) -> float | None:
         """What the storage bills by the byte for one repetition of a point, as the plan reckons it; None: not known."""
         storage = _storage(cell["storage"])
-        if not isinstance(storage, EfsStorage) or storage.throughput_mode != "elastic":
+        if not _is_billed_by_use(storage):
             return 0.0
         try:
             workload = _WORKLOAD.validate_python(dict(cell["workload"]))
@@ -115,7 +116,8 @@ class Bill:
         except (ValidationError, KeyError, TypeError, ValueError):
             return None
         read, written = Amount.exactly(count * one.read_bytes), Amount.exactly(count * one.written_bytes)
-        return file_system_cost(self.book, storage, Usage(NOTHING, read, written, NOTHING)).expected
+        usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(count * one.read_requests))
+        return file_system_cost(self.book, storage, usage).expected
 
     def _billed(self, cell: Document, point: Document) -> tuple[float, str] | None:
         """A point's share of what its cell was billed: by its share of the time in which the cell's fleet worked."""
@@ -179,6 +181,10 @@ def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:
         if amount > 0:
             return per, total / scale
     return None
+
+
+def _is_billed_by_use(storage: Storage | None) -> TypeGuard[EfsStorage | S3Storage]:
+    return isinstance(storage, S3Storage) or (isinstance(storage, EfsStorage) and storage.throughput_mode == "elastic")
 
 
 def _storage(document: Document) -> Storage | None:

@@ -48,8 +48,8 @@ from matrix.workloads import Workload, populate_s
 from matrix.workloads.sweeps import Footprint
 
 # Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).
-CREATE_AND_DELETE_S = {"ebs": 0.0, "instance-store": 0.0, "efs": 210.0, "fsx-openzfs": 1_500.0}
-CREATE_AND_DELETE_MOST_S = {"ebs": 0.0, "instance-store": 0.0, "efs": 2_700.0, "fsx-openzfs": 7_200.0}
+CREATE_AND_DELETE_S = {"ebs": 0.0, "instance-store": 0.0, "efs": 210.0, "fsx-openzfs": 1_500.0, "s3": 10.0}
+CREATE_AND_DELETE_MOST_S = {"ebs": 0.0, "instance-store": 0.0, "efs": 2_700.0, "fsx-openzfs": 7_200.0, "s3": 900.0}
 # Fields of a matrix that change nothing about what its cells measure.
 UNMEASURED = {
     "$schema", "budgetUsd", "dryRun", "resume", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours",
@@ -340,12 +340,13 @@ def _populate(group: list[_Cell], book: PriceBook) -> tuple[Document | None, flo
 
 def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
     """Return what a file system is used for in some of its time, in which these cells move their bytes on it."""
-    read = written = 0.0
+    read = written = requests = 0.0
     for cell in moving:
         times = cell.combination.fleet.count * cell.repetitions
         read += times * sum(footprint.read_bytes for footprint in cell.footprints)
         written += times * sum(footprint.written_bytes for footprint in cell.footprints)
-    return Usage(seconds, _guessed(read), _guessed(written), _guessed(stored_bytes))
+        requests += times * sum(footprint.read_requests for footprint in cell.footprints)
+    return Usage(seconds, _guessed(read), _guessed(written), _guessed(stored_bytes), Amount.exactly(requests))
 
 
 def _stored_bytes(group: list[_Cell]) -> float:

@@ -10,6 +10,7 @@ from matrix.storages import Storage
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.efs import EfsStorage
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.storages.s3 import S3Storage
 
 BOOK_REGION = "us-east-1"
 HOUR_S = 3_600
@@ -18,6 +19,7 @@ ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
 # Shares of the on-demand price, low, expected and high: AWS says "up to 90% off" (aws.amazon.com/ec2/spot), and the
 # highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing); half of it is our guess.
 SPOT_SHARE = (0.1, 0.5, 1.0)
+S3_PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
 LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 # How far an unconfirmed price may be off, and one that is only known for another region or a similar instance type.
 UNCONFIRMED = (0.75, 1.5)
@@ -311,6 +313,7 @@ class Usage:
     read_bytes: Amount
     written_bytes: Amount
     stored_bytes: Amount
+    read_requests: Amount = Amount(0.0, 0.0, 0.0)
 
 
 def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
@@ -319,6 +322,8 @@ def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
         return _fsx_cost(book, storage, usage)
     if isinstance(storage, EfsStorage):
         return _efs_cost(book, storage, usage)
+    if isinstance(storage, S3Storage):
+        return _s3_cost(book, usage)
     return Cost()
 
 
@@ -351,6 +356,20 @@ def _fsx_cost(book: PriceBook, storage: FsxOpenZfsStorage, usage: Usage) -> Cost
     if extra_iops:
         cost += book.price(f"fsx_{zone}_iops_month").of(months.times(extra_iops))
     return cost
+
+
+def _s3_cost(book: PriceBook, usage: Usage) -> Cost:
+    months = usage.seconds.times(1 / MONTH_S)
+    kept = Amount(
+        usage.stored_bytes.low / 2**30 * months.low,
+        usage.stored_bytes.expected / 2**30 * months.expected,
+        usage.stored_bytes.high / 2**30 * months.high,
+    )
+    return (
+        book.price("s3_gib_month").of(kept)
+        + book.price("s3_get").of(usage.read_requests)
+        + book.price("s3_put").of(usage.written_bytes.times(1 / S3_PART_BYTES))
+    )
 
 
 def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, instances: int, each_s: Amount) -> Cost:

@@ -127,6 +127,7 @@ def matrix_problems(matrix: Matrix) -> Problems:
     yield from _instance_store_problems(cells)
     yield from _room_problems(matrix, cells)
     yield from _compression_problems(matrix)
+    yield from _s3_problems(cells)
     yield from _populate_problems(cells)
     yield from _history_problems(matrix, cells)
     if matrix.emulate:
@@ -276,6 +277,16 @@ def _compression_problems(matrix: Matrix) -> Problems:
             if compression != "NONE" and "zero" in getattr(workload, "source", []):
                 rule = f"zeros on storage[{s}] ({compression}): compressible data measures the compressor"
                 yield Problem(f"workload[{w}].source", "zero", rule, "write source random", disputed=True)
+
+
+def _s3_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for what needs more of a file system than S3 has, even through Mountpoint."""
+    refused = [cell for cell in cells if cell.storage.type == "s3" and cell.workload.type != "read"]
+    if refused:
+        rule = f"cannot be done on {refused[0].storage.slug}: objects are only read"
+        yield Problem(
+            "workload", refused[0].workload.type, rule, "exclude it for storage type s3, or use workload read"
+        )
 
 
 def _populate_problems(cells: list[Combination]) -> Problems:

@@ -17,6 +17,7 @@ FIGURES = {
         **{"deploymentType": "", "storageCapacityGiB": "GiB", "throughputCapacityMBps": "MB/s", "iops": "IOPS"},
         **{"compression": "", "placement": "", "nconnect": "connections"},
     },
+    "s3": {},
 }
 
 
@@ -38,6 +39,7 @@ class StorageName:
             "efs": f"EFS {storage.get('throughputMode') or ''}{_efs_words(storage)}",
             "fsx-openzfs": "FSx OpenZFS",
             "instance-store": "Instance store",
+            "s3": f"S3 by {storage.get('client') or 'boto3'}",
         }
         known = {
             field: f"{storage[field]} {unit}".strip()

@@ -40,6 +40,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
 def _make_stack() -> dict[str, str]:
     s3, ec2 = boto3.client("s3"), boto3.client("ec2")
     s3.create_bucket(Bucket="results")
+    s3.create_bucket(Bucket="data")
     boto3.client("dynamodb").create_table(
         TableName="table",
         BillingMode="PAY_PER_REQUEST",
@@ -62,6 +63,7 @@ def _make_stack() -> dict[str, str]:
     )
     return {
         "BUCKET": "results",
+        "DATA_BUCKET": "data",
         "TABLE": "table",
         "ENVIRONMENT": "aws",
         "LOCAL_MOUNT_ROOT": "",

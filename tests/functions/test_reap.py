@@ -7,7 +7,7 @@ import pytest
 
 import reap
 from aws import fleets, reaping, storages
-from aws.storages import efs
+from aws.storages import efs, s3
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
@@ -33,6 +33,12 @@ def make_efs(run, deadline_at):
     deadline = datetime.fromtimestamp(deadline_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     tags = [{"Key": "storage-matrix:run", "Value": run}, {"Key": "storage-matrix:deadline", "Value": deadline}]
     return efs.create(storages.token(run, "efs"), EFS, tags)
+
+
+def make_prefix(run, deadline_at):
+    deadline = datetime.fromtimestamp(deadline_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    tags = [{"Key": "storage-matrix:run", "Value": run}, {"Key": "storage-matrix:deadline", "Value": deadline}]
+    return s3.create(storages.token(run, "s3"), {"type": "s3"}, tags)
 
 
 def sweep(context, **event):
@@ -100,3 +106,15 @@ def test_resources_without_our_tags_are_never_touched(stack, context, running):
     boto3.client("ec2").run_instances(ImageId=fleets.image("x86_64"), MinCount=1, MaxCount=1)
 
     assert sweep(context) == {"deleted": [], "remaining": [], "dry_run": False}
+
+
+def test_data_in_s3_is_deleted_with_its_run_and_left_alone_before(stack, context, running):
+    running.add("r")
+    kept, ended, overdue = make_prefix("r", LONG_AHEAD), make_prefix("ended", LONG_AHEAD), make_prefix("r2", LONG_PAST)
+    boto3.client("s3").put_object(Bucket="data", Key=f"{ended.partition('/')[2]}/AROA1:i-1/records", Body=b"x")
+    running.add("r2")
+
+    swept = sweep(context)
+
+    assert ids(swept["deleted"]) == {ended, overdue}
+    assert {found for found, _, _ in s3.all_tagged()} == {kept}

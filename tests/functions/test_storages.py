@@ -7,7 +7,7 @@ import pytest
 
 from aws import storages
 from aws.clients import client
-from aws.storages import ebs, efs, fsx_openzfs
+from aws.storages import ebs, efs, fsx_openzfs, s3
 from matrix.errors import FileSystemFailed
 
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
@@ -227,3 +227,76 @@ def test_each_volume_is_encrypted_and_ends_with_its_instance():
         "VolumeType": "gp3", "VolumeSize": 200, "Iops": 3000, "Throughput": 125, "Encrypted": True,
         "DeleteOnTermination": True,
     }  # fmt: skip
+
+
+S3 = {"type": "s3", "client": "boto3"}
+
+
+def put(key):
+    boto3.client("s3").put_object(Bucket="data", Key=key, Body=b"x")
+
+
+def keys_of_data():
+    return [one["Key"] for one in boto3.client("s3").list_objects_v2(Bucket="data").get("Contents", [])]
+
+
+def test_a_prefix_of_s3_says_whose_it_is_from_the_start_and_is_found_by_its_token(stack):
+    assert s3.find(TOKEN) is None
+
+    first = s3.create(TOKEN, S3, TAGS)
+    second = s3.create(TOKEN, S3, TAGS)
+
+    assert first == second == s3.find(TOKEN) == f"data/{TOKEN}"
+    assert s3.is_ready(first, S3) is True
+    [(found, tags, since)] = s3.all_tagged()
+    assert (found, tags) == (first, TAGS)
+    assert since > 0
+
+
+def test_an_instance_reaches_what_lies_below_its_own_name_only(stack):
+    made = s3.create(TOKEN, S3, TAGS)
+
+    assert s3.mount(made, S3) == {
+        **{"kind": "s3", "bucket": "data", "prefix": f"{TOKEN}/{{userid}}", "region": "us-east-1"},
+        "client": "boto3",
+    }
+    through = s3.mount(made, S3 | {"client": "mountpoint"})
+    assert through == {"kind": "mountpoint", "bucket": "data", "prefix": f"{TOKEN}/{{userid}}", "region": "us-east-1"}
+
+
+def test_the_local_cloud_lends_a_folder_in_place_of_a_mount_but_has_an_s3_of_its_own():
+    assert storages.is_lent(EFS)
+    assert storages.is_lent({"type": "s3", "client": "mountpoint"})
+    assert not storages.is_lent(S3)
+
+
+def test_all_objects_of_a_prefix_are_deleted_whose_it_was_last_of_all_and_others_stay(stack, monkeypatch):
+    monkeypatch.setattr(s3, "OBJECTS_AT_ONCE", 2)
+    made, other = s3.create(TOKEN, S3, TAGS), s3.create(storages.token("r2", "efs"), S3, TAGS)
+    for n in range(5):
+        put(f"{TOKEN}/AROA123:i-{n}/records-8192-8388608")
+    requests = []
+    delete_objects = client("s3").delete_objects
+
+    def spy(**request):
+        requests.append([one["Key"] for one in request["Delete"]["Objects"]])
+        return delete_objects(**request)
+
+    monkeypatch.setattr(client("s3"), "delete_objects", spy)
+
+    assert s3.delete(made) is True
+
+    assert [len(keys) for keys in requests] == [2, 2, 2]
+    assert requests[-1][-1] == f"{TOKEN}/_tags.json"
+    assert s3.find(TOKEN) is None
+    assert s3.delete(made) is True
+    assert keys_of_data() == [f"{other.partition('/')[2]}/_tags.json"]
+
+
+def test_objects_that_s3_keeps_are_an_error_and_not_a_success(stack, monkeypatch):
+    made = s3.create(TOKEN, S3, TAGS)
+    error = {"Key": f"{TOKEN}/_tags.json", "Code": "AccessDenied"}
+    monkeypatch.setattr(client("s3"), "delete_objects", lambda **_: {"Errors": [error]})
+
+    with pytest.raises(FileSystemFailed, match=f"S3 keeps 1 objects of data/{TOKEN}, such as .*AccessDenied"):
+        s3.delete(made)

@@ -79,7 +79,8 @@ def _arn_of(name: str) -> str:
         return "arn:aws:iam:*"
     if name.endswith("Function"):
         return f"arn:aws:lambda:*-{name}-*"
-    return {"ResultsBucket": "arn:aws:s3:::*", "ResultsTable": "arn:aws:dynamodb:*"}[name]
+    buckets = dict.fromkeys(("ResultsBucket", "DataBucket"), "arn:aws:s3:::*")
+    return {**buckets, "ResultsTable": "arn:aws:dynamodb:*"}[name]
 
 
 def used(decisions: Iterable[dict[str, str]]) -> set[tuple[str, str, str]]:

@@ -71,7 +71,7 @@ def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
         "fleet": {"instanceType": "m6i.large", "count": 1}, "points": [point],
     }  # fmt: skip
 
-    assert Bill.of(None, None).point_cost(cell, point).missing == "what elastic throughput bills by the byte"
+    assert Bill.of(None, None).point_cost(cell, point).missing == "what is billed by the byte or request"
 
 
 def test_work_of_no_price_or_of_no_known_storage_costs_nothing_that_could_be_said():

@@ -1,9 +1,10 @@
 """The limits of each storage, each broken alone; figures from ../shared/limits.md and the services' API models."""
 
 import pytest
-from matrices import DD, EBS, EFS, FSX, INSTANCE_STORE, matrix, problems_of
+from matrices import DD, EBS, EFS, FSX, INSTANCE_STORE, READ, TOUCH, matrix, problems_of
 
 from matrix.planning import plan
+from matrix.pricing import Amount, Usage, file_system_cost, published_prices
 
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
 IO2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 100, "iops": 3000}
@@ -161,3 +162,32 @@ def test_an_instance_store_costs_nothing_beside_its_instance():
     with_it, with_ebs = plan(matrix(storage=[INSTANCE_STORE, EBS], fleet=fleet, order="as-written")).cells
 
     assert with_it.rates.data_volume_hour == 0 < with_ebs.rates.data_volume_hour
+
+
+def test_s3_is_for_reads_and_says_what_else_was_asked_of_it():
+    s3 = {"type": "s3", "client": "crt"}
+
+    found = problems_of(storage=[EBS, s3], workload=[READ, TOUCH])
+
+    assert list(found) == ["workload"]
+    assert found["workload"].rule == "cannot be done on s3-crt: objects are only read"
+    assert problems_of(storage=[s3], workload=[READ]) == {}
+    exclude = [{"storage": {"type": "s3"}, "workload": {"type": "touch"}}]
+    assert problems_of(storage=[EBS, s3], workload=[READ, TOUCH], exclude=exclude) == {}
+
+
+def test_s3_costs_what_is_kept_and_each_request():
+    workload = READ | {"access": "random", "records": 2**20, "pageBytes": 8192, "threads": 4}
+    planned = plan(matrix(storage=[{"type": "s3"}], workload=[workload], repetitions=1)).to_document()
+
+    [cell] = planned["cells"]
+    [file_system] = planned["file_systems"]
+    # 8 GiB: 1,024 parts at 0.000005 and 2^20 GETs at 0.0000004 USD; kept for an hour at 0.023 a month and GiB.
+    written, gets = Amount.exactly(2**33), Amount.exactly(2**20)
+    usage = Usage(Amount.exactly(3600), gets, written, written, read_requests=gets)
+    by_use = file_system_cost(published_prices(), matrix(storage=[{"type": "s3"}], workload=[READ]).storage[0], usage)
+    assert by_use.expected == pytest.approx(1_024 * 5e-6 + 2**20 * 4e-7 + 8 * 0.023 / 730)
+    assert 0.4246 < cell["metered_usd"]["expected"] < 0.5  # with the requests of the agents and the polls
+    assert file_system["rates_usd"]["hour"] == pytest.approx(8 * 0.023 / 730, abs=1e-6)
+    # 2^20 GETs by 4 threads at 10.5 ms each, and 8 GiB written at 5 Gbit/s.
+    assert cell["expected_s"] == pytest.approx(2**20 / 4 * 0.0105 + 2**33 / 625e6 + 122, rel=0.02)

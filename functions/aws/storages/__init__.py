@@ -9,14 +9,26 @@ import hashlib
 from types import ModuleType
 from typing import Any
 
-from aws.storages import ebs, efs, fsx_openzfs, instance_store
+from aws.storages import ebs, efs, fsx_openzfs, instance_store, s3
 
-_MODULES: dict[str, ModuleType] = {"ebs": ebs, "efs": efs, "fsx-openzfs": fsx_openzfs, "instance-store": instance_store}
+_MODULES: dict[str, ModuleType] = {
+    "ebs": ebs,
+    "efs": efs,
+    "fsx-openzfs": fsx_openzfs,
+    "instance-store": instance_store,
+    "s3": s3,
+}
 
 
 def of(storage: dict[str, Any]) -> ModuleType:
     """Return the module that knows this storage: `create`, `is_ready`, `mount`, `delete`, `WAIT_S`."""
     return _MODULES[storage["type"]]
+
+
+def is_lent(storage: dict[str, Any]) -> bool:
+    """Return whether the local cloud lends a folder in place of this storage; the others it has itself."""
+    module = of(storage)
+    return not hasattr(module, "is_lent") or module.is_lent(storage)
 
 
 def token(run: str, file_system: str) -> str:

@@ -13,8 +13,14 @@ HEADLINE_PARAMS = frozenset(
 
 def storage_label(storage: dict[str, Any]) -> str:
     """Name a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`."""
-    words = {"ebs": _ebs_words, "efs": _efs_words, "fsx-openzfs": _fsx_words}
-    names = {"ebs": "EBS", "efs": "EFS", "fsx-openzfs": "FSx for OpenZFS", "instance-store": "Instance store"}
+    words = {"ebs": _ebs_words, "efs": _efs_words, "fsx-openzfs": _fsx_words, "s3": _s3_words}
+    names = {
+        "ebs": "EBS",
+        "efs": "EFS",
+        "fsx-openzfs": "FSx for OpenZFS",
+        "s3": "S3",
+        "instance-store": "Instance store",
+    }
     kind = str(storage.get("type", "storage"))
     describe = words.get(kind, _any_words)
     known = {field: value for field, value in storage.items() if field != "emulated"}
@@ -59,6 +65,10 @@ def _fsx_words(storage: dict[str, Any]) -> list[str]:
         _with_unit(storage, "nconnect", "connections"),
         f"instances in {storage['placement']}" if storage.get("placement") else "",
     ]
+
+
+def _s3_words(storage: dict[str, Any]) -> list[str]:
+    return [f"client {storage['client']}" if storage.get("client") else ""]
 
 
 def _any_words(storage: dict[str, Any]) -> list[str]:

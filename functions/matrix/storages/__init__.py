@@ -6,17 +6,19 @@ from pydantic import Field
 
 from matrix.fields import InputModel
 from matrix.parts import Rule
-from matrix.storages import ebs, efs, fsx_openzfs
+from matrix.storages import ebs, efs, fsx_openzfs, s3
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.efs import EfsStorage
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.storages.instance_store import InstanceStoreStorage
+from matrix.storages.s3 import S3Storage
 
 Storage = Annotated[
     EbsStorage
     | EfsStorage
     | FsxOpenZfsStorage
-    | InstanceStoreStorage,
+    | InstanceStoreStorage
+    | S3Storage,
     Field(discriminator="type"),
 ]  # fmt: skip
 
@@ -25,10 +27,12 @@ MODELS: dict[str, type[InputModel]] = {
     "efs": EfsStorage,
     "fsx-openzfs": FsxOpenZfsStorage,
     "instance-store": InstanceStoreStorage,
+    "s3": S3Storage,
 }
 RULES: dict[str, tuple[Rule, ...]] = {
     "ebs": ebs.RULES,
     "efs": efs.RULES,
     "fsx-openzfs": fsx_openzfs.RULES,
     "instance-store": (),
+    "s3": s3.RULES,
 }

@@ -72,10 +72,15 @@ class ReadWorkload(InputModel):
         is_random = params["access"] == "random"
         pages = params["records"] if is_random else params["records"] * params["record_bytes"] / params["page_bytes"]
         fetched = pages * params["page_bytes"]
-        seconds = max(fetched / bytes_per_s, pages * sharing / storage.effective_iops)
+        waiting_s = pages / params["threads"] * getattr(storage, "read_latency_s", 0.0)
+        seconds = max(fetched / bytes_per_s, pages * sharing / storage.effective_iops, waiting_s)
         written = self._stored_bytes / len(self.points())
         return Footprint(
-            seconds + written / bytes_per_s, read_bytes=fetched, written_bytes=written, stored_bytes=self._stored_bytes
+            seconds + written / bytes_per_s,
+            read_bytes=fetched,
+            written_bytes=written,
+            stored_bytes=self._stored_bytes,
+            read_requests=pages,
         )
 
     def can_be_emulated(self, params: Params) -> bool:

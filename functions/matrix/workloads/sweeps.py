@@ -13,12 +13,16 @@ Params = dict[str, Any]
 
 @dataclass(frozen=True)
 class Footprint:
-    """What one instance is expected to take for one step: time, bytes as the storage meters them, bytes that stay."""
+    """What one instance is expected to take for one step: time, bytes as the storage meters them, bytes that stay.
+
+    Requests are those that S3 would bill.
+    """
 
     seconds: float
     read_bytes: float = 0.0
     written_bytes: float = 0.0
     stored_bytes: float = 0.0
+    read_requests: float = 0.0
 
 
 def combinations(sweeps: Mapping[str, Sequence[Any]]) -> list[Params]:

@@ -1,0 +1,83 @@
+"""S3: a prefix of the stack's data bucket for each file system.
+
+Prefixes have no tags, so what one belongs to stands in an object of its own, written first and deleted last: a prefix
+without it is nobody's.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from aws.clients import client
+from aws.environment import environment
+from matrix.errors import FileSystemFailed
+
+# Sorts behind the folders of instances, whose names begin with a role's id (AROA…): deleted in the order of a listing,
+# it is the last.
+TAGS = "_tags.json"
+CREATION_LIMIT_S = 0
+OBJECTS_AT_ONCE = 1_000
+
+
+def create(token: str, _storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
+    """Write down whose the prefix is; return its id. Writing it again changes nothing."""
+    bucket = environment().data_bucket
+    client("s3").put_object(Bucket=bucket, Key=f"{token}/{TAGS}", Body=json.dumps(tags).encode())
+    return f"{bucket}/{token}"
+
+
+def find(token: str) -> str | None:
+    """Return the id of the prefix that this token made, None when there is none (any more)."""
+    bucket = environment().data_bucket
+    found = client("s3").list_objects_v2(Bucket=bucket, Prefix=f"{token}/", MaxKeys=1)
+    return f"{bucket}/{token}" if found.get("KeyCount") else None
+
+
+def is_ready(_resource_id: str, _storage: dict[str, Any]) -> bool:
+    """Return True: there is nothing to wait for."""
+    return True
+
+
+def is_lent(storage: dict[str, Any]) -> bool:
+    """Return whether the local cloud lends a folder for it: only in place of a mount, for it has an S3 of its own."""
+    return storage["client"] == "mountpoint"
+
+
+def mount(resource_id: str, storage: dict[str, Any]) -> dict[str, Any]:
+    """Return how an instance gets at it: only to what lies below its own name, as its role says."""
+    bucket, _, token = resource_id.partition("/")
+    place = {"bucket": bucket, "prefix": f"{token}/{{userid}}", "region": environment().region}
+    if storage["client"] == "mountpoint":
+        return {"kind": "mountpoint", **place}
+    return {"kind": "s3", **place, "client": storage["client"]}
+
+
+def delete(resource_id: str) -> bool:
+    """Delete everything below the prefix. Say whether it is gone; raises FileSystemFailed for what S3 refuses."""
+    bucket, _, token = resource_id.partition("/")
+    s3 = client("s3")
+    while found := s3.list_objects_v2(Bucket=bucket, Prefix=f"{token}/", MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
+        keys = [{"Key": one["Key"]} for one in found]
+        refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
+        if refused:
+            raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")
+    return True
+
+
+def all_tagged() -> Iterator[tuple[str, list[dict[str, str]], float]]:
+    """Yield every prefix: its id, its tags (none where the object that holds them is lost), and since when it is."""
+    bucket, s3 = environment().data_bucket, client("s3")
+    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Delimiter="/"):
+        for one in page.get("CommonPrefixes", []):
+            token = one["Prefix"].rstrip("/")
+            tags, since = _tags_of(bucket, token)
+            yield f"{bucket}/{token}", tags, since
+
+
+def _tags_of(bucket: str, token: str) -> tuple[list[dict[str, str]], float]:
+    s3 = client("s3")
+    try:
+        found = s3.get_object(Bucket=bucket, Key=f"{token}/{TAGS}")
+    except s3.exceptions.NoSuchKey:
+        return [], 0.0
+    return json.loads(found["Body"].read()), found["LastModified"].timestamp()
