@@ -36,7 +36,7 @@ class Container:
         """
         home = next(iter(self.folders.values()))
         user, group = owner()
-        argv = [engine_path(), "run", "--rm", "--init", "--pull", "never"]
+        argv = [engine_path(), "run", "--rm", "--pull", "never"]
         argv += ["--network", "bridge" if has_network else "none", "--user", f"{user}:{group}"]
         for source, target in self.folders.items():
             argv += ["--mount", f"type=bind,source={source},target={target}"]

@@ -66,7 +66,7 @@ echo 'BB_NO_NETWORK = "1"' >> conf/local.conf
 BUILD = """
 cd /workspace/poky
 source oe-init-build-env build > /dev/null
-exec bitbake "$1"
+bitbake "$1"
 """
 
 
