@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from matrix.rendering import storage_label
+from matrix.rendering.names import USUAL
 
 Document = Mapping[str, Any]
 
@@ -15,7 +16,8 @@ FIGURES = {
     "efs": {"provisionedThroughputMiBps": "MiB/s"},
     "fsx-openzfs": {
         **{"deploymentType": "", "storageCapacityGiB": "GiB", "throughputCapacityMBps": "MB/s", "iops": "IOPS"},
-        **{"compression": "", "placement": "", "nconnect": "connections"},
+        **{"compression": "", "recordSizeKiB": "KiB records", "nfsVersion": "NFS {}", "nconnect": "connections"},
+        **{"placement": ""},
     },
     "s3": {},
 }
@@ -42,9 +44,9 @@ class StorageName:
             "s3": f"S3 by {storage.get('client') or 'boto3'}",
         }
         known = {
-            field: f"{storage[field]} {unit}".strip()
+            field: unit.format(storage[field]) if "{}" in unit else f"{storage[field]} {unit}".strip()
             for field, unit in FIGURES[kind].items()
-            if storage.get(field) not in (None, "NONE")
+            if storage.get(field) not in (None, USUAL.get(field))
         }
         return cls(words[kind].strip(), known)
 

@@ -6,6 +6,7 @@ import io
 import pytest
 
 from matrix import rendering
+from matrix.storage_names import brief_names
 
 
 def summary(**changes):
@@ -287,3 +288,17 @@ def test_csv_names_the_ceiling_of_each_point():
     rows = list(csv.DictReader(io.StringIO(rendering.to_csv(document))))
 
     assert [row["bottleneck"] for row in rows] == ["volume IOPS", ""]
+
+
+def test_an_fsx_file_system_is_named_by_what_is_not_usual():
+    usual = {
+        "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 64, "throughputCapacityMBps": 64,
+        "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1",
+    }  # fmt: skip
+    other = usual | {"compression": "ZSTD", "recordSizeKiB": 16, "nfsVersion": "3", "nconnect": 16}
+
+    assert rendering.storage_label(usual) == "FSx for OpenZFS (SINGLE_AZ_1; 64 GiB; 64 MB/s)"
+    assert rendering.storage_label(other).endswith("64 MB/s; ZSTD; 16 KiB records; NFS 3; 16 connections)")
+    assert brief_names([("a", usual), ("b", other)]) == {
+        "a": "FSx OpenZFS", "b": "FSx OpenZFS (ZSTD, 16 KiB records, NFS 3, 16 connections)",
+    }  # fmt: skip

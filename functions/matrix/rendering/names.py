@@ -9,6 +9,8 @@ from matrix.rendering.figures import ABSENT
 HEADLINE_PARAMS = frozenset(
     {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"}
 )
+# What goes without saying of a storage.
+USUAL = {"compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"}
 
 
 def storage_label(storage: dict[str, Any]) -> str:
@@ -55,13 +57,15 @@ def _efs_words(storage: dict[str, Any]) -> list[str]:
 
 
 def _fsx_words(storage: dict[str, Any]) -> list[str]:
+    storage = {field: value for field, value in storage.items() if value != USUAL.get(field)}
     return [
         str(storage.get("deploymentType") or ""),
         _with_unit(storage, "storageCapacityGiB", "GiB"),
         _with_unit(storage, "throughputCapacityMBps", "MB/s"),
         _with_unit(storage, "iops", "IOPS"),
-        str(storage["compression"]) if storage.get("compression") not in (None, "NONE") else "",
-        f"NFS {storage['nfsVersion']}" if storage.get("nfsVersion") not in (None, "4.1") else "",
+        str(storage["compression"]) if storage.get("compression") else "",
+        _with_unit(storage, "recordSizeKiB", "KiB records"),
+        f"NFS {storage['nfsVersion']}" if storage.get("nfsVersion") else "",
         _with_unit(storage, "nconnect", "connections"),
         f"instances in {storage['placement']}" if storage.get("placement") else "",
     ]
