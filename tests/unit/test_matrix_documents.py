@@ -21,7 +21,7 @@ EVENTS = [
     for name in (
         "local-demo", "efs-zero-byte", "efs-tutorial-touch", "efs-tutorial-dd", "ebs-fio", "local-vm",
         "efs-tutorial-transfer", "local-transfer", "yocto-builds", "local-build",
-        "local-read", "instance-throughput", "local-instance-throughput",
+        "local-read", "read-throughput", "instance-throughput", "local-instance-throughput",
     )
 ]  # fmt: skip
 SECTIONS = {
@@ -158,3 +158,16 @@ def test_the_demo_has_two_storages_two_workloads_and_fleets_of_one_and_four():
 
     cells = {(c["storage"]["type"], c["workload"]["type"], c["fleet"]["count"]) for c in document["cells"]}
     assert cells == {(s, w, n) for s in ("ebs", "efs") for w in ("touch", "dd") for n in (1, 4)}
+
+
+def test_the_read_matrix_has_every_published_row_but_those_of_the_file_server():
+    published = {(access, 7) for access in ("sequential", "random")} | {("sequential", 1), ("sequential", 10)}
+
+    points = planned_points("read-throughput.json")
+
+    storages = {"s3-boto3", "s3-crt", "ebs-300-iops", "ebs-3000-iops"}
+    assert {(name, one["access"], one["threads"]) for name, one in points} == {
+        (name, *row) for name in storages for row in published
+    }
+    assert {one["record_bytes"] for _, one in points} == {8_192}
+    assert {one["page_bytes"] for _, one in points if one["access"] == "random"} == {8_192}

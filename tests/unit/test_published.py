@@ -180,3 +180,35 @@ def test_a_run_of_something_else_has_no_counterpart():
     cell = {"storage": {"type": "efs"}, "workload": {"type": "touch"}, "fleet": {"instanceType": "x", "count": 7}}
 
     assert beside(run_of(cell, {"files_per_s": 1.0}, json.loads('{"files": 1}'))) == []
+
+
+def reads_of(storage, **params):
+    """A cell of reads, beside what is published."""
+    cell = {"storage": storage, "workload": {"type": "read"}, "fleet": {"instanceType": "m5.xlarge", "count": 1}}
+    known = {"access": "random", "threads": 7, "record_bytes": 8192, "page_bytes": 8192, **params}
+    return beside(run_of(cell, {"mb_per_s": 10.96}, known))
+
+
+def test_random_reads_of_objects_stand_beside_the_published_ones_of_another_client():
+    [row] = reads_of({"type": "s3", "client": "boto3"})
+
+    assert (row["published"], row["ratio"]) == (5.48, 2.0)
+    assert row["why_not"] == ["the source does not tell the instance type", "client boto3, published with S3A"]
+
+
+def test_reads_of_other_records_or_threads_have_no_counterpart():
+    assert reads_of({"type": "s3", "client": "boto3"}, record_bytes=4096) == []
+    assert reads_of({"type": "s3", "client": "boto3"}, threads=8) == []
+
+
+def test_published_reads_that_a_volume_cannot_have_given_are_marked():
+    [row] = reads_of({"type": "ebs", "volumeType": "gp2", "sizeGiB": 100})
+
+    assert row["published"] == 35
+    assert "the source got it wrong: more than such a volume can" in " ".join(row["why_not"])
+
+
+def test_objects_read_by_one_thread_stand_beside_both_published_clients():
+    rows = reads_of({"type": "s3", "client": "crt"}, access="sequential", threads=1, page_bytes=10_002_432)
+
+    assert sorted(row["published"] for row in rows) == [12, 21]
