@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cli import mirror, planning
-from cli.errors import CommandError, ExitCode
+from cli.errors import CommandError, ExitCode, UnknownRun
 from cli.planning import Planned
 from cli.service import Service
 
@@ -16,12 +16,27 @@ def plan_rest(service: Service, run: str, file: Path | None, region: str | None)
     if service.deployment.environment == "local":
         # The bucket of a local cloud goes with it; what it held of a run is in the mirror.
         mirror.restore(service, run)
+    _refuse_running(service, run)
     plan = service.document(run, "plan.json")
     if plan is None:
         raise service.unknown(run)
     matrix = service.document(run, "matrix.json") if file is None else _parsed(file)
     text = json.dumps({**(matrix or {}), "resume": run}).encode()
     return planning.plan_text(text, region, _earlier(service, run, plan))
+
+
+def _refuse_running(service: Service, run: str) -> None:
+    """Its cells would be measured twice; Plan matrix refuses it all the same."""
+    try:
+        is_running = service.execution(run).is_running
+    except UnknownRun:  # of an earlier local cloud, or longer ago than the 90 days that Step Functions remembers
+        return
+    if is_running:
+        raise CommandError(
+            f"{run} is still running, and only an ended run can be resumed",
+            f"wait for its end: `matrix watch {run}`",
+            ExitCode.BAD_INPUT,
+        )
 
 
 def _parsed(file: Path) -> dict[str, Any]:

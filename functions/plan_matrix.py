@@ -27,7 +27,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     if misplaced := list(placing.problems(matrix, len(network.subnets()))):
         raise InvalidMatrix(misplaced)
     name = environment_of(environment().name, is_emulated=matrix.emulate)
-    earlier = resuming.earlier(matrix.resume, name) if matrix.resume else None
+    earlier = resuming.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
     planned = plan(matrix, region=region, prices=price_list.book(matrix, region), earlier=earlier)
     created_at = now()

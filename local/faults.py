@@ -201,7 +201,10 @@ def row_name(parameters: dict[str, Any]) -> str:
     """What a DynamoDB request is about: the kind of the (first) row, such as CELL or RESOURCE."""
     requests = [request for requests in parameters.get("RequestItems", {}).values() for request in requests]
     item = next((each for request in requests for each in request.values()), {}).get("Item") or parameters.get("Item")
-    key = (item or parameters.get("Key") or {}).get("SK", {}).get("S")
+    whole = item or parameters.get("Key") or {}
+    partition, key = (whole.get(name, {}).get("S") for name in ("PK", "SK"))
+    if partition is not None and not partition.startswith("RUN#"):
+        return str(partition)  # rows about several runs, by run
     if key is None:
         values = [value.get("S", "") for value in parameters.get("ExpressionAttributeValues", {}).values()]
         key = next((value for value in values if not value.startswith("RUN#")), "")

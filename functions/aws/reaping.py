@@ -9,7 +9,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError
 
-from aws import backups, fleets, ledger, receipts, tags
+from aws import backups, executions, fleets, ledger, receipts, tags
 from aws.clients import client
 from aws.storages import efs, fsx_openzfs, s3
 
@@ -121,12 +121,8 @@ class _RunningRuns:
 
     @staticmethod
     def _ask(run: str) -> bool:
-        arn = f"{os.environ['STATE_MACHINE_ARN'].replace(':stateMachine:', ':execution:')}:{run}"
-        states = client("stepfunctions")
-        try:
-            return states.describe_execution(executionArn=arn)["status"] == "RUNNING"
-        except states.exceptions.ExecutionDoesNotExist:
-            return False
+        arn = os.environ["STATE_MACHINE_ARN"].replace(":stateMachine:", ":execution:")
+        return executions.is_running(f"{arn}:{run}")
 
 
 def _is_overdue(resource_tags: dict[str, str], now: float) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 from aws import backups, blackboard, inventory, ledger
 from aws.clock import now
 from aws.plans import plan_of
-from matrix import receipts, rendering
+from matrix import receipts, rendering, report
 from matrix.keys import run_key
 
 
@@ -42,12 +42,20 @@ def still_there(receipt: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def after_sweep(run: str, remaining: int) -> None:
-    """Make the receipt of an ended run again, and put it into its summary if it has one."""
+    """Make the receipt of an ended run again, and put it into its summary and report if it has them."""
     receipt = make(run, sweep={"at": now(), "remaining": remaining})
     summary = blackboard.get(run_key(run, "summary.json"))
     if summary is not None:
         summary |= {"receipt": receipt, "left_behind": still_there(receipt)}
         blackboard.put(run_key(run, "summary.json"), summary)
         blackboard.put_text(run_key(run, "summary.md"), rendering.to_markdown(summary), "text/markdown")
+        _settle_report(run, summary)
     if receipt["is_complete"]:
         ledger.close_receipt(run)
+
+
+def _settle_report(run: str, summary: dict[str, Any]) -> None:
+    key = run_key(run, "report.html")
+    page = blackboard.get_bytes(key)
+    if page is not None:
+        blackboard.put_text(key, report.settled(page.decode(), summary), "text/html; charset=utf-8")

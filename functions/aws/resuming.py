@@ -2,19 +2,25 @@
 
 from typing import Any
 
-from aws import blackboard, ledger
+from aws import blackboard, executions, ledger
 from matrix.keys import Board, run_key
 from matrix.results import without_samples
 from matrix.resuming import Earlier, earlier_cells, refusal, taken_over
 
 
-def earlier(run: str, environment: str) -> dict[str, Earlier]:
-    """Return what a run has of its cells. InvalidMatrix where there is no such run, or none of the environment."""
+def earlier(run: str, environment: str, execution_arn: str) -> dict[str, Earlier]:
+    """Return what a run has of its cells; `execution_arn` is that of the run that resumes it.
+
+    InvalidMatrix where there is no such run, where it is none of the environment, or still running: its cells would be
+    measured twice, and paid for twice.
+    """
     plan = blackboard.get(run_key(run, "plan.json"))
     if plan is None:
         raise refusal(run, "has no plan in the bucket of this stack")
     if plan["environment"] != environment:
         raise refusal(run, f"was measured in the environment {plan['environment']}, this is {environment}")
+    if executions.is_running(executions.sibling(execution_arn, run)):
+        raise refusal(run, "is still running")
     return earlier_cells(run, plan, lambda cell: blackboard.get(Board.of_cell(run, cell).result), _uploads(run))
 
 

@@ -44,7 +44,8 @@ TIME_SCALE, LOOK_EACH_S = 10, 1.0
 CLOUDS_AT_ONCE, RUNS_PER_CLOUD = 2, 4
 RUNS_AT_ONCE = CLOUDS_AT_ONCE * RUNS_PER_CLOUD
 # Moto keeps all that ever was and looks through all of it: after so many cases a new cloud is faster.
-CASES_PER_CLOUD = 40
+RUNS_OF_A_CLOUD = 40
+MOST_FAULTS_OF_A_RUN = 8
 ATTEMPTS = 4
 RUN_LIMIT_S = 400
 SWEEP_LIMIT_S, SWEEPS = 12, 5
@@ -125,7 +126,7 @@ class Case:
     def rule(self, run: str) -> dict[str, Any]:
         """The rule for local/faults.py."""
         about = {name: getattr(self, name) for name in ("who", "action", "what", "fault", "times")}
-        return {"id": run, "run": run, **about}
+        return {"id": f"{run} {self.id}", "run": run, **about}
 
 
 @dataclass
@@ -143,6 +144,10 @@ class CloudWithClients(Cloud):
             return self.clients[service]
 
 
+# Cases that share a run.
+Trial = tuple[Case, ...]
+
+
 @dataclass
 class Verdict:
     """What became of a case."""
@@ -150,6 +155,7 @@ class Verdict:
     id: str
     case: dict[str, Any]
     run: str
+    shared_by: int = 1
     status: str = ""
     outcome: str = ""  # survived, failed, stopped
     error: str = ""
@@ -162,6 +168,30 @@ class Verdict:
     seconds: float = 0.0
 
 
+@dataclass
+class Judged:
+    """What became of a run."""
+
+    trial: Trial
+    status: str = ""
+    outcome: str = ""
+    error: str = ""
+    left_at_end: list[str] = field(default_factory=list)
+    sweeps: int = 1
+    swept_s: float = 0.0
+    open_rows: int = 0
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def verdict(self, case: Case, run: str, injected: int) -> Verdict:
+        """The same for one of the cases that shared the run."""
+        problems = [*self.problems, *([] if injected else ["the fault was not injected"])]
+        facts = {name: value for name, value in vars(self).items() if name not in ("trial", "problems")}
+        return Verdict(
+            case.id, asdict(case), run, injected=injected, shared_by=len(self.trial), problems=problems, **facts
+        )
+
+
 class Laboratory:
     """A cloud with faults, and the runs on it."""
 
@@ -171,27 +201,29 @@ class Laboratory:
         self._rules: dict[str, list[dict[str, Any]]] = {}
         self._lock = threading.Lock()
 
-    def execute(self, case: Case, name: str) -> Verdict:
-        """Run a case and judge it."""
+    def execute(self, trial: Trial, name: str) -> list[Verdict]:
+        """Run cases together and judge the run."""
         began = time.monotonic()
-        verdict = Verdict(case.id, asdict(case), name)
-        rules = [case.rule(name)]
-        if case.scenario == "stopped":
-            rules.append({"id": f"{name}-stop", "run": name, **STOP_OF_STOPPED})
+        scenario = trial[0].scenario
+        rules = [case.rule(name) for case in trial]
+        if scenario == "stopped":
+            rules.append({"id": f"{name} is stopped", "run": name, **STOP_OF_STOPPED})
         self._set(name, rules)
-        run = self.start(name, SCENARIOS[case.scenario])
+        run = self.start(name, SCENARIOS[scenario])
+        judged = Judged(trial)
         if not _wait(lambda: run.status != "RUNNING", RUN_LIMIT_S):
-            verdict.problems.append(f"still running after {RUN_LIMIT_S} s")
+            judged.problems.append(f"still running after {RUN_LIMIT_S} s")
             self.cloud.client("stepfunctions").stop_execution(executionArn=run.arn)
-        verdict.left_at_end = sorted(set(left_behind(run)) - {"open resources"})
+        judged.left_at_end = sorted(set(left_behind(run)) - {"open resources"})
         if not _wait(lambda: any(call["who"] == "Reap" for call in self.calls(name)), 20):
-            verdict.problems.append("no sweep followed the run's end")
-        if case.who == "Reap":
-            _wait(lambda: self.injected(name, case.fault), 20)
+            judged.problems.append("no sweep followed the run's end")
+        for case in trial:
+            if case.who == "Reap":
+                _wait(lambda case=case: self.injected(name, case), 20)
         self._set(name, [])  # the account is well again: what is left now is for the sweeps
-        self._judge(case, run, verdict)
-        verdict.seconds = round(time.monotonic() - began, 1)
-        return verdict
+        self._judge(run, judged)
+        judged.seconds = round(time.monotonic() - began, 1)
+        return [judged.verdict(case, name, self.injected(name, case)) for case in trial]
 
     def sweep(self) -> None:
         """What the schedule does each 15 minutes; it waits for the end of the sweep."""
@@ -228,9 +260,10 @@ class Laboratory:
         lines = (self.cloud.folder / "calls.jsonl").read_text().splitlines()
         return [call for line in lines if f'"{run}"' in line and (call := json.loads(line))["run"] == run]
 
-    def injected(self, run: str, fault: str) -> int:
-        """How many calls of a run a fault has befallen."""
-        return sum(call.get("fault") == fault for call in self.calls(run))
+    def injected(self, run: str, case: Case) -> int:
+        """How many calls of a run the fault of a case has befallen."""
+        wanted = {name: getattr(case, name) for name in ("who", "action", "what", "fault")}
+        return sum(wanted.items() <= call.items() for call in self.calls(run))
 
     def record(self, scenario: str, name: str) -> list[dict[str, Any]]:
         """The calls of a scenario without faults, and of the sweep that follows it."""
@@ -252,30 +285,28 @@ class Laboratory:
             partial.write_text(json.dumps(whole))
             partial.rename(self._path)
 
-    def _judge(self, case: Case, run: Run, verdict: Verdict) -> None:
+    def _judge(self, run: Run, judged: Judged) -> None:
         description = run.describe()
-        verdict.status = description["status"]
-        verdict.injected = self.injected(run.name, case.fault)
+        judged.status = description["status"]
         summary = document(run, "summary.json")
-        verdict.outcome = {"SUCCEEDED": "survived", "ABORTED": "stopped"}.get(verdict.status, "failed")
-        verdict.error = said(description, summary)[:300]
-        if not verdict.injected:
-            verdict.problems.append("the fault was not injected")
-        verdict.problems += colour_problems(case, verdict.status, summary)
+        judged.outcome = {"SUCCEEDED": "survived", "ABORTED": "stopped"}.get(judged.status, "failed")
         words = said(description, summary)
-        is_due = verdict.outcome == "failed" and case.scenario != "failing"
+        judged.error = words[:300]
+        case = judged.trial[0]
+        judged.problems += colour_problems(case, judged.status, summary)
+        is_due = judged.outcome == "failed" and case.scenario != "failing"
         if is_due and not re.search(WORDS[case.fault], words):
-            verdict.problems.append(f"the results do not name the fault: {words[:500]}")
-        verdict.problems += sample_problems(case, run, summary)
+            judged.problems.append(f"the results do not name the fault: {words[:500]}")
+        judged.problems += sample_problems(case, run, summary)
         began = time.monotonic()
         while not _wait(lambda: not set(left_behind(run)) - {"open resources"}, SWEEP_LIMIT_S):
-            if verdict.sweeps == SWEEPS:
-                verdict.problems.append(f"left behind: {left_behind(run)}")
+            if judged.sweeps == SWEEPS:
+                judged.problems.append(f"left behind: {left_behind(run)}")
                 break
-            verdict.sweeps += 1
+            judged.sweeps += 1
             self.sweep()
-        verdict.swept_s = round(time.monotonic() - began, 1) if verdict.left_at_end else 0.0
-        verdict.open_rows = len(left_behind(run).get("open resources", []))
+        judged.swept_s = round(time.monotonic() - began, 1) if judged.left_at_end else 0.0
+        judged.open_rows = len(left_behind(run).get("open resources", []))
 
 
 def left_behind(run: Run) -> dict[str, list[Any]]:
@@ -389,6 +420,8 @@ def kinds(scenario: str, who: str, action: str, what: str, *, is_first: bool) ->
     if who == "Instance" and action == "s3:GetObject" and what == "gate.json":
         # 403 means "not yet" to an agent that may not list: for good it would wait until its deadline, an hour.
         return (THROTTLED, ("denied", 3), CRASH)
+    if action == "sts:GetCallerIdentity":
+        return (THROTTLED, CRASH)  # no policy can deny it
     if is_first:
         return KINDS_OF_FIRST
     return KINDS_OF_READS if is_read(action) else KINDS_OF_WRITES
@@ -418,9 +451,9 @@ def laboratory() -> Iterator[Laboratory]:
             yield Laboratory(CloudWithClients(cloud.folder, cloud.description), rules)
 
 
-def run_name(case: Case) -> str:
-    """The run's name of a case."""
-    return f"f-{hashlib.sha256(case.id.encode()).hexdigest()[:10]}"
+def run_name(trial: Trial) -> str:
+    """The run's name of some cases."""
+    return f"f-{hashlib.sha256(' '.join(case.id for case in trial).encode()).hexdigest()[:10]}"
 
 
 def record_all() -> list[Case]:
@@ -432,13 +465,54 @@ def record_all() -> list[Case]:
         return work_list(recorded | dict(zip(others, found, strict=True)))
 
 
+def trials(cases: Iterable[Case]) -> list[Trial]:
+    """Cases by run: those that a run shall survive share one, where they befall different functions.
+
+    What of such a run is not as it shall be is taken apart, and each of its faults injected alone.
+    """
+    alone: list[list[Case]] = []
+    shared: dict[tuple[str, str, int | None], list[list[Case]]] = {}
+    for case in cases:
+        if not is_survivable(case):
+            alone.append([case])
+            continue
+        groups = shared.setdefault((case.scenario, case.fault, case.times), [])
+        for group in groups:
+            if len(group) < MOST_FAULTS_OF_A_RUN and function_of(case) not in map(function_of, group):
+                group.append(case)
+                break
+        else:
+            groups.append([case])
+    both = alone + [group for groups in shared.values() for group in groups]
+    # In an order of chance, the same each time: an interrupted harness has seen something of everything.
+    return sorted((tuple(group) for group in both), key=run_name)
+
+
+def is_survivable(case: Case) -> bool:
+    """Whether retries get a run over the fault, so that it may have others beside it."""
+    is_instance_lost = case.who == "Instance" and case.fault == "crash"
+    return not (case.times is None or case.fault == "stopped" or is_instance_lost or is_of_first_run(case))
+
+
+def function_of(case: Case) -> tuple[str, str]:
+    """The function that a fault befalls, from within or from without."""
+    return (case.who, case.what if case.who == "Run" else "")
+
+
+def is_as_expected(verdict: Verdict) -> bool:
+    """Whether the run of survivable faults went as one without."""
+    wanted = {"failing": "failed", "stopped": "stopped"}.get(verdict.case["scenario"], "survived")
+    return verdict.outcome == wanted and not verdict.problems
+
+
 def execute_all(cases: list[Case]) -> Iterator[Verdict]:
     """Run cases on some clouds at once, of which each is replaced now and then."""
-    others = [case for case in cases if not is_of_first_run(case)]
-    batches = [others[start : start + CASES_PER_CLOUD] for start in range(0, len(others), CASES_PER_CLOUD)]
+    whole = trials(cases)
+    others = [trial for trial in whole if not is_of_first_run(trial[0])]
+    batches = [others[start : start + RUNS_OF_A_CLOUD] for start in range(0, len(others), RUNS_OF_A_CLOUD)]
     # The agent is put into the bucket by the first run of a cloud only: one such case at the head of a cloud.
-    alone = [case for case in cases if is_of_first_run(case)]
-    batches = [[*head, *batch] for head, batch in zip_longest(([case] for case in alone), batches, fillvalue=[])]
+    alone = [trial for trial in whole if is_of_first_run(trial[0])]
+    batches = [[*head, *batch] for head, batch in zip_longest(([one] for one in alone), batches, fillvalue=[])]
     verdicts: SimpleQueue[Verdict] = SimpleQueue()
     with ThreadPoolExecutor(CLOUDS_AT_ONCE) as clouds:
         for batch in batches:
@@ -452,42 +526,53 @@ def is_of_first_run(case: Case) -> bool:
     return (case.action, case.what) == ("s3:PutObject", "agent")
 
 
-def _execute_batch(batch: list[Case], verdicts: "SimpleQueue[Verdict]") -> None:
-    left = list(batch)
-    last: list[Verdict] = []
+def _execute_batch(batch: list[Trial], verdicts: "SimpleQueue[Verdict]") -> None:
+    left, last = list(batch), []
+    errors: dict[Trial, str] = {}
 
-    def execute(case: Case) -> None:
-        verdict = lab.execute(case, run_name(case))
-        for attempt in range(2, ATTEMPTS + 1):
-            if (
-                not verdict.injected
-            ):  # the call depends on timing: another sweep was first, nothing had to be waited for
-                verdict = lab.execute(case, f"{run_name(case)}-{attempt}")
-        left.remove(case)
-        if left:
+    def execute(trial: Trial) -> None:
+        found = execute_apart(lab, trial)
+        left.remove(trial)
+        for verdict in found[: None if left else -1]:
             verdicts.put(verdict)
-        else:
-            last.append(verdict)
+        if not left:
+            last.append(found[-1])
 
-    errors: dict[Case, str] = {}
     try:
         with laboratory() as lab:
             with ThreadPoolExecutor(RUNS_PER_CLOUD) as pool:
-                futures = {case: pool.submit(execute, case) for case in batch[:1]}
+                futures = {trial: pool.submit(execute, trial) for trial in batch[:1]}
                 wait(futures.values())
-                futures |= {case: pool.submit(execute, case) for case in batch[1:]}
-            errors = {case: repr(found) for case, future in futures.items() if (found := future.exception())}
+                futures |= {trial: pool.submit(execute, trial) for trial in batch[1:]}
+            errors = {trial: repr(found) for trial, future in futures.items() if (found := future.exception())}
             if not _wait(lambda: not lab.left_by_all(), SWEEP_LIMIT_S):
                 for verdict in last:
-                    verdict.problems.append(
-                        f"left behind in the cloud by this or the {len(batch) - 1} runs before: {lab.left_by_all()}"
-                    )
+                    words = f"left behind in the cloud by this or the {len(batch) - 1} runs before"
+                    verdict.problems.append(f"{words}: {lab.left_by_all()}")
     finally:
         for verdict in last:
             verdicts.put(verdict)
-        for case in left:
-            problem = f"the harness failed: {errors.get(case)}"
-            verdicts.put(Verdict(case.id, asdict(case), run_name(case), problems=[problem]))
+        for trial in left:
+            problem = f"the harness failed: {errors.get(trial)}"
+            for case in trial:
+                verdicts.put(Verdict(case.id, asdict(case), run_name(trial), problems=[problem]))
+
+
+def execute_apart(lab: Laboratory, trial: Trial) -> list[Verdict]:
+    """Run cases together; each alone if that does not go as it shall, and again if its call was not made."""
+    verdicts = lab.execute(trial, run_name(trial))
+    if len(trial) > 1:
+        if is_whole := all(map(is_as_expected, (v for v in verdicts if v.injected))):
+            again = [case for case, verdict in zip(trial, verdicts, strict=True) if not verdict.injected]
+        else:
+            again = list(trial)
+        kept = [verdict for verdict in verdicts if is_whole and verdict.injected]
+        return kept + [verdict for case in again for verdict in execute_apart(lab, (case,))]
+    for attempt in range(2, ATTEMPTS + 1):
+        # The call depends on timing: another sweep was first, or nothing had to be waited for.
+        if not verdicts[0].injected:
+            verdicts = lab.execute(trial, f"{run_name(trial)}-{attempt}")
+    return verdicts
 
 
 def stratified(cases: Iterable[Case], number: int) -> list[Case]:
@@ -611,9 +696,7 @@ def main() -> int:
     verdicts = {found["id"]: Verdict(**found) for found in map(json.loads, lines_so_far)}
     done = {name for name, verdict in verdicts.items() if not (arguments.problems and verdict.problems)}
     missing = [case for case in cases if case.id not in done and re.search(arguments.only, case.id)]
-    # In an order of chance, the same each time: an interrupted run has seen something of everything.
-    missing.sort(key=run_name)
-    print(f"{len(cases)} cases, {len(missing)} to run", flush=True)
+    print(f"{len(cases)} cases, {len(missing)} to go in {len(trials(missing))} runs", flush=True)
     if arguments.list:
         print("\n".join(case.id for case in missing))
         return 0

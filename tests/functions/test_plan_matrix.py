@@ -99,3 +99,34 @@ def test_the_agents_zip_has_the_same_bytes_whenever_it_is_made(tmp_path):
     (tmp_path / "job.py").touch()
 
     assert agent_package.build(tmp_path) == first
+
+
+@pytest.fixture
+def resumed(stack, context):
+    """A run with a plan, and the execution that makes it in moto; the input that resumes it."""
+    machine = boto3.client("stepfunctions").create_state_machine(
+        name="run",
+        definition=json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": True}}}),
+        roleArn="arn:aws:iam::123456789012:role/machine",
+    )["stateMachineArn"]
+    arn = boto3.client("stepfunctions").start_execution(stateMachineArn=machine, name="earlier")["executionArn"]
+    first = load_event("plan_matrix")
+    plan_matrix.handler({**first, "run": "earlier", "execution_arn": arn}, context)
+    later = arn.replace(":earlier", ":later")
+    return arn, {"run": "later", "execution_arn": later, "matrix": {**first["matrix"], "resume": "earlier"}}
+
+
+def test_a_run_that_is_still_running_cannot_be_resumed(resumed, context):
+    _, event = resumed
+
+    with pytest.raises(InvalidMatrix, match=r"resume.*is still running.*ended run"):
+        plan_matrix.handler(event, context)
+
+    assert documents("runs/later/") == {}
+
+
+def test_a_run_that_was_stopped_can_be_resumed(resumed, context):
+    arn, event = resumed
+    boto3.client("stepfunctions").stop_execution(executionArn=arn)
+
+    assert plan_matrix.handler(event, context)["totals"]["cells"] > 0

@@ -8,7 +8,8 @@ import pytest
 
 from matrix.decision import decide
 from matrix.published import yocto_run
-from matrix.report import page, render
+from matrix.receipts import receipt
+from matrix.report import page, render, settled
 from matrix.report.html import figure_of, table, tag
 from tests.unit.runs_for_reports import build_run, cell_of
 
@@ -269,3 +270,20 @@ def test_the_ceiling_of_each_cell_stands_with_its_evidence_and_beside_each_verdi
     assert {row[2][1] for row in shown[1:]} == {"processors 95 % busy"}
     assert {row[5][1] for row in verdicts[1:]} == {"client CPU"}
     assert "EC2's network allowances: the card or ethtool does not count them" in read.text
+
+
+def test_after_a_sweep_the_page_is_the_one_that_would_be_drawn_now():
+    summary, results, planned = build_run(TWO_STORAGES)
+    summary["decision"] = decide(summary, results=results)
+    row = {"kind": "instance", "id": "<i-1>", "created_at": 1000.0}
+    facts = {"run": "r1", "plan": planned, "metered_usd": 0.5, "now": 6000.0, "unasked": []}
+    left = {"left_behind": [{"kind": "instance", "id": "<i-1>"}]}
+    at_end = summary | left | {"receipt": receipt(rows=[row], sweep=None, **facts)}
+    gone = receipt(rows=[row | {"gone_at": 5500.0}], sweep={"at": 6000.0, "remaining": 0}, **facts)
+    swept = summary | {"receipt": gone}
+
+    found = settled(render(at_end, results=results, plan=planned), swept)
+
+    assert "the sweep after the run found nothing more" in found
+    assert "still there" not in found
+    assert found == render(swept, results=results, plan=planned)

@@ -73,6 +73,20 @@ def render(
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body.text}</body></html>\n'
 
 
+def settled(page: str, summary: Document) -> str:
+    """Return a report's page with the warnings and the receipt of its summary now: all that a sweep changes of it.
+
+    To draw the page anew takes the results of all cells and the 47 MB that hold the charts' library.
+    """
+    view = View(summary, {}, None, summary.get("decision") or {})
+    for section in (parts.warnings(view), parts.receipt(view, summary.get("receipt"))):
+        head = section.text.partition(">")[0]
+        start = page.index(head)
+        end = page.index("</section>", start) + len("</section>")
+        page = page[:start] + section.text + page[end:]
+    return page
+
+
 def view_of(
     summary: Document,
     *,
