@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli import deployment, mirror, options, terminal
+from cli import deployment, metrics, mirror, options, terminal
 from cli.errors import CommandError, ExitCode
 from cli.results import LATEST, find_summary
 from cli.service import Service
@@ -39,6 +39,7 @@ def report(
     """
     summary = find_summary(run, local=local, stack=stack, region=region)
     known = documents(summary, local=local, stack=stack, region=region)
+    summary = metrics.with_bottlenecks(summary, known.get("results", {}))
     # The functions' report: it brings numpy, which no other command waits for.
     from matrix.report import render
 
@@ -66,6 +67,7 @@ def documents(summary: Documents, *, local: bool, stack: str | None, region: str
     def kept(name: str) -> Documents | None:
         return mirror.document(run, name)
 
+    service = None
     if kept("summary.json") is not None and not (stack or region):
         read = kept
     elif summary.get("environment") == "published":
@@ -77,9 +79,10 @@ def documents(summary: Documents, *, local: bool, stack: str | None, region: str
         def read(name: str) -> Documents | None:
             return service.document(run, name)
 
-    results = {cell["id"]: read(f"cells/{cell['id']}/result.json") for cell in summary.get("cells", [])}
+    found = {cell["id"]: read(f"cells/{cell['id']}/result.json") for cell in summary.get("cells", [])}
+    results = {cell: result for cell, result in found.items() if result}
     return {
-        "results": {cell: result for cell, result in results.items() if result},
+        "results": metrics.refreshed(service, results, str(summary.get("environment"))) if service else results,
         "plan": read("plan.json"),
         "receipt": read("receipt.json"),
         "objective": (read("matrix.json") or {}).get("objective"),

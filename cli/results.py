@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cli import deployment, mirror, options, result_tables, terminal
+from cli import deployment, metrics, mirror, options, result_tables, terminal
 from cli.errors import CommandError, UnknownRun
 from cli.service import SHOWN_RUNS, Service
 from cli.workdir import run_folder
@@ -44,13 +44,21 @@ def results(
 
     Example: matrix results latest --format csv > results.csv
     """
-    summary = find_summary(run, local=local, stack=stack, region=region)
+    summary = _with_late_metrics(find_summary(run, local=local, stack=stack, region=region), stack, region)
     if published:
         _show_beside(summary, format_)
     elif format_ is Format.TABLE:
         result_tables.show(terminal.stdout(), summary)
     else:
         typer.echo(_text(summary, format_), nl=False)
+
+
+def _with_late_metrics(summary: Summary, stack: str | None, region: str | None) -> Summary:
+    """Look again where CloudWatch had not published everything when a run on AWS was analysed."""
+    late = any((cell.get("bottleneck") or {}).get("is_provisional") for cell in summary.get("cells", []))
+    if not late or summary.get("environment") != "aws":
+        return summary
+    return metrics.refreshed_summary(Service(deployment.find(local=False, stack=stack, region=region)), summary)
 
 
 def _show_beside(summary: Summary, format_: Format) -> None:

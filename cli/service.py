@@ -115,6 +115,10 @@ class Service:
         """Copy a file to one object."""
         self._bucket.put_object(Bucket=self.deployment.outputs["BucketName"], Key=key, Body=path.read_bytes())
 
+    def metric_pages(self, **query: Any) -> Iterator[dict[str, Any]]:
+        """Yield CloudWatch's answers to GetMetricData."""
+        yield from self.deployment.client("cloudwatch").get_paginator("get_metric_data").paginate(**query)
+
     def where(self, run: str) -> str:
         """Say where the results of a run are."""
         return f"s3://{self.deployment.outputs['BucketName']}/runs/{run}/"

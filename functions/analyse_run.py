@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import blackboard, receipts
+from aws import blackboard, observing, receipts
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
@@ -28,6 +28,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         for cell in plan["cells"]
         if (result := blackboard.get(Board.of_cell(run, cell["id"]).result)) is not None
     }
+    warnings = _refresh(run, results, plan)
     receipt = receipts.make(run, sweep=None)
     left_behind = receipts.still_there(receipt)
     summary = run_summary(
@@ -40,7 +41,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         left_behind=left_behind,
     )
     summary["receipt"] = receipt
-    warnings = _decide(summary, results, plan)
+    warnings += _decide(summary, results, plan)
     blackboard.put(run_key(run, "summary.json"), summary)
     blackboard.put_text(run_key(run, "summary.csv"), rendering.to_csv(summary), "text/csv")
     blackboard.put_text(run_key(run, "summary.md"), rendering.to_markdown(summary), "text/markdown")
@@ -55,6 +56,16 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         "report": None if undrawn else f"s3://{environment().bucket}/{run_key(run, 'report.html')}",
         "warnings": warnings + undrawn,
     }
+
+
+def _refresh(run: str, results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
+    """Look again at metrics that may have arrived since; return what went wrong: no figure depends on them."""
+    try:
+        observing.refresh(run, results, plan["environment"])
+    except Exception as error:  # whatever it is: what was measured must not be lost to it
+        logger.exception("metrics not refreshed")
+        return [f"CloudWatch's metrics were not looked at again: {type(error).__name__}: {error}"]
+    return []
 
 
 def _decide(summary: dict[str, Any], results: dict[str, Any], plan: dict[str, Any]) -> list[str]:

@@ -1,17 +1,22 @@
 """What AWS knows of a measured cell beside its samples: CloudWatch's metrics and the limits of the instance type."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from aws import cloudwatch, ledger
+from aws import blackboard, cloudwatch, ledger
 from aws.clients import client, impatient_client
+from matrix import bottleneck
 from matrix.cloudwatch import resources
 from matrix.instance_limits import limits_of
+from matrix.keys import Board
 from matrix.samples import SampleFile
 
+# GetMetricData allows 50 calls a second (CloudWatch quotas).
+READS_AT_ONCE = 8
 FILE_SYSTEMS = ("efs", "fsx-openzfs")
 
 
@@ -33,6 +38,21 @@ def observe(run: str, cell: Mapping[str, Any], files: Sequence[SampleFile]) -> d
         "cloudwatch": cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended),
         "instance_limits": instance_limits(cell["fleet"]["instanceType"]),
     }
+
+
+def refresh(run: str, results: dict[str, dict[str, Any]], environment: str) -> None:
+    """Read again the metrics of those cells where they may have arrived since, and keep what has changed.
+
+    Analyse cell comes seconds after the last sample; by the end of the run its minutes have mostly been published.
+    """
+    late = {cell: result for cell, result in results.items() if bottleneck.is_late(result)}
+    read = partial(cloudwatch.read, impatient_client("cloudwatch"))
+    with ThreadPoolExecutor(READS_AT_ONCE) as pool:
+        found = pool.map(lambda result: bottleneck.refreshed(result, environment, read), late.values())
+        for (cell, before), result in zip(late.items(), found, strict=True):
+            if result["cloudwatch"]["series"] != before["cloudwatch"]["series"]:
+                blackboard.put(Board.of_cell(run, cell).result, result)
+            results[cell] = result
 
 
 def _volumes(rows: Sequence[Mapping[str, Any]], cell: str) -> dict[str, str]:

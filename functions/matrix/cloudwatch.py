@@ -7,8 +7,9 @@ named as absent, and absent is never taken for zero.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 Document = dict[str, Any]
@@ -288,6 +289,32 @@ def document(
         "absent": sorted(name for name, has_values in names.items() if not has_values),
         "unasked": unasked,
     }
+
+
+def read(
+    pages: Callable[..., Iterable[Mapping[str, Any]]], about: Mapping[str, Any], begun: float, ended: float,
+    read_at: float,
+) -> Document:  # fmt: skip
+    """Return the metrics of `about` (see `resources`) from `begun` to `ended`, as far as they are there.
+
+    `pages` answers GetMetricData page by page: a botocore paginator's `paginate`. Its errors are the caller's.
+    """
+    start, end = (datetime.fromtimestamp(at, UTC) for at in window(begun, ended))
+    answers = []
+    for queries in calls(about):
+        asked = [query.to_request() for query in queries]
+        found: dict[str, list[tuple[float, float]]] = {}
+        for page in pages(MetricDataQueries=asked, StartTime=start, EndTime=end, ScanBy="TimestampAscending"):
+            for one in page["MetricDataResults"]:
+                times = (at.timestamp() for at in one["Timestamps"])
+                found.setdefault(one["Id"], []).extend(zip(times, one["Values"], strict=True))
+        answers += [(query, found.get(query.id, [])) for query in queries]
+    return document(about, (begun, ended), answers, read_at=read_at)
+
+
+def refused(about: Mapping[str, Any], begun: float, ended: float, read_at: float, reason: str) -> Document:
+    """Return what is kept where CloudWatch may not be asked: why, and no values."""
+    return document(about, (begun, ended), [], read_at=read_at, unasked=reason)
 
 
 def without_series(kept: Mapping[str, Any]) -> Document:

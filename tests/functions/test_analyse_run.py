@@ -1,12 +1,14 @@
 """Analyse run: summary, decision and report in the bucket; and what is measured outlives what cannot be drawn."""
 
 import json
+import time
 
 import boto3
 import pytest
 
 import analyse_run
 from aws import ledger
+from matrix.cloudwatch import document, resources
 from tests.unit.runs_for_reports import build_run
 
 OBJECTIVE = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
@@ -66,3 +68,33 @@ def test_what_cannot_be_drawn_or_decided_loses_no_figure(bucket, context, monkey
     assert answer["state"] == "measured"
     assert f"{said}: ZeroDivisionError: of nothing" in answer["warnings"]
     assert json.loads(read(bucket, "summary.json"))["totals"]["measured"] == 4
+
+
+def test_metrics_that_arrived_since_a_cell_was_analysed_are_kept_and_name_its_ceiling(bucket, context):
+    key = next(one.key for one in bucket.objects.filter(Prefix="runs/r1/cells/") if "ebs" in one.key)
+    name = key.removeprefix("runs/r1/")
+    result = json.loads(read(bucket, name))
+    begun = int(time.time()) // 60 * 60 - 600
+    for point in result["points"]:
+        point["samples"] |= {"started_at": [begun], "ended_at": [begun + 180]}
+    about = resources(result["storage"], "m6i.large", ["i-1"], {"vol-1": "i-1"}, None)
+    result["cloudwatch"] = document(about, (begun, begun + 180), [], read_at=begun + 181)
+    bucket.put_object(Key=key, Body=json.dumps(result).encode())
+    boto3.client("cloudwatch").put_metric_data(
+        Namespace="AWS/EBS",
+        MetricData=[
+            {
+                "MetricName": "VolumeThroughputExceededCheck", "Value": 1.0, "Timestamp": begun + 60,
+                "Dimensions": [{"Name": "VolumeId", "Value": "vol-1"}, {"Name": "InstanceId", "Value": "i-1"}],
+            }
+        ],
+    )  # fmt: skip
+
+    analyse_run.handler({"run": "r1"}, context)
+
+    kept = json.loads(read(bucket, name))
+    (cell,) = [one for one in json.loads(read(bucket, "summary.json"))["cells"] if one["id"] == result["id"]]
+    assert [one["values"] for one in kept["cloudwatch"]["series"]] == [[1.0]]
+    assert kept["bottleneck"]["name"] == cell["bottleneck"]["name"] == "volume throughput"
+    assert "series" not in cell["cloudwatch"]
+    assert "| volume throughput |" in read(bucket, "summary.md")

@@ -302,3 +302,34 @@ def test_a_cell_without_any_sample_has_no_known_bottleneck():
 
     assert found(nothing)["name"] == "not known"
     assert found(nothing)["evidence"] == "nothing was counted"
+
+
+def test_metrics_that_arrived_late_change_the_name_and_a_refusal_changes_nothing():
+    early = watched({"AWS/EBS VolumeIOPSExceededCheck": []}, read_after_s=20.0)
+    result = measured(cell(), {}) | {"cloudwatch": early}
+    result["bottleneck"] = found(result)
+    later = watched({"AWS/EBS VolumeIOPSExceededCheck": [1.0]})
+    asked = []
+
+    def read(about: Document, begun: float, ended: float) -> Document:
+        asked.append((about, begun, ended))
+        return later
+
+    after = bottleneck.refreshed(result, "aws", read)
+
+    assert asked == [(early["resources"], early["from"], early["to"])]
+    assert bottleneck.is_late(result)
+    assert not bottleneck.is_late(after)
+    assert (result["bottleneck"]["name"], after["bottleneck"]["name"]) == ("not known", "volume IOPS")
+    refusing = bottleneck.refreshed(result, "aws", lambda *_: later | {"unasked": "AccessDenied"})
+    assert refusing["bottleneck"]["name"] == "not known"
+
+
+def test_metrics_that_cloudwatch_has_thrown_away_since_are_not_lost():
+    result = measured(cell(), {})
+    result["cloudwatch"] = watched({"AWS/EBS VolumeIOPSExceededCheck": [1.0]}, read_after_s=20.0)
+    result["bottleneck"] = found(result)
+
+    after = bottleneck.refreshed(result, "aws", lambda *_: watched({"AWS/EBS VolumeIOPSExceededCheck": []}))
+
+    assert after == result
