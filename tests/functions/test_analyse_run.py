@@ -19,7 +19,14 @@ def bucket(stack):
     """A bucket with the plan and the cells' results of a run."""
     bucket = boto3.resource("s3").Bucket(stack["BUCKET"])
     _, results, planned = build_run({"ebs": {1: 3000.0, 4: 3000.0}, "efs": {1: 3500.0, 4: 3900.0}})
-    planned |= {"created_at": 1000.0, "run": "r1", "objective": OBJECTIVE, "deadline_at": 1e10, "budget_usd": None}
+    planned |= {
+        "created_at": 1000.0,
+        "run": "r1",
+        "environment": "aws",
+        "objective": OBJECTIVE,
+        "deadline_at": 1e10,
+        "budget_usd": None,
+    }
     bucket.put_object(Key="runs/r1/plan.json", Body=json.dumps(planned).encode())
     for cell, result in results.items():
         bucket.put_object(Key=f"runs/r1/cells/{cell}/result.json", Body=json.dumps(result).encode())
