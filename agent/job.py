@@ -150,9 +150,9 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
     if document["kind"] not in ("measure", "populate"):
         problems.append(f"kind: {document['kind']!r} is neither 'measure' nor 'populate'")
     problems += [
-        f"{field}: {document[field]!r} must be 1 to 128 of A-Z a-z 0-9 . _ : -"
+        f"{field}: {document[field]!r} must be 1 to 128 of A-Z a-z 0-9 . _ : -, not beginning with . or -"
         for field in ("run", "cell")
-        if not SAFE_NAME.fullmatch(document[field]) or document[field].startswith(".")
+        if not SAFE_NAME.fullmatch(document[field]) or document[field].startswith((".", "-"))
     ]
     rule = document.get("barrier")
     if rule is not None and not (_is_positive(rule.get("poll_s")) and _is_positive(rule.get("timeout_s"))):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import data_set
 from agent import tools as tool_box
 from agent.data_set import DataSet
-from agent.errors import WorkIncomplete
+from agent.errors import ToolFailed, WorkIncomplete
 from agent.processes import Armed, Command, Ended
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 from agent.workspace import Workspace
@@ -100,9 +101,17 @@ def copy_argv(tool: str, source: Path, target: Path, threads: int, scratch: Path
     if tool == "cp":
         return ["cp", "-r", f"{source}/.", str(target)]
     if tool == "fpsync":
+        _refuse_what_a_shell_would_read(source, target)
         return ["fpsync", "-n", str(threads), "-v", "-t", str(scratch / "fpsync"), f"{source}/", f"{target}/"]
     script = COPY_PARALLEL if tool == "cp+parallel" else FPART_PARALLEL
     return ["bash", "-o", "pipefail", "-c", script, tool, str(source), str(target), str(threads), str(scratch / "list")]
+
+
+def _refuse_what_a_shell_would_read(*paths: Path) -> None:
+    """fpsync is a shell script that hands its paths to a shell once more, without quotes: one could be a command."""
+    for path in paths:
+        if shlex.quote(str(path)) != str(path):
+            raise ToolFailed(f"fpsync cannot copy from or to {path}; use a folder of letters, digits and / . _ -")
 
 
 def verify(source: DataSet, target: Path, *, is_flat: bool, seed: int) -> None:
