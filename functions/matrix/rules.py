@@ -17,6 +17,7 @@ from matrix.parts import Part, Rule, check
 from matrix.problems import Path, Problem, Problems, path_text, shorten
 from matrix.sizes import format_size
 from matrix.storages.instance_store import InstanceStoreStorage, room_gib, stores
+from matrix.workloads.fio import FioWorkload
 
 # A plan of more cells than Step Functions starts children for has not been tried: a warning. Above the second figure
 # the plan itself would not fit into the memory of the function that writes it.
@@ -27,6 +28,8 @@ MOST_STEPS_OF_CELL = 10_000
 MOST_STEPS = 200_000
 # A file system needs room for its own structures: XFS about 1%, plus the agent's own files.
 USABLE_SHARE = 0.95
+# fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (measuring.md).
+LEAST_FIO_S = 1.0
 READ_RATES = {"mb_per_s", "mib_per_s", "records_per_s", "requests_per_s"}
 
 _AXES: dict[str, tuple[dict[str, Any], dict[str, tuple[Rule, ...]]]] = {
@@ -126,6 +129,7 @@ def matrix_problems(matrix: Matrix) -> Problems:
     yield from _duplicate_problems(matrix, cells)
     yield from _instance_store_problems(cells)
     yield from _room_problems(matrix, cells)
+    yield from _short_fio_problems(matrix, cells)
     yield from _compression_problems(matrix)
     yield from _s3_problems(cells)
     yield from _populate_problems(cells)
@@ -267,6 +271,23 @@ def _room_gib(cell: Combination) -> float | None:
         return room_gib(cell.fleet.instance_type)
     gib = getattr(cell.storage, "size_gib", None) or getattr(cell.storage, "storage_capacity_gib", None)
     return None if gib is None else float(gib * getattr(cell.storage, "volumes", 1))
+
+
+def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning for each fio workload that a storage of its cells may be done with in less than a second."""
+    shortest: dict[str, tuple[float, Combination]] = {}
+    for cell in cells:
+        if isinstance(cell.workload, FioWorkload):
+            instances = cell.fleet.count if cell.storage.is_shared else 1
+            took = min(cell.workload.io_s(point, cell.storage, instances) for point in cell.workload.points())
+            path = _path_of_workload(matrix, cell)
+            shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda one: one[0])
+    for path, (took, cell) in shortest.items():
+        if took < LEAST_FIO_S:
+            rule = f"may take only {took:.1g} s on {cell.storage.slug}; below 1 s fio's rates mean nothing and it fails"
+            yield Problem(
+                f"{path}.size", None, rule, "write time_based 1 with a runtime, or a larger size", disputed=True
+            )
 
 
 def _compression_problems(matrix: Matrix) -> Problems:

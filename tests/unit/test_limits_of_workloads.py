@@ -3,6 +3,7 @@
 import pytest
 from matrices import BUILD, DD, EBS, EFS, FIO, FSX, READ, THROUGHPUT, TOUCH, TRANSFER, YOCTO, matrix, problems_of
 
+from matrix.planning import plan
 from matrix.workloads import TransferWorkload
 
 
@@ -264,3 +265,26 @@ def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_publishe
     assert params == {"total_bytes": 20 * 2**30, "block_bytes": 2**20, "source": "random"}
     # t2.micro: 20 GiB in 720 s, on a file system that gives more than that.
     assert workload.footprint(params, matrix(storage=[EFS]).storage[0], 1).seconds == pytest.approx(720, rel=0.01)
+
+
+def short_fio_warnings(**options):
+    """What a plan says of a fio workload that a volume of 125 MiB/s is done with quickly."""
+    fio = {"type": "fio", "rw": "write", "bs": "1m"} | options
+    return [one for one in plan(matrix(workload=[TOUCH, fio])).warnings if "fio's rates mean nothing" in one["message"]]
+
+
+def test_a_fio_job_that_is_done_in_less_than_a_second_is_warned_about_before_anything_is_created():
+    (said,) = short_fio_warnings(size=["1G", "64M"])
+
+    assert said["path"] == "workload[1].size"
+    assert said["message"].startswith("may take only 0.5 s on ebs-gp3-200gib-3000iops; below 1 s")
+    assert "time_based" in said["message"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"size": "1G"}, {"size": "64M", "time_based": 1, "runtime": 10}, {"size": "64M", "loops": 100},
+     {"size": "64M", "numjobs": 4}, {"size": "64M", "io_size": "1G"}],
+)  # fmt: skip
+def test_a_fio_job_that_takes_longer_is_not(options):
+    assert short_fio_warnings(**options) == []

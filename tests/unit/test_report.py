@@ -139,6 +139,28 @@ def test_the_answer_stands_first_in_the_decisions_own_words(run, read):
     assert read.text.index(decision["sentences"][0]) < read.text.index("How fast, and how evenly")
 
 
+def test_where_one_storage_overtakes_another_is_marked_with_how_sure_that_is():
+    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0, 16: 5000.0}
+    level = {1: 3600.0, 2: 3600.0, 4: 3610.0, 8: 3620.0, 16: 3640.0}
+    summary, results, planned = build_run({"ebs": rising, "efs": level})
+
+    read = Page(render(summary, results=results, plan=planned))
+
+    found = re.search(r"EFS bursting overtakes EBS gp3 at (\d+) instances, by the two laws(; [^.]+)\.", read.text)
+    assert found
+    assert 4 < int(found[1]) <= 8
+    assert found[2] == "; the 95 % intervals show it at 16"
+    assert f'"text":["from {found[1]}"]' in read.scripts[0][1]
+
+
+def test_storages_that_do_not_cross_are_not_said_to():
+    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0}
+    slower = {size: 2 * seconds for size, seconds in rising.items()}
+    summary, results, planned = build_run({"ebs": rising, "efs": slower})
+
+    assert "overtakes" not in render(summary, results=results, plan=planned)
+
+
 def test_costs_of_the_tables_are_the_decisions(run, read):
     decision = json.loads(json.dumps(render_decision(run)))
     table_ = next(rows for rows in read.tables if any(one[1].startswith("USD per build") for one in rows[0][3:4]))

@@ -119,19 +119,9 @@ class FioWorkload(InputModel):
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step: laying out its files, then its I/O."""
         options = params["options"]
-        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
-        bytes_per_s = min(share, INSTANCE_BYTES_PER_S)
+        bytes_per_s = _bytes_per_s(storage, instances)
         laid_out = total_bytes(options)
-        runtime_s = number(options, "runtime")
-        if runtime_s and number(options, "time_based"):
-            io_s = runtime_s
-            # A time-based job moves what the storage lets through at its block size, whichever bound comes first.
-            block = size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES
-            iops = storage.effective_iops / (instances if storage.is_shared else 1)
-            moved = min(iops * block, bytes_per_s) * runtime_s
-        else:
-            moved = laid_out * (number(options, "loops") or 1)
-            io_s = min(moved / bytes_per_s, runtime_s or math.inf)
+        moved, io_s = _io(options, storage, instances)
         is_reading = str(options.get("rw", options.get("readwrite", "read"))) in {"read", "randread"}
         return Footprint(
             seconds=laid_out / bytes_per_s + number(options, "ramp_time") + io_s,
@@ -140,10 +130,32 @@ class FioWorkload(InputModel):
             stored_bytes=laid_out,
         )
 
+    def io_s(self, params: Params, storage: Storage, instances: int) -> float:
+        """Return the seconds for which fio is expected to measure; below one second its rates mean nothing."""
+        return _io(params["options"], storage, instances)[1]
+
     @property
     def slug(self) -> str:
         """Readable id."""
         return self.name or self.type
+
+
+def _bytes_per_s(storage: Storage, instances: int) -> float:
+    share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
+    return min(share, INSTANCE_BYTES_PER_S)
+
+
+def _io(options: Mapping[str, Any], storage: Storage, instances: int) -> tuple[float, float]:
+    """Bytes that one instance moves, and the seconds that takes it."""
+    runtime_s, bytes_per_s = number(options, "runtime"), _bytes_per_s(storage, instances)
+    if runtime_s and number(options, "time_based"):
+        # A time-based job moves what the storage lets through at its block size, whichever bound comes first.
+        block = size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES
+        iops = storage.effective_iops / (instances if storage.is_shared else 1)
+        return min(iops * block, bytes_per_s) * runtime_s, runtime_s
+    each = size_of(options.get("io_size", 0)) * (number(options, "numjobs") or 1) or total_bytes(options)
+    moved = each * (number(options, "loops") or 1)
+    return moved, min(moved / bytes_per_s, runtime_s or math.inf)
 
 
 def number(options: Mapping[str, Any], name: str) -> float:

@@ -1,6 +1,7 @@
 """Each storage over the size of the fleet, with the law that was fitted."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -9,8 +10,10 @@ from matrix.report.chart import Chart, Series
 from matrix.report.charts.marks import is_wide
 from matrix.report.charts.words import percentile_words, slug
 from matrix.report.view import Entry, View
-from matrix.scaling import LEAST_SIZES, analyse, knee
+from matrix.scaling import LEAST_SIZES, Scaling, analyse, crossover, knee
 from matrix.series import Series as Measured
+
+Interval = tuple[float | None, float | None]
 
 
 def scaling(view: View) -> Iterator[Chart]:
@@ -24,14 +27,21 @@ def scaling(view: View) -> Iterator[Chart]:
             continue
         sizes = sorted({entry.instances for of in curves.values() for entry in of})
         series = [one for of in curves.values() for one in _scaling_series(view, of)]
-        fits = [told for storage, of in curves.items() for told in _fit(storage, of, series)]
+        fitted = {storage: found for storage, of in curves.items() if (found := _fit(of)) is not None}
+        series += [_fit_series(curves[storage], found) for storage, found in fitted.items()]
+        crossed = [one for pair in combinations(fitted, 2) for one in _crossings(pair, fitted, curves)]
+        series += [mark for mark, _ in crossed]
+        notes = [
+            f"{storage}: {knee(found)['meaning']} ({found.chosen.curve.model})." for storage, found in fitted.items()
+        ]
         first = entries[0]
         yield Chart(
             id=f"scaling-{slug(f'{workload}-{label}')}",
             title=f"{workload}{f', {label}' if label else ''}: {name} of each instance over the size of the fleet",
             reads="Solid: median with its 95 % interval. Dashed: the slow end, which 90 % of the samples reach."
-            + (" The law that predicts best can be shown too." if fits else ""),
-            notes=fits,
+            + (" The law that predicts best can be shown too." if fitted else "")
+            + (" Cross: from there on another storage is ahead, by the two laws." if crossed else ""),
+            notes=[*notes, *(told for _, told in crossed)],
             x_title="instances that work at the same time",
             y_title=first.title,
             series=series,
@@ -73,16 +83,57 @@ def _scaling_series(view: View, of: Sequence[Entry]) -> Iterator[Series]:
         )  # fmt: skip
 
 
-def _fit(storage: str, of: Sequence[Entry], series: list[Series]) -> Iterator[str]:
-    """Add the fitted curve to the series and say where its knee is; nothing below four sizes."""
+def _fit(of: Sequence[Entry]) -> Scaling | None:
+    """The law that predicts the medians of a storage best; None below four sizes."""
     known = [(one.instances, float(one.metric["p50"])) for one in of if one.metric.get("p50")]
     known = [(n, value) for n, value in known if value > 0]
     if len({n for n, _ in known}) < LEAST_SIZES:
-        return
+        return None
     sizes, values = zip(*known, strict=True)
-    found = analyse(Measured(sizes, values, of[0].higher_is_better, per_instance=True))
+    return analyse(Measured(sizes, values, of[0].higher_is_better, per_instance=True))
+
+
+def _fit_series(of: Sequence[Entry], found: Scaling) -> Series:
+    storage, sizes = of[0].storage, found.series.n
     x = np.geomspace(min(sizes), max(sizes), 40).tolist()
     y = [found.value(found.chosen.curve, n) for n in x]
     name = f"{storage}, fit {found.chosen.curve.model}"
-    series.append(Series(name, x, y, "line", of[0].style, f"{storage}, fit", is_hollow=True, is_off=True, width=1))
-    yield f"{storage}: {knee(found)['meaning']} ({found.chosen.curve.model})."
+    return Series(name, x, y, "line", of[0].style, f"{storage}, fit", is_hollow=True, is_off=True, width=1)
+
+
+def _crossings(
+    pair: tuple[str, str], fitted: Mapping[str, Scaling], curves: Mapping[str, Sequence[Entry]]
+) -> Iterator[tuple[Series, str]]:
+    """Where the better of two storages changes: a mark in the chart, and a sentence that says how sure it is."""
+    one, other = (fitted[name] for name in pair)
+    n = crossover(one, other)["n"]
+    if n is None:
+        return
+    # Which of them is ahead from there on: the better value at the crossing itself.
+    values = [law.value(law.chosen.curve, n) for law in (one, other)]
+    is_first = (values[0] > values[1]) == one.series.higher_is_better
+    ahead, behind = pair if is_first else pair[::-1]
+    told = f"{ahead} overtakes {behind} at {n} instances, by the two laws"
+    shown = [size for size in _told_apart(curves[ahead], curves[behind]) if size >= n]
+    sure = f"; the 95 % intervals show it at {shown[-1]}" if shown else "; no 95 % intervals show it at a measured size"
+    mark = Series(
+        f"{ahead} overtakes {behind}", [n], [values[0] if is_first else values[1]], "dots", curves[ahead][0].style,
+        group="crossover", hover=[f"{told}{sure}"], labels=[f"from {n}"], is_hollow=True,
+    )  # fmt: skip
+    yield mark, f"{told}{sure}."
+
+
+def _told_apart(ahead: Sequence[Entry], behind: Sequence[Entry]) -> list[int]:
+    """The sizes at which the interval of the one lies wholly on the better side of the other's."""
+    others = {entry.instances: entry.interval() for entry in behind}
+    return [
+        entry.instances
+        for entry in ahead
+        if entry.instances in others
+        and _is_apart(entry.interval(), others[entry.instances], is_higher=entry.higher_is_better)
+    ]
+
+
+def _is_apart(one: Interval, other: Interval, *, is_higher: bool) -> bool:
+    worst, best = (one[0], other[1]) if is_higher else (other[0], one[1])
+    return worst is not None and best is not None and worst > best
