@@ -153,9 +153,14 @@ class RoleEnforcement:
             context.setdefault("s3:prefix", "")
         if not self.allows(caller, permission, context):
             return _denial(caller, permission)
+        source = unquote(response.headers.get("x-amz-copy-source", "")).lstrip("/").partition("?")[0]
+        if source:
+            reading = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{source}")
+            if not self.allows(caller, reading):
+                return _denial(caller, reading)
         if action == "s3:GetObject" and bucket and key and not _key_exists(caller.account, bucket, key):
             listing = Permission("s3:ListBucket", f"arn:{PARTITION}:s3:::{bucket}")
-            if decide(_documents(caller.account, caller.role), listing, {"s3:prefix": key}) != "allow":
+            if not self.allows(caller, listing, {"s3:prefix": key}):
                 return _denial(caller, listing)
         return None
 

@@ -48,6 +48,7 @@ def granted() -> list[Grant]:
     return [
         Grant(role, statement["Sid"], action, resource, json.dumps(statement.get("Condition", {})))
         for role, statement in statements()
+        if statement["Effect"] == "Allow"
         for action in listed(statement["Action"])
         for resource in map(arn, listed(statement["Resource"]))
         if action.partition(":")[0] == service_of(resource) or resource == UNNAMED
