@@ -11,7 +11,13 @@ Document = Mapping[str, Any]
 
 # What tells storages of one kind apart, with its unit.
 FIGURES = {
-    "ebs": {"sizeGiB": "GiB", "iops": "IOPS", "throughputMiBps": "MiB/s", "raid0": "volumes as RAID-0"},
+    "ebs": {
+        "sizeGiB": "GiB",
+        "iops": "IOPS",
+        "throughputMiBps": "MiB/s",
+        "raid0": "volumes as RAID-0",
+        "snapshotId": "from {}",
+    },
     "instance-store": {},
     "efs": {"provisionedThroughputMiBps": "MiB/s"},
     "fsx-openzfs": {

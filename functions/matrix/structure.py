@@ -175,6 +175,7 @@ _PATTERN_WORDS = {
     "image": ("does not look like a bitbake target", "write such as core-image-minimal"),
     "release": ("does not look like a branch or tag", "write such as kirkstone"),
     "container": ("does not look like a container image", "write such as crops/poky:ubuntu-22.04"),
+    "snapshotId": ("does not look like a snapshot", "write such as snap-0123456789abcdef0"),
     "build": ("holds a NUL character", "leave it out"),
     "prepare": ("holds a NUL character", "leave it out"),
     "populate": ("holds a NUL character", "leave it out"),

@@ -220,6 +220,12 @@ def test_an_instance_store_comes_with_its_instances():
     assert kind.delete(None) is True
 
 
+def test_a_volume_can_be_made_from_a_snapshot():
+    [mapping] = ebs.block_devices({"volumeType": "gp3", "sizeGiB": 200, "snapshotId": "snap-0123456789abcdef0"})
+
+    assert mapping["Ebs"]["SnapshotId"] == "snap-0123456789abcdef0"
+
+
 def test_each_volume_is_encrypted_and_ends_with_its_instance():
     [mapping] = ebs.block_devices({"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125})
 

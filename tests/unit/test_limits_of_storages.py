@@ -50,6 +50,8 @@ IO2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 100, "iops": 3000}
         (FSX | {"storageCapacityGiB": 10}, "storageCapacityGiB", "64 to 524,288"),
         (FSX | {"iops": 3071}, "iops", "3,072 IOPS"),  # 3 * 1,024
         (FSX | {"iops": 400_001}, "iops", "400,000"),
+        (GP3 | {"snapshotId": "snap-0123456789abcdef0", "raid0": 2}, "snapshotId", "does not hold a stripe"),
+        (GP3 | {"snapshotId": "vol-0123456789abcdef0"}, "snapshotId", "does not look like a snapshot"),
         (EFS | {"iam": True}, "iam", "over TLS only"),
         (FSX | {"recordSizeKiB": 100}, "recordSizeKiB", "4, 8, 16"),
     ],
@@ -103,6 +105,7 @@ def test_what_aws_offers_is_accepted(storage):
             "storage[0].throughputCapacityMBps",
         ),
         (FSX | {"iops": 200_000}, "storage[0].iops"),
+        (GP3 | {"snapshotId": "snap-0123456789abcdef0"}, "storage[0].snapshotId"),
         (
             EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 2000},
             "storage[0].provisionedThroughputMiBps",

@@ -42,6 +42,8 @@ def block_devices(storage: dict[str, Any]) -> list[dict[str, Any]]:
         volume["Iops"] = storage["iops"]
     if storage.get("throughputMiBps"):
         volume["Throughput"] = storage["throughputMiBps"]
+    if storage.get("snapshotId"):
+        volume["SnapshotId"] = storage["snapshotId"]
     return [{"DeviceName": device, "Ebs": volume} for device in _devices(storage)]
 
 

@@ -42,6 +42,7 @@ def _ebs_words(storage: dict[str, Any]) -> list[str]:
         _with_unit(storage, "iops", "IOPS"),
         _with_unit(storage, "throughputMiBps", "MiB/s"),
         f"RAID-0 of {storage['raid0']}" if storage.get("raid0") else "",
+        f"from {storage['snapshotId']}" if storage.get("snapshotId") else "",
     ]
 
 

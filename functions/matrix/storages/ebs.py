@@ -4,13 +4,14 @@ import math
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from matrix import limits
 from matrix.fields import InputModel, Name
 from matrix.parts import Part
 from matrix.problems import Problems
 
+SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
 # /dev/sdf to /dev/sdm: names that EC2 leaves to data volumes on every kind of instance.
 MOST_RAID0 = 8
 
@@ -39,6 +40,8 @@ class EbsStorage(InputModel):
     """Provisioned throughput in MiB/s: for gp3 only, 125 unless given."""
     raid0: Annotated[int | None, Field(ge=2, le=MOST_RAID0, examples=[2])] = None
     """Stripe over so many such volumes (2 to 8, mdadm); size, iops and throughput are those of each volume."""
+    snapshot_id: Annotated[SnapshotId | None, Field(examples=["snap-0123456789abcdef0"])] = None
+    """Snapshot that each instance's volume is made from, such as one that holds a filled cache."""
 
     @property
     def is_shared(self) -> bool:
@@ -100,6 +103,7 @@ class EbsStorage(InputModel):
         words += [f"{self.iops}iops"] if self.iops else []
         words += [f"{self.throughput_mibps}mibps"] if self.throughput_mibps not in {None, 125} else []
         words += [f"raid0x{self.raid0}"] if self.raid0 else []
+        words += [self.snapshot_id] if self.snapshot_id else []
         return "-".join(words)
 
 
@@ -174,4 +178,22 @@ def throughput_fits_the_iops(part: Part) -> Problems:
         )
 
 
-RULES = (size_is_offered, iops_are_offered, iops_fit_the_size, throughput_is_offered, throughput_fits_the_iops)
+def snapshot_is_of_one_volume(part: Part) -> Problems:
+    """Yield a problem for a stripe from one snapshot, and a warning about the first reads of any."""
+    if part.snapshot_id is None:
+        return
+    if part.raid0 is not None:
+        yield part.problem("snapshotId", "one snapshot does not hold a stripe of several volumes", "leave out raid0")
+    rule = "its blocks are fetched from S3 when they are first read, which is slow and would be measured"
+    fix = "enable fast snapshot restore for it, in every zone of the fleet"
+    yield part.problem("snapshotId", rule, fix, disputed=True)
+
+
+RULES = (
+    snapshot_is_of_one_volume,
+    size_is_offered,
+    iops_are_offered,
+    iops_fit_the_size,
+    throughput_is_offered,
+    throughput_fits_the_iops,
+)
