@@ -51,6 +51,7 @@ class Job:
     mount: dict[str, Any]
     workload: dict[str, Any]
     steps: tuple[Step, ...]
+    instances: int = 1  # of the fleet, this one included
     emulation: dict[str, Any] | None = None  # the known truth of a storage that is only played; None: measured
 
     @property
@@ -89,6 +90,7 @@ def parse(body: bytes, instance_id: str, userid: str = "") -> Job:
         mount=_lent_to(document["mount"], {"{instance_id}": instance_id, "{userid}": userid}),
         workload=document["workload"],
         steps=tuple(_steps(document, params)),
+        instances=max(1, int(document.get("instances") or 1)),
         emulation=document.get("emulation"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ class Setting:
     userid: str
     host: dict[str, Any]
     mounted: Mounted
+    calibration: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
         "host": setting.host,
         "mount": setting.mounted.describe(),
         **({"emulation": job.emulation} if job.emulation else {}),
+        "calibration": setting.calibration,
         "samples": [{**one, "emulated": True} for one in samples] if job.emulation else samples,
     }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent import caches, counters, host, mounts, samples, tools, workloads
+from agent import caches, calibration, counters, host, mounts, samples, tools, workloads
 from agent.barrier import Barrier, sleep_until
 from agent.heartbeat import Heartbeat
 from agent.workspace import Workspaces
@@ -70,6 +71,8 @@ class Session:
         job = setting.job
         workspaces = Workspaces(setting.mounted.path, job.run, job.cell, self.identity.instance_id)
         try:
+            heartbeat.say("preparing", None, None)
+            setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
             for step in job.steps:
                 self._step = step
                 heartbeat.say("preparing", step.number, step.point)

@@ -45,11 +45,22 @@ class Workspaces:
         scratch = self.scratch / f"step-{step:04d}"
         target.mkdir(parents=True)
         scratch.mkdir(exist_ok=True)
+        return Workspace(self._mount, target, scratch, self._memory(), self._data)
+
+    def in_memory(self) -> Workspace:
+        """Folders that play a storage without any device below it."""
+        root = self._memory() / "calibration"
+        scratch = self.scratch / "calibration"
+        for folder in (root / "storage", root / "data", scratch):
+            folder.mkdir(parents=True, exist_ok=True)
+        return Workspace(root / "storage", root / "storage" / "step", scratch, self._memory(), root / "data")
+
+    def _memory(self) -> Path:
         if self._shm is None:
             in_memory = Path("/dev/shm")  # noqa: S108 memory is what a source of data must not compete with storage for
             parent = in_memory if os.access(in_memory, os.W_OK) else self.scratch
             self._shm = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=parent))
-        return Workspace(self._mount, target, scratch, self._shm, self._data)
+        return self._shm
 
     def done(self, workspace: Workspace) -> None:
         """Remove what a step wrote."""
@@ -84,6 +95,12 @@ def remove(folder: Path) -> None:
         for hand in hands:
             hand.join()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that a file system still takes."""
+    about = os.statvfs(folder)
+    return about.f_bavail * about.f_frsize
 
 
 def count_files(folder: Path) -> int:

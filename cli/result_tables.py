@@ -21,6 +21,7 @@ from matrix.rendering import (
     primary_metric,
     reading_order,
     sample_count,
+    told_label,
     told_warnings,
 )
 from matrix.rendering.ceilings import PROVISIONAL, by_ceiling
@@ -115,7 +116,9 @@ def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             if metric in point["metrics"]:
-                built.add_row(f"  {labels[point['id']]}", *_figures(point["metrics"][metric], has_intervals))
+                name = told_label(labels[point["id"]], point)
+                # As text: what stands in brackets would be taken for a style.
+                built.add_row(Text(f"  {name}"), *_figures(point["metrics"][metric], has_intervals))
     return built
 
 

@@ -19,6 +19,10 @@ import time
 from typing import Any
 
 BUCKET = ".storage-matrix-emulation"
+# A storage that keeps nobody waiting: what is left is the cost of asking it.
+UNLIMITED: dict[str, Any] = {
+    "iops": None, "bytes_per_s": None, "create_s": 0, "create_operations": 1, "read_s": 0, "write_s": 0, "sync_s": 0,
+}  # fmt: skip
 # Until when the storage's operations and bytes are paid, in monotonic ns.
 PAID = struct.Struct("=dd")
 # A worker that woke up late starts its next operation when it should have: what the timer adds does not add up, nor

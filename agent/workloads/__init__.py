@@ -32,6 +32,15 @@ def can_be_emulated(kind: str, params: dict[str, Any]) -> bool:
     return found
 
 
+def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+    """What finds the ceiling of a point's tool in `room` bytes of memory: parameters and metric. None: nothing does."""
+    module = _module(kind)
+    found: tuple[dict[str, Any], str] | None = (
+        module.calibration(params, room) if hasattr(module, "calibration") else None
+    )
+    return found
+
+
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Do everything that must not be timed; the trial then stands at its gate."""
     trial: Trial = _module(job.workload["type"]).prepare(job, step, workspace)

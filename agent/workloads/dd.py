@@ -15,7 +15,7 @@ from agent.errors import SourceDoesNotFit, WorkIncomplete
 from agent.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
-from agent.workspace import Workspace
+from agent.workspace import Workspace, free_bytes
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -49,6 +49,15 @@ def tools(params: dict[str, Any]) -> set[str]:
 def can_be_emulated(params: dict[str, Any]) -> bool:
     """Whether our own engine does it."""
     return bool(params["tool"] == "engine")
+
+
+def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+    """The same with fewer bytes; GNU parallel's start would weigh more then, so its ceiling is found whole or not."""
+    each = params["threads"] * params["block_bytes"]
+    total = min(params["total_bytes"], room // each * each)
+    if not total or (params["tool"] == "parallel" and total < params["total_bytes"]):
+        return None
+    return {**params, "total_bytes": total}, "mb_per_s"
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
@@ -137,7 +146,7 @@ def make_source(params: dict[str, Any], shm: Path) -> Path:
         return source
     for old in shm.glob("random-*"):
         old.unlink()
-    free = min(host.memory_kib("MemAvailable") * 1024, _free_bytes(shm))
+    free = min(host.memory_kib("MemAvailable") * 1024, free_bytes(shm))
     if wanted > free // 2:
         raise SourceDoesNotFit(
             f"the random source needs {wanted} bytes, and half of the free memory is {free // 2}; "
@@ -184,8 +193,3 @@ def _verify(params: dict[str, Any], target: Path) -> None:
             raise WorkIncomplete(
                 f"file {number} has {size} of {expected} bytes though {params['tool']} said it was done"
             )
-
-
-def _free_bytes(folder: Path) -> int:
-    about = os.statvfs(folder)
-    return about.f_bavail * about.f_frsize

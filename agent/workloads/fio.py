@@ -29,6 +29,8 @@ DIRECTIONS = ("read", "write")
 PERCENTS = (50, 90, 99)
 # fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
 LEAST_RUNTIME_S = 1.0
+CALIBRATED_FILE_BYTES = 4 << 20
+NOT_CALIBRATED = frozenset(("ramp_time", "filesize", "io_size", "loops", "direct", "buffered"))
 SECONDS_PER_UNIT = {"us": 1e-6, "ms": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -59,6 +61,25 @@ def tools(params: dict[str, Any]) -> set[str]:
     """The programs that a point needs."""
     del params
     return {"fio"}
+
+
+def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+    """The same job for a second on small files; not past the page cache, which memory below it would not have."""
+    options = params["options"]
+    jobs = int(options.get("numjobs") or 1) * int(options.get("nrfiles") or 1)
+    block = size_bytes(options.get("bs", options.get("blocksize", "4k")))
+    size = max(CALIBRATED_FILE_BYTES, block or room)
+    if block is None or size * jobs > room:
+        return None
+    kept = {name: value for name, value in options.items() if name not in NOT_CALIBRATED}
+    small = {"size": size, "runtime": int(LEAST_RUNTIME_S), "time_based": 1, "direct": 0}
+    return {**params, "options": {**kept, **small}}, "iops"
+
+
+def size_bytes(text: Any) -> int | None:
+    """A size as fio reads it, with binary k, m and g; None for what is no single size."""
+    found = re.fullmatch(r"([0-9]+)([kmg]?)(i?b)?", str(text).lower())
+    return int(found.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30}[found.group(2)] if found else None
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:

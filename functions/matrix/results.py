@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from matrix.calibrating import tool_ceiling, tool_warnings
 from matrix.cloudwatch import without_series
 from matrix.histograms import Histogram, latency
 from matrix.metrics import METRICS, PRIMARY
@@ -60,7 +61,7 @@ def cell_result(
         "provenance": provenance(files),
         "instances": {"expected": count, "launched": launched},
         **({"emulation": cell["emulation"]} if cell.get("emulation") else {}),
-        "warnings": short + _warnings(files) + _findings(points),
+        "warnings": short + _warnings(files) + tool_warnings(points) + _findings(points),
         **({"attempts": cell["attempts"]} if cell.get("attempts") else {}),
     }
 
@@ -120,6 +121,7 @@ def _point_result(
         "metrics": {name: _metric_result(name, taken, expected_n, primary) for name in names},
         "fleet": _fleet_rates(samples, repetitions, ran),
         "use": use_of(point["id"], files),
+        **({"tool_ceiling": ceiling} if (ceiling := tool_ceiling(point["id"], files)) else {}),
         "latency": {name: latency(found) for name, found in sorted(histograms.items()) if any(map(any, found))},
         "samples": _columns(taken, names),
     }

@@ -1,6 +1,7 @@
 """What an agent uploads. It comes from an instance, so it is checked before anything believes it."""
 
 from collections import Counter
+from contextlib import suppress
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
@@ -11,6 +12,8 @@ from matrix.provenance import AgentField, HostField, MountField, ToolField
 
 # 10,000 steps of one instance at about 2 kB each; anything larger is not a file of samples.
 MAX_BYTES = 20_000_000
+
+MOST_CALIBRATIONS = 1_000
 
 Name = Annotated[str, Field(max_length=200)]
 
@@ -57,6 +60,25 @@ class Sample(BaseModel):
     workers: int = Field(default=0, ge=0, le=1_000_000)
 
 
+class Calibration(BaseModel):
+    """What a tool reached in the instance's memory, without a storage: the ceiling of some points."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    points: list[Name] = Field(max_length=10_000)
+    metric: Name
+    value: Annotated[FiniteFloat, Field(gt=0, le=1e15)]
+
+
+def _calibrations(value: object) -> list[Calibration]:
+    """Keep what is a calibration; one that failed says why instead of a value, in samples.json only."""
+    found = []
+    for one in value[:MOST_CALIBRATIONS] if isinstance(value, list) else []:
+        with suppress(ValidationError):
+            found.append(Calibration.model_validate(one))
+    return found
+
+
 class InstanceIdentity(BaseModel):
     """Which instance measured."""
 
@@ -78,6 +100,8 @@ class SampleFile(BaseModel):
     agent: AgentField
     host: HostField
     mount: MountField
+    # A ceiling decides no figure: what is none is left out rather than refused with all that was measured.
+    calibration: Annotated[list[Calibration], BeforeValidator(_calibrations)] = Field(default_factory=list)
     samples: list[Sample] = Field(max_length=10_000)
 
 

@@ -49,6 +49,7 @@ def _of_sample(file: "SampleFile", sample: "Sample") -> Iterator[tuple[str, floa
     yield from _of_work(sample, seconds)
     yield from _of_processors(sample, seconds, _count(file.host.cpus))
     yield from _of_counters(sample.counters, seconds)
+    yield from _of_calibration(file, sample)
     if sample.workers:
         yield "workers", float(sample.workers)
     latencies = [sample.metrics[name] for name in LATENCIES if name in sample.metrics]
@@ -83,6 +84,12 @@ def _of_processors(sample: "Sample", seconds: float, cpus: int | None) -> Iterat
     yield "steal_share", min(1.0, stolen / (between * cpus))
     if sample.workers and "tool_cpu_s" in counted:
         yield "worker_share", min(1.0, counted["tool_cpu_s"] / (seconds * min(cpus, sample.workers)))
+
+
+def _of_calibration(file: "SampleFile", sample: "Sample") -> Iterator[tuple[str, float]]:
+    for ceiling in file.calibration:
+        if sample.point in ceiling.points and ceiling.metric in sample.metrics:
+            yield "tool_share", sample.metrics[ceiling.metric] / ceiling.value
 
 
 def _of_counters(counted: Mapping[str, float], seconds: float) -> Iterator[tuple[str, float]]:

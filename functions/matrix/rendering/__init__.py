@@ -28,6 +28,7 @@ from matrix.rendering.names import (
     primary_metric,
     reading_order,
     storage_label,
+    told_label,
 )
 from matrix.rendering.sentences import (
     ENVIRONMENT_NOTES,
@@ -69,6 +70,7 @@ __all__ = [
     "storage_label",
     "to_csv",
     "to_markdown",
+    "told_label",
     "told_warnings",
     "warning_text",
 ]

@@ -20,7 +20,7 @@ CSV_COLUMNS = (
     *("run", "environment", "cell", "state", "file_system", "storage", "instance_type", "instances"),
     *("point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
     *PERCENTILES,
-    *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "error", "bottleneck"),
+    *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck"),
 )
 
 
@@ -63,6 +63,7 @@ def _csv_metrics(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
                 **{percentile: metric.get(percentile) for percentile in PERCENTILES},
                 **_csv_sureness(metric),
+                "tool_share": (point.get("tool_ceiling") or {}).get("share"),
             }
 
 

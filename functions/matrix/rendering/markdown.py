@@ -14,7 +14,15 @@ from matrix.rendering.figures import (
     number,
     sample_count,
 )
-from matrix.rendering.names import direction, fleet_words, point_labels, primary_metric, reading_order, storage_label
+from matrix.rendering.names import (
+    direction,
+    fleet_words,
+    point_labels,
+    primary_metric,
+    reading_order,
+    storage_label,
+    told_label,
+)
 from matrix.rendering.sentences import (
     ENVIRONMENT_NOTES,
     decision_sentences,
@@ -71,7 +79,7 @@ def _groups(summary: Summary) -> dict[str, list[list[str]]]:
             name, metric = found
             workload = (cell.get("workload") or {}).get("type", "workload")
             title = f"{workload}: {name} ({direction(metric)})"
-            groups.setdefault(title, []).append(_markdown_row(cell, labels[point["id"]], metric))
+            groups.setdefault(title, []).append(_markdown_row(cell, told_label(labels[point["id"]], point), metric))
     return groups
 
 

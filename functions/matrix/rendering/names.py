@@ -1,6 +1,6 @@
 """What storages, fleets, points and cells are called, and in which order they are read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matrix.rendering.figures import ABSENT
@@ -88,6 +88,12 @@ def point_labels(points: Sequence[dict[str, Any]]) -> dict[str, str]:
     telling = [name for name in names if name in varying or name in HEADLINE_PARAMS]
     labels = {point["id"]: str(point["label"]) for point in points if point.get("label")}
     return {point: labels.get(point) or _label(values, telling) or point for point, values in params.items()}
+
+
+def told_label(label: str, point: Mapping[str, Any]) -> str:
+    """Name a point in a table of figures; one that measured its tool is told from those that measured a storage."""
+    ceiling = point.get("tool_ceiling") or {}
+    return f"{label} [tool-bound]" if ceiling.get("is_bound") else label
 
 
 def _flat(params: dict[str, Any]) -> dict[str, Any]:

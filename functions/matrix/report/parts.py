@@ -24,6 +24,7 @@ from matrix.rendering import (
     receipt_sentence,
     sample_count,
     storage_label,
+    told_label,
 )
 from matrix.report.ceilings import ceiling_of
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
@@ -123,8 +124,9 @@ def figures(view: View) -> list[Markup]:
 
 def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     rows = [
-        (entry.storage, entry.fleet, entry.label, *_percentiles(entry.metric), interval(dict(entry.metric)),
-         sample_count(dict(entry.metric)), figure_of(entry.metric.get("independent_n")), *_between(entry.metric))
+        (entry.storage, entry.fleet, told_label(entry.label, entry.point), *_percentiles(entry.metric),
+         interval(dict(entry.metric)), sample_count(dict(entry.metric)),
+         figure_of(entry.metric.get("independent_n")), *_between(entry.metric))
         for entry in entries
     ]  # fmt: skip
     heads = ("Storage", "Instances", "Point", *(one.upper() for one in PERCENTILES), INTERVAL_HEAD, "n/expected",
@@ -152,7 +154,8 @@ def _other_metrics(view: View) -> Markup | None:
             for name, metric in (point.get("metrics") or {}).items():
                 if not metric.get("primary"):
                     known = [figure_of(metric.get(one)) for one in PERCENTILES]
-                    rows.append((cell["id"], labels[point["id"]], name, metric.get("unit", ""), *known,
+                    label = told_label(labels[point["id"]], point)
+                    rows.append((cell["id"], label, name, metric.get("unit", ""), *known,
                                  sample_count(dict(metric))))  # fmt: skip
     heads = ("Cell", "Point", "Metric", "Unit", *(one.upper() for one in PERCENTILES), "n/expected")
     return table(heads, rows, caption="All other metrics", class_="many") if rows else None

@@ -1,0 +1,97 @@
+"""How fast each tool of a cell is without a storage: the work of its points, shortened, in this machine's memory.
+
+A point that comes near its tool's ceiling measured the tool. GNU parallel starts about 300 touches a second whatever
+they touch, on any storage. Calibrated is before the first timed step, outside of every sample; a workload whose module
+has no `calibration` has no such ceiling (a build computes most of its time, by design).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from agent import host, mounts, workloads
+from agent.engine.emulation import UNLIMITED
+from agent.errors import AgentError
+from agent.job import Step
+from agent.workspace import free_bytes, remove
+
+if TYPE_CHECKING:
+    import logging
+    from pathlib import Path
+
+    from agent.job import Job
+    from agent.workspace import Workspace, Workspaces
+
+# Seconds for all tools of a cell together; what does not fit into them is said to be unknown.
+BUDGET_S = 20.0
+# Of the free memory one calibration may fill: data, its source, and the tools themselves need some, too.
+ROOM_SHARE = 1 / 8
+MOST_ROOM_BYTES = 256 << 20
+
+
+def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dict[str, Any]]:
+    """Return the `calibration` of samples.json: each tool's ceiling with the points that it holds for."""
+    # An object is no file: what an SDK reaches, only a service can tell.
+    if job.kind != "measure" or job.mount["kind"] == "s3":
+        return []
+    workspace = workspaces.in_memory()
+    if mounts.describe("directory", workspace.mount).fstype != "tmpfs":
+        log.warning("not calibrated: %s is no memory", workspace.mount)
+        return []
+    give_up_at = time.monotonic() + BUDGET_S
+    found = []
+    for points, params, metric in shortened(job, room_bytes(job, workspace.mount)):
+        if time.monotonic() > give_up_at:
+            found.append({"points": points, "not_done": f"the {BUDGET_S:g} s for calibrations were used up"})
+            continue
+        try:
+            found.append({"points": points, **measure(job, params, metric, workspace)})
+        except (AgentError, OSError) as err:
+            # A ceiling that is not known must not cost the cell what it came to measure.
+            found.append({"points": points, "not_done": f"{type(err).__name__}: {err}"})
+        log.info("calibration: %s", found[-1])
+    return found
+
+
+def shortened(job: Job, room: int) -> list[tuple[list[str], dict[str, Any], str]]:
+    """What to run: the points that share a ceiling, the parameters that find it, and the metric that tells it."""
+    runs: dict[str, tuple[list[str], dict[str, Any], str]] = {}
+    for step in job.steps:
+        wanted = workloads.calibration(job.workload["type"], step.params, room)
+        if wanted is not None:
+            points = runs.setdefault(json.dumps(wanted, sort_keys=True), ([], *wanted))[0]
+            if step.point not in points:
+                points.append(step.point)
+    return list(runs.values())
+
+
+def measure(job: Job, params: dict[str, Any], metric: str, workspace: Workspace) -> dict[str, Any]:
+    """One tool's ceiling, by the very code that measures the storage."""
+    mount = {"kind": "directory", "path": str(workspace.mount)}
+    in_memory = replace(job, mount=mount, emulation=UNLIMITED if job.emulation else None)
+    workspace.target.mkdir()
+    trial = workloads.prepare(in_memory, Step(0, "calibration", 1, params), workspace)
+    try:
+        outcome = trial.read(trial.armed, trial.run())
+    finally:
+        trial.armed.kill()
+        for folder in (workspace.mount, workspace.scratch, workspace.data):
+            for path in folder.iterdir():
+                remove(path) if path.is_dir() else path.unlink()
+    return {
+        "metric": metric,
+        "value": outcome.metrics[metric],
+        "duration_s": outcome.metrics["duration_s"],
+        "params": params,
+        "tool": {name: outcome.tool.get(name) for name in ("name", "version", "mode")},
+    }
+
+
+def room_bytes(job: Job, folder: Path) -> int:
+    """Bytes that one calibration may fill; on a lent machine all instances are in the same memory at once."""
+    free = min(host.memory_kib("MemAvailable") * 1024, free_bytes(folder))
+    sharing = 1 if job.may_administer else job.instances
+    return int(min(free * ROOM_SHARE / sharing, MOST_ROOM_BYTES))

@@ -1,0 +1,54 @@
+"""Tool-bound points: what comes near the ceiling of its tool measured the tool, and says little of the storage."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from matrix.metrics import METRICS
+from matrix.rendering import quantity
+from matrix.samples import SampleFile
+
+# Above half of its tool's ceiling an operation spends more time in the tool than on the storage.
+BOUND_SHARE = 0.5
+
+
+def tool_ceiling(point: str, files: Sequence[SampleFile]) -> dict[str, Any] | None:
+    """Return what a point's tool reached without a storage, and what share of it the point reached; None if unknown.
+
+    Both are medians: of the instances' ceilings, and of all samples' shares of their own instance's ceiling.
+    """
+    found = [(file, one) for file in files for one in file.calibration if point in one.points]
+    shares = [
+        sample.metrics[one.metric] / one.value
+        for file, one in found
+        for sample in file.samples
+        if sample.point == point and one.metric in sample.metrics
+    ]
+    if not shares:
+        return None
+    tools = [sample.tool.name for file, _ in found for sample in file.samples if sample.point == point]
+    share = median(shares)
+    return {
+        "tool": tools[0] or "tool",
+        "metric": found[0][1].metric,
+        "value": median(one.value for _, one in found),
+        "share": share,
+        "is_bound": share > BOUND_SHARE,
+    }
+
+
+def tool_warnings(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence for each point that measured its tool."""
+    return [
+        f"{point['id']}, {ceiling['metric']}: tool-bound: at {100 * ceiling['share']:.0f} % of what"
+        f" {ceiling['tool']} reaches on these instances without a storage"
+        f" ({quantity(ceiling['value'], METRICS[ceiling['metric']].unit)}); what limits is the tool: {_advice(ceiling)}"
+        for point in points
+        if (ceiling := point.get("tool_ceiling")) and ceiling["is_bound"]
+    ]
+
+
+def _advice(ceiling: Mapping[str, Any]) -> str:
+    if ceiling["tool"] == "engine":
+        return "take instances with more or faster processors, or more of them"
+    return "use tool engine, where there is one, or more instances"
