@@ -9,7 +9,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
 
-from aws import blackboard, budgeting, ledger, observing
+from aws import blackboard, budgeting, counting, ledger, observing
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
@@ -160,6 +160,7 @@ def write_result(run: str, cell: dict[str, Any], files: Sequence[SampleFile], *,
     except (BotoCoreError, ClientError):
         # The result stands. What stays set aside is the cell's worst case, which errs to the safe side.
         logger.exception("the budget of %s is not settled", cell["id"])
+    counting.cell_ended(result["state"], actual_s)
 
 
 def _find_bottleneck(run: str, cell: dict[str, Any], files: Sequence[SampleFile], result: dict[str, Any]) -> None:
@@ -176,3 +177,4 @@ def write_skipped(run: str, cell: dict[str, Any], skip: dict[str, str]) -> None:
     """Write the result of a cell that was not begun: nothing was launched and nothing spent for it."""
     blackboard.put(Board.of_cell(run, cell["id"]).result, skipped_result(cell, skip))
     ledger.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())
+    counting.cell_ended("skipped", None)

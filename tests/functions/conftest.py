@@ -75,6 +75,7 @@ def _make_stack() -> dict[str, str]:
         "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:storage-matrix-run",
         "AGENT_ROOT": str(Path(__file__).parents[2] / "agent"),
         "POWERTOOLS_SERVICE_NAME": "test",
+        "POWERTOOLS_METRICS_NAMESPACE": "StorageMatrix/test",
     }
 
 

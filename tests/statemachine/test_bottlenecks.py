@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from runs import Cloud, Run, matrix, start_cloud
 
+from tests.unit.dashboard import emitted, shown
+
 GP3 = {"type": "ebs", "name": "gp3", "volumeType": "gp3", "sizeGiB": 8, "iops": 3000, "throughputMiBps": 125}
 EFS = {"type": "efs", "name": "efs", "throughputMode": "elastic"}
 FSX = {
@@ -104,3 +106,14 @@ def test_the_ceilings_stand_in_the_report_and_in_the_summary(run: Run) -> None:
     assert "Which ceiling was hit" in text(run, "summary.md")
     assert "| volume " in text(run, "summary.md")
     assert "What to do next" in text(run, "report.html")
+
+
+def test_what_the_functions_log_for_cloudwatch_is_what_the_dashboard_shows(run: Run) -> None:
+    logs = "\n".join(path.read_text() for path in (run.cloud.folder / "logs").glob("*AnalyseCell*.log"))
+    ours = {one for one in shown() if not one.namespace.startswith("AWS/")}
+
+    found = emitted(logs)
+
+    assert {name for _, name, _ in found} == {"CellsMeasured", "CellTime"}
+    assert {(name, dimensions) for _, name, dimensions in found} <= {(one.name, one.dimensions) for one in ours}
+    assert len({namespace for namespace, _, _ in found}) == 1

@@ -40,7 +40,7 @@ def scaling(view: View) -> Iterator[Chart]:
             title=f"{workload}{f', {label}' if label else ''}: {name} of each instance over the size of the fleet",
             reads="Solid: median with its 95 % interval. Dashed: the slow end, which 90 % of the samples reach."
             + (" The law that predicts best can be shown too." if fitted else "")
-            + (" Cross: from there on another storage is ahead, by the two laws." if crossed else ""),
+            + (" Hollow: from there on another storage is ahead, by the two laws." if crossed else ""),
             notes=[*notes, *(told for _, told in crossed)],
             x_title="instances that work at the same time",
             y_title=first.title,

@@ -1,0 +1,18 @@
+"""What CloudWatch is told of a stack's cells, in the functions' logs (embedded metric format): no call, no permission.
+
+Namespace and service are in the environment, POWERTOOLS_METRICS_NAMESPACE and POWERTOOLS_SERVICE_NAME.
+"""
+
+from aws_lambda_powertools import Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+NAMES = {"measured": "CellsMeasured", "failed": "CellsFailed", "skipped": "CellsSkipped"}
+
+
+def cell_ended(state: str, actual_s: float | None) -> None:
+    """Count a cell as `measured`, `failed` or `skipped`, and how long it took from launch to result where it ran."""
+    metrics = Metrics()
+    metrics.add_metric(NAMES[state], MetricUnit.Count, 1)
+    if actual_s is not None:
+        metrics.add_metric("CellTime", MetricUnit.Seconds, actual_s)
+    metrics.flush_metrics()

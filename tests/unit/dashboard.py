@@ -1,0 +1,72 @@
+"""The dashboard of the template: which metrics its widgets show, by namespace, name, dimensions and statistic."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from local.yaml_template import load
+
+TEMPLATE = Path(__file__).parents[2] / "template.yaml"
+STACK = "storage-matrix"
+SEARCH = re.compile(r"SEARCH\('(?P<terms>.*)', '(?P<statistic>[A-Za-z0-9]+)', (?P<period>\d+)\)")
+
+
+class Shown(NamedTuple):
+    """One metric of a widget; dimensions None where a search takes them all."""
+
+    namespace: str
+    name: str
+    dimensions: frozenset[str] | None
+    statistic: str
+    period_s: int
+
+
+def widgets() -> list[dict[str, Any]]:
+    """The widgets of a deployed stack."""
+    template = load(TEMPLATE.read_text())
+    text = template["Resources"]["RunDashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+    body = re.sub(r"\$\{AWS::StackName\}", STACK, text)
+    return list(json.loads(re.sub(r"\$\{[A-Za-z:.]+\}", "value", body))["widgets"])
+
+
+def shown() -> Iterator[Shown]:
+    """Every metric of every widget."""
+    for widget in widgets():
+        properties, before = widget["properties"], []
+        for row in properties.get("metrics", []):
+            if isinstance(row[0], dict):
+                yield _searched(row[0]["expression"])
+                continue
+            words = [one for one in row if isinstance(one, str)]
+            before = [before[i] if one == "." else one for i, one in enumerate(words)]
+            yield Shown(before[0], before[1], frozenset(before[2::2]), properties["stat"], properties["period"])
+
+
+def _searched(expression: str) -> Shown:
+    found = SEARCH.fullmatch(expression)
+    assert found, f"no search that this test can read: {expression}"
+    terms = found["terms"]
+    schema = re.match(r"\{(?P<namespace>[^,}]+),(?P<dimensions>[^}]+)\}", terms)
+    namespace = schema["namespace"] if schema else re.search(r'Namespace="([^"]+)"', terms)[1]
+    dimensions = frozenset(schema["dimensions"].split(",")) if schema else None
+    name = re.search(r'MetricName="([^"]+)"', terms)[1]
+    return Shown(namespace, name, dimensions, found["statistic"], int(found["period"]))
+
+
+def emitted(text: str) -> set[tuple[str, str, frozenset[str]]]:
+    """The metrics that a function's log has in CloudWatch's embedded metric format: namespace, name, dimensions."""
+    found = set()
+    for line in text.splitlines():
+        start = line.find('{"_aws"')
+        if start < 0 and '"_aws"' not in line:
+            continue
+        document = json.loads(line[max(start, 0) :])
+        for directive in document["_aws"]["CloudWatchMetrics"]:
+            for dimensions in directive["Dimensions"]:
+                assert all(name in document for name in dimensions)
+                for metric in directive["Metrics"]:
+                    assert metric["Name"] in document
+                    found.add((directive["Namespace"], metric["Name"], frozenset(dimensions)))
+    return found
