@@ -19,6 +19,8 @@ BUSY_COLUMNS = (0, 1, 2, 5, 6)
 IOWAIT_COLUMN, STEAL_COLUMN = 4, 7
 # /proc/diskstats counts sectors of 512 bytes, whatever the disk's own are (Documentation/admin-guide/iostats.rst).
 SECTOR_BYTES = 512
+# What was written just before the first look, or is counted just after the last, is no lie of the tool.
+LEAST_SEEN = 0.95
 MS = 1000
 
 
@@ -71,6 +73,23 @@ def why_no_allowances() -> str:
 def difference(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
     """What was counted in between. The kernel lets iowait and steal go back a little (proc(5)): then nothing was."""
     return {name: max(0.0, round(after[name] - before[name], 6)) for name in before if name in after}
+
+
+def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
+    """A warning where the storage's counters saw fewer bytes than a tool claims to have moved to or from it.
+
+    Others may use the same disk, so too many prove nothing. Where the kernel counts nothing, nothing is said.
+    """
+    found = []
+    for kind, claimed in reached.items():
+        for where in ("disk", "nfs"):
+            seen = counted.get(f"{where}_{kind}_bytes")
+            if seen is not None and seen < LEAST_SEEN * claimed:
+                found.append(
+                    f"{kind}: {claimed:.0f} bytes are claimed, the {where} counted {seen:.0f}: a cache or a compressor "
+                    "stood between, so this is not the storage's speed"
+                )
+    return found
 
 
 def parse_stat(text: str, ticks_per_s: int) -> dict[str, float]:

@@ -112,6 +112,7 @@ class Session:
         started_at = trial.armed.released_at
         conditions = samples.Conditions(scheduled_at, started_at, ended_at, trial.workers, dropped, counted)
         outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
+        outcome.warnings.extend(counters.unseen(outcome.reached, counted))
         return outcome, conditions
 
     def _meet(self, step: Step, heartbeat: Heartbeat) -> tuple[float | None, float]:

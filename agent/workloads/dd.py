@@ -80,8 +80,9 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         _verify(params, workspace.target)
+        total = params["total_bytes"]
         tool = {"name": params["tool"], "version": tool_box.version(params["tool"]), **shown}
-        return Outcome(_metrics(params, armed, ended), {"bytes": params["total_bytes"]}, tool)
+        return Outcome(_metrics(params, armed, ended), {"bytes": total}, tool, reached={"write": total})
 
     return Trial(armed, params["threads"], read)
 
@@ -107,14 +108,17 @@ def _engine(job: Job, params: dict[str, Any], workspace: Workspace) -> Trial:
         del armed
         _verify(params, workspace.target)
         done = engines.read_report(ended[0].stdout, threads=threads, operations=blocks * threads)
-        metrics, raw = _rates(params["total_bytes"], done.duration_s), {}
+        total = params["total_bytes"]
+        metrics, raw = _rates(total, done.duration_s), {}
         if params["sync"] == "block":
             # Without it a write ends in the page cache: how long that takes is no latency of the storage.
             metrics.update(done.latency_metrics("write_lat"))
             raw["histograms.json"] = done.histograms("write_lat")
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {threads} {done.how['mode']}"
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
-        return Outcome(metrics, {"bytes": params["total_bytes"]}, tool, raw)
+        # What an emulated storage has never has to reach this machine's disk.
+        reached = {} if job.emulation else {"write": total}
+        return Outcome(metrics, {"bytes": total}, tool, raw, reached=reached)
 
     return Trial(armed, threads, read)
 

@@ -108,7 +108,11 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         text = result.read_text(errors="replace")
         document = parse(text, ended[0])
         _verify(document, options, workspace.target)
-        outcome = Outcome(metrics(document), work(document), tool, raw(document, text))
+        moved = {d: _sum(document, d, "io_bytes") for d in DIRECTIONS}
+        reached = (
+            {d: amount for d, amount in moved.items() if amount} if options.get("direct") in (1, "1", True) else {}
+        )
+        outcome = Outcome(metrics(document), work(document), tool, raw(document, text), reached=reached)
         said = ended[0].tail()
         return outcome if not said else Outcome(**{**vars(outcome), "warnings": [f"fio: {said}"]})
 

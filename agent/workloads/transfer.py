@@ -82,7 +82,13 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         }
         version = tool_box.version(NAMESAKE.get(params["tool"], params["tool"]))
         tool = {"name": params["tool"], "version": version, "argv": argv}
-        return Outcome(metrics, {"bytes": source.total_bytes}, tool, warnings=same_disk(source.folder, workspace.mount))
+        return Outcome(
+            metrics,
+            {"bytes": source.total_bytes},
+            tool,
+            warnings=same_disk(source.folder, workspace.mount),
+            reached={"write": source.total_bytes},
+        )
 
     return Trial(armed, threads, read)
 

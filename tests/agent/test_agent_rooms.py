@@ -377,3 +377,16 @@ def test_the_distribution_is_named_as_it_names_itself(tmp_path):
 
     assert host.distribution(release) == "Amazon Linux 2023.6.20241212"
     assert host.distribution(Path("/nowhere")) == "unknown"
+
+
+@pytest.mark.parametrize("where", ["disk", "nfs"])
+def test_bytes_that_the_storage_has_not_seen_are_a_warning_and_more_than_claimed_are_none(where):
+    claimed = {"write": 1000.0, "read": 100.0}
+
+    [said] = counters.unseen(claimed, {f"{where}_write_bytes": 900, f"{where}_read_bytes": 100})
+    assert said.startswith(f"write: 1000 bytes are claimed, the {where} counted 900")
+    assert counters.unseen(claimed, {f"{where}_write_bytes": 5000, f"{where}_read_bytes": 96}) == []
+
+
+def test_where_the_kernel_counts_nothing_no_claim_is_doubted():
+    assert counters.unseen({"write": 1000.0}, {"cpu_s": 1.0}) == []
