@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import blackboard, observing, receipts
+from aws import blackboard, deleting, observing, receipts
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
@@ -41,6 +41,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         left_behind=left_behind,
     )
     summary["receipt"] = receipt
+    summary["warnings"] += deleting.warnings(run)
     warnings += _decide(summary, results, plan)
     blackboard.put(run_key(run, "summary.json"), summary)
     blackboard.put_text(run_key(run, "summary.csv"), rendering.to_csv(summary), "text/csv")

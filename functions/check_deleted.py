@@ -17,8 +17,9 @@ DELETION_LIMIT_S = 3600
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Answer `gone` or `deleting`; one that does not go away is an error, and the sweep will try again."""
     run, name = event["run"], event["file_system"]
-    state = deleting.step(run, name)
-    waited_s = now() - event["since"]
-    if state == "deleting" and waited_s > DELETION_LIMIT_S:
-        raise FileSystemLeftBehind(f"{name}: still there {waited_s:.0f} s after its deletion began")
+    with deleting.telling(run, name):
+        state = deleting.step(run, name)
+        waited_s = now() - event["since"]
+        if state == "deleting" and waited_s > DELETION_LIMIT_S:
+            raise FileSystemLeftBehind(f"{name}: still there {waited_s:.0f} s after its deletion began")
     return {"state": state, "since": event["since"]}

@@ -13,5 +13,6 @@ logger = Logger()
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Take the first step of the deletion. Answers `gone` or `deleting`, and since when."""
     run, name = event["run"], event["file_system"]
-    ledger.set_file_system(run, name, "deleting")
-    return {"state": deleting.step(run, name), "since": now()}
+    with deleting.telling(run, name):
+        ledger.set_file_system(run, name, "deleting")
+        return {"state": deleting.step(run, name), "since": now()}

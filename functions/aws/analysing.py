@@ -28,8 +28,9 @@ logger = Logger(child=True)
 def samples_of(run: str, cell: str) -> tuple[list[SampleFile], list[str]]:
     """Return the sample files of a cell's fleet, and a sentence for each reason why others cannot be believed."""
     board = Board.of_cell(run, cell)
-    record = blackboard.get(board.fleet) or {"instances": []}
-    expected = set(record["instances"])
+    record = blackboard.get(board.fleet)
+    # A launch that failed half-way has instances, noted as resources, and no record: what they measured counts too.
+    expected = set(record["instances"] if record else ledger.instances(run, cell))
     files: list[SampleFile] = []
     refused: dict[str, list[str]] = {}
     for key, _ in blackboard.listing(board.instances):

@@ -1,7 +1,33 @@
 """One step of taking a file system down: instances, then their volumes, then the file system, then copies of it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from botocore.exceptions import ClientError
+
 from aws import backups, budgeting, fleets, inventory, ledger, storages, tags
 from aws.plans import file_system_of, plan_of
+
+
+@contextmanager
+def telling(run: str, file_system: str) -> Iterator[None]:
+    """Note in the table why a deletion does not go on, for Analyse run to say it; the error goes on its way."""
+    try:
+        yield
+    except Exception as error:
+        why = {"name": type(error).__name__, "message": str(error)}
+        with suppress(ClientError):  # the table may be what refuses
+            ledger.set_file_system(run, file_system, "failed", undeleted=why)
+        raise
+
+
+def warnings(run: str) -> list[str]:
+    """Say of each file system that could not be deleted why: the sweep that deletes it later does not know."""
+    return [
+        f"{row['file_system']}: not deleted with its cells, left to the sweep: {why['name']}: {why['message']}"
+        for row in ledger.file_systems(run)
+        if row["state"] == "failed" and (why := row.get("undeleted"))
+    ]
 
 
 def step(run: str, file_system: str) -> str:

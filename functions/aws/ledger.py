@@ -86,6 +86,16 @@ def resources(run: str) -> list[dict[str, Any]]:
     return list(_rows(run, "RESOURCE#"))
 
 
+def instances(run: str, cell: str) -> list[str]:
+    """Return the instances that were created for a cell."""
+    return [row["id"] for row in resources(run) if row["kind"] == "instance" and row.get("cell") == cell]
+
+
+def file_systems(run: str) -> list[dict[str, Any]]:
+    """Return the rows of the run's file systems."""
+    return list(_rows(run, "FS#"))
+
+
 def reserve(run: str, name: str, usd: float, budget_usd: float | None) -> bool:
     """Set money of the run's budget aside for a cell or file system; say whether the budget allows it.
 

@@ -2,14 +2,17 @@
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from function_events import RUN, load_event
 
+import analyse_run
 import check_deleted
 import check_file_system
 import create_file_system
 import delete_file_system
 import plan_matrix
-from aws import clock, ledger
+import reap
+from aws import blackboard, clock, deleting, ledger
 from matrix.errors import FileSystemLeftBehind, FileSystemTimeout
 
 EFS = "efs-elastic"
@@ -101,3 +104,32 @@ def test_a_file_system_that_does_not_go_away_is_an_error(planned, context, monke
 
     with pytest.raises(FileSystemLeftBehind, match="still there"):
         delete(context, check_deleted.handler, since=clock.now() - 3601)
+
+
+def test_why_a_file_system_could_not_be_deleted_is_told_though_a_sweep_deletes_it_later(planned, context, monkeypatch):
+    def refuse(_):
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "not you"}}, "DeleteFileSystem")
+
+    create(context)
+    with monkeypatch.context() as patched:
+        patched.setattr("aws.storages.efs.delete", refuse)
+        with pytest.raises(ClientError):
+            delete(context, delete_file_system.handler)
+    analyse_run.handler({"run": RUN}, context)
+    reap.handler({"run": RUN}, context)
+
+    summary = blackboard.get(f"runs/{RUN}/summary.json")
+    [warning] = [one for one in summary["warnings"] if one.startswith(f"{EFS}: not deleted with its cells")]
+    assert "(AccessDenied) when calling the DeleteFileSystem operation: not you" in warning
+
+
+def test_a_deletion_that_succeeds_at_last_leaves_no_warning(planned, context, monkeypatch):
+    create(context)
+    with monkeypatch.context() as patched:
+        patched.setattr("aws.storages.efs.delete", lambda _: False)
+        with pytest.raises(FileSystemLeftBehind):
+            delete(context, check_deleted.handler, since=clock.now() - 3601)
+    for _ in range(3):
+        delete(context, check_deleted.handler, since=clock.now())
+
+    assert deleting.warnings(RUN) == []
