@@ -27,7 +27,7 @@ LEAST_S = 1e-3
 def use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
     """Return the medians of one point: rates in units per second of one instance, shares from 0 to 1.
 
-    - `bytes_per_s`, `operations_per_s`, `files_per_s`: what the workload itself says it moved
+    - `bytes_per_s`, `operations_per_s`, `files_per_s`, `requests_per_s`: what the workload itself says it moved
     - `disk_…`, `nfs_…`: what the kernel passed to the disk, or asked of the NFS server
     - `cpu_share`, `steal_share`: of all processors; `worker_share`: of those that the workers can use at once
     - `…_allowance_exceeded_per_s`: packets that EC2 queued or dropped
@@ -62,8 +62,9 @@ def _of_work(sample: "Sample", seconds: float) -> Iterator[tuple[str, float]]:
     metrics, work = sample.metrics, sample.work
     if "iops" in metrics:
         yield "operations_per_s", metrics["iops"]
-    if "files_per_s" in metrics:
-        yield "files_per_s", metrics["files_per_s"]
+    for name in ("files_per_s", "requests_per_s"):
+        if name in metrics:
+            yield name, metrics[name]
     if "mb_per_s" in metrics:
         yield "bytes_per_s", metrics["mb_per_s"] * MB
     elif "mib_per_s" in metrics:

@@ -333,3 +333,16 @@ def test_metrics_that_cloudwatch_has_thrown_away_since_are_not_lost():
     after = bottleneck.refreshed(result, "aws", lambda *_: watched({"AWS/EBS VolumeIOPSExceededCheck": []}))
 
     assert after == result
+
+
+def test_a_fleet_that_asks_s3_as_often_as_a_prefix_answers_is_bound_by_its_requests():
+    said = found(measured(cell({"type": "s3"}, count=8), {"metrics": {"requests_per_s": 680.0}}))
+
+    assert said["name"] == "S3 requests of a prefix"
+    assert "5,440 of 5,500 IOPS" in said["evidence"]
+
+
+def test_what_an_instance_store_can_do_is_not_known():
+    said = found(measured(cell({"type": "instance-store"}), {"disk_write_operations": 30_000.0}))
+
+    assert said["name"] == "not known"

@@ -6,10 +6,12 @@ from html.parser import HTMLParser
 
 import pytest
 
+from matrix import cloudwatch
 from matrix.decision import decide
 from matrix.published import yocto_run
 from matrix.receipts import receipt
 from matrix.report import page, render, settled
+from matrix.report.charts.timeline import timelines
 from matrix.report.html import figure_of, table, tag
 from tests.unit.runs_for_reports import build_run, cell_of
 
@@ -309,3 +311,51 @@ def test_after_a_sweep_the_page_is_the_one_that_would_be_drawn_now():
     assert "the sweep after the run found nothing more" in found
     assert "still there" not in found
     assert found == render(swept, results=results, plan=planned)
+
+
+def dd_view(cloudwatch_document, emulated=False):
+    """The view of one dd cell whose samples last two minutes at 100 MB/s."""
+    storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
+    metric = {"unit": "MB/s", "higher_is_better": True, "primary": True, "n": 1, "expected_n": 1, "p50": 100.0}
+    columns = {"instance": ["i-1"], "repetition": [1], "started_at": [600.0], "ended_at": [720.0]}
+    point = {"id": "p01", "params": {}, "metrics": {"mb_per_s": metric}, "fleet": []}
+    cell = {
+        "id": "c", "file_system": "fs", "storage": storage | ({"emulated": True} if emulated else {}),
+        "workload": {"type": "dd"}, "fleet": {"instanceType": "m6i.large", "count": 1}, "state": "measured",
+        "points": [point],
+    }  # fmt: skip
+    result = cell | {"points": [point | {"samples": columns | {"metrics": {"mb_per_s": [100.0]}}}]}
+    summary = {"run": "r", "environment": "aws", "cells": [cell]}
+    return page.view_of(summary, results={"c": result | {"cloudwatch": cloudwatch_document}})
+
+
+def counted(*values, of=1):
+    """What CloudWatch counted of the bytes that a volume wrote, minute by minute."""
+    metric = cloudwatch.Metric("AWS/EBS", "VolumeWriteBytes", "Sum", "bytes")
+    points = [(600.0 + 60 * minute, value) for minute, value in enumerate(values)]
+    about = {"instances": ["i-1"], "of": of}
+    answers = [(cloudwatch.Query("q", metric, {"VolumeId": "vol-1"}), points)]
+    return cloudwatch.document(about, (600.0, 720.0), answers, read_at=9_999.0)
+
+
+def test_bytes_that_cloudwatch_counted_stand_in_the_throughput_over_time_with_the_limit():
+    (chart,) = timelines(dd_view(counted(6e9, 3e9)))
+
+    (watched,) = [one for one in chart.series if "CloudWatch" in one.name]
+    (limit,) = [one for one in chart.series if one.kind == "limit"]
+    assert list(watched.x) == [30.0, 90.0]
+    assert list(watched.y) == [100.0, 50.0]
+    assert list(limit.y) == [131.072, 131.072]
+    assert "Hollow: what CloudWatch counted" in chart.reads
+
+
+def test_what_cloudwatch_was_asked_for_in_part_is_not_drawn_as_the_whole():
+    (chart,) = timelines(dd_view(counted(6e9, of=200)))
+
+    assert not any("CloudWatch" in one.name for one in chart.series)
+
+
+def test_an_emulated_storages_limit_is_drawn_too():
+    (chart,) = timelines(dd_view(None, emulated=True))
+
+    assert [list(one.y) for one in chart.series if one.kind == "limit"] == [[131.072, 131.072]]

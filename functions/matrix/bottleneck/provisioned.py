@@ -51,7 +51,15 @@ NAMES = {
         "provision more iops for the file system",
         "raise throughputCapacityMBps",
     ),
+    # Of bytes S3 has no bound that a fleet reaches: those of the instances' network come first.
+    "s3": Names(
+        "S3 requests of a prefix",
+        "S3 throughput",
+        "spread the objects over more prefixes, or ask for larger ranges",
+        "",
+    ),
 }
+UNBOUNDED = frozenset({"s3"})
 OTHER = Names("storage IOPS", "storage throughput", "take a storage with more IOPS", "take a faster storage")
 
 
@@ -69,7 +77,8 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
         yield from _ceiling(
             evidence, names.operations, names.more_operations, operations, times, most_operations, "IOPS", 1.0
         )
-    yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, times, most_bytes, "MB/s", MB)
+    if evidence.kind not in UNBOUNDED:
+        yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, times, most_bytes, "MB/s", MB)
     if evidence.is_on_aws and evidence.kind == "efs":
         cap = _client_cap(evidence)
         advice = "spread the work over more instances, or mount with efs-utils 2.0 and elastic throughput (1,500 MiB/s)"
@@ -102,6 +111,8 @@ def _operations(evidence: Evidence, point: str, use: Mapping[str, float]) -> flo
         return _emulated_operations(evidence.emulation, evidence.params[point], use)
     if evidence.kind == "ebs":
         return usage.disk_operations(use)
+    if evidence.kind == "s3":
+        return use.get("requests_per_s")
     # What EFS and FSx limit are operations on their disks; requests come nearest to that from here.
     return usage.nfs_operations(use)
 

@@ -3,11 +3,21 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from matrix import cloudwatch
 from matrix.costs import storage_limits
+from matrix.emulation import MARK
 from matrix.rendering import quantity
 from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.charts.words import slug
 from matrix.report.view import Entry, View
+
+# What AWS counts of a storage's bytes, minute by minute.
+COUNTED = {
+    "ebs": ("AWS/EBS VolumeReadBytes", "AWS/EBS VolumeWriteBytes"),
+    "efs": ("AWS/EFS DataReadIOBytes", "AWS/EFS DataWriteIOBytes"),
+    "fsx-openzfs": ("AWS/FSx DataReadBytes", "AWS/FSx DataWriteBytes"),
+}
+BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
 
 
 def timelines(view: View) -> Iterator[Chart]:
@@ -21,12 +31,14 @@ def timelines(view: View) -> Iterator[Chart]:
             continue
         first = entries[0]
         if first.higher_is_better:
-            yield _rates_over_time(workload, fleet, name, first, list(cells.values())[:MOST_SERIES])
+            yield _rates_over_time(view, workload, fleet, name, first, list(cells.values())[:MOST_SERIES])
         else:
             yield _durations_over_time(workload, fleet, name, first, list(cells.values())[:MOST_SERIES])
 
 
-def _rates_over_time(workload: str, fleet: str, name: str, first: Entry, cells: list[list[Entry]]) -> Chart:
+def _rates_over_time(
+    view: View, workload: str, fleet: str, name: str, first: Entry, cells: list[list[Entry]]
+) -> Chart:  # fmt: skip
     series: list[Series] = []
     rows: list[Any] = []
     for of in cells:
@@ -35,7 +47,8 @@ def _rates_over_time(workload: str, fleet: str, name: str, first: Entry, cells: 
         series.append(Series(of[0].storage, x, y, "steps", of[0].style, hover=words, width=1.5))
         whole = {one["repetition"]: one for one in of[0].point.get("fleet") or []}
         rows += [(of[0].storage, one.label, rep, *_fleet_rate(one, rep)) for one in of for rep in whole]
-        found = storage_limits(of[0].cell["storage"], of[0].instances).get(first.unit)
+        series += _watched(view, of[0], begun)
+        found = _limit(of[0])
         peak = max((value for value in y if value is not None), default=0.0)
         # A limit far above what was reached would only flatten the curve; in the table it stands all the same.
         if found and found[0] <= 4 * peak:
@@ -46,7 +59,8 @@ def _rates_over_time(workload: str, fleet: str, name: str, first: Entry, cells: 
     return Chart(
         id=f"time-{slug(f'{workload}-{fleet}')}",
         title=f"{workload} on {fleet}: {first.unit} of the whole fleet over time",
-        reads=f"The sum over all instances that work at that moment; between points it is zero. {limits}".strip(),
+        reads=f"The sum over all instances that work at that moment; between points it is zero. {limits}"
+        f"{' Hollow: what CloudWatch counted in that minute.' if any(one.is_hollow for one in series) else ''}".strip(),
         x_title="seconds since the first start of the cell",
         y_title=first.unit,
         series=series,
@@ -57,9 +71,34 @@ def _rates_over_time(workload: str, fleet: str, name: str, first: Entry, cells: 
 
 
 def _limit_words(cells: list[list[Entry]], unit: str) -> str:
-    found = {of[0].storage: storage_limits(of[0].cell["storage"], of[0].instances).get(unit) for of in cells}
+    found = {of[0].storage: _limit(of[0]) for of in cells}
     told = [f"{storage} {quantity(one[0], unit)} ({one[1]})" for storage, one in found.items() if one]
     return f"The most that the storage gives on AWS, dash-dotted where it is near: {'; '.join(told)}." if told else ""
+
+
+def _limit(entry: Entry) -> tuple[float, str] | None:
+    """The most that a fleet gets from its storage, in the unit of the chart, with its name."""
+    storage = {key: value for key, value in entry.cell["storage"].items() if key != MARK}
+    return storage_limits(storage, entry.instances).get(entry.unit)
+
+
+def _watched(view: View, entry: Entry, begun: float) -> Iterator[Series]:
+    """The bytes that AWS itself counted in each minute, where CloudWatch was asked for all of a cell's resources."""
+    kept = (view.results.get(entry.cell["id"]) or {}).get("cloudwatch")
+    names, scale = COUNTED.get(str(entry.cell["storage"].get("type")), ()), BYTES_PER.get(entry.unit)
+    if not kept or scale is None or len(kept["resources"]["instances"]) < kept["resources"]["of"]:
+        return
+    moved: dict[float, float] = {}
+    for series in (one for name in names for one in cloudwatch.values(kept, name)):
+        for at, value in series:
+            # Drawn in the middle of its minute.
+            middle = round(at + series.period_s / 2 - begun, 3)
+            moved[middle] = moved.get(middle, 0.0) + value / series.period_s / scale
+    if moved:
+        x = sorted(moved)
+        words = [f"{entry.storage}, CloudWatch<br>{quantity(moved[at], entry.unit)}" for at in x]
+        yield Series(f"{entry.storage}, CloudWatch", x, [moved[at] for at in x], "dots", entry.style, hover=words,
+                     is_hollow=True)  # fmt: skip
 
 
 def _fleet_rate(entry: Entry, repetition: int) -> tuple[Any, Any]:
