@@ -52,7 +52,10 @@ def attend(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> d
             raise JobInvalid(f"s3://{bucket.name}/{key} is not there, or the instance's role may not read it")
         job = parse(body, session.identity.instance_id, session.userid)
         interrupts.set_deadline(job.deadline_at)
-        session.run(job)
+        if job.kind == "bake":
+            session.bake(job)
+        else:
+            session.run(job)
     except (AgentError, Interruption) as err:
         failure = {"error": err.name, "message": str(err)}
         log.error("%s: %s", err.name, err)

@@ -40,6 +40,10 @@ class ToolMissing(AgentError):
     """A program that a point needs, or the agent's boto3, is not installed and could not be installed."""
 
 
+class ProvisionFailed(AgentError):
+    """A package or container image that the instance shall have could not be installed, pulled or built."""
+
+
 class ToolFailed(AgentError):
     """A program ended with a non-zero status."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class Step:
 class Job:
     """The checked job."""
 
-    kind: str  # measure | populate
+    kind: str  # measure | populate | bake
     run: str
     cell: str
     environment: str  # aws | local
@@ -53,6 +53,7 @@ class Job:
     steps: tuple[Step, ...]
     instances: int = 1  # of the fleet, this one included
     emulation: dict[str, Any] | None = None  # the known truth of a storage that is only played; None: measured
+    provisions: dict[str, Any] = field(default_factory=dict)  # what the machine shall have
 
     @property
     def is_own_storage(self) -> bool:
@@ -92,6 +93,7 @@ def parse(body: bytes, instance_id: str, userid: str = "") -> Job:
         steps=tuple(_steps(document, params)),
         instances=max(1, int(document.get("instances") or 1)),
         emulation=document.get("emulation"),
+        provisions=document.get("provisions") or {},
     )
 
 
@@ -106,10 +108,10 @@ def _steps(document: dict[str, Any], params: dict[str, dict[str, Any]]) -> list[
 def _lent_to(mount: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """The mount with this instance's own names in its path or prefix."""
     own = dict(mount)
-    for field in ("path", "prefix"):
+    for place in ("path", "prefix"):
         for written, name in names.items():
-            if field in own:
-                own[field] = own[field].replace(written, name)
+            if place in own:
+                own[place] = own[place].replace(written, name)
     return own
 
 
@@ -139,18 +141,16 @@ def _problems(document: Any) -> list[str]:
     ]
     if wrong:
         return wrong
-    return [
-        *_header_problems(document),
-        *_mount_problems(document["mount"]),
-        *_point_problems(document),
-        *_emulation_problems(document),
-    ]
+    problems = [*_header_problems(document), *_mount_problems(document["mount"]), *_provision_problems(document)]
+    if document["kind"] == "bake":
+        return problems
+    return [*problems, *_point_problems(document), *_emulation_problems(document)]
 
 
 def _header_problems(document: dict[str, Any]) -> list[str]:
     problems = []
-    if document["kind"] not in ("measure", "populate"):
-        problems.append(f"kind: {document['kind']!r} is neither 'measure' nor 'populate'")
+    if document["kind"] not in ("measure", "populate", "bake"):
+        problems.append(f"kind: {document['kind']!r} is none of 'measure', 'populate', 'bake'")
     problems += [
         f"{field}: {document[field]!r} must be 1 to 128 of A-Z a-z 0-9 . _ : -, not beginning with . or -"
         for field in ("run", "cell")
@@ -164,6 +164,7 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
 
 def _mount_problems(mount: dict[str, Any]) -> list[str]:
     needs = {
+        "root": (),
         "ebs": ("devices", "fstype"),
         "instance-store": ("fstype",),
         "nfs": ("source", "options"),
@@ -179,6 +180,18 @@ def _mount_problems(mount: dict[str, Any]) -> list[str]:
     if kind == "directory" and not missing and not Path(mount["path"]).is_absolute():
         return [f"mount.path: {mount['path']!r} is not absolute"]
     return missing
+
+
+def _provision_problems(document: dict[str, Any]) -> list[str]:
+    wanted = document.get("provisions") or {}
+    if not isinstance(wanted, dict):
+        return [f"provisions: {wanted!r} is no object"]
+    return [
+        f"provisions.{name}: {wanted[name]!r} is no list of names"
+        for name in ("tools", "packages", "containers")
+        # A name that begins with a dash would be an option of the package manager.
+        if not all(isinstance(one, str) and one[:1].isalnum() for one in wanted.get(name, []))
+    ]
 
 
 def _point_problems(document: dict[str, Any]) -> list[str]:

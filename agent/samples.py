@@ -28,6 +28,7 @@ class Setting:
     userid: str
     host: dict[str, Any]
     mounted: Mounted
+    prepared: dict[str, Any]  # what was installed at boot, in how many seconds, until when (epoch seconds)
     calibration: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -68,6 +69,7 @@ def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
         "mount": setting.mounted.describe(),
         **({"emulation": job.emulation} if job.emulation else {}),
         "calibration": setting.calibration,
+        "prepared": setting.prepared,
         "samples": [{**one, "emulated": True} for one in samples] if job.emulation else samples,
     }
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent import caches, calibration, counters, host, mounts, samples, tools, workloads
+from agent import caches, calibration, counters, host, mounts, provisions, samples, workloads
 from agent.barrier import Barrier, sleep_until
 from agent.heartbeat import Heartbeat
 from agent.workspace import Workspaces
@@ -35,6 +35,7 @@ class Session:
         self._blackboard, self._log = blackboard, log
         self._samples: list[dict[str, Any]] = []
         self._barrier: Barrier | None = None
+        self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # what is being done, for failed.json
 
     @property
@@ -53,19 +54,33 @@ class Session:
         if job.barrier:
             self._barrier = Barrier(self._blackboard, job.barrier.poll_s, job.barrier.timeout_s)
         try:
-            self._require_tools(job)
+            self._prepared = self._provide(job)
             with mounts.attached(job.mount, self._log) as mounted:
-                setting = samples.Setting(job, self.identity, self.userid, host.describe(), mounted)
+                setting = samples.Setting(job, self.identity, self.userid, host.describe(), mounted, self._prepared)
                 self._take_samples(setting, heartbeat)
             heartbeat.say("done", **self.place())
         finally:
             heartbeat.stop()
 
-    def _require_tools(self, job: Job) -> None:
+    def bake(self, job: Job) -> None:
+        """Install everything, and leave a machine that can be copied."""
+        heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
+        try:
+            heartbeat.say("preparing")
+            provisions.provide(job.provisions, job.may_administer, self._log)
+            if job.may_administer:
+                provisions.seal(self._log)
+            heartbeat.say("done")
+        finally:
+            heartbeat.stop()
+
+    def _provide(self, job: Job) -> dict[str, Any]:
+        """Install what is missing, before anything is mounted; when that was done and what it was."""
         names = set(mounts.tools(job.mount))
         for step in job.steps:
             names |= workloads.tools(job.workload["type"], step.params)
-        tools.require(names, job.may_administer, self._log)
+        wanted = {**job.provisions, "tools": sorted(names | set(job.provisions.get("tools", [])))}
+        return {**provisions.provide(wanted, job.may_administer, self._log), "at": time.time()}
 
     def _take_samples(self, setting: samples.Setting, heartbeat: Heartbeat) -> None:
         job = setting.job

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Building the EFS mount helper takes a small instance some minutes; a fleet has 15 to become ready.
 INSTALL_TIMEOUT_S = 600
+# A fresh cloud image has no package lists.
+UPDATE = ["apt-get", "update", "-q"]
 # As its README has it; the release is the first since 2.3.1 that Ubuntu 22.04's Rust 1.75 builds (its issue 303).
 BUILD_EFS_UTILS = """
 export HOME=/root
@@ -160,13 +162,27 @@ def install_commands(names: list[str]) -> list[list[str]]:
     """The command lines that install the tools with this distribution's package manager."""
     known = [TOOLS[name] for name in names if name in TOOLS]
     if find("dnf"):
-        return [["dnf", "install", "-y", "-q", *packages] for packages in amazon_packages(known)]
+        commands: list[list[str]] = []
+        for packages in amazon_packages(known):
+            commands += package_commands(packages)
+        return commands
     if find("apt-get") and known:
         packages = sorted({tool.debian for tool in known if not tool.debian_build})
         builds = [list(tool.debian_build) for tool in known if tool.debian_build]
-        # A fresh cloud image has no package lists.
-        update = ["apt-get", "update", "-q"]
-        return [update, *([["apt-get", "install", "-y", "-q", *packages]] if packages else []), *builds]
+        return [*(package_commands(packages) or [UPDATE]), *builds]
+    return []
+
+
+def package_commands(packages: list[str]) -> list[list[str]]:
+    """The command lines that install packages by their own names."""
+    if not packages:
+        return []
+    if find("dnf"):
+        return [["dnf", "install", "-y", "-q", *packages]]
+    if find("apt-get"):
+        # The system may be updating itself.
+        wait = ["-o", f"DPkg::Lock::Timeout={INSTALL_TIMEOUT_S}"]
+        return [UPDATE, ["apt-get", *wait, "install", "-y", "-q", *packages]]
     return []
 
 

@@ -15,6 +15,9 @@ def reap(
     run: Annotated[
         str | None, typer.Option("--run", metavar="RUN", help="Only what belongs to this run (stopped or not).")
     ] = None,
+    images: Annotated[
+        bool, typer.Option("--images", help="Baked machine images and their snapshots, which no other sweep touches.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be deleted.")] = False,
     local: options.Local = False,
     stack: options.Stack = None,
@@ -24,13 +27,16 @@ def reap(
     """Delete what runs have left behind, and list it.
 
     Instances, volumes and file systems that belong to no running run or are past their deadline. Reap also runs by
-    itself, after each run and on a schedule. Exit code 1 when something remains.
+    itself, after each run and on a schedule. Exit code 1 when something remains. With --images: baked machine images
+    and their snapshots, which are kept for later runs; only when no run is running.
 
     Example: matrix reap --run builds-20261120-101500-4f
     """
     # Never guessed: someone who wants to stop paying for a run on AWS must not be answered by a local cloud.
     service = Service(deployment.find(local=local, stack=stack, region=region))
-    answer = service.reap(run, dry_run=dry_run)
+    if images and run:
+        raise CommandError("--images takes away the images of all runs", "leave out --run")
+    answer = service.reap(run, dry_run=dry_run, images=images)
     if as_json:
         typer.echo(json.dumps(answer, indent=2))
     else:
@@ -38,8 +44,10 @@ def reap(
     if answer.get("remaining"):
         if as_json:
             raise typer.Exit(ExitCode.FAILED)
-        again = f"matrix reap {f'--run {run} ' if run else ''}{service.deployment.flag}"
-        raise CommandError(f"{len(answer['remaining'])} of them remain", f"in a minute again: `{again}`")
+        what = "--images " if images else f"--run {run} " if run else ""
+        when = "when no run is running" if answer.get("waits_for_runs") else "in a minute"
+        again = f"{when} again: `matrix reap {what}{service.deployment.flag}`"
+        raise CommandError(f"{len(answer['remaining'])} of them remain", again)
 
 
 def _show(answer: dict[str, Any], dry_run: bool) -> None:

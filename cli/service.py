@@ -125,9 +125,10 @@ class Service:
 
     # --- clean-up -----------------------------------------------------------------------------------------------------
 
-    def reap(self, run: str | None, *, dry_run: bool = False) -> dict[str, Any]:
-        """Let Reap delete what belongs to a run, or whatever is past its deadline: what was deleted, what remains."""
-        event = {**({"run": run} if run else {}), **({"dryRun": True} if dry_run else {})}
+    def reap(self, run: str | None, *, dry_run: bool = False, images: bool = False) -> dict[str, Any]:
+        """Let Reap delete what belongs to a run, all that is past its deadline, or images: what went, what remains."""
+        asked = {"run": run, "dryRun": dry_run, "images": images}
+        event = {name: value for name, value in asked.items() if value}
         name = self.deployment.outputs["ReapFunctionName"]
         answer = self.deployment.client("lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode())
         said: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}")

@@ -5,7 +5,7 @@ from functools import partial
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import launching, ledger
+from aws import images, launching, ledger
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import cell_of, plan_of
@@ -29,7 +29,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         cell=cell,
         purpose=cell["id"],
         fleet=cell["fleet"],
-        resource_id=event["resource_id"],
+        boot=images.booted(plan, cell),
+        mount=launching.mount_of(cell, event["resource_id"]),
         job=partial(measuring_job, gate_margin_s=environment().gate_margin_s),
     )
     ledger.set_cell(run, cell["id"], "waiting")

@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import launching, ledger
+from aws import images, launching, ledger
 from aws.plans import cell_of, file_system_of, plan_of
 from matrix.jobs import populating_job
 from matrix.keys import Board
@@ -26,7 +26,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         purpose="cache",
         # On-demand and beside the file system: no measured fleet, and an interruption would cost all its cells.
         fleet={"instanceType": cell["fleet"]["instanceType"], "count": 1, "placement": "same-az"},
-        resource_id=event["resource_id"],
+        boot=images.booted(plan, cell),
+        mount=launching.mount_of(cell, event["resource_id"]),
         job=lambda **facts: populating_job(file_system=name, **facts),
     )
     return {"state": "populating", "poll_s": cell["poll_s"]}

@@ -13,9 +13,15 @@ logger = Logger()
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Sweep one run ({"run": …}, or the event that its execution ended) or all of them ({}).
 
-    Answers what was deleted and what remains: file systems take minutes, so ask again until nothing remains.
+    {"images": true} takes baked images away instead, which no other sweep touches. Answers what was deleted and what
+    remains: file systems take minutes, so ask again until nothing remains.
     """
+    is_dry_run = event.get("dryRun", False)
+    if event.get("images"):
+        swept = reaping.sweep_images(is_dry_run=is_dry_run)
+        logger.info("swept images", **swept)
+        return swept
     run = event.get("run") or event.get("detail", {}).get("name")
-    swept = reaping.sweep(only_run=run, is_dry_run=event.get("dryRun", False), now=now())
+    swept = reaping.sweep(only_run=run, is_dry_run=is_dry_run, now=now())
     logger.info("swept", **swept)
     return swept

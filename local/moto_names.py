@@ -56,6 +56,7 @@ NAMES = {
     "moto.dynamodb.responses": ["DynamoHandler.call_action"],
     "moto.backends": ["list_of_moto_modules"],
     "moto.ec2.models.elastic_block_store": ["EBSBackend.describe_snapshots"],
+    "moto.ec2.models.amis": ["AmiBackend.create_image", "Ami"],
     "moto.ec2.models.instances": [
         "Instance.add_block_device",
         "Instance.terminate",
@@ -88,6 +89,7 @@ NAMES = {
     "moto.s3.responses": ["S3Response._key_response", "S3Response._bucket_response"],
     "moto.scheduler.models": ["scheduler_backends"],
     "moto.server": ["ThreadedMotoServer"],
+    "moto.ssm.models": ["ParameterDict._check_loading_status", "Parameter"],
     "moto.stepfunctions.models": [
         "StateMachine.create_from_cloudformation_json",
         "StateMachine.update_from_cloudformation_json",

@@ -123,6 +123,7 @@ class Cloud:
             events,
             file_systems,
             iam,
+            images,
             instances,
             lambda_runtime,
             metadata,
@@ -138,6 +139,7 @@ class Cloud:
         dynamodb.install()
         cloudformation.install(endpoint)
         file_systems.install(self._workdir / "storage" / "file-systems")
+        images.install()
 
         runtime = lambda_runtime.LambdaRuntime(starter, endpoint, self._workdir, credentials.environment, injected)
         runtime.install()

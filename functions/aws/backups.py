@@ -114,7 +114,8 @@ def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
         for page in client("ec2").get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=[one]):
             for snapshot in page["Snapshots"]:
                 name = snapshot["SnapshotId"]
-                if name not in seen:
+                is_kept = tags.IMAGE in tags.as_mapping(snapshot.get("Tags", []))  # of an image that a run has baked
+                if name not in seen and not is_kept:
                     seen.add(name)
                     yield Copy(
                         SNAPSHOT, name, snapshot.get("VolumeId", ""), _epoch(snapshot["StartTime"]),

@@ -23,6 +23,18 @@ def admit_file_system(run: str, plan: dict[str, Any], file_system: dict[str, Any
     _admit(run, plan, _file_system_name(name), needs_s=shortest_s, needs_usd=file_system["reserve_usd"])
 
 
+def admit_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
+    """Set the worst case of baking an image aside. Raises DeadlinePassed or OverBudget where it may not begin."""
+    _admit(run, plan, _image_name(image), needs_s=image["expected_s"], needs_usd=image["reserve_usd"])
+
+
+def settle_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
+    """Replace an image's reservation by what its builder has cost until now; nothing if an earlier run baked it."""
+    of_it = {"file_system": receipts.BUILDERS, "cell": image["id"]}
+    own = [row for row in ledger.resources(run) if of_it.items() <= row.items()]
+    ledger.settle(run, _image_name(image), receipts.cost_usd(own, plan, now()))
+
+
 def _admit(run: str, plan: dict[str, Any], name: str, *, needs_s: float, needs_usd: float) -> None:
     refusal = too_late(name, needs_s=needs_s, now=now(), deadline_at=plan["deadline_at"])
     if refusal:
@@ -63,6 +75,10 @@ def _hours_of_cell(run: str, cell: str, now: float) -> float:
     row = ledger.cell_row(run, cell)
     started_at = row.get("started_at")
     return 0.0 if started_at is None else (float(row.get("finished_at", now)) - float(started_at)) / 3600
+
+
+def _image_name(image: dict[str, Any]) -> str:
+    return f"image {image['id']}"
 
 
 def _cell_name(cell: str) -> str:

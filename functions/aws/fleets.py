@@ -4,7 +4,6 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -36,25 +35,17 @@ _SPOT = {
 }
 # Here and not in the launch template: mappings in a request may replace the template's, and then the image's own,
 # unencrypted one would count.
-ROOT_VOLUME: dict[str, Any] = {
-    "DeviceName": "/dev/xvda",
-    "Ebs": {"VolumeType": "gp3", "Encrypted": True, "DeleteOnTermination": True},
-}
+_ROOT_VOLUME: dict[str, Any] = {"VolumeType": "gp3", "Encrypted": True, "DeleteOnTermination": True}
 ALIVE = ("pending", "running", "stopping", "stopped", "shutting-down")
 
 
-def architecture(instance_type: str) -> str:
-    """Return `arm64` or `x86_64`, as EC2 says of the instance type."""
-    answer = client("ec2").describe_instance_types(InstanceTypes=[instance_type])
-    supported = answer["InstanceTypes"][0]["ProcessorInfo"]["SupportedArchitectures"]
-    return "arm64" if "arm64" in supported else "x86_64"
+@dataclass(frozen=True)
+class Boot:
+    """What an instance boots, and whether it is still there, stopped, when it has done its job."""
 
-
-@cache
-def image(arch: str) -> str:
-    """Return the id of the newest Amazon Linux 2023 image, from the public parameter that AWS keeps."""
-    name = f"/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-{arch}"
-    return client("ssm").get_parameter(Name=name)["Parameter"]["Value"]
+    image_id: str
+    root_device: str
+    is_kept_when_done: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +58,7 @@ class Launched:
 
 def launch(
     *, plan: Mapping[str, Any], file_system: str, cell: str, storage: dict[str, Any], fleet: Mapping[str, Any],
-    user_data: str, root_gib: int = ROOT_VOLUME_GIB,
+    user_data: str, boot: Boot, root_gib: int = ROOT_VOLUME_GIB,
 ) -> Launched:  # fmt: skip
     """Launch a fleet where its placement says. Calling it again yields the same instances, and none twice.
 
@@ -78,7 +69,9 @@ def launch(
     count, instance_type = fleet["count"], fleet["instanceType"]
     least = placing.least(fleet.get("quorum"), count)
     launching = _Launching(
-        request=_request(tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, root_gib),
+        request=_request(
+            tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, boot, root_gib
+        ),
         scope=f"{plan['run']}/{file_system}/{cell}",
         has_quorum=least < count,
     )
@@ -100,10 +93,10 @@ def launch(
 
 def _request(
     resource_tags: list[dict[str, str]], storage: dict[str, Any], fleet: Mapping[str, Any], user_data: str,
-    root_gib: int,
+    boot: Boot, root_gib: int,
 ) -> dict[str, Any]:  # fmt: skip
     """What all calls of a launch have in common."""
-    mappings = [ROOT_VOLUME | {"Ebs": ROOT_VOLUME["Ebs"] | {"VolumeSize": root_gib}}]
+    mappings = [{"DeviceName": boot.root_device, "Ebs": _ROOT_VOLUME | {"VolumeSize": root_gib}}]
     if storage["type"] == "ebs":
         mappings += ebs.block_devices(storage)
     kinds = ["instance", "volume", "network-interface"]
@@ -111,11 +104,12 @@ def _request(
         kinds.append("spot-instances-request")
     return {
         "LaunchTemplate": {"LaunchTemplateId": os.environ["LAUNCH_TEMPLATE_ID"], "Version": "$Latest"},
-        "ImageId": image(architecture(fleet["instanceType"])),
+        "ImageId": boot.image_id,
         "InstanceType": fleet["instanceType"],
         "UserData": user_data,
         "BlockDeviceMappings": mappings,
         "TagSpecifications": [{"ResourceType": kind, "Tags": resource_tags} for kind in kinds],
+        **({"InstanceInitiatedShutdownBehavior": "stop"} if boot.is_kept_when_done else {}),
         **({"InstanceMarketOptions": _SPOT} if fleet.get("spot") else {}),
     }
 

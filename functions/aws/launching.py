@@ -6,6 +6,8 @@ from typing import Any
 from aws import blackboard, fleets, inventory, ledger, storages
 from aws.clock import now
 from aws.environment import environment
+from aws.fleets import Boot
+from aws.plans import image_of
 from matrix.jobs import user_data
 from matrix.keys import Board
 from matrix.pace import BOOT_ALLOWANCE_S
@@ -16,16 +18,18 @@ WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
 
 def launch(
     *, plan: dict[str, Any], board: Board, cell: dict[str, Any], purpose: str, fleet: dict[str, Any],
-    resource_id: str | None, job: Callable[..., dict[str, Any]],
+    boot: Boot, mount: dict[str, Any], job: Callable[..., dict[str, Any]],
 ) -> None:  # fmt: skip
     """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch."""
     if blackboard.get(board.fleet):
         return
-    mount = _mount(cell, resource_id)
     environ = environment()
     document = job(
         run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
     )  # fmt: skip
+    # Of the tools the agent knows itself which its cell needs; a builder's job names those of all cells.
+    recipe = image_of(plan, cell["image"])["recipe"]
+    document.setdefault("provisions", {name: recipe[name] for name in ("packages", "containers", "dockerfile")})
     # Past the run's deadline the sweep ends the instances; until then they shall have uploaded what they have.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     blackboard.put_if_absent(board.job, document)
@@ -37,6 +41,7 @@ def launch(
         cell=purpose,
         storage=cell["storage"],
         fleet=fleet,
+        boot=boot,
         user_data=user_data(
             bucket=environ.bucket,
             agent_key=plan["agent_key"],
@@ -61,8 +66,14 @@ def launch(
     )
 
 
-def _mount(cell: dict[str, Any], resource_id: str | None) -> dict[str, Any]:
-    """How an instance gets at the storage. The local cloud lends a folder instead: all that is different there."""
+def root_mount() -> dict[str, Any]:
+    """Return the mount of an instance that works on its own root volume; locally that is a folder that ends with it."""
+    root = environment().local_mount_root
+    return {"kind": "directory", "path": f"{root}/volumes/{{instance_id}}"} if root else {"kind": "root"}
+
+
+def mount_of(cell: dict[str, Any], resource_id: str | None) -> dict[str, Any]:
+    """Return how an instance gets at the storage. The local cloud lends a folder instead: all that differs there."""
     root = environment().local_mount_root
     if not root or not storages.is_lent(cell["storage"]):
         return storages.of(cell["storage"]).mount(resource_id, cell["storage"])

@@ -21,6 +21,11 @@ def file_system_of(plan: dict[str, Any], file_system: str) -> dict[str, Any]:
     return next(one for one in plan["file_systems"] if one["id"] == file_system)
 
 
+def image_of(plan: dict[str, Any], image: str) -> dict[str, Any]:
+    """Return the plan's entry of one machine image."""
+    return next(one for one in plan["images"] if one["id"] == image)
+
+
 def cell_of(plan: dict[str, Any], cell: str) -> dict[str, Any]:
     """Return the plan's entry of one cell."""
     return next(one for one in plan["cells"] if one["id"] == cell)

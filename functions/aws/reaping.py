@@ -9,7 +9,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError
 
-from aws import backups, executions, fleets, ledger, receipts, tags
+from aws import backups, executions, fleets, images, ledger, receipts, tags
 from aws.clients import client
 from aws.storages import efs, fsx_openzfs, s3
 
@@ -55,6 +55,29 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, An
         # A table or bucket that refuses: the next sweep makes the receipt, and what this one deleted stays deleted.
         logger.exception("no receipt yet", reason=str(error))
     return {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
+
+
+def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:
+    """Take baked images and their snapshots away; while any run is running they stay, as it may launch from them."""
+    pages = (
+        client("stepfunctions")
+        .get_paginator("list_executions")
+        .paginate(stateMachineArn=os.environ["STATE_MACHINE_ARN"], statusFilter="RUNNING")
+    )
+    is_any_running = any(page["executions"] for page in pages)
+    deleted: list[dict[str, str]] = []
+    remaining: list[dict[str, str]] = []
+    for image in images.all_baked():
+        is_gone = not is_dry_run and not is_any_running and _delete(_leftover_of(image))
+        parts = [("image", image.id), *(("image-snapshot", one) for one in image.snapshots)]
+        (deleted if is_gone else remaining).extend(
+            {"kind": kind, "id": one, "run": image.made_by} for kind, one in parts
+        )
+    return {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run, "waits_for_runs": is_any_running}
+
+
+def _leftover_of(image: images.Baked) -> Leftover:
+    return Leftover("image", image.id, {}, lambda: images.deregister(image) is None)
 
 
 def _delete(leftover: Leftover) -> bool:

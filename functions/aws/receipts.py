@@ -37,8 +37,9 @@ def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def still_there(receipt: dict[str, Any]) -> list[dict[str, str]]:
-    """Return the resources of a receipt that are not known to be gone."""
-    return [{"kind": one["kind"], "id": one["id"]} for one in receipt["resources"] if one["gone_at"] is None]
+    """Return the resources of a receipt that are not known to be gone and not kept on purpose."""
+    open_ones = (one for one in receipt["resources"] if one["gone_at"] is None and not one["kept"])
+    return [{"kind": one["kind"], "id": one["id"]} for one in open_ones]
 
 
 def after_sweep(run: str, remaining: int) -> None:

@@ -9,6 +9,9 @@ DEADLINE = "storage-matrix:deadline"
 OWNER = "storage-matrix:owner"
 FILE_SYSTEM = "storage-matrix:file-system"
 CELL = "storage-matrix:cell"
+# Images and their snapshots outlive their run on purpose, so they carry neither its tag nor a deadline.
+IMAGE = "storage-matrix:image"
+MADE_BY = "storage-matrix:made-by"
 
 
 def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) -> list[dict[str, str]]:
@@ -23,6 +26,12 @@ def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) 
     }
     if cell:
         pairs[CELL] = cell
+    return [{"Key": key, "Value": value} for key, value in pairs.items()]
+
+
+def image_tags(plan: Mapping[str, Any], name: str, fingerprint: str) -> list[dict[str, str]]:
+    """Return the tags of a baked image and its snapshots; by the fingerprint later runs find it."""
+    pairs = {"Name": name, IMAGE: fingerprint, MADE_BY: plan["run"], OWNER: plan["owner"]}
     return [{"Key": key, "Value": value} for key, value in pairs.items()]
 
 

@@ -41,6 +41,10 @@ class FileSystemLeftBehind(StorageMatrixError):
     """A file system or an instance of it is still there after the time that its deletion may take."""
 
 
+class ImageFailed(StorageMatrixError):
+    """A machine image could not be made, so nothing that boots it is measured."""
+
+
 class CacheFailed(StorageMatrixError):
     """The instance that fills the cache ended without having filled it."""
 

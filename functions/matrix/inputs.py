@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields import InputModel, Name
 from matrix.fleets import Fleet, FleetAxis
+from matrix.images import Image
 from matrix.keys import RUN_PATTERN
 from matrix.storages import Storage
 from matrix.workloads import Workload
@@ -62,6 +63,8 @@ class Matrix(InputModel):
     """Workloads to run on each."""
     fleet: Annotated[list[FleetAxis], Field(min_length=1, max_length=MOST_ENTRIES)]
     """Fleets to run them with."""
+    image: Image | None = None
+    """What the instances boot: operating system, packages, baked or not; Amazon Linux 2023, not baked, unless given."""
     include: Annotated[list[Inclusion], Field(default=[], max_length=MOST_ENTRIES)]
     """Cells to add, each with storage, workload and fleet in full."""
     exclude: Annotated[list[Selector], Field(default=[], max_length=MOST_ENTRIES)]

@@ -25,11 +25,17 @@ export AWS_DEFAULT_REGION={region}
 shutdown -h +"$WATCHDOG_MINUTES"
 trap 'shutdown -h now' EXIT
 
-# Amazon Linux 2023 and Ubuntu both carry boto3 as a package, neither has it installed.
+# Ubuntu updates itself after each boot: that would hold the lock of the packages, and disturb what is measured.
+if command -v apt-get >/dev/null; then
+  systemctl disable --now apt-daily.timer apt-daily-upgrade.timer unattended-upgrades.service
+  systemctl stop apt-daily.service apt-daily-upgrade.service
+fi 2>/dev/null
+# Amazon Linux 2023 and Ubuntu both carry boto3 as a package, neither has it installed; a baked image has.
 if ! python3 -c 'import boto3' 2>/dev/null; then
-  dnf install -y python3-boto3 || {{
-    apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y python3-boto3
-  }}
+  if command -v dnf >/dev/null; then dnf install -y python3-boto3; else
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update && apt-get -o DPkg::Lock::Timeout=300 install -y python3-boto3
+  fi
 fi
 install -d -m 700 /opt/storage-matrix
 cd /opt/storage-matrix || exit 1
@@ -105,6 +111,22 @@ def populating_job(
         "points": cell["points"][:1],
         "steps": [],
     }
+
+
+def baking_job(
+    *, run: str, cell: dict[str, Any], mount: dict[str, Any], bucket: str, environment: str, now: float,
+    recipe: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """Return the job of the one instance from which a machine image is made: install what the recipe says."""
+    return _job(
+        run=run,
+        cell=cell,
+        mount=mount,
+        bucket=bucket,
+        environment=environment,
+        now=now,
+        prefix=Board.of_image(run, cell["id"]).prefix,
+    ) | {"kind": "bake", "instances": 1, "barrier": None, "points": [], "steps": [], "provisions": recipe}
 
 
 def _job(

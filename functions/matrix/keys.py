@@ -12,6 +12,11 @@ def run_key(run: str, name: str) -> str:
     return f"runs/{run}/{name}"
 
 
+def booted_image_key(run: str, image: str) -> str:
+    """Key of the document that says which machine image an image of the plan is in this run."""
+    return f"runs/{run}/booted/{image}.json"
+
+
 def agent_key(sha256: str) -> str:
     """Key of the agent's zip, named by its content."""
     return f"agents/{sha256}.pyz"
@@ -33,10 +38,20 @@ class Board:
         """The board of the instance that fills a file system's cache."""
         return cls(f"runs/{run}/caches/{file_system}/")
 
+    @classmethod
+    def of_image(cls, run: str, image: str) -> "Board":
+        """The board of the instance from which an image is made."""
+        return cls(f"runs/{run}/images/{image}/")
+
     @property
     def job(self) -> str:
         """What the agents shall do."""
         return f"{self.prefix}job.json"
+
+    @property
+    def recipe(self) -> str:
+        """Which base image a machine image is made from, and the fingerprint of both."""
+        return f"{self.prefix}recipe.json"
 
     @property
     def fleet(self) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from matrix.images import PlannedImage
 from matrix.pricing import CellRates, Cost
 
 Document = dict[str, Any]
@@ -17,6 +18,7 @@ class PlannedCell:
     storage: Document
     workload: Document
     fleet: Document
+    image: str  # id of what its instances boot
     points: list[Document]
     steps: list[Document]
     expected_s: float
@@ -45,6 +47,7 @@ class PlannedCell:
             "storage": self.storage,
             "workload": self.workload,
             "fleet": self.fleet,
+            "image": self.image,
             "points": self.points,
             "steps": self.steps,
             "expected_s": round(self.expected_s, 1),
@@ -97,6 +100,7 @@ class Plan:
     seed: int
     cells: list[PlannedCell]
     file_systems: list[PlannedFileSystem]
+    images: list[PlannedImage]
     instances: int
     instance_hours: float
     expected_s: float
@@ -120,6 +124,7 @@ class Plan:
             **({"emulated": True} if self.is_emulated else {}),
             "cells": [cell.to_document() for cell in self.cells],
             "file_systems": [one.to_document() for one in self.file_systems],
+            "images": [one.to_document() for one in self.images],
             "totals": {
                 "cells": len(self.cells),
                 **({"taken_over": taken_over} if taken_over else {}),

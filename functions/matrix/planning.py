@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from matrix import images, needed_tools
 from matrix.emulation import marked, marked_slug, truth
 from matrix.expansion import Combination, expand, fingerprint
+from matrix.images import Image, PlannedImage
 from matrix.inputs import Matrix
 from matrix.naming import cell_id, unique_slugs
 from matrix.pace import (
@@ -69,6 +71,7 @@ class _Cell:
     id: str
     file_system: str
     repetitions: int
+    os: str
     is_emulated: bool = False
     earlier: Earlier = field(default_factory=lambda: Earlier(None))
 
@@ -88,7 +91,12 @@ class _Cell:
         """What tells that an earlier run has measured the very same."""
         one = self.combination
         parts = (self.storage, one.workload.to_document(), one.fleet.to_document())
-        return sameness(*parts, self.points, self.repetitions)
+        return sameness(*parts, self.points, self.repetitions, self.image)
+
+    @property
+    def image(self) -> str:
+        """Id of the image that its instances boot."""
+        return f"{self.os}-{self.combination.fleet.architecture}"
 
     @cached_property
     def footprints(self) -> list[Footprint]:
@@ -160,26 +168,30 @@ def plan(
             warnings.append(
                 {"path": "repetitions", "value": matrix.repetitions, "message": f"{file_system.id}: {message}"}
             )
-    expected_s = makespan_s([one.expected_s for one in file_systems], matrix.max_concurrent_file_systems)
+    planned_images = _images(matrix, named, book)
+    baking_s = max((images.BAKE_S.expected for one in planned_images if one.is_baked), default=0.0)
+    expected_s = makespan_s([one.expected_s for one in file_systems], matrix.max_concurrent_file_systems) + baking_s
     fresh = [cell for cell in planned_cells if not cell.taken_from]
     deadline_s = _run_deadline_s(matrix, groups, planned_cells)
     if deadline_s < expected_s:
         message = f"the run is expected to take {expected_s / 3600:.1f} h; what is not measured by then is given up"
         warnings.append({"path": "deadlineHours", "value": matrix.deadline_hours, "message": message})
     cost = sum((one.cost for one in planned_cells), Cost()) + sum((one.cost for one in file_systems), Cost())
+    cost += sum((one.cost for one in planned_images), Cost())
     warnings += book.warnings()
     return Plan(
         name=matrix.name,
         seed=seed,
         cells=planned_cells,
         file_systems=file_systems,
+        images=planned_images,
         instances=sum(cell.fleet["count"] for cell in fresh),
         instance_hours=sum(cell.fleet["count"] * cell.expected_s for cell in fresh) / 3600,
         expected_s=expected_s + AROUND_THE_RUN_S / 30,
         deadline_s=deadline_s,
         cost=cost,
         is_emulated=matrix.emulate,
-        assumptions=assumptions(matrix, book, {one.storage["type"] for one in file_systems}),
+        assumptions=assumptions(matrix, book, {one.storage["type"] for one in file_systems}, planned_images),
         warnings=warnings,
     )
 
@@ -206,8 +218,28 @@ def _named_cells(matrix: Matrix) -> list[_Cell]:
     for one in combinations:
         file_system, workload = storage_ids[id(one.storage)], workload_ids[id(one.workload)]
         id_ = cell_id(file_system, workload, one.fleet.slug)
-        cells.append(_Cell(one, id_, file_system, matrix.repetitions, matrix.emulate))
+        os = (matrix.image or Image()).os
+        cells.append(_Cell(one, id_, file_system, matrix.repetitions, os, matrix.emulate))
     return cells
+
+
+def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[PlannedImage]:
+    """Return what the cells that are still to be measured boot: one image for each architecture."""
+    image = matrix.image or Image()
+    by_architecture: dict[str, list[_Cell]] = {}
+    for cell in _fresh(cells):
+        by_architecture.setdefault(cell.combination.fleet.architecture, []).append(cell)
+    found = []
+    for architecture, ones in by_architecture.items():
+        tools: set[str] = set()
+        for one in ones:
+            storage, workload = one.combination.storage, one.combination.workload
+            params = [point["params"] for point in one.points]
+            tools |= needed_tools.of_cell(storage.to_document(), workload.to_document(), params)
+        named = (getattr(one.combination.workload, "container", None) for one in ones)
+        recipe = images.recipe(image, architecture, tools, [name for name in named if name])
+        found.append(images.planned(recipe, book, is_baked=image.bake))
+    return found
 
 
 def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], str] = str) -> dict[int, str]:
@@ -310,6 +342,7 @@ def _plan_cell(
         storage=cell.storage,
         workload=one.workload.to_document(),
         fleet=one.fleet.to_document() | {"architecture": one.fleet.architecture},
+        image=cell.image,
         points=cell.points,
         steps=cell.steps(seed, is_random=is_random),
         expected_s=expected_s,
@@ -370,10 +403,13 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
         filling_s = max(populate_s(cell.combination.workload) for cell in group) if storage.is_shared else 0.0
         most_s = CREATE_AND_DELETE_MOST_S[storage.type] + 900 + WORK_FACTOR * filling_s
         durations_s.append(most_s + sum(deadline_of[cell.id] for cell in group))
-    return math.ceil(makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + AROUND_THE_RUN_S)
+    baking_s = images.BAKE_S.high if matrix.image and matrix.image.bake and durations_s else 0.0
+    return math.ceil(makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S)
 
 
-def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> list[str]:
+def assumptions(
+    matrix: Matrix, book: PriceBook, storage_types: set[str], planned_images: Sequence[PlannedImage]
+) -> list[str]:
     """Return what the estimates rest on, in words."""
     lines = [
         f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {LEAST_BILLED_S} s",
@@ -389,6 +425,12 @@ def assumptions(matrix: Matrix, book: PriceBook, storage_types: set[str]) -> lis
         lines.append(
             f"Spot costs {low:.0%} (low), {expected:.0%} (expected) or {high:.0%} (high) of on-demand: its price"
             " changes, is not asked for, and never exceeds on-demand"
+        )
+    kept = next((one.kept_month for one in planned_images if one.is_baked), None)
+    if kept:
+        lines.append(
+            f"baking an image takes {images.BAKE_S.expected / 60:.0f} minutes of one instance, unless it is there;"
+            f" it is kept, for {kept.low:.2f} to {kept.high:.2f} USD a month each, until `matrix reap --images`"
         )
     if "efs" in storage_types:
         lines.append("creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -297,11 +297,18 @@ class CellRates:
 
 def cell_rates(book: PriceBook, instance_type: str, storage: Storage, root_gib: int = ROOT_VOLUME_GIB) -> CellRates:
     """Return what one instance of a cell, its root volume and, with EBS, the volume it measures cost per hour."""
-    hour = Amount.exactly(HOUR_S)
+    rates = machine_rates(book, instance_type, root_gib)
+    if not isinstance(storage, EbsStorage):
+        return rates
+    return replace(rates, data_volume_hour=volumes_cost(book, storage, 1, Amount.exactly(HOUR_S)).expected)
+
+
+def machine_rates(book: PriceBook, instance_type: str, root_gib: int = ROOT_VOLUME_GIB) -> CellRates:
+    """Return what one instance and its root volume cost per hour."""
     return CellRates(
         instance_hour=book.instance_hour(instance_type).usd + book.price("public_ipv4_hour").usd,
         root_volume_hour=book.price("ebs_gp3_gib_month").usd * root_gib * HOUR_S / MONTH_S,
-        data_volume_hour=volumes_cost(book, storage, 1, hour).expected if isinstance(storage, EbsStorage) else 0.0,
+        data_volume_hour=0.0,
     )
 
 

@@ -20,15 +20,19 @@ class Earlier:
 
 
 def sameness(
-    storage: Document, workload: Document, fleet: Document, points: Sequence[Document], repetitions: int
+    storage: Document, workload: Document, fleet: Document, points: Sequence[Document], repetitions: int, image: str
 ) -> str:
-    """Return a hash that is equal for cells that measure the same: their ids alone may mean something else by now."""
+    """Return a hash that is equal for cells that measure the same: their ids alone may mean something else by now.
+
+    The image counts by its operating system; whether it was baked changes nothing that is measured.
+    """
     measured = [
         storage,
         workload,
         {key: value for key, value in fleet.items() if key != "architecture"},
         points,
         repetitions,
+        image,
     ]
     return hashlib.sha256(json.dumps(measured, sort_keys=True).encode()).hexdigest()
 
@@ -49,7 +53,9 @@ def earlier_cells(
     found: dict[str, Earlier] = {}
     for cell in plan["cells"]:
         repetitions = max(step["repetition"] for step in cell["steps"])
-        same = sameness(cell["storage"], cell["workload"], cell["fleet"], cell["points"], repetitions)
+        # Before images could be chosen, every instance ran Amazon Linux 2023.
+        image = cell.get("image") or f"al2023-{cell['fleet']['architecture']}"
+        same = sameness(cell["storage"], cell["workload"], cell["fleet"], cell["points"], repetitions, image)
         result = result_of(cell["id"]) or {}
         if result.get("state") == "measured":
             found[same] = Earlier(result.get("taken_from") or {"run": run, "cell": cell["id"]})

@@ -30,7 +30,7 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
 
     said = str(caught.value)
     for part in (
-        "kind: 'guess' is neither 'measure' nor 'populate'",
+        "kind: 'guess' is none of 'measure', 'populate', 'bake'",
         "run: '../../etc' must be",
         "barrier: {'poll_s': 0} needs poll_s and timeout_s above 0",
         "mount.options: missing for kind 'nfs'",
@@ -75,11 +75,14 @@ def test_another_program_called_parallel_is_not_gnu_parallel(fake_tool, bin_fold
         tools.require(["parallel"], may_install=False, log=LOG)
 
 
+APT_GET = ["apt-get", "-o", "DPkg::Lock::Timeout=600"]
+
+
 @pytest.mark.parametrize(
     ("manager", "expected"),
     [
         ("dnf", [["dnf", "install", "-y", "-q", *of] for of in (["fio", "nfs-utils"], ["spal-release"], ["parallel"])]),
-        ("apt-get", [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "fio", "nfs-common", "parallel"]]),
+        ("apt-get", [["apt-get", "update", "-q"], [*APT_GET, "install", "-y", "-q", "fio", "nfs-common", "parallel"]]),
         ("none", []),
     ],
 )

@@ -24,7 +24,7 @@ def reaps(monkeypatch):
             def __init__(self, found):
                 self.deployment = found
 
-            def reap(self, run, *, dry_run):
+            def reap(self, run, *, dry_run, images=False):
                 asked.append((run, dry_run))
                 return said
 

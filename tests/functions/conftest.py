@@ -7,7 +7,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from aws import clients, fleets, ledger, network, observing, plans
+from aws import clients, images, ledger, network, observing, plans
 
 
 class Context:
@@ -28,7 +28,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
         monkeypatch.setenv(name, "us-east-1")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
-        edges = (clients.client, clients.impatient_client, ledger._table, plans.plan_of, fleets.image)
+        edges = (clients.client, clients.impatient_client, ledger._table, plans.plan_of, images.newest)
         for cached in (*edges, network.availability_zone, observing.instance_limits):
             cached.cache_clear()
         made = _make_stack()

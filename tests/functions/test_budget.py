@@ -47,7 +47,8 @@ def first_cell(plan, file_system=EFS):
 def launch(plan, cell, **changes):
     facts = {"file_system": cell["file_system"], "cell": cell["id"], "storage": cell["storage"]}
     fleet = {"instanceType": "m6i.large", "count": 2}
-    return fleets.launch(plan=plan, fleet=fleet, user_data="x", **(facts | changes)).instances
+    boot = fleets.Boot("ami-12c6146b", "/dev/xvda")
+    return fleets.launch(plan=plan, fleet=fleet, user_data="x", boot=boot, **(facts | changes)).instances
 
 
 def money(run=RUN):

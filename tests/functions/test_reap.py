@@ -25,6 +25,7 @@ def launch(run, deadline_at):
     plan = {"run": run, "deadline_at": deadline_at, "owner": "me"}
     return fleets.launch(
         plan=plan, file_system="ebs", cell="c", storage={"type": "efs"}, user_data="x",
+        boot=fleets.Boot("ami-12c6146b", "/dev/xvda"),
         fleet={"instanceType": "m6i.large", "count": 1},
     ).instances  # fmt: skip
 
@@ -103,7 +104,7 @@ def test_the_event_of_an_ended_execution_sweeps_that_run_only(stack, context, ru
 
 def test_resources_without_our_tags_are_never_touched(stack, context, running):
     boto3.client("efs").create_file_system(CreationToken="theirs")
-    boto3.client("ec2").run_instances(ImageId=fleets.image("x86_64"), MinCount=1, MaxCount=1)
+    boto3.client("ec2").run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1)
 
     assert sweep(context) == {"deleted": [], "remaining": [], "dry_run": False}
 

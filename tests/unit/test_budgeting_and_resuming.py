@@ -20,7 +20,7 @@ def test_what_is_set_aside_adds_up_to_the_worst_case_of_the_plan(storage, worklo
         matrix(storage=storage, workload=workload, fleet=[{"instanceType": "m6i.large", "count": counts}])
     ).to_document()
 
-    reserved = sum(one["reserve_usd"] for kind in ("cells", "file_systems") for one in document[kind])
+    reserved = sum(one["reserve_usd"] for kind in ("cells", "file_systems", "images") for one in document[kind])
 
     assert reserved == pytest.approx(document["totals"]["cost_usd"]["high"], abs=0.0005 * (len(document["cells"]) + 3))
 

@@ -9,6 +9,7 @@ import pytest
 
 from matrix import storages, workloads
 from matrix.fleets import FleetAxis
+from matrix.images import Image
 from matrix.inputs import Inclusion, Matrix, Objective, Selector
 from matrix.planning import plan
 from matrix.scenario import read_matrix
@@ -27,6 +28,7 @@ EVENTS = [
 SECTIONS = {
     "## The matrix": Matrix,
     "### `objective`": Objective,
+    "### `image`": Image,
     "### `exclude`": Selector,
     "### `include`": Inclusion,
     "## Fleets": FleetAxis,

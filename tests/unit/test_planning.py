@@ -30,7 +30,7 @@ def test_a_plan_has_the_shape_that_all_others_read():
     assert set(document_) >= {"schema", "name", "seed", "cells", "file_systems", "totals", "assumptions", "warnings"}
     cell = document_["cells"][0]
     assert set(cell) == {
-        "id", "file_system", "storage", "workload", "fleet", "points", "steps",
+        "id", "file_system", "storage", "workload", "fleet", "image", "points", "steps",
         "expected_s", "ready_within_s", "deadline_s", "poll_s", "root_volume_gib", "cost_usd", "reserve_usd",
         "metered_usd", "rates_usd",
     }  # fmt: skip

@@ -27,6 +27,7 @@ from matrix.rendering.sentences import (
     ENVIRONMENT_NOTES,
     decision_sentences,
     error_text,
+    gone_text,
     receipt_sentence,
     told_warnings,
 )
@@ -179,7 +180,7 @@ def _receipt_row(one: dict[str, Any]) -> list[str]:
         f"`{one['id']}`",
         _inline(one["cell"] or one["file_system"] or ABSENT),
         instant(one["created_at"]),
-        "**still there**" if one["gone_at"] is None else instant(one["gone_at"]),
+        f"**{gone_text(one)}**" if one["gone_at"] is None else gone_text(one),
         _inline(one["verified"] or ABSENT),
         number(one["hours"]),
         ABSENT if one["cost_usd"] is None else f"{one['cost_usd']:.4f}",

@@ -36,14 +36,33 @@ def error_text(error: dict[str, Any] | None) -> str:
 def receipt_sentence(receipt: dict[str, Any]) -> str:
     """Say what a run created, whether all of it is gone, and what it cost by the price book."""
     totals, sweep = receipt["totals"], receipt["sweep"]
-    if receipt["is_complete"]:
+    kept = _kept_sentence(totals)
+    if receipt["is_complete"] and kept:
+        state = f"{totals['gone']} gone, {totals['kept']} kept, and the sweep after the run found nothing more"
+    elif receipt["is_complete"]:
         state = "all gone, and the sweep after the run found nothing more"
     elif sweep:
         state = f"{totals['gone']} gone; the sweep at {instant(sweep['at'])} left {sweep['remaining']}"
     else:
         state = f"{totals['gone']} gone; the sweep after the run completes this"
     cost = f"{totals['resources_usd']:.4f} USD by the hour and {totals['metered_usd']:.4f} USD by use"
-    return f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}."
+    return f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}.{kept}"
+
+
+def _kept_sentence(totals: dict[str, Any]) -> str:
+    """Say what was kept on purpose, at what price and how to end it; '' if nothing was."""
+    if not totals.get("kept"):
+        return ""
+    month = totals["kept_usd_month"]
+    price = f", for {month['low']:.2f} to {month['high']:.2f} USD a month" if month else ""
+    return f" Baked images and their snapshots are kept for later runs{price}; `matrix reap --images` takes them away."
+
+
+def gone_text(one: dict[str, Any]) -> str:
+    """Say when a resource of a receipt was gone, or that it is still there, or kept."""
+    if one["gone_at"] is not None:
+        return instant(one["gone_at"])
+    return "kept" if one.get("kept") else "still there"
 
 
 def all_warnings(summary: Summary) -> list[str]:

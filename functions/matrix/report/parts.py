@@ -17,6 +17,7 @@ from matrix.rendering import (
     direction,
     error_text,
     figure,
+    gone_text,
     instant,
     interval,
     point_labels,
@@ -211,7 +212,7 @@ def receipt(view: View, found: Document | None) -> Markup:
     listed = sorted(found["resources"], key=lambda one: (one["gone_at"] is not None, -(one["cost_usd"] or 0.0)))
     rows = [
         (one["kind"], one["id"], one["cell"] or one["file_system"] or ABSENT, instant(one["created_at"]),
-         "still there" if one["gone_at"] is None else instant(one["gone_at"]), one["verified"] or ABSENT,
+         gone_text(one), one["verified"] or ABSENT,
          figure_of(one["hours"]), figure_of(one["cost_usd"]))
         for one in listed[:MOST_RECEIPT_ROWS]
     ]  # fmt: skip

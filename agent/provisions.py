@@ -1,0 +1,103 @@
+"""What a machine shall have before anything is prepared: programs, packages, container images.
+
+Already there on a baked image; else installed at boot, long before the first sample.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import tools
+from agent.errors import ProvisionFailed
+
+if TYPE_CHECKING:
+    import logging
+
+# A container image of some GiB, on an instance whose network may be slow.
+TIMEOUT_S = 1_800
+BUILT = "storage-matrix/build"
+END_OF_OUTPUT = 2_000
+
+
+def provide(wanted: dict[str, Any], may_install: bool, log: logging.Logger) -> dict[str, Any]:
+    """Install what is missing; return what that was and how many seconds it took.
+
+    Raises ToolMissing or ProvisionFailed. Where the machine is not ours to change (the local cloud's instances are
+    processes on somebody's own) programs must be there, and packages and containers are taken as theirs to have.
+    """
+    began, before = time.monotonic(), set(filter(tools.is_present, wanted.get("tools", [])))
+    tools.require(wanted.get("tools", []), may_install, log)
+    installed = [name for name in wanted.get("tools", []) if name not in before]
+    if may_install:
+        installed += _packages(list(wanted.get("packages", [])), log)
+        installed += _containers(list(wanted.get("containers", [])), wanted.get("dockerfile"), log)
+    return {"installed": installed, "seconds": time.monotonic() - began}
+
+
+def seal(log: logging.Logger) -> None:
+    """Make the machine fit to be copied: no package caches, no identity of its own. Its agent is fetched anew."""
+    for command in (["dnf", "clean", "all"], ["apt-get", "clean"]):
+        if tools.find(command[0]):
+            _run(command, log)
+    # An empty file, not none: systemd then gives each copy an id of its own at its first boot.
+    Path("/etc/machine-id").write_text("")
+    os.sync()
+
+
+def _packages(names: list[str], log: logging.Logger) -> list[str]:
+    absent = [name for name in names if not _is_installed(name)]
+    if absent:
+        for command in tools.package_commands(absent):
+            _run(command, log)
+    return absent
+
+
+def _is_installed(name: str) -> bool:
+    command = ["rpm", "-q", name] if tools.find("rpm") else ["dpkg", "-s", name]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
+
+
+def _containers(names: list[str], dockerfile: str | None, log: logging.Logger) -> list[str]:
+    if not names and not dockerfile:
+        return []
+    tools.require(["docker"], True, log)
+    _run(["systemctl", "start", "docker"], log)
+    absent = [name for name in names if not _has_image(name)]
+    for name in absent:
+        _run(["docker", "pull", "--quiet", name], log)
+    return absent + (_built(dockerfile, log) if dockerfile else [])
+
+
+def _has_image(name: str) -> bool:
+    return subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False).returncode == 0  # noqa: S603, S607
+
+
+def _built(dockerfile: str, log: logging.Logger) -> list[str]:
+    """Build the image, unless one from the very same Dockerfile is there."""
+    name = f"{BUILT}:{hashlib.sha256(dockerfile.encode()).hexdigest()[:12]}"
+    if _has_image(name):
+        return []
+    _run(["docker", "build", "--quiet", "--tag", name, "--tag", BUILT, "-"], log, given=dockerfile)
+    return [name]
+
+
+def _run(command: list[str], log: logging.Logger, given: str | None = None) -> None:
+    log.info("providing: %s", " ".join(command))
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        said = subprocess.run(  # noqa: S603
+            command, input=given, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, env=env,
+            check=False,
+        )  # fmt: skip
+    except FileNotFoundError as err:
+        raise ProvisionFailed(f"{command[0]} is not installed") from err
+    except subprocess.TimeoutExpired as err:
+        raise ProvisionFailed(f"'{' '.join(command)}' did not end within {TIMEOUT_S} s") from err
+    if said.returncode != 0:
+        end = said.stderr[-END_OF_OUTPUT:].strip()
+        raise ProvisionFailed(f"'{' '.join(command)}' ended with {said.returncode}: {end}")

@@ -1,0 +1,120 @@
+"""Bake an image: find it, or launch one instance, let its agent install everything, and make the image of it."""
+
+from typing import Any
+
+from aws import blackboard, budgeting, fleets, images, inventory, launching, ledger, watching
+from aws.clock import now
+from aws.plans import image_of, plan_of
+from matrix.errors import ImageFailed, StorageMatrixError
+from matrix.images import fingerprint
+from matrix.jobs import baking_job
+from matrix.keys import Board, booted_image_key
+from matrix.pace import BOOT_ALLOWANCE_S
+from matrix.polling import named
+from matrix.pricing import ROOT_VOLUME_GIB
+from matrix.receipts import BUILDERS
+
+Document = dict[str, Any]
+
+
+def begin(run: str, image: str) -> str:
+    """Return `baked` if the image is there, else `baking` with its builder launched; a second call launches nothing.
+
+    OverBudget or DeadlinePassed is raised before anything exists.
+    """
+    plan = plan_of(run)
+    planned = image_of(plan, image)
+    board = Board.of_image(run, image)
+    base = images.newest(planned["base_parameter"])
+    recipe = {"base_image_id": base, "fingerprint": fingerprint(planned["recipe"], base), "since": now()}
+    blackboard.put_if_absent(board.recipe, recipe)
+    recipe = blackboard.get(board.recipe)
+    state = _adopt(plan, planned, images.find(recipe["fingerprint"]), recipe)
+    if state != "absent":
+        return "baked" if state == "baked" else "baking"
+    budgeting.admit_image(run, plan, planned)
+    launching.launch(
+        plan=plan,
+        board=board,
+        # What a job of a cell says of the cell; the builder has no storage but its own root volume.
+        cell={
+            "id": image, "image": image, "file_system": BUILDERS, "storage": {"type": "image"},
+            "workload": {"type": "image"}, "points": [], "deadline_s": planned["deadline_s"],
+            "ready_within_s": BOOT_ALLOWANCE_S, "root_volume_gib": ROOT_VOLUME_GIB,
+        },
+        purpose=image,
+        fleet={"instanceType": planned["builder"], "count": 1, "placement": "spread"},
+        boot=fleets.Boot(recipe["base_image_id"], planned["root_device"], is_kept_when_done=True),
+        mount=launching.root_mount(),
+        job=lambda **facts: baking_job(recipe=planned["recipe"], **facts),
+    )  # fmt: skip
+    return "baking"
+
+
+def check(run: str, image: str) -> str:
+    """Return `baked` or `baking`, and do the next step: image of the finished builder, end of the builder.
+
+    Raises ImageFailed with the builder's own words where it cannot come to an image any more.
+    """
+    plan = plan_of(run)
+    planned = image_of(plan, image)
+    board = Board.of_image(run, image)
+    recipe = blackboard.get(board.recipe)
+    found = images.find(recipe["fingerprint"])
+    state = _adopt(plan, planned, found, recipe)
+    if found and found.state not in ("available", "pending"):
+        images.deregister(found)  # its name shall be free for another attempt
+        if found.made_by == run:
+            why = found.reason or "no reason given"
+            raise ImageFailed(f"{image}: EC2 could not make {found.id} of its builder ({found.state}: {why})")
+    if state == "baked":
+        fleets.terminate(fleets.of_file_system(run, BUILDERS, image))
+        budgeting.settle_image(run, plan, planned)
+        return state
+    if now() > recipe["since"] + planned["deadline_s"]:
+        raise ImageFailed(f"{image} was not baked within {planned['deadline_s']:.0f} s: {state}")
+    if state == "pending" or blackboard.get(board.fleet) is None:
+        return "baking"
+    _make_image(plan, planned, recipe, board)
+    return "baking"
+
+
+def discard(run: str) -> str:
+    """End the builders of a run, and return `gone` once none is left, else `discarding`."""
+    builders = fleets.of_file_system(run, BUILDERS)
+    fleets.terminate(builders)
+    return "discarding" if builders or inventory.verify(run, file_system=BUILDERS) else "gone"
+
+
+def _adopt(plan: Document, planned: Document, found: images.Baked | None, recipe: Document) -> str:
+    """Note an available image for the run; return `baked`, `pending`, or `absent` where there is none of use."""
+    if found is None or found.state not in ("available", "pending"):
+        return "absent"
+    if found.state == "pending":
+        return "pending"
+    blackboard.put(
+        booted_image_key(plan["run"], planned["id"]),
+        {"image_id": found.id, "baked": True, "baked_by": found.made_by, "snapshots": found.snapshots, **recipe},
+    )
+    if found.made_by == plan["run"]:
+        facts = {"file_system": BUILDERS, "cell": planned["id"], "kept": True}
+        for kind, name in [("image", found.id), *(("image-snapshot", one) for one in found.snapshots)]:
+            ledger.record_resource(plan["run"], kind, name, **facts)
+    return "baked"
+
+
+def _make_image(plan: Document, planned: Document, recipe: Document, board: Board) -> None:
+    """Make the image once the builder's agent is done and the builder has stopped: its disk is at rest then."""
+    try:
+        watched = watching.watch(board)
+    except StorageMatrixError as error:
+        raise ImageFailed(f"{planned['id']}: {type(error).__name__}: {error}") from error
+    if watched.progress.state != "finished":
+        return
+    [builder] = watched.fleet.instances
+    state = fleets.states([builder]).get(builder)
+    if state == "terminated":
+        raise ImageFailed(f"{planned['id']}: its builder {named([builder])} was terminated before the image was made")
+    if state == "stopped":
+        name = f"storage-matrix-{planned['id']}-{recipe['fingerprint'][:12]}"
+        images.create(plan, builder, name, recipe["fingerprint"])

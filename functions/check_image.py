@@ -1,0 +1,14 @@
+"""Check image: make the image once its builder is done, and end the builder once the image is there."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import baking
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Answer `baked` or `baking`; a builder that failed, or an image that EC2 could not make, is an ImageFailed."""
+    return {"image": event["image"], "state": baking.check(event["run"], event["image"])}

@@ -1,0 +1,14 @@
+"""Discard image: end the builders of a run whose image could not be baked, and see them gone."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import baking
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Answer `discarding` or `gone`; found by tag, so a launch that crashed half-way is covered too."""
+    return {"state": baking.discard(event["run"])}

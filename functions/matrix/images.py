@@ -1,0 +1,152 @@
+"""Machine images: what instances boot, what is put on it, and what tells one baked image from another.
+
+Baked or not, an instance gets the same things; a baked image has them when it boots, another one installs them before
+its first step is prepared. Neither time is inside a sample.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.fields import InputModel
+from matrix.pricing import (
+    ROOT_VOLUME_GIB,
+    Amount,
+    CellRates,
+    Cost,
+    PriceBook,
+    instances_cost,
+    machine_rates,
+)
+
+Os = Literal["al2023", "ubuntu-22.04"]
+Architecture = Literal["arm64", "x86_64"]
+Document = dict[str, Any]
+
+# Public parameters in which Amazon and Canonical keep the id of their newest image in each region.
+_PARAMETERS: dict[tuple[str, str], str] = {
+    ("al2023", "x86_64"): "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64",
+    ("al2023", "arm64"): "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-arm64",
+    ("ubuntu-22.04", "x86_64"): "/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id",
+    ("ubuntu-22.04", "arm64"): "/aws/service/canonical/ubuntu/server/22.04/stable/current/arm64/hvm/ebs-gp2/ami-id",
+}
+_ROOT_DEVICES = {"al2023": "/dev/xvda", "ubuntu-22.04": "/dev/sda1"}
+# Any small instance of the architecture that regions have; 8 GiB are enough to build a container image.
+_BUILDERS = {"x86_64": "m6i.large", "arm64": "m6g.large"}
+# Packages 2 minutes, container images 5, the snapshot of some GiB 5: guesses, with ample room at the end.
+BAKE_S = Amount(300.0, 720.0, 3_600.0)
+POLL_S = 30
+# What an image keeps of its 20 GiB: Amazon Linux has 2 GiB, Ubuntu 3, container images are the rest.
+_KEPT_GIB = Amount(2.0, 5.0, float(ROOT_VOLUME_GIB))
+
+PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.+_-]{0,99}$")]
+ContainerName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][A-Za-z0-9._:/@-]{0,254}$")]
+
+
+class Image(InputModel):
+    """What the instances boot, and what is installed on them beside the tools of the workloads."""
+
+    os: Os = "al2023"
+    """Operating system: the newest Amazon Linux 2023 or Ubuntu 22.04, for arm64 or x86-64 by the instance type."""
+    bake: bool = False
+    """Make a machine image once with all that is installed, and keep it for later runs; else each instance installs."""
+    packages: Annotated[list[PackageName], Field(max_length=100, examples=[["gcc", "make"]])] = Field(default=[])
+    """Packages of the operating system to install beside those that the workloads need."""
+    containers: Annotated[list[ContainerName], Field(max_length=20, examples=[["debian:12"]])] = Field(default=[])
+    """Container images to pull (Docker)."""
+    dockerfile: Annotated[str | None, Field(max_length=16_000, examples=["FROM debian:12\nRUN apt-get update"])] = None
+    """Container image to build from this Dockerfile, without a context; it is named storage-matrix/build."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is put on an image."""
+
+    os: str
+    architecture: str
+    tools: tuple[str, ...]
+    packages: tuple[str, ...]
+    containers: tuple[str, ...]
+    dockerfile: str | None
+
+    @property
+    def id(self) -> str:
+        """Readable id, unique within a matrix."""
+        return f"{self.os}-{self.architecture}"
+
+    def to_document(self) -> Document:
+        """Return the recipe as JSON."""
+        return {
+            "os": self.os,
+            "architecture": self.architecture,
+            "tools": list(self.tools),
+            "packages": list(self.packages),
+            "containers": list(self.containers),
+            "dockerfile": self.dockerfile,
+        }
+
+
+def recipe(image: Image, architecture: str, tools: Iterable[str], containers: Iterable[str]) -> Recipe:
+    """Return the recipe of an image for the workloads that need these tools and container images."""
+    return Recipe(
+        os=image.os,
+        architecture=architecture,
+        tools=tuple(sorted(set(tools))),
+        packages=tuple(sorted(set(image.packages))),
+        containers=tuple(sorted({*image.containers, *containers})),
+        dockerfile=image.dockerfile,
+    )
+
+
+def fingerprint(document: Document, base_image_id: str) -> str:
+    """Return what is the same for images made from the same recipe and base image, and differs otherwise."""
+    text = json.dumps([document, base_image_id], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class PlannedImage:
+    """An image that cells boot; if it is baked, at most once."""
+
+    recipe: Recipe
+    is_baked: bool
+    cost: Cost  # nothing where an earlier run has baked it; in the worst case an hour
+    rates: CellRates
+    kept_month: Cost  # of its snapshot, as long as it is kept
+
+    @property
+    def id(self) -> str:
+        """The recipe's id."""
+        return self.recipe.id
+
+    def to_document(self) -> Document:
+        """Return the image as JSON."""
+        return {
+            "id": self.id,
+            "bake": self.is_baked,
+            "recipe": self.recipe.to_document(),
+            "base_parameter": _PARAMETERS[self.recipe.os, self.recipe.architecture],
+            "root_device": _ROOT_DEVICES[self.recipe.os],
+            "builder": _BUILDERS[self.recipe.architecture],
+            "expected_s": BAKE_S.expected if self.is_baked else 0.0,
+            "deadline_s": BAKE_S.high,
+            "poll_s": POLL_S,
+            "cost_usd": self.cost.to_document(),
+            "reserve_usd": round(self.cost.high, 4),
+            "rates_usd": self.rates.to_document(),
+            "kept_usd_month": self.kept_month.to_document(),
+        }
+
+
+def planned(one: Recipe, book: PriceBook, *, is_baked: bool) -> PlannedImage:
+    """Return what a run does for an image, and what that costs."""
+    builder = _BUILDERS[one.architecture]
+    each_s = Amount(0.0, BAKE_S.expected, BAKE_S.high)
+    cost = instances_cost(book, builder, 1, each_s) if is_baked else Cost()
+    # One that is there already costs nothing, not even the least that EC2 bills.
+    kept = book.price("ebs_snapshot_gib_month").of(_KEPT_GIB) if is_baked else Cost()
+    return PlannedImage(one, is_baked, Cost(0.0, cost.expected, cost.high), machine_rates(book, builder), kept)

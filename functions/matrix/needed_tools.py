@@ -1,0 +1,35 @@
+"""The programs that a cell needs and a fresh machine image lacks. The agent installs them; a baked image has them.
+
+The agent's own modules have the last word on what they call; a test holds this table against them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+_OF_STORAGE = {
+    "ebs": {"mkfs.xfs"},
+    "instance-store": {"mkfs.xfs", "mdadm"},  # how many disks there are, only the instance knows
+    "efs": {"mount.nfs"},
+    "fsx-openzfs": {"mount.nfs"},
+}
+_OF_CLIENT = {"crt": {"awscrt"}, "mountpoint": {"mount-s3"}}  # of an S3 bucket
+_OF_WORKLOAD = {"fio": {"fio"}, "yocto": {"docker"}}
+# By the `tool` of a point, whatever the workload; the agent's own engines need none.
+_OF_TOOL = {
+    "parallel": {"parallel"},
+    "rsync": {"rsync"},
+    "fpsync": {"fpsync", "rsync"},
+    "cp+parallel": {"parallel"},
+    "fpart+cpio+parallel": {"fpart", "parallel", "cpio"},
+}
+
+
+def of_cell(storage: Mapping[str, Any], workload: Mapping[str, Any], points: list[Mapping[str, Any]]) -> set[str]:
+    """Return the names of the programs that a storage, a workload and its points' parameters (documents) need."""
+    found = _OF_STORAGE.get(storage["type"], set()) | _OF_WORKLOAD.get(workload["type"], set())
+    found |= {"mdadm"} if storage.get("raid0") else set()
+    found |= {"mount.efs"} if storage.get("tls") or storage.get("iam") else set()
+    found |= _OF_CLIENT.get(str(storage.get("client")), set())
+    for point in points:
+        found |= _OF_TOOL.get(str(point.get("tool")), set())
+    return found

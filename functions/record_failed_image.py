@@ -1,0 +1,30 @@
+"""Record failed image: say why no cell could be measured. Nothing but the builder was created until then."""
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws import analysing, ledger
+from aws.failures import readable
+from aws.plans import cell_of, plan_of
+from matrix.admission import skipped
+
+logger = Logger()
+
+
+@logger.inject_lambda_context
+def handler(event: dict, _context: LambdaContext) -> dict:
+    """Write a failed result for each cell, skipped ones where baking was not begun for want of budget or time."""
+    run = event["run"]
+    plan = plan_of(run)
+    error = readable(event["failure"])
+    logger.error("image failed", error=error)
+    skip = skipped(error)
+    for file_system in plan["file_systems"]:
+        for name in file_system["cells"]:
+            if skip:
+                analysing.write_skipped(run, cell_of(plan, name), skip)
+            else:
+                analysing.write_result(run, cell_of(plan, name), [], error=error)
+        if file_system["cells"]:
+            ledger.set_file_system(run, file_system["id"], "failed", error=error)
+    return {"state": "discarding"}

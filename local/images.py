@@ -1,0 +1,80 @@
+"""Corrections to moto's machine images: they take a moment, names are unique, snapshots are tagged, Ubuntu has some.
+
+Made by CreateImage, an image is `pending` before it is `available`; its snapshot is one of the instance's root volume
+and carries the tags asked for, as the image does. Canonical's public parameters name an image of each architecture.
+"""
+
+import threading
+from typing import Any
+
+from moto.core.utils import utcnow
+from moto.ec2.exceptions import EC2ClientError
+from moto.ec2.models import amis, ec2_backends
+from moto.ssm.models import Parameter, ParameterDict
+
+DELAY_S = 0.3
+CANONICAL = "/aws/service/canonical/ubuntu/server/22.04/stable/current"
+UBUNTU = {"amd64": ("ami-0ca1000000000amd64", "x86_64"), "arm64": ("ami-0ca1000000000arm64", "arm64")}
+CANONICALS_ACCOUNT = "099720109477"
+
+
+def install(delay_s: float = DELAY_S) -> None:
+    """Apply all corrections."""
+    _create_slowly_and_tag(delay_s)
+    _know_ubuntu()
+
+
+def _create_slowly_and_tag(delay_s: float) -> None:
+    create = amis.AmiBackend.create_image
+
+    def create_image(self: Any, instance_id: str, name: str, description: str, tag_specifications: list[dict]) -> Any:
+        if any(one.name == name and one.owner_id == self.account_id for one in self.amis.values()):
+            raise EC2ClientError("InvalidAMIName.Duplicate", f"AMI name {name} is already in use by AMI")
+        tags = {one["ResourceType"]: {tag["Key"]: tag["Value"] for tag in one["Tags"]} for one in tag_specifications}
+        image = create(self, instance_id, name, description, [])
+        instance = self.get_instance(instance_id)
+        image.root_device_name = self.amis[instance.image_id].root_device_name
+        root = instance.block_device_mapping.get(image.root_device_name)
+        if root is not None:
+            image.ebs_snapshot.volume = self.volumes[root.volume_id]
+        image.add_tags(tags.get("image", {}))
+        image.ebs_snapshot.add_tags(tags.get("snapshot", {}))
+        image.state = "pending"
+        timer = threading.Timer(delay_s, _become_available, [image])
+        timer.daemon = True
+        timer.start()
+        return image
+
+    amis.AmiBackend.create_image = create_image
+
+
+def _become_available(image: Any) -> None:
+    image.state = "available"
+
+
+def _know_ubuntu() -> None:
+    check = ParameterDict._check_loading_status
+
+    def check_with_ubuntu(self: Any, key: str) -> None:
+        check(self, key)
+        name = str(key or "")
+        if name.startswith(CANONICAL) and not dict.__contains__(self, name):
+            image_id, architecture = UBUNTU[name.removeprefix(f"{CANONICAL}/").partition("/")[0]]
+            _register(ec2_backends[self.account_id][self.region_name], image_id, architecture)
+            dict.__setitem__(self, name, [_parameter(self, name, image_id)])
+
+    ParameterDict._check_loading_status = check_with_ubuntu
+
+
+def _register(backend: Any, image_id: str, architecture: str) -> None:
+    backend.amis[image_id] = amis.Ami(
+        backend, image_id, name=f"ubuntu-jammy-22.04-{architecture}", owner_id=CANONICALS_ACCOUNT, public=True,
+        architecture=architecture, virtualization_type="hvm", root_device_type="ebs", root_device_name="/dev/sda1",
+    )  # fmt: skip
+
+
+def _parameter(store: Any, name: str, value: str) -> Parameter:
+    return Parameter(
+        account_id=store.account_id, name=name, value=value, parameter_type="String", description=None,
+        allowed_pattern=None, keyid=None, last_modified_date=utcnow(), version=1, data_type="aws:ec2:image",
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""What an instance installs: all that is missing, nothing that is there, and never inside a sample."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+
+import pytest
+
+from agent import caches, job, provisions, session, tools
+from agent.errors import JobInvalid, ProvisionFailed
+from agent.metadata import Identity
+
+LOG = logging.getLogger("test")
+IDENTITY = Identity("i-1", "m6i.large", "eu-west-1a", "eu-west-1", "ami-1")
+
+
+@pytest.fixture
+def machine(bin_folder, fake_tool, monkeypatch):
+    """An instance of ours whose commands are scripts that note how they were called."""
+    monkeypatch.setenv("PATH", str(bin_folder))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    calls = bin_folder / "calls"
+    calls.touch()
+    for name in ("dnf", "systemctl"):
+        fake_tool(name, f"echo {name} $* >> '{calls}'")
+    fake_tool("rpm", '[ "$2" = there ]')
+    fake_tool(
+        "docker",
+        f"""case "$1 $2" in
+      "--version "*) echo Docker;;
+      "image inspect") [ "$3" = there:1 ];;
+      "build --quiet") echo docker $* >> '{calls}'; /bin/cat >> '{calls}';;
+      *) echo docker $* >> '{calls}';;
+    esac""",
+    )
+    return lambda: calls.read_text().splitlines()
+
+
+def test_only_what_is_missing_is_installed(machine):
+    wanted = {"packages": ["there", "gcc"], "containers": ["there:1", "debian:12"], "dockerfile": "FROM debian:12\n"}
+
+    told = provisions.provide(wanted, True, LOG)
+
+    name = told["installed"][-1]
+    assert told["installed"] == ["gcc", "debian:12", name]
+    assert name.startswith("storage-matrix/build:")
+    assert machine() == [
+        "dnf install -y -q gcc", "systemctl start docker", "docker pull --quiet debian:12",
+        f"docker build --quiet --tag {name} --tag storage-matrix/build -", "FROM debian:12",
+    ]  # fmt: skip
+
+
+def test_a_machine_that_has_everything_is_left_alone(machine):
+    assert provisions.provide({"packages": ["there"]}, True, LOG)["installed"] == []
+    assert machine() == []
+
+
+def test_nothing_is_installed_on_somebodys_own_machine(machine):
+    assert provisions.provide({"packages": ["gcc"], "containers": ["debian:12"]}, False, LOG)["installed"] == []
+    assert machine() == []
+
+
+def test_a_package_that_cannot_be_installed_is_named_with_the_reason(machine, fake_tool):
+    fake_tool("dnf", "echo 'No match for argument: gccc' >&2; exit 1")
+
+    with pytest.raises(ProvisionFailed, match="dnf install -y -q gccc' ended with 1: No match for argument: gccc"):
+        provisions.provide({"packages": ["gccc"]}, True, LOG)
+
+
+def test_ubuntu_waits_for_its_own_updates_to_let_go_of_the_packages(bin_folder, fake_tool, monkeypatch):
+    fake_tool("apt-get", "exit 0")
+    monkeypatch.setenv("PATH", str(bin_folder))
+
+    _, install = tools.package_commands(["gcc"])
+
+    assert install == ["apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q", "gcc"]
+
+
+@pytest.mark.parametrize("wanted", [{"packages": ["--assumeno"]}, {"containers": [7]}, ["gcc"]])
+def test_what_would_be_an_option_of_the_package_manager_is_refused(make_job, wanted):
+    with pytest.raises(JobInvalid, match="provisions"):
+        job.parse(json.dumps(make_job(provisions=wanted)).encode(), "i-1")
+
+
+class Board:
+    """A blackboard that notes when what was put on it; each gate stands open."""
+
+    def __init__(self):
+        self.put_at, self.documents = {}, {}
+
+    def put(self, name, document):
+        self.put_at.setdefault(name, time.time())
+        self.documents[name] = document
+
+    def put_raw(self, name, body):
+        return f"raw/{name}"
+
+    def gate(self):
+        return {"step": 0, "start_at": time.time()}
+
+
+def test_what_is_installed_at_boot_is_never_inside_a_sample(bin_folder, fake_tool, make_job, monkeypatch):
+    """The window of a sample begins after the stamp that all was installed, and after the instance said ready."""
+    fake_tool("dnf", "/bin/sleep 1")
+    fake_tool("rpm", "exit 1")
+    monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
+    monkeypatch.setattr(job.Job, "may_administer", property(lambda _: True))
+    monkeypatch.setattr(caches, "drop", lambda _: "not dropped: a test")
+    document = make_job(provisions={"packages": ["slow-to-come"]}, barrier={"poll_s": 0.1, "timeout_s": 10})
+    board, began = Board(), time.time()
+
+    session.Session(IDENTITY, "AROA:i-1", board, LOG).run(job.parse(json.dumps(document).encode(), "i-1"))
+
+    samples = board.documents["samples.json"]
+    assert samples["prepared"]["installed"] == ["slow-to-come"]
+    assert samples["prepared"]["seconds"] >= 1
+    [sample] = samples["samples"]
+    assert began + 1 <= samples["prepared"]["at"] <= board.put_at["ready-0000"] <= sample["started_at"]
+    assert sample["ended_at"] - sample["started_at"] < 1
+
+
+def test_a_builder_installs_and_takes_no_sample(cloud, instance, make_job):
+    cloud.put("job.json", make_job(kind="bake", points=[], steps=[], workload={"type": "image"}))
+
+    assert instance.run() == 0
+
+    assert instance.document("done.json")["samples"] == 0
+    assert instance.document("heartbeat")["state"] == "done"
+
+
+def test_a_builder_that_lacks_a_tool_says_which(cloud, instance, make_job):
+    wanted = {"tools": ["fio-of-tomorrow"]}
+    cloud.put("job.json", make_job(kind="bake", points=[], steps=[], workload={"type": "image"}, provisions=wanted))
+
+    assert instance.run() == 1
+
+    assert instance.document("failed.json")["error"] == "ToolMissing"
+    assert "fio-of-tomorrow is not installed" in instance.document("failed.json")["message"]
