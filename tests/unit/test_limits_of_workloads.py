@@ -116,6 +116,26 @@ def test_the_points_of_dd_are_in_bytes():
     }
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "path"),
+    [
+        ("bs", {"a": 1}, "bs"),
+        ("bs", None, "bs"),
+        ("bs", [], "bs"),
+        ("bs", "4k;x", "bs"),
+        ("bs", ["4k", ["8k"]], "bs[1]"),
+        ("numjobs", {}, "numjobs"),
+        ("numjobs", "4", "numjobs"),
+        ("ramp_time", "soon", "ramp_time"),
+        ("ramp_time", -1, "ramp_time"),
+        ("rwmixread", 101, "rwmixread"),
+        ("rwmixread", [50, 1000], "rwmixread"),
+    ],
+)
+def test_a_bad_option_of_fio_has_one_problem_that_names_it(option, value, path):
+    assert list(problems_of(workload=[FIO | {option: value}])) == [f"workload[0].{path}"]
+
+
 def test_every_option_of_fio_may_be_a_sweep():
     workload = matrix(workload=[FIO | {"iodepth": [1, 16]}]).workload[0]
 

@@ -90,8 +90,12 @@ OWNED = {
     "flow": "each point is one job",
 }
 OPTION_NAME = re.compile(r"[a-z0-9_]{1,40}")
-INTEGERS_FROM_1 = ("iodepth", "numjobs", "runtime", "nrfiles", "loops")
-MOST_OF = {"iodepth": 65_536, "numjobs": 1_024, "runtime": 86_400, "nrfiles": 1_000_000, "loops": 10_000}
+PERCENTAGES = ("rwmixread", "rwmixwrite", "dedupe_percentage", "buffer_compress_percentage")
+# Least and most of the options that are whole numbers.
+RANGES = {
+    "iodepth": (1, 65_536), "numjobs": (1, 1_024), "runtime": (1, 86_400), "ramp_time": (0, 86_400),
+    "nrfiles": (1, 1_000_000), "loops": (1, 10_000), **dict.fromkeys(PERCENTAGES, (0, 100)),
+}  # fmt: skip
 DEFAULT_BLOCK_BYTES = 4_096
 MOST_NUMBER = 10**9
 
@@ -213,18 +217,18 @@ def option_values_are_known(part: Part) -> Problems:
 
 
 def numbers_are_in_range(part: Part) -> Problems:
-    """Yield a problem for counts and times that are no positive whole number, or beyond reason."""
-    for name in INTEGERS_FROM_1:
+    """Yield a problem for counts, times and percentages that are no whole number, or beyond reason."""
+    for name, (least, most) in RANGES.items():
         for value in _values(part, name):
             if isinstance(value, (list, dict)) or value is None:
                 continue  # said by the structure
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_OF[name]:
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 if name == "runtime" and isinstance(value, (int, float)) and value < 1:
                     rule = "a run of less than 1 s reports nonsense (fio's clock ticks in ms)"
                     yield part.problem(name, rule, "write 10 (seconds) or more")
                 else:
-                    unit = " seconds" if name == "runtime" else ""
-                    yield part.problem(name, f"must be a whole number from 1 to {MOST_OF[name]:,}{unit}", "write one")
+                    unit = " seconds" if name in ("runtime", "ramp_time") else ""
+                    yield part.problem(name, f"must be a whole number from {least} to {most:,}{unit}", "write one")
                 break
 
 
