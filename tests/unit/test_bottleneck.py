@@ -1,5 +1,6 @@
 """Which ceiling did a cell hit? Results whose cause is known, made by the code that makes results."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -31,12 +32,13 @@ def cell(storage: Document = EBS, points: tuple[Document, ...] = ({},), count: i
     }  # fmt: skip
 
 
-def measured(planned: Document, *used: Document, **more: Any) -> Document:
+def measured(planned: Document, *used: Document, calibration: Sequence[Document] = (), **more: Any) -> Document:
     """The result of a cell of which each instance took `used` at each point, for a minute each."""
     files = [
         SampleFile.model_validate(
             {
-                "run": "r", "cell": "c", "instance": {"id": f"i-{number}", "type": "m6i.large"}, "host": {"cpus": 2},
+                "run": "r", "cell": "c", "instance": {"id": f"i-{number}", "type": "m6i.large"},
+                "host": {"cpus": 2}, "calibration": list(calibration),
                 "samples": [sample(point["id"], index, **use) for index, (point, use) in
                             enumerate(zip(planned["points"], used, strict=True))],
             }
@@ -346,3 +348,18 @@ def test_what_an_instance_store_can_do_is_not_known():
     said = found(measured(cell({"type": "instance-store"}), {"disk_write_operations": 30_000.0}))
 
     assert said["name"] == "not known"
+
+
+def test_a_point_near_its_tools_own_ceiling_is_bound_by_the_tool_unless_the_storage_is_reached_too():
+    calibration = [{"points": ["p01"], "tool": "fio", "metric": "iops", "params": {}, "value": 4_000.0}]
+    slow = {"iops": 2_400.0, "disk_write_operations": 1_000.0}
+
+    said = found(measured(cell(), slow, calibration=calibration))
+    both = found(measured(cell(), slow | {"disk_write_operations": 2_950.0}, calibration=calibration))
+    far = found(measured(cell(), slow | {"iops": 400.0}, calibration=calibration))
+
+    assert said["name"] == "tool"
+    assert "60 % of what the tool reaches on this instance without a storage" in said["evidence"]
+    assert both["name"] == "volume IOPS"
+    assert far["name"] == "not saturated"
+    assert not any("calibrated" in one for one in far["unseen"])

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from matrix import usage
 from matrix.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
+from matrix.calibrating import BOUND_SHARE
 from matrix.rendering import number
 
 MB = 1e6
@@ -40,7 +41,7 @@ def _tool(evidence: Evidence) -> Iterator[Ceiling]:
         top = max(shares, key=lambda point: shares[point])
         words = f"{100 * shares[top]:.0f} % of what the tool reaches on this instance without a storage"
         advice = "use tool engine, or another tool, more threads or more instances: this measures the generator"
-        yield Ceiling("tool", shares, words + evidence.at(top), advice)
+        yield Ceiling("tool", shares, words + evidence.at(top), advice, enough=BOUND_SHARE)
 
 
 def _processors(evidence: Evidence) -> Iterator[Ceiling]:

@@ -24,16 +24,16 @@ class Ceiling:
     words: str  # with numbers, of the point that used most
     advice: str  # what to do if this is what binds
     is_told: bool = False  # by AWS itself, which knows better than a quotient of two figures
+    enough: float = REACHED  # the share from which on it binds
 
     @property
     def share(self) -> float:
         """The most that any point used."""
         return max(self.shares.values(), default=0.0)
 
-    @property
-    def reached(self) -> list[str]:
-        """The points that reached it."""
-        return [point for point, share in self.shares.items() if share >= REACHED]
+    def is_reached(self, point: str) -> bool:
+        """Whether a point was held back by it."""
+        return self.shares.get(point, 0.0) >= self.enough
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.bottleneck import clients, provisioned, watched
-from matrix.bottleneck.evidence import REACHED, Ceiling, Evidence
+from matrix.bottleneck.evidence import Ceiling, Evidence
 from matrix.rendering import number
 
 NOT_SATURATED = "not saturated"
@@ -55,7 +55,7 @@ def _rank(one: Ceiling) -> tuple[int, int, float]:
 
 def _name_at(point: str, found: Sequence[Ceiling]) -> str:
     """The ceiling that a point reached; of several the one that is the least likely to be a mere companion."""
-    reached = [one for one in found if one.shares.get(point, 0.0) >= REACHED]
+    reached = [one for one in found if one.is_reached(point)]
     return min(reached, key=_rank).name if reached else NOT_SATURATED
 
 
@@ -76,7 +76,7 @@ def _evidence(
     if name == NOT_SATURATED:
         waiting = _waiting(evidence)
         return f"no ceiling was reached{_nearest(found, 'nearest is')}" + (f"; {waiting}" if waiting else "")
-    words = "; ".join(dict.fromkeys(one.words for one in _ranked(mine) if one.share >= REACHED))
+    words = "; ".join(dict.fromkeys(one.words for one in _ranked(mine) if one.share >= one.enough))
     count = sum(one == name for one in points.values())
     else_ = Counter(one for one in points.values() if one != name)
     if not else_:
