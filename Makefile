@@ -37,6 +37,9 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 test: $(VENV)/.dev  ## Run all tests
 	@$(BIN)/python -m pytest
 
+bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
+	@$(BIN)/python -m bench
+
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 7 minutes)
 	@STORAGE_MATRIX_VM_TESTS=1 $(BIN)/python -m pytest -rs tests/statemachine/test_vm_fleet.py
 

@@ -1,0 +1,143 @@
+"""The read and write engines beside fio and dd, and fio under the agent beside fio alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from agent.job import Step, parse
+from agent.workloads import dd, engines, fio, read
+from agent.workloads.trial import Trial
+from agent.workspace import Workspace, remove
+from bench.pairs import Result, cost, in_turns
+
+MIB = 1 << 20
+PAGE_BYTES, DATA_BYTES = 4096, 256 * MIB
+FIO = {"rw": "randread", "bs": "4k", "size": "64m", "runtime": 2, "time_based": 1, "direct": 1, "ioengine": "psync"}
+FIO_WRITES = {**FIO, "rw": "randwrite"}
+
+
+def bars(folder: Path, rounds: int) -> Iterator[Result]:
+    """All bars of reads and writes."""
+    for threads in (1, 4):
+        for sync in ("end", "block"):
+            name = f"write engine / dd, 1 MiB, sync {sync}, {threads} at once"
+            ours, theirs = (partial(run_writes, folder, tool, threads, sync) for tool in ("engine", "dd"))
+            yield in_turns(name, ours, theirs, bar=0.95, unit="MB/s", rounds=rounds)
+    if shutil.which("fio") and has_direct(folder):
+        for threads in (1, 4, 16):
+            name = f"read engine / fio psync, direct 4 KiB, {threads} at once"
+            engine, raw = partial(run_reads, folder, threads), partial(run_fio_reads, folder, threads)
+            yield in_turns(name, engine, raw, bar=0.97, unit="IOPS", rounds=rounds)
+        walls_s: dict[str, list[float]] = {"agent": [], "alone": []}
+        ours, theirs = (partial(timed, walls_s[who], way, folder) for who, way in FIO_WAYS.items())
+        yield in_turns("fio under the agent / fio alone", ours, theirs, bar=0.99, unit="IOPS", rounds=rounds)
+        added = iter([a - b for a, b in zip(walls_s["agent"], walls_s["alone"], strict=True)])
+        yield cost("wall time that the agent adds to fio", added.__next__, most_ms=120, rounds=rounds)
+    yield cost("start of the read engine to its first read", partial(start_to_first_read, folder), most_ms=50, rounds=5)
+
+
+def has_direct(folder: Path) -> bool:
+    """Whether the file system reads past the page cache."""
+    path = folder / "direct"
+    path.write_bytes(bytes(PAGE_BYTES))
+    said = subprocess.run(
+        ["dd", f"if={path}", "of=/dev/null", "bs=4k", "iflag=direct"], capture_output=True, check=False
+    )
+    return said.returncode == 0
+
+
+def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
+    """MB/s of a dd point: by the workers' own clocks, and by that of the slowest dd."""
+    params = {"total_bytes": 256 * MIB, "block_bytes": MIB, "sync": sync, "threads": threads, "tool": tool}
+    with_source = {**params, "source": "zero"}
+    trial = prepare(dd, folder, with_source)
+    metrics = trial.read(trial.armed, trial.run()).metrics
+    return metrics.get("slowest_dd_mb_per_s", metrics["mb_per_s"])
+
+
+def run_reads(folder: Path, threads: int) -> float:
+    """Reads per second of the engine."""
+    report = engine_reads(folder, threads, 4_000 * threads)
+    return report.operations / report.duration_s
+
+
+def engine_reads(folder: Path, threads: int, records: int) -> engines.Report:
+    """Random direct reads of pages."""
+    params = {
+        "access": "random", "page_bytes": PAGE_BYTES, "record_bytes": PAGE_BYTES, "records": records,
+        "records_per_request": 1, "threads": threads, "data_bytes": DATA_BYTES, "caching": "direct",
+    }  # fmt: skip
+    plan = read.plan_of(params, "bench", read.data_file(params, folder))
+    armed = engines.arm("reads", plan, folder)
+    armed.release()
+    [ended] = armed.wait()
+    return engines.read_report(ended.stdout, threads=threads, operations=records)
+
+
+def run_fio_reads(folder: Path, threads: int) -> float:
+    """Reads per second of fio on the same file."""
+    [data] = folder.glob("records-*")
+    options = {**FIO, "filename": data, "size": DATA_BYTES, "numjobs": threads, "thread": 1}
+    return fio_iops(folder, options)
+
+
+def fio_iops(folder: Path, options: dict[str, object]) -> float:
+    """Run fio as anyone would."""
+    lines = [f"--{name}={value}" for name, value in options.items()]
+    argv = ["fio", "--name=bench", "--output-format=json", "--group_reporting", *lines]
+    said = subprocess.run(argv, cwd=folder, check=True, capture_output=True, text=True)
+    job = json.loads(said.stdout)["jobs"][0]
+    return float(job["read"]["iops"] + job["write"]["iops"])
+
+
+def run_fio_alone(folder: Path) -> float:
+    """Writes per second of fio by itself."""
+    (folder / "bench.0.0").unlink(missing_ok=True)
+    return fio_iops(folder, {**FIO_WRITES, "directory": folder})
+
+
+def run_fio_under_agent(folder: Path) -> float:
+    """Writes per second of the same job in the agent."""
+    trial = prepare(fio, folder, {"options": FIO_WRITES})
+    return trial.read(trial.armed, trial.run()).metrics["iops"]
+
+
+# Writes need no file to be laid out, which would be fio's time and not the agent's.
+FIO_WAYS: dict[str, Callable[[Path], float]] = {"agent": run_fio_under_agent, "alone": run_fio_alone}
+
+
+def timed(walls_s: list[float], way: Callable[[Path], float], folder: Path) -> float:
+    """What a way returns; notes the wall time that it took."""
+    begun = time.monotonic()
+    rate = way(folder)
+    walls_s.append(time.monotonic() - begun)
+    return rate
+
+
+def start_to_first_read(folder: Path) -> float:
+    """Seconds from starting the engine's interpreter until its first read has ended."""
+    begun_ns = time.monotonic_ns()
+    report = engine_reads(folder, 1, 1)
+    return (report.workers[0]["end_ns"] - begun_ns) / 1e9
+
+
+def prepare(workload: object, folder: Path, params: dict[str, object]) -> Trial:
+    """A point as the agent prepares it."""
+    document = {
+        "schema": 1, "kind": "measure", "run": "bench", "cell": "bench", "environment": "local", "bucket": "none",
+        "prefix": "none", "storage": {}, "mount": {"kind": "directory", "path": str(folder)},
+        "workload": {"type": workload.__name__.rpartition(".")[2]}, "points": [{"id": "p01", "params": params}],
+        "steps": [{"point": "p01", "repetition": 1}],
+    }  # fmt: skip
+    target, scratch = folder / "target", folder / "scratch"
+    for path in (target, scratch):
+        remove(path)
+        path.mkdir()
+    workspace = Workspace(folder, target, scratch, folder, folder)
+    return workload.prepare(parse(json.dumps(document).encode(), "i-0"), Step(0, "p01", 1, params), workspace)

@@ -1,0 +1,60 @@
+"""Percentiles of a fleet: their error against the pooled truth, and what merging a thousand histograms costs."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+
+from agent.engine import histogram
+from bench.pairs import Result, cost
+from matrix import histograms
+
+INSTANCES, SLOW_INSTANCES, OPERATIONS = 100, 5, 2_000
+PERCENTS = (50, 90, 99, 99.9)
+
+
+def bars() -> Iterator[Result]:
+    """Both bars."""
+    error = worst_error()
+    yield Result(
+        "fleet percentiles: worst error of P50 to P99.9, percent", 100 * error, 0.8, 100 * error / 0.8, 1.0, "%", True
+    )
+    yield cost("merge of 1,000 instances' histograms, with their parsing", merge_a_thousand, most_ms=130, rounds=5)
+
+
+def fleet() -> list[list[int]]:
+    """Latencies in ns: 5 of 100 instances are ten times slower, and all have a tail."""
+    chance = random.Random(1)
+    return [
+        [int(chance.lognormvariate(13.8, 0.4) * (10 if number < SLOW_INSTANCES else 1)) for _ in range(OPERATIONS)]
+        for number in range(INSTANCES)
+    ]
+
+
+def worst_error() -> float:
+    """Of the merged bins against the pooled samples, at the worst percentile."""
+    latencies = fleet()
+    merged = histogram.merge(histogram.from_latencies(one) for one in latencies)
+    pooled = sorted(value for one in latencies for value in one)
+    errors = []
+    for percent in PERCENTS:
+        truth = pooled[max(0, -int(-percent / 100 * len(pooled) // 1) - 1)]
+        errors.append(abs((histogram.percentile(merged, percent) or 0) / truth - 1))
+    return max(errors)
+
+
+def merge_a_thousand() -> float:
+    """Seconds to read and merge what 1,000 instances upload."""
+    import json
+
+    bins = histogram.from_latencies(fleet()[0])
+    document = {"schema": 1, "unit": "ns", "histograms": {"read_lat": {"bins": bins, "samples": OPERATIONS}}}
+    texts = [json.dumps(document).encode()] * 1_000
+    begun = time.monotonic()
+    read = [histograms.read_histograms(text)["read_lat"] for text in texts]
+    merged = histograms.latency(read)
+    taken_s = time.monotonic() - begun
+    if merged["operations"] != 1_000 * OPERATIONS:
+        raise AssertionError(f"{merged['operations']} of {1_000 * OPERATIONS} operations are in the merged histogram")
+    return taken_s

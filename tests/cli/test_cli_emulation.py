@@ -1,0 +1,47 @@
+"""Emulated runs at the command line: refused where storages are real, marked where shown, never mixed with others."""
+
+import pytest
+
+TOUCH = {"type": "touch", "files": 64}
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (["--yes"], "on AWS storages are measured, this matrix wants them emulated"),
+        (["--local", "--instances", "vm"], "emulated machines mount their storages"),
+    ],
+)
+def test_an_emulated_matrix_is_refused_before_anything_is_started(matrix, scenario, where, said):
+    seen = matrix("run", scenario(emulate=True, workload=[TOUCH]), *where)
+
+    assert seen.exit_code == 2
+    assert said in " ".join(seen.output.split())
+    assert "leave out emulate" in " ".join(seen.output.split())
+
+
+def test_a_tool_that_cannot_be_emulated_is_a_problem_of_the_matrix_with_a_way_out(matrix, scenario):
+    seen = matrix("plan", scenario(emulate=True, workload=[TOUCH | {"tool": "parallel"}]))
+
+    assert seen.exit_code == 2
+    assert "workload[0].tool" in seen.output
+    assert 'write tool "engine"' in seen.output
+
+
+@pytest.mark.parametrize("names", [("played", "measured"), ("measured", "played")])
+def test_an_emulated_run_is_not_compared_with_a_measured_one(matrix, keep_run, names):
+    keep_run("played", environment="emulated")
+    keep_run("measured")
+
+    seen = matrix("compare", *names)
+
+    assert seen.exit_code == 2
+    assert "the storages of played were emulated, those of measured were not" in " ".join(seen.output.split())
+
+
+def test_the_table_of_an_emulated_run_says_so(matrix, keep_run):
+    keep_run("played", environment="emulated")
+
+    seen = matrix("results", "played")
+
+    assert "Emulated: this machine played the storages" in " ".join(seen.output.split())
