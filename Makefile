@@ -19,9 +19,11 @@ $(VENV)/.run: requirements/run.txt requirements/bootstrap.txt pyproject.toml
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# Bytecode: where PYTHONDONTWRITEBYTECODE is set, each of some thousand processes would compile boto3 or moto anew.
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@echo "Installing the test tools ..."
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m compileall -q -j0 $(VENV)/lib >/dev/null || true
 	@touch $@
 
 install: $(VENV)/.run  ## Make .venv/bin/matrix
@@ -43,9 +45,7 @@ bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, ea
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 7 minutes)
 	@STORAGE_MATRIX_VM_TESTS=1 $(BIN)/python -m pytest -rs tests/statemachine/test_vm_fleet.py
 
-# Bytecode, because PYTHONDONTWRITEBYTECODE would make each of some thousand processes compile boto3 anew.
 faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (an hour; goes on where it was)
-	@$(BIN)/python -m compileall -q -j0 $(VENV)/lib >/dev/null || true
 	@$(BIN)/python -u tests/faults/harness.py
 
 check: $(VENV)/.dev lint types test  ## The whole gate: format, lint, types, template, state machine, tests

@@ -70,17 +70,22 @@ def attend(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> d
 
 
 def farewell(blackboard: Blackboard, failure: dict[str, str] | None, session: Session, written: io.StringIO) -> int:
-    """The log first, the verdict last: who sees the verdict finds everything else complete."""
+    """The log first, the verdict last: who sees the verdict finds everything else complete.
+
+    What cannot be put there is the failure, and told as one if that can be put: silence looks like an instance's death.
+    """
     try:
         blackboard.put_log(written.getvalue())
-        if failure:
-            blackboard.put("failed.json", {"at": time.time(), **failure, **session.place()})
-        else:
+        if failure is None:
             blackboard.put("done.json", {"at": time.time(), "samples": session.samples_taken})
+            return DONE
+    except AgentError as err:
+        failure = failure or {"error": err.name, "message": str(err)}
+    try:
+        blackboard.put("failed.json", {"at": time.time(), **failure, **session.place()})
     except AgentError as err:
         logging.getLogger("agent").error("the verdict could not be delivered: %s", err)
-        return FAILED
-    return FAILED if failure else DONE
+    return FAILED
 
 
 def open_log() -> tuple[logging.Logger, io.StringIO]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -16,8 +18,10 @@ import pytest
 from agent_cloud import BUCKET, PAUSE_S, PREFIX, REGION, ROOT, MetadataService
 
 from agent import blackboard, interrupts
+from agent.__main__ import farewell
 from agent.errors import BlackboardUnavailable, DeadlinePassed, JobInvalid, MetadataUnavailable
 from agent.metadata import identify
+from agent.session import Session
 
 ROLE = {
     "Code": "Success",
@@ -261,3 +265,36 @@ def test_a_key_with_odd_characters_is_stored_and_read_as_it_is(cloud, monkeypatc
     bucket().put(key, json.dumps({"a": "ü"}).encode())
 
     assert bucket().get(key) == cloud.s3.get_object(Bucket=BUCKET, Key=key)["Body"].read() == b'{"a": "\\u00fc"}'
+
+
+class Refusing:
+    """A blackboard on which some names cannot be written."""
+
+    def __init__(self, *refused: str) -> None:
+        self.refused, self.written = refused, {}
+
+    def put(self, name: str, document: dict) -> None:
+        if name in self.refused:
+            raise BlackboardUnavailable(f"PUT {name}: AccessDenied")
+        self.written[name] = document
+
+    def put_log(self, text: str) -> None:
+        self.put("log.gz", {"text": text})
+
+
+@pytest.mark.parametrize("refused", ["log.gz", "done.json"])
+def test_an_agent_that_cannot_put_its_last_documents_still_says_why(refused):
+    board, session = Refusing(refused), Session(None, "u", None, logging.getLogger())
+
+    assert farewell(board, None, session, io.StringIO()) == 1
+
+    assert board.written["failed.json"]["message"] == f"PUT {refused}: AccessDenied"
+    assert "done.json" not in board.written
+
+
+def test_a_failure_is_told_though_the_log_of_it_cannot_be_kept():
+    board, session = Refusing("log.gz"), Session(None, "u", None, logging.getLogger())
+
+    assert farewell(board, {"error": "ToolFailed", "message": "exit status 7"}, session, io.StringIO()) == 1
+
+    assert board.written["failed.json"]["error"] == "ToolFailed"
