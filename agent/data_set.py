@@ -19,7 +19,7 @@ from agent.errors import SourceDoesNotFit
 FILES_PER_DIRECTORY = 500  # as the EFS tutorial's data set has: 10 directories of 500 files
 POOL_BYTES = 1 << 26
 # What must stay free beside the data set: the tools' own lists and the system's logs.
-SPARE_BYTES = 1 << 28
+SPARE_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)

@@ -57,9 +57,9 @@ class Sampler:
         return [at - self._taken[0][0] for at, _ in self._taken]
 
     def series(self) -> dict[str, list[float]]:
-        """Each counter since the first reading."""
+        """Each counter since the first reading. The kernel lets steal go back a little (proc(5)): then nothing was."""
         first = self._taken[0][1]
-        return {name: [reading[name] - first[name] for _, reading in self._taken] for name in first}
+        return {name: [round(max(0.0, reading[name] - first[name]), 6) for _, reading in self._taken] for name in first}
 
     def _sample(self) -> None:
         due = self._taken[0][0] + self._period_s

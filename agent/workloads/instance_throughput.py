@@ -100,7 +100,7 @@ def series(sampler: Sampler, carrier: str) -> dict[str, Any]:
         "schema": 1,
         "carrier": carrier,
         "seconds": [round(at, 3) for at in sampler.seconds()],
-        "counted": {name: [round(value, 3) for value in values] for name, values in sampler.series().items()},
+        "counted": sampler.series(),
     }
 
 

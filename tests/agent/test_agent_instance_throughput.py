@@ -138,6 +138,13 @@ def test_readings_come_at_even_intervals(tmp_path):
     assert sampler.series()["x"] == pytest.approx(seconds, abs=0.02)
 
 
+def test_a_counter_that_goes_back_a_little_has_counted_nothing():
+    with Sampler(iter([{"steal_s": 5.02}, {"steal_s": 5.01}]).__next__, period_s=60) as sampler:
+        pass
+
+    assert sampler.series() == {"steal_s": [0.0, 0.0]}
+
+
 def test_bytes_that_went_another_way_are_warned_about():
     sampler = Sampler(iter([{NETWORK: 0}, {NETWORK: 80}]).__next__, period_s=60)
     with sampler:

@@ -102,7 +102,7 @@ def test_a_data_set_beyond_the_free_disk_is_refused(tmp_path, monkeypatch):
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1_000_000))
 
-    with pytest.raises(SourceDoesNotFit, match=r"needs 278435456 bytes .* 1000000 are free"):
+    with pytest.raises(SourceDoesNotFit, match=r"needs 77108864 bytes .* 1000000 are free"):
         data_set.provide(tmp_path, 10, 1_000_000)
 
 
