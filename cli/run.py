@@ -132,7 +132,8 @@ def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
         console.print(f"Note: {line}")
     expected = rough_duration(planned.plan["totals"]["expected_s"])
     console.print(f"On this machine: it {_does_here(planned, instances)}, and it costs nothing.")
-    console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
+    if not planned.plan.get("emulated"):
+        console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
     if wish.detach and not deployment.is_local_cloud_running():
         raise CommandError(
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"

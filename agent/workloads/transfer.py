@@ -41,6 +41,7 @@ FPART_PARALLEL = (
 )
 # What is still in this machine's memory is not on the storage. On NFS each file was flushed when it was closed.
 THEN_FLUSH = '"$@" && sync -f "$0"'
+MOST_CALIBRATED_FILES = 600  # two seconds of GNU parallel
 CHECKED_FILES = 64
 CHUNK_BYTES = 1 << 20
 
@@ -57,6 +58,18 @@ def problems(params: dict[str, Any]) -> list[str]:
 def tools(params: dict[str, Any]) -> set[str]:
     """The programs that a point needs."""
     return {"bash", "sync", *PROGRAMS[params["tool"]]}
+
+
+def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+    """What the copying itself costs, in memory: bytes per second of the tools that copy one file after the other, files
+    per second of GNU parallel, which starts a cp for each. fpsync and fpart begin with seconds of their own, which
+    would weigh too much in a shortened copy.
+    """
+    tool, files, size = params["tool"], params["files"], params["file_bytes"]
+    if tool == "cp+parallel":
+        return {**params, "files": min(files, MOST_CALIBRATED_FILES), "file_bytes": min(size, 4096)}, "files_per_s"
+    fitting = min(files, room // 2 // size)  # the source and its copy
+    return ({**params, "files": fitting}, "mb_per_s") if tool in ONE_AT_A_TIME and fitting else None
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:

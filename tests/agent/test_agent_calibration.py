@@ -20,6 +20,7 @@ READ = {
     "access": "random", "records": 100_000, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
     "threads": 3, "caching": "direct", "data_bytes": 100_000 * 8192,
 }  # fmt: skip
+COPY = {"tool": "cp", "files": 5000, "file_bytes": MIB}
 DD = {"total_bytes": 2048 * MIB, "block_bytes": MIB, "sync": "end", "threads": 3, "tool": "engine", "source": "zero"}
 
 
@@ -63,16 +64,24 @@ def test_the_engine_in_front_of_an_emulated_storage_is_calibrated_with_what_aski
     assert sample["metrics"]["files_per_s"] < 110
 
 
-@pytest.mark.parametrize("kind", ["dd", pytest.param("fio", marks=needs("fio"))])
-def test_other_workloads_are_calibrated_by_their_own_code(cloud, instance, make_job, kind):
-    options = {"rw": "randread", "bs": "4k", "size": "8m", "runtime": 1, "time_based": 1, "ioengine": "psync"}
-    params = {"dd": {**DD, "total_bytes": 12 * MIB}, "fio": {"options": options}}[kind]
+FIO = {"rw": "randread", "bs": "4k", "size": "8m", "runtime": 1, "time_based": 1, "ioengine": "psync"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "metric"),
+    [
+        ("dd", {**DD, "total_bytes": 12 * MIB}, "mb_per_s"),
+        ("transfer", {"tool": "cp", "files": 20, "file_bytes": 65536}, "mb_per_s"),
+        pytest.param("fio", {"options": FIO}, "iops", marks=needs("fio")),
+    ],
+)
+def test_other_workloads_are_calibrated_by_their_own_code(cloud, instance, make_job, kind, params, metric):
     cloud.put("job.json", make_job(kind, [params]))
 
     assert instance.run() == 0
 
     [found] = instance.document("samples.json")["calibration"]
-    assert found["metric"] == {"dd": "mb_per_s", "fio": "iops"}[kind]
+    assert found["metric"] == metric
     assert found["value"] > 0
 
 
@@ -98,6 +107,8 @@ def test_a_calibration_that_fails_costs_no_sample_and_says_why(cloud, instance, 
         ("touch", touch_params(files=1024, threads=8, tool="parallel"), {"files": 1024}),
         ("dd", DD, {"total_bytes": 63 * MIB}),
         ("read", READ, {"records": 8190, "data_bytes": 8190 * 8192, "caching": "cached"}),
+        ("transfer", COPY, {"files": 32}),
+        ("transfer", COPY | {"tool": "cp+parallel"}, {"files": 600, "file_bytes": 4096}),
         ("fio", {"options": {"rw": "read", "bs": "16m", "size": "9g", "direct": 1, "ramp_time": 5}},
          {"options": {"rw": "read", "bs": "16m", "size": 16 * MIB, "runtime": 1, "time_based": 1, "direct": 0}}),
     ],
@@ -118,6 +129,8 @@ def test_a_calibration_is_the_same_work_as_far_as_it_fits_into_a_second_and_the_
         ("fio", {"options": {"rw": "read", "bs": "4k", "numjobs": 64, "size": "1g"}}),
         ("fio", {"options": {"rw": "read", "bs": "4k,8k", "size": "1g"}}),
         ("build", {"build": "make"}),
+        ("transfer", COPY | {"tool": "fpsync"}),
+        ("transfer", COPY | {"file_bytes": 2**30}),
     ],
 )
 def test_what_memory_cannot_hold_or_a_second_cannot_tell_has_no_ceiling(kind, params):
