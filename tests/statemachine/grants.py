@@ -68,6 +68,8 @@ def arn(resource: Any) -> str:
         case {"Fn::Sub": str(text)}:
             whole = re.sub(r"\$\{(\w+)\.Arn\}", lambda found: _arn_of(found[1]), text).replace("${!", "${")
             return whole.replace("${AWS::Partition}", "aws")
+        case {"Ref": "RunStateMachine"}:
+            return "arn:aws:states:*"
         case {"Fn::GetAtt": [name, "Arn"]}:
             return _arn_of(name)
     raise AssertionError(f"a Resource that is not understood here: {resource}")
