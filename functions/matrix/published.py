@@ -40,6 +40,8 @@ PLACEMENTS: dict[str, str | list[float]] = {
     "two AZs, 100 instances in each, one of them the file system's": [0.5, 0.5],
 }
 TUTORIAL_STORAGES: dict[str, Document] = {"ebs-gp2": {"type": "ebs", "volumeType": "gp2"}, "efs": {"type": "efs"}}
+# "A file system with a permitted throughput greater than 200 MB/s" (tutorial 1.1.4, below its tables).
+TUTORIAL_PERMITTED_MB_PER_S = 200
 # More is drawn than compared where the source's values are not told apart.
 MEDIAN = "p50"
 # gp2 of 100 GiB has 300 IOPS, as the source calls its volume. The file server is not among our storages.
@@ -350,9 +352,20 @@ def _objections(summary: Document, cell: Document, point: Document, figure: Figu
     elif instance_type != figure.instance_type:
         yield f"on {instance_type}, published on {figure.instance_type}"
     if figure.storage == {"type": "efs"}:
-        yield "the source does not tell the throughput mode"
+        yield from _throughput_objections(cell["storage"], figure)
     known = {**cell["storage"], **cell["workload"], **point["params"]}
     yield from _caveats(cell, known, figure)
+
+
+def _throughput_objections(storage: Document, figure: Figure) -> Iterator[str]:
+    """Say why a file system of ours may be another one than the source's, which tells its throughput or nothing."""
+    if figure.source != TUTORIAL:
+        yield "the source does not tell the throughput mode"
+        return
+    mode = storage.get("throughputMode", "elastic")
+    provisioned_mb_per_s = storage.get("provisionedThroughputMiBps", 0) * 2**20 / 1e6
+    if mode == "bursting" or (mode == "provisioned" and provisioned_mb_per_s <= TUTORIAL_PERMITTED_MB_PER_S):
+        yield f"published on a file system that may move more than {TUTORIAL_PERMITTED_MB_PER_S} MB/s"
 
 
 def _caveats(cell: Document, known: Document, figure: Figure) -> Iterator[str]:
