@@ -103,13 +103,23 @@ class Evidence:
         """Name a point, as the end of a clause."""
         return f" at {self.labels[point]}" if self.labels.get(point) else ""
 
+    @cached_property
+    def _spans(self) -> list[tuple[str, float, float]]:
+        """Point, first start and last end of each repetition: a fleet measures a point together."""
+        found: dict[tuple[str, int], tuple[float, float]] = {}
+        for point in self.result.get("points") or []:
+            samples = point.get("samples") or {}
+            columns = (samples.get(name) or [] for name in ("repetition", "started_at", "ended_at"))
+            for repetition, start, stop in zip(*columns, strict=True):
+                first, last = found.get((point["id"], repetition), (start, stop))
+                found[point["id"], repetition] = min(first, start), max(last, stop)
+        return [(point, start, stop) for (point, _), (start, stop) in found.items()]
+
     def point_at(self, begun: float, ended: float) -> str | None:
         """The point that was measured for the longest of the time between; None where none was."""
         overlaps: dict[str, float] = {}
-        for point in self.result.get("points") or []:
-            samples = point.get("samples") or {}
-            spans = zip(samples.get("started_at") or [], samples.get("ended_at") or [], strict=True)
-            together = sum(max(0.0, min(ended, stop) - max(begun, start)) for start, stop in spans)
+        for point, start, stop in self._spans:
+            together = max(0.0, min(ended, stop) - max(begun, start))
             if together:
-                overlaps[point["id"]] = together
+                overlaps[point] = overlaps.get(point, 0.0) + together
         return max(overlaps, key=lambda one: overlaps[one]) if overlaps else None
