@@ -5,7 +5,7 @@ import json
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import account, agent_package, blackboard, ledger, network, price_list, resuming
+from aws import account, agent_package, blackboard, ledger, network, price_list, resuming, spot_prices
 from aws.clock import now
 from aws.environment import environment
 from matrix import placing
@@ -29,7 +29,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     name = environment_of(environment().name, is_emulated=matrix.emulate)
     earlier = resuming.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
-    planned = plan(matrix, region=region, prices=price_list.book(matrix, region), earlier=earlier)
+    prices = price_list.book(matrix, region).with_spot(spot_prices.asked(matrix))
+    planned = plan(matrix, region=region, prices=prices, earlier=earlier)
     created_at = now()
     document = planned.to_document() | {
         "run": run,

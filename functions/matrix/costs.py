@@ -98,7 +98,8 @@ class Bill:
         storage = _storage(cell["storage"])
         if storage is None or not cell["fleet"].get("instanceType"):
             return None
-        rates = cell_rates(self.book, cell["fleet"]["instanceType"], storage)
+        is_spot = bool(cell["fleet"].get("spot"))
+        rates = cell_rates(self.book, cell["fleet"]["instanceType"], storage, is_spot=is_spot)
         hour = Usage(Amount.exactly(HOUR_S), NOTHING, NOTHING, NOTHING)
         shared = file_system_cost(self.book, storage, hour).expected
         basis = f"list prices of {self.book.region}, {prices_read(self.book)}"

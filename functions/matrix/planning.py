@@ -350,7 +350,7 @@ def _plan_cell(
         deadline_s=deadline_s,
         poll_s=poll_s,
         cost=cost,
-        rates=cell_rates(book, one.fleet.instance_type, one.storage, cell.root_volume_gib),
+        rates=cell_rates(book, one.fleet.instance_type, one.storage, cell.root_volume_gib, is_spot=one.fleet.spot),
         root_volume_gib=cell.root_volume_gib,
         shared_cost=file_system_cost(book, one.storage, _usage(measured_s, [cell], stored_bytes)),
         metered_cost=orchestration + moved,
@@ -407,6 +407,30 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
     return math.ceil(makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S)
 
 
+def spot_types(matrix: Matrix) -> list[str]:
+    """Return the instance types that a matrix wants as Spot."""
+    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()] + [one.fleet for one in matrix.include]
+    return list(dict.fromkeys(fleet.instance_type for fleet in fleets if fleet.spot))
+
+
+def _spot_assumptions(types: list[str], book: PriceBook) -> list[str]:
+    lines = []
+    for name in (one for one in types if one in book.spot):
+        price = book.spot[name]
+        lines.append(
+            f"Spot of {name}: {price.now:.4f} USD an hour now, mean of {price.zones} zones, {price.lowest:.4f} to"
+            f" {price.highest:.4f} in the last week (EC2); low is the least of that, high the on-demand price"
+        )
+    unknown = [name for name in types if name not in book.spot]
+    if unknown:
+        low, expected, high = SPOT_SHARE
+        lines.append(
+            f"Spot of {', '.join(unknown)}: {low:.0%} (low), {expected:.0%} (expected) or {high:.0%} (high) of"
+            " on-demand is assumed: EC2 was not asked for its price, or gave none that is believable"
+        )
+    return lines
+
+
 def assumptions(
     matrix: Matrix, book: PriceBook, storage_types: set[str], planned_images: Sequence[PlannedImage]
 ) -> list[str]:
@@ -420,12 +444,7 @@ def assumptions(
     ]
     if matrix.emulate:
         lines.append("the storages are emulated on this machine: nothing is created on AWS, nothing below is spent")
-    if any(fleet.spot for fleet in matrix.fleet) or any(one.fleet.spot for one in matrix.include):
-        low, expected, high = SPOT_SHARE
-        lines.append(
-            f"Spot costs {low:.0%} (low), {expected:.0%} (expected) or {high:.0%} (high) of on-demand: its price"
-            " changes, is not asked for, and never exceeds on-demand"
-        )
+    lines += _spot_assumptions(spot_types(matrix), book)
     kept = next((one.kept_month for one in planned_images if one.is_baked), None)
     if kept:
         lines.append(

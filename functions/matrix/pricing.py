@@ -20,6 +20,8 @@ ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
 # highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing); half of it is our guess.
 SPOT_SHARE = (0.1, 0.5, 1.0)
 S3_PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
+# Spot between "up to 90% off" and, for a moment, a little above on-demand; what is outside is of something else.
+BELIEVABLE_SPOT = (0.05, 1.1)
 LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 # How far an unconfirmed price may be off, and one that is only known for another region or a similar instance type.
 UNCONFIRMED = (0.75, 1.5)
@@ -93,6 +95,16 @@ class Price:
 
 
 @dataclass(frozen=True)
+class SpotPrice:
+    """US dollars an hour that Spot instances of one type cost: over the zones of a region, and over some days."""
+
+    lowest: float
+    now: float  # mean of the zones
+    highest: float
+    zones: int
+
+
+@dataclass(frozen=True)
 class Fresh:
     """Today's prices in one region, by name of the book or instance type."""
 
@@ -109,6 +121,7 @@ class PriceBook:
     instances: dict[str, Price]
     region: str = BOOK_REGION
     fresh: Fresh | None = None
+    spot: dict[str, SpotPrice] = field(default_factory=dict)  # by instance type, where it could be asked for
     unconfirmed: set[str] = field(default_factory=set)
     guessed: set[str] = field(default_factory=set)
     elsewhere: set[str] = field(default_factory=set)  # used, though of another region
@@ -116,7 +129,7 @@ class PriceBook:
 
     def for_region(self, region: str) -> "PriceBook":
         """Return the book as it applies in `region`, without doubts yet."""
-        return PriceBook(self.prices, self.instances, region, self.fresh)
+        return PriceBook(self.prices, self.instances, region, self.fresh, self.spot)
 
     def refreshed(self, region: str, usd: Mapping[str, float], read: str) -> "PriceBook":
         """Return the book with prices of `region` that were read just now; they are neither widened nor warned of.
@@ -131,7 +144,26 @@ class PriceBook:
                 believed[name] = Price(now_usd, booked.unit, "AWS Pricing API", read, confirmed=True)
             else:
                 refused.append(name)
-        return PriceBook(self.prices, self.instances, region, Fresh(region, believed, tuple(refused)))
+        return PriceBook(self.prices, self.instances, region, Fresh(region, believed, tuple(refused)), self.spot)
+
+    def with_spot(self, found: Mapping[str, SpotPrice]) -> "PriceBook":
+        """Return the book with Spot prices of its region; one that no Spot price can be is not believed."""
+        least, most = BELIEVABLE_SPOT
+        believed = {
+            name: price
+            for name, price in found.items()
+            if least <= price.now / self.instance_hour(name).usd <= most and price.lowest > 0
+        }
+        return PriceBook(self.prices, self.instances, self.region, self.fresh, believed)
+
+    def spot_hour(self, instance_type: str) -> Cost:
+        """Return what an hour of Spot costs: as asked for, at most on-demand; where it is not known, shares of that."""
+        on_demand = self.instance_hour(instance_type).of(Amount.exactly(1.0))
+        known = self.spot.get(instance_type)
+        if known is None:
+            low, expected, high = SPOT_SHARE
+            return Cost(on_demand.low * low, on_demand.expected * expected, on_demand.high * high)
+        return Cost(known.lowest, known.now, max(on_demand.high, known.highest))
 
     def _fresh(self, name: str) -> Price | None:
         return self.fresh.prices.get(name) if self.fresh and self.fresh.region == self.region else None
@@ -243,15 +275,17 @@ def instances_cost(
     hours = each_s.at_least(LEAST_BILLED_S).times(count / HOUR_S)
     root_gib_months = each_s.at_least(LEAST_BILLED_S).times(root_gib * count / MONTH_S)
     return (
-        book.instance_hour(instance_type).of(_paid_as_spot(hours) if is_spot else hours)
+        _machines_cost(book, instance_type, hours, is_spot=is_spot)
         + book.price("public_ipv4_hour").of(hours)
         + book.price("ebs_gp3_gib_month").of(root_gib_months)
     )
 
 
-def _paid_as_spot(hours: Amount) -> Amount:
-    low, expected, high = SPOT_SHARE
-    return Amount(hours.low * low, hours.expected * expected, hours.high * high)
+def _machines_cost(book: PriceBook, instance_type: str, hours: Amount, *, is_spot: bool) -> Cost:
+    if not is_spot:
+        return book.instance_hour(instance_type).of(hours)
+    hour = book.spot_hour(instance_type)
+    return Cost(hour.low * hours.low, hour.expected * hours.expected, hour.high * hours.high)
 
 
 def volumes_cost(book: PriceBook, storage: EbsStorage, count: int, each_s: Amount) -> Cost:
@@ -295,18 +329,28 @@ class CellRates:
         return {name: round(getattr(self, name), 8) for name in names}
 
 
-def cell_rates(book: PriceBook, instance_type: str, storage: Storage, root_gib: int = ROOT_VOLUME_GIB) -> CellRates:
+def cell_rates(
+    book: PriceBook,
+    instance_type: str,
+    storage: Storage,
+    root_gib: int = ROOT_VOLUME_GIB,
+    *,
+    is_spot: bool = False,
+) -> CellRates:
     """Return what one instance of a cell, its root volume and, with EBS, the volume it measures cost per hour."""
-    rates = machine_rates(book, instance_type, root_gib)
+    rates = machine_rates(book, instance_type, root_gib, is_spot=is_spot)
     if not isinstance(storage, EbsStorage):
         return rates
     return replace(rates, data_volume_hour=volumes_cost(book, storage, 1, Amount.exactly(HOUR_S)).expected)
 
 
-def machine_rates(book: PriceBook, instance_type: str, root_gib: int = ROOT_VOLUME_GIB) -> CellRates:
-    """Return what one instance and its root volume cost per hour."""
+def machine_rates(
+    book: PriceBook, instance_type: str, root_gib: int = ROOT_VOLUME_GIB, *, is_spot: bool = False
+) -> CellRates:
+    """Return what one instance and its root volume cost per hour; of Spot, the price expected."""
+    usd = book.spot_hour(instance_type).expected if is_spot else book.instance_hour(instance_type).usd
     return CellRates(
-        instance_hour=book.instance_hour(instance_type).usd + book.price("public_ipv4_hour").usd,
+        instance_hour=usd + book.price("public_ipv4_hour").usd,
         root_volume_hour=book.price("ebs_gp3_gib_month").usd * root_gib * HOUR_S / MONTH_S,
         data_volume_hour=0.0,
     )

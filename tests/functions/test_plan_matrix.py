@@ -9,7 +9,7 @@ import pytest
 from function_events import RUN, load_event
 
 import plan_matrix
-from aws import agent_package
+from aws import agent_package, spot_prices
 from matrix.problems import InvalidMatrix
 
 
@@ -130,3 +130,33 @@ def test_a_run_that_was_stopped_can_be_resumed(resumed, context):
     boto3.client("stepfunctions").stop_execution(executionArn=arn)
 
     assert plan_matrix.handler(event, context)["totals"]["cells"] > 0
+
+
+def test_a_spot_fleet_is_priced_by_what_ec2_says_it_costs_and_a_refusal_changes_nothing(stack, context, monkeypatch):
+    event = load_event("plan_matrix")
+    event["matrix"]["fleet"][0]["spot"] = True
+    history = [
+        {"InstanceType": "m6i.large", "AvailabilityZone": f"us-east-1{zone}", "Timestamp": day, "SpotPrice": usd}
+        for zone, day, usd in (("a", 1, "0.03"), ("b", 1, "0.05"))
+    ]
+    answer = {"SpotPriceHistory": history}
+
+    class Pages:
+        """What EC2 answers, or that it refuses."""
+
+        def paginate(self, **asked):
+            assert asked["InstanceTypes"] == ["m6i.large"]
+            return self
+
+        def build_full_result(self):
+            return answer
+
+    monkeypatch.setattr(spot_prices.impatient_client("ec2"), "get_paginator", lambda _: Pages())
+    plan_matrix.handler(event, context)
+    said = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])["assumptions"]
+    answer.clear()
+    plan_matrix.handler(event, context)
+    refused = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])["assumptions"]
+
+    assert any("Spot of m6i.large: 0.0400 USD an hour now, mean of 2 zones" in line for line in said)
+    assert any("on-demand is assumed" in line for line in refused)

@@ -62,4 +62,4 @@ def test_spot_is_cheaper_than_on_demand_except_at_worst():
 
     assert spot.cost.expected < on_demand.cost.expected
     assert spot.cost.high == pytest.approx(on_demand.cost.high)
-    assert any("Spot costs 10% (low), 50% (expected)" in line for line in spot.assumptions)
+    assert any("Spot of m6i.large: 10% (low), 50% (expected)" in line for line in spot.assumptions)
