@@ -18,8 +18,8 @@ from agent.workspace import Workspace, count_files, remove
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-# The engine makes 300,000 in a second, a loop of touch 900, GNU parallel starts 300 (two cores, in memory).
-MOST_CALIBRATED = {"engine": 20_000, "touch": 900, "parallel": 300}
+# A second of GNU parallel, a third of one of a touch loop, less of the engine (two cores, in memory).
+MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -49,7 +49,7 @@ def can_be_emulated(params: dict[str, Any]) -> bool:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """Enough files for the engine's full speed; of the tools that start programs, as many as they start in a second.
+    """Enough files for the engine's full speed; of the tools that start programs, some.
 
     GNU parallel with own directories starts one touch for each: a quarter as fast with a quarter of the files, so they
     stay as they are.
@@ -58,6 +58,8 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     threads, most = params["threads"], MOST_CALIBRATED[params["tool"]]
     files = most if params["tool"] == "engine" else min(params["files"], most)
     if (params["tool"], params["directories"]) == ("parallel", "own"):
+        if params["files"] > MOST_CALIBRATED["engine"]:
+            return None
         files = params["files"]
     return {**params, "files": max(threads, files // threads * threads)}, "files_per_s"
 
