@@ -17,6 +17,7 @@ import argparse
 import hashlib
 import json
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -26,6 +27,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from queue import SimpleQueue
@@ -42,7 +44,6 @@ WORK = ROOT / ".local" / "faults"
 TIME_SCALE, LOOK_EACH_S = 10, 1.0
 # Moto is one process with one interpreter lock: two clouds use two cores.
 CLOUDS_AT_ONCE, RUNS_PER_CLOUD = 2, 4
-RUNS_AT_ONCE = CLOUDS_AT_ONCE * RUNS_PER_CLOUD
 # Moto keeps all that ever was and looks through all of it: after so many cases a new cloud is faster.
 RUNS_OF_A_CLOUD = 40
 MOST_FAULTS_OF_A_RUN = 8
@@ -148,6 +149,12 @@ class CloudWithClients(Cloud):
 Trial = tuple[Case, ...]
 
 
+@cache
+def _commit() -> str:
+    git = ["git", "-C", str(ROOT), "log", "-1", "--format=%h"]
+    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
 @dataclass
 class Verdict:
     """What became of a case."""
@@ -166,6 +173,7 @@ class Verdict:
     open_rows: int = 0
     problems: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    commit: str = field(default_factory=_commit)
 
 
 @dataclass
@@ -587,32 +595,30 @@ def stratified(cases: Iterable[Case], number: int) -> list[Case]:
     return chosen
 
 
-def summary(verdicts: list[Verdict], *, cases: int, seconds: float) -> str:
+def summary(verdicts: list[Verdict], *, cases: int) -> str:
     """docs/faults.md."""
+    runs = {verdict.run for verdict in verdicts}
+    commits = ", ".join(dict.fromkeys(verdict.commit for verdict in verdicts))
     lines = [
         "# Faults injected, and what became of the runs",
         "",
-        "Written by `make faults` (tests/faults/harness.py). It records every AWS call that the deployed roles make in",
-        "good runs on the local cloud, then runs the same matrix once for each different call and each fault, and once",
-        "stopped in each state. After each run it checks that nothing is left after the sweeps, that no uploaded",
-        "sample is lost, that the results name the fault, and that a run with a failed cell never succeeds.",
+        WHAT_IT_DOES,
         "",
-        f"Last run: {datetime.now(UTC):%Y-%m-%d}, {len(verdicts)} of {cases} cases in {seconds / 60:.0f} minutes "
-        f"of machine time, {RUNS_AT_ONCE} runs at once.",
+        f"Last run: {datetime.now(UTC):%Y-%m-%d}, commit {commits}: {len(verdicts)} of {cases} faults,"
+        f" in {len(runs)} runs.",
         "",
         *_totals(verdicts),
         "",
-        "## By fault",
+        "## By state and fault",
         "",
-        *_table("fault", verdicts, lambda v: f"{v.case['fault']}, {_times(v.case['times'])}"),
+        "Runs that survived / failed and said so / were stopped. The functions' own calls, and Step Functions' call of",
+        "the function, count for its state.",
         "",
-        "## By caller",
-        "",
-        *_table("caller", verdicts, lambda v: v.case["who"]),
+        *_table(verdicts),
         "",
         "## By call",
         "",
-        *_table("call", verdicts, lambda v: v.case["action"]),
+        *_calls(verdicts),
         "",
         "## Problems",
         "",
@@ -623,52 +629,79 @@ def summary(verdicts: list[Verdict], *, cases: int, seconds: float) -> str:
     return "\n".join(lines)
 
 
-HOW_TO_READ = """## How to read it
+WHAT_IT_DOES = """\
+Written by `make faults` (tests/faults/harness.py). It records every AWS call that the deployed roles make in a few runs
+on the local cloud, good, failing and stopped ones. Then it runs the same again, with each different call (who makes it,
+which operation, about what kind of object) failing in each way, and stopped in each state. After each run it checks
+that nothing is left, of the run and in the whole cloud; that no uploaded sample is lost or uncounted; that the results
+name the fault; that a run with a failed cell never succeeds."""
+HOW_TO_READ = f"""## How to read it
 
-- *survived*: the run succeeded and every sample is in its summary. *failed*: the run ended red and its results name the
-  fault. *swept*: something was left when the run ended, and the sweeps that follow a run deleted it.
-- `3 times` and `always` are calls in a row. boto3 asks ten times (an agent's eight), Step Functions invokes a function
-  six times: three throttled answers are survived, endless ones are not.
+- *survived*: the run went as one without the fault: it succeeded with every sample in its summary, or ended as a
+  failing or stopped one does. *failed*: it ended red and its results name the fault.
+- Faults befall calls in a row: *throttled* 3 or all, *internal error* 2 or all, *denied* all. boto3 asks ten times (an
+  agent's eight), Step Functions invokes a function six times: three throttled answers are survived, endless ones are
+  not.
 - *lost answer*: the call takes effect, then its connection is cut. *crash*: the call takes effect, then the function's
   sandbox or the agent is killed with SIGKILL.
-- Waits are shortened: those of executions 100 times, those between the attempts of an AWS call 100 times
+- Faults that retries get a run over share a run, up to {MOST_FAULTS_OF_A_RUN}, each in another function. A run of them
+  that does not go as it shall is taken apart and each fault injected alone. All other faults have a run of their own.
+- A sweep (Reap) follows the end of each run; further ones stand for the schedule.
+- Waits are shortened: those of executions {TIME_SCALE} times, those between the attempts of an AWS call 100 times
   (local/retry_waits.py). The number of attempts and what is retried are the real ones. A function that is throttled for
   good therefore fails here after its ten attempts, where on AWS its own time-out may come first; Step Functions then
   retries it.
 - An agent that is denied its gate is denied three times only: it may not list the bucket, so a 403 means "not yet" to
-  it, and it would wait until its deadline.
+  it, and it would wait until its deadline. GetCallerIdentity is not denied: no policy can.
+- An agent that is killed cannot say why: the results have EC2's word, that its instance ended too early.
 """
-
-
-def _times(times: int | None) -> str:
-    return "always" if times is None else "once" if times == 1 else f"{times} times"
+FAULTS = ("throttled", "denied", "internal error", "lost answer", "crash", "stopped")
 
 
 def _totals(verdicts: list[Verdict]) -> list[str]:
     leaks = sum(any(problem.startswith("left behind") for problem in v.problems) for v in verdicts)
     lost = sum(any("samples" in problem for problem in v.problems) for v in verdicts)
+    outcomes = Counter(verdict.outcome for verdict in verdicts)
+    swept = {verdict.run: verdict for verdict in verdicts if verdict.left_at_end}
+    sweeps = max((verdict.sweeps for verdict in swept.values()), default=1)
     return [
-        f"- {sum(v.injected for v in verdicts):,} faults in {len(verdicts)} runs:"
-        f" {sum(v.outcome == 'survived' for v in verdicts)} survived,"
-        f" {sum(v.outcome == 'failed' for v in verdicts)} failed and said so,"
-        f" {sum(v.outcome == 'stopped' for v in verdicts)} were stopped",
-        f"- leaks: {leaks}; {sum(bool(v.left_at_end) for v in verdicts)} runs left something that the sweeps deleted,"
-        f" after {max((v.swept_s for v in verdicts), default=0):.0f} s at the most",
+        f"- {len(verdicts)} faults, {sum(v.injected for v in verdicts):,} calls befallen:"
+        f" {outcomes['survived']} survived, {outcomes['failed']} failed and said so,"
+        f" {outcomes['stopped']} were stopped",
+        f"- leaks: {leaks}; {len(swept)} runs left something at their end that was gone after {sweeps} "
+        f"sweep{'s' if sweeps > 1 else ''} at the most",
         f"- runs with lost samples: {lost}",
-        f"- runs with problems: {sum(bool(v.problems) for v in verdicts)}",
+        f"- faults with problems: {sum(bool(v.problems) for v in verdicts)}",
     ]
 
 
-def _table(title: str, verdicts: list[Verdict], group: Any) -> list[str]:
-    groups: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        groups.setdefault(group(verdict), []).append(verdict)
-    lines = [f"| {title} | runs | survived | failed | stopped | swept | problems |", "|---|--:|--:|--:|--:|--:|--:|"]
-    for name, those in sorted(groups.items()):
-        outcomes = Counter(v.outcome for v in those)
-        swept, bad = sum(bool(v.left_at_end) for v in those), sum(bool(v.problems) for v in those)
-        counts = [len(those), *(outcomes[one] for one in ("survived", "failed", "stopped")), swept, bad]
-        lines.append(f"| {name} | {' | '.join(map(str, counts))} |")
+def state_of(case: dict[str, Any]) -> str:
+    """The state that a fault belongs to; the agents and the sweep are outside of the state machine."""
+    if case["who"] in ("Instance", "Reap"):
+        return {"Instance": "(an instance)", "Reap": "(the sweep)"}[case["who"]]
+    name = case["what"] if case["who"] == "Run" else case["who"]
+    return re.sub(r"(?<=[a-z])[A-Z]", lambda found: f" {found[0].lower()}", name)
+
+
+def _table(verdicts: list[Verdict]) -> list[str]:
+    lines = [f"| state | {' | '.join(FAULTS)} |", f"|---|{'--:|' * len(FAULTS)}"]
+    states = dict.fromkeys(state_of(verdict.case) for verdict in verdicts)
+    for state in sorted(states):
+        counts = []
+        for fault in FAULTS:
+            those = [v for v in verdicts if state_of(v.case) == state and v.case["fault"] == fault]
+            outcomes = Counter(verdict.outcome for verdict in those)
+            counts.append(" / ".join(str(outcomes[one]) for one in ("survived", "failed", "stopped")) if those else "")
+        lines.append(f"| {state} | {' | '.join(counts)} |")
+    return lines
+
+
+def _calls(verdicts: list[Verdict]) -> list[str]:
+    lines = ["| call | faults | survived | failed | stopped |", "|---|--:|--:|--:|--:|"]
+    for action in sorted({verdict.case["action"] for verdict in verdicts}):
+        outcomes = Counter(verdict.outcome for verdict in verdicts if verdict.case["action"] == action)
+        counts = [outcomes.total(), *(outcomes[one] for one in ("survived", "failed", "stopped"))]
+        lines.append(f"| {action} | {' | '.join(map(str, counts))} |")
     return lines
 
 
@@ -711,7 +744,7 @@ def main() -> int:
             for problem in verdict.problems:
                 print(f"      PROBLEM: {problem[:1000]}", flush=True)
     known = [verdicts[case.id] for case in cases if case.id in verdicts]
-    text = summary(known, cases=len(cases), seconds=sum(v.seconds for v in known) / RUNS_AT_ONCE)
+    text = summary(known, cases=len(cases))
     (ROOT / "docs" / "faults.md").write_text(text)
     print(text)
     return int(any(v.problems for v in known) or len(known) < len(cases))
