@@ -359,3 +359,13 @@ def test_an_emulated_storages_limit_is_drawn_too():
     (chart,) = timelines(dd_view(None, emulated=True))
 
     assert [list(one.y) for one in chart.series if one.kind == "limit"] == [[131.072, 131.072]]
+
+
+def test_a_column_in_which_nothing_is_known_takes_no_room():
+    published = Page(render(yocto_run("published-yocto")))
+    shown = next(rows for rows in published.tables if [one[1] for one in rows[0]][3:5] == ["P0", "P50"])
+
+    heads = [one[1] for one in shown[0]]
+    assert heads[:3] == ["Storage", "Instances", "Point"]
+    assert heads[-2:] == ["P100", "n/expected"]
+    assert all(len(row) == len(heads) for row in shown)

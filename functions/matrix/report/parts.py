@@ -133,7 +133,10 @@ def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     heads = ("Storage", "Instances", "Point", *(one.upper() for one in PERCENTILES), INTERVAL_HEAD, "n/expected",
              "n, independent", "Between instances", "Between repetitions")  # fmt: skip
     caption = f"{entries[0].workload}: {name} ({direction(dict(entries[0].metric))})"
-    return table(heads, rows, caption=caption, class_="many")
+    # Published figures have neither intervals nor spreads: columns without a value would only take the others' room.
+    kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
+    shown = [[row[i] for i in kept] for row in rows]
+    return table([heads[i] for i in kept], shown, caption=caption, class_="many")
 
 
 def _percentiles(metric: Document) -> list[Figure]:
