@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test faults check lint types format schema predictions graph lock bench vm clean
+.PHONY: help install demo test faults check lint types format schema predictions published graph lock bench vm clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ schema: install  ## Write docs/matrix.schema.json from the models
 
 predictions: install  ## Write docs/predictions.md from the published figures
 	@$(BIN)/python -m matrix.predictions > docs/predictions.md
+
+published: install  ## Write docs/published.md: which matrix measures each published row again
+	@$(BIN)/python -m matrix.published_rows events > docs/published.md
 
 graph: install  ## Draw the state machine into the README, from its definition
 	@$(BIN)/python statemachine/draw.py

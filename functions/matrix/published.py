@@ -25,11 +25,13 @@ READS = "read-throughput"
 
 Document = dict[str, Any]
 
+# One volume, and not several as one.
+VOLUME: Document = {"type": "ebs", "raid0": None}
 # What the sources call a volume, and what it is as an input.
 VOLUMES: dict[str, Document] = {
-    "gp3_throughput_1000": {"type": "ebs", "volumeType": "gp3", "iops": 4000, "throughputMiBps": 1000},
-    "io2_iops_16000": {"type": "ebs", "volumeType": "io2", "iops": 16000},
-    "gp3_iops_16000": {"type": "ebs", "volumeType": "gp3", "iops": 16000, "throughputMiBps": 1000},
+    "gp3_throughput_1000": VOLUME | {"volumeType": "gp3", "iops": 4000, "throughputMiBps": 1000},
+    "io2_iops_16000": VOLUME | {"volumeType": "io2", "iops": 16000},
+    "gp3_iops_16000": VOLUME | {"volumeType": "gp3", "iops": 16000, "throughputMiBps": 1000},
     "gp3_throughput_2000_with_raid_0": {"type": "ebs", "volumeType": "gp3", "throughputMiBps": 1000, "raid0": 2},
 }
 RELEASE = "kirkstone"  # of the published builds, as their source says
@@ -39,15 +41,16 @@ PLACEMENTS: dict[str, str | list[float]] = {
     "file system's AZ": "same-az",
     "two AZs, 100 instances in each, one of them the file system's": [0.5, 0.5],
 }
-TUTORIAL_STORAGES: dict[str, Document] = {"ebs-gp2": {"type": "ebs", "volumeType": "gp2"}, "efs": {"type": "efs"}}
+TUTORIAL_STORAGES: dict[str, Document] = {"ebs-gp2": VOLUME | {"volumeType": "gp2"}, "efs": {"type": "efs"}}
+ZERO_BYTE_STORAGES: dict[str, Document] = {"ebs": VOLUME, "efs": {"type": "efs"}}
 # "A file system with a permitted throughput greater than 200 MB/s" (tutorial 1.1.4, below its tables).
 TUTORIAL_PERMITTED_MB_PER_S = 200
 # More is drawn than compared where the source's values are not told apart.
 MEDIAN = "p50"
 # gp2 of 100 GiB has 300 IOPS, as the source calls its volume. The file server is not among our storages.
 READ_STORAGES: dict[str, Document] = {
-    "ebs 300 IOPS": {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100},
-    "ebs 3000 IOPS": {"type": "ebs", "volumeType": "gp3", "iops": 3000},
+    "ebs 300 IOPS": VOLUME | {"volumeType": "gp2", "sizeGiB": 100},
+    "ebs 3000 IOPS": VOLUME | {"volumeType": "gp3", "iops": 3000},
     "s3 (S3A)": {"type": "s3"},
     "s3 (SDK v2)": {"type": "s3"},
 }
@@ -75,6 +78,7 @@ class Figure:
     wrong: str | None = None
     # Whether the instance itself was measured, so that another type is another thing and not the same one elsewhere.
     is_of_instance: bool = False
+    row: str = ""  # where the source's file has it, such as `dd[3]`
 
 
 def load(name: str) -> Document:
@@ -177,8 +181,9 @@ def figures() -> Iterator[Figure]:
 
 def _yocto_figures() -> Iterator[Figure]:
     document = load(YOCTO)
-    for cell in document["cells"]:
+    for i, cell in enumerate(document["cells"]):
         storage = {name: value for name, value in cell["storage"].items() if name != "placement"}
+        storage |= VOLUME if storage["type"] == "ebs" else {}
         placement = cell["storage"].get("placement")
         params = {"image": document["workload"]["image"]}
         caveats = {"release": RELEASE} | ({"placement": placement} if placement else {})
@@ -187,36 +192,36 @@ def _yocto_figures() -> Iterator[Figure]:
                 source=YOCTO, workload="yocto", storage=storage, params=params, metric="duration_s",
                 percentile=f"p{level}", value=cell["percentiles_s"][f"p{level}"], instances=cell["instances"],
                 instance_type=document["instanceType"], caveats=caveats,
-                wrong=cell.get("note"),
+                wrong=cell.get("note"), row=f"cells[{i}]",
             )  # fmt: skip
 
 
 def _fio_figures() -> Iterator[Figure]:
     document = load(EBS_FIO)
     shared = {name: document["fio"][name] for name in ("rw", "iodepth", "numjobs", "direct")}
-    for volume, block_kib, threads, iops, _ in document["rows"]:
+    for i, (volume, block_kib, threads, iops, _) in enumerate(document["rows"]):
         options = {**shared, "bs": f"{block_kib}k", "numjobs": threads}
-        yield Figure(EBS_FIO, "fio", VOLUMES[volume], {"options": options}, "iops", MEDIAN, iops)
+        yield Figure(EBS_FIO, "fio", VOLUMES[volume], {"options": options}, "iops", MEDIAN, iops, row=f"rows[{i}]")
 
 
 def _tutorial_figures() -> Iterator[Figure]:
     document = load(TUTORIAL)
-    for row in document["touch"]:
+    for i, row in enumerate(document["touch"]):
         directories = "own" if row["directories"] > 1 else "shared"
         params = {"files": row["files"], "threads": row["threads"], "directories": directories}
         tool = {"tool": "touch" if row["threads"] == 1 else "parallel"}
         yield Figure(
             TUTORIAL, "touch", TUTORIAL_STORAGES[row["storage"]], params, "files_per_s", MEDIAN, row["files_per_s"],
-            instance_type=row["instanceType"], caveats=tool,
+            instance_type=row["instanceType"], caveats=tool, row=f"touch[{i}]",
         )  # fmt: skip
-    for row in document["dd"]:
+    for i, row in enumerate(document["dd"]):
         params = {"block_bytes": row["block_mib"] * 2**20, "sync": row["sync"], "threads": row["threads"]}
         caveats = {"tool": "dd" if row["threads"] == 1 else "parallel", "total_bytes": row["gb"] * 2**30}
         yield Figure(
             TUTORIAL, "dd", TUTORIAL_STORAGES[row["storage"]], params, "mb_per_s", MEDIAN, row["mb_per_s"],
-            instance_type=row["instanceType"], caveats=caveats,
+            instance_type=row["instanceType"], caveats=caveats, row=f"dd[{i}]",
         )  # fmt: skip
-    for row in document["instance_network"]:
+    for i, row in enumerate(document["instance_network"]):
         told = {
             "mb_per_s": "average_mb_per_s",
             "burst_mb_per_s": "burst_mb_per_s",
@@ -227,35 +232,38 @@ def _tutorial_figures() -> Iterator[Figure]:
                 yield Figure(
                     TUTORIAL, "instance-throughput", TUTORIAL_STORAGES[row["storage"]], {}, metric, MEDIAN, row[column],
                     instance_type=row["instanceType"], caveats={"total_bytes": row["gb"] * 2**30},
-                    is_of_instance=True,
+                    is_of_instance=True, row=f"instance_network[{i}]",
                 )  # fmt: skip
-    for row in document["transfer"]:
+    for i, row in enumerate(document["transfer"]):
         params = {"tool": row["tool"].replace(" ", "")}
         caveats = {"threads": row["threads"], "files": row["files"], "file_bytes": row["file_mb"] * 10**6}
         yield Figure(
             TUTORIAL, "transfer", TUTORIAL_STORAGES["efs"], params, "mb_per_s", MEDIAN, row["mb_per_s"],
-            instance_type=row["instanceType"], caveats=caveats,
+            instance_type=row["instanceType"], caveats=caveats, row=f"transfer[{i}]",
         )  # fmt: skip
 
 
 def _zero_byte_figures() -> Iterator[Figure]:
     document = load(ZERO_BYTE)
     files = {"files": 1024}
-    for row in document["sweep"]:
+    for i, row in enumerate(document["sweep"]):
         params = {**files, "threads": row["threads"], "directories": "own"}
-        caveats = {"tool": "parallel"}
-        yield Figure(ZERO_BYTE, "touch", {"type": "efs"}, params, "files_per_s", MEDIAN, row["iops"], caveats=caveats)
-    for row in document["single"]:
+        yield Figure(
+            ZERO_BYTE, "touch", {"type": "efs"}, params, "files_per_s", MEDIAN, row["iops"],
+            caveats={"tool": "parallel"}, row=f"sweep[{i}]",
+        )  # fmt: skip
+    for i, row in enumerate(document["single"]):
         params = {**files, "threads": row["threads"], "directories": "own" if row["directories"] > 1 else "shared"}
         caveats = {"tool": "touch" if row["threads"] == 1 else "parallel"}
         yield Figure(
-            ZERO_BYTE, "touch", {"type": row["storage"]}, params, "duration_s", MEDIAN, row["seconds"], caveats=caveats
-        )
+            ZERO_BYTE, "touch", ZERO_BYTE_STORAGES[row["storage"]], params, "duration_s", MEDIAN, row["seconds"],
+            caveats=caveats, row=f"single[{i}]",
+        )  # fmt: skip
 
 
 def _read_figures() -> Iterator[Figure]:
     document = load(READS)
-    for row in document["rows"]:
+    for i, row in enumerate(document["rows"]):
         storage = READ_STORAGES.get(row["backend"])
         if storage is None or row["mb_per_s"] is None:
             continue
@@ -264,12 +272,18 @@ def _read_figures() -> Iterator[Figure]:
             params |= {"record_bytes": row["record_bytes"], "page_bytes": row["page_cache_bytes"]}
         wrong = BEYOND_THE_VOLUME if storage["type"] == "ebs" else None
         caveats = READ_CLIENTS.get(row["backend"], {})
-        yield Figure(READS, "read", storage, params, "mb_per_s", MEDIAN, row["mb_per_s"], caveats=caveats, wrong=wrong)
-    for row in document["side_results"]:
+        yield Figure(
+            READS, "read", storage, params, "mb_per_s", MEDIAN, row["mb_per_s"],
+            caveats=caveats, wrong=wrong, row=f"rows[{i}]",
+        )  # fmt: skip
+    for i, row in enumerate(document["side_results"]):
         if "threads" in row:
             params = {"access": "sequential", "threads": row["threads"]}
             caveats = {"client": row["client"]}
-            yield Figure(READS, "read", {"type": "s3"}, params, "mb_per_s", MEDIAN, row["mb_per_s"], caveats=caveats)
+            yield Figure(
+                READS, "read", {"type": "s3"}, params, "mb_per_s", MEDIAN, row["mb_per_s"],
+                caveats=caveats, row=f"side_results[{i}]",
+            )  # fmt: skip
 
 
 def beside(summary: Document) -> list[Document]:
@@ -283,15 +297,15 @@ def beside(summary: Document) -> list[Document]:
             found += [
                 _row(summary, cell, point, labels[point["id"]], figure)
                 for figure in known
-                if _is_counterpart(cell, point, figure)
+                if figure.metric in (point.get("metrics") or {}) and is_counterpart(cell, point, figure)
             ]
     return found
 
 
-def _is_counterpart(cell: Document, point: Document, figure: Figure) -> bool:
+def is_counterpart(cell: Document, point: Document, figure: Figure) -> bool:
+    """Return whether a cell's point, planned or measured, is what a published figure was measured of."""
     return (
         cell["workload"]["type"] == figure.workload
-        and figure.metric in (point.get("metrics") or {})
         and cell["fleet"].get("count") == figure.instances
         and not (figure.is_of_instance and cell["fleet"].get("instanceType") != figure.instance_type)
         and _holds(figure.storage, cell["storage"])
@@ -314,7 +328,7 @@ def _same(one: object, other: object) -> bool:
 def _row(summary: Document, cell: Document, point: Document, label: str, figure: Figure) -> Document:
     metric = point["metrics"][figure.metric]
     ours = metric.get(figure.percentile)
-    against = list(_objections(summary, cell, point, figure))
+    against = list(objections(summary.get("environment"), cell, point, figure))
     return {
         "cell": cell["id"],
         "storage": storage_label(cell["storage"]),
@@ -340,10 +354,10 @@ ENVIRONMENTS = {
 }
 
 
-def _objections(summary: Document, cell: Document, point: Document, figure: Figure) -> Iterator[str]:
-    """Say why a figure of ours cannot be held against the published one."""
-    if summary.get("environment") in ENVIRONMENTS:
-        yield ENVIRONMENTS[summary["environment"]]
+def objections(environment: str | None, cell: Document, point: Document, figure: Figure) -> Iterator[str]:
+    """Say why a figure of ours, measured in an environment, cannot be held against the published one."""
+    if environment in ENVIRONMENTS:
+        yield ENVIRONMENTS[environment]
     if figure.wrong:
         yield f"the source got it wrong: {figure.wrong}"
     instance_type = cell["fleet"].get("instanceType")

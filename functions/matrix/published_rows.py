@@ -1,0 +1,172 @@
+"""Which matrix measures each published row again: docs/published.md, made from the sources' files and the events.
+
+`python -m matrix.published_rows events` prints the page (`make published`); a test says when it is out of date, and
+when a row is neither measured by a matrix nor has a reason for that.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from matrix.metrics import METRICS
+from matrix.planning import plan
+from matrix.published import (
+    EBS_FIO,
+    READS,
+    TUTORIAL,
+    YOCTO,
+    ZERO_BYTE,
+    Figure,
+    figures,
+    is_counterpart,
+    load,
+    objections,
+)
+from matrix.rendering import quantity, storage_label
+from matrix.scenario import read_matrix
+
+Document = dict[str, Any]
+
+SECTIONS = {
+    YOCTO: ("cells",),
+    EBS_FIO: ("rows",),
+    TUTORIAL: ("touch", "instance_network", "dd", "transfer"),
+    ZERO_BYTE: ("sweep", "single"),
+    READS: ("rows", "side_results"),
+}
+EMPTY = "the source leaves it empty"
+# Why no matrix measures a row that has a value.
+REASONS = {
+    (READS, "rows[8]"): "the source's own file server, a program of its authors, is not among the storages",
+    (READS, "rows[9]"): "the source's own file server, a program of its authors, is not among the storages",
+    (READS, "side_results[0]"): "the AWS command line copies an object to a disk; the workloads read into memory",
+}
+HEAD = """# The published rows, and what measures them again
+
+Each row of the five published benchmarks: the matrix in `events/` that measures it again and the point of it, or why
+none does. The last column is what `matrix results RUN --published` says against holding the two figures against each
+other, even when ours is measured on AWS; of local runs it says that they measured this machine.
+
+Made by `make published` from `functions/matrix/published/` and `events/`; a test fails when this page is out of date or
+a row has neither a matrix nor a reason.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a source, and what there is of it: a matrix' point that measures it, or the reason why there is none."""
+
+    source: str
+    name: str
+    label: str
+    published: str
+    matrix: str = ""
+    point: str = ""
+    against: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def state(self) -> str:
+        """`measured again`, `empty` in its source, or `left out`; '' where nobody has said why."""
+        if self.matrix:
+            return "measured again"
+        return "empty" if self.reason.startswith(EMPTY) else "left out" if self.reason else ""
+
+
+def rows(plans: Mapping[str, Document]) -> Iterator[Row]:
+    """Yield every published row; `plans` are the plans of the matrices by name."""
+    told: dict[tuple[str, str], list[Figure]] = {}
+    for figure in figures():
+        told.setdefault((figure.source, figure.row), []).append(figure)
+    for source, sections in SECTIONS.items():
+        document = load(source)
+        for section in sections:
+            for i, row in enumerate(document[section]):
+                name = f"{section}[{i}]"
+                yield _row(source, name, _fields(document, row), told.get((source, name), []), plans)
+
+
+def _row(source: str, name: str, row: Document, told: list[Figure], plans: Mapping[str, Document]) -> Row:
+    label = _label(row)
+    if not told:
+        note = f": {row['note']}" if row.get("note") else ""
+        reason = REASONS.get((source, name)) or (f"{EMPTY}{note}" if _is_empty(row) else "")
+        return Row(source, name, label, _value_in(row), reason=reason)
+    shown = next((one for one in told if one.percentile == "p50"), told[0])
+    published = quantity(shown.value, METRICS[shown.metric].unit)
+    found = [
+        (list(objections("aws", cell, point, shown)), matrix, f"{cell['id']} {point['id']}")
+        for matrix, document in plans.items()
+        for cell in document["cells"]
+        for point in cell["points"]
+        if is_counterpart(cell, point, shown)
+    ]
+    if not found:
+        return Row(source, name, label, published, reason=REASONS.get((source, name), ""))
+    # The nearest, and of those that are alike the one that was made after the source.
+    against, matrix, point = min(found, key=lambda one: (len(one[0]), one[1] != source))
+    return Row(source, name, label, published, matrix, point, tuple(against))
+
+
+def _fields(document: Document, row: Any) -> Document:
+    """A row as an object: some sources have columns."""
+    return dict(row) if isinstance(row, dict) else dict(zip(document["columns"], row, strict=True))
+
+
+# What a row is about, in the order of its file; the others are its values.
+_VALUES = {
+    "note", "percentiles_s", "seconds", "mb_per_s", "files_per_s", "iops", "write_iops", "mib_per_s",
+    "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s",
+}  # fmt: skip
+
+
+def _label(row: Document) -> str:
+    parts = [
+        storage_label(value) if isinstance(value, dict) else f"{name.replace('_', ' ')} {value}"
+        for name, value in row.items()
+        if name not in _VALUES
+    ]
+    return ", ".join(parts)
+
+
+def _is_empty(row: Document) -> bool:
+    return all(value is None for name, value in row.items() if name in _VALUES - {"note"})
+
+
+def _value_in(row: Document) -> str:
+    return "–" if _is_empty(row) else quantity(row["mb_per_s"], "MB/s")
+
+
+def page(plans: Mapping[str, Document]) -> str:
+    """Return docs/published.md."""
+    all_rows = list(rows(plans))
+    states = ("measured again", "empty", "left out")
+    lines = [HEAD, "| Source | Rows | Measured again | Empty in the source | Left out |", "|---|---:|---:|---:|---:|"]
+    for source in SECTIONS:
+        of_source = [row for row in all_rows if row.source == source]
+        counts = [sum(row.state == state for row in of_source) for state in states]
+        lines.append(f"| {source} | {len(of_source)} | {' | '.join(map(str, counts))} |")
+    for source in SECTIONS:
+        of_source = [row for row in all_rows if row.source == source]
+        lines += ["", f"## {source}", "", f"{load(source)['source']}.", ""]
+        lines += ["| Row | Published | Measured again by | What speaks against comparing |", "|---|---:|---|---|"]
+        lines += [_line(row) for row in of_source]
+    return "\n".join(lines) + "\n"
+
+
+def _line(row: Row) -> str:
+    by = f"`{row.matrix}` {row.point}" if row.matrix else f"– {row.reason}"
+    against = "; ".join(row.against)
+    return "| " + " | ".join(text.replace("|", "/") for text in (row.label, row.published, by, against)) + " |"
+
+
+def plans_of(folder: Path) -> dict[str, Document]:
+    """Return the plans of the matrices in a folder that are meant for AWS."""
+    found = sorted(path for path in folder.glob("*.json") if not path.stem.startswith("local-"))
+    return {path.stem: plan(read_matrix(path.read_text(encoding="utf-8"))).to_document() for path in found}
+
+
+if __name__ == "__main__":
+    print(page(plans_of(Path(sys.argv[1]))), end="")
