@@ -133,13 +133,16 @@ def test_a_tampered_destination_fails_the_sample(cloud, instance, make_job, fake
 
 @needs("fpsync")
 @needs("rsync")
-def test_an_fpsync_that_completes_without_error_and_copies_nothing_fails_the_sample(cloud, instance, make_job):
-    # The real one, and a storage with a quote in its name.
+def test_fpsync_is_not_given_a_folder_that_its_shell_would_read_a_command_from(cloud, instance, make_job):
+    # The real one, and a storage with a quote in its name: it would complete without error and have copied nothing.
     cloud.put("job.json", make_job("transfer", [transfer_params(tool="fpsync")]))
 
     assert instance.run() == 1
 
-    assert instance.document("failed.json")["error"] == "WorkIncomplete"
+    failed = instance.document("failed.json")
+    assert failed["error"] == "ToolFailed"
+    assert "use a folder of letters" in failed["message"]
+    assert not instance.has("samples.json")
 
 
 def test_a_data_set_on_the_storage_itself_is_said_in_the_sample(tmp_path):

@@ -19,7 +19,7 @@ def test_a_good_run_goes_the_good_way_and_every_number_arrives(cloud: Cloud):
 
     assert run.status == "SUCCEEDED"
     assert [state for state in once(run.states()) if not state.startswith("Wait for ")] == [
-        "Plan matrix", "Within budget?", "Only a plan?", "Each file system",
+        "Plan matrix", "Within budget?", "Only a plan?", "Images to bake?", "Each file system",
         "Create file system", "Check file system", "File system ready?", "Cache to populate?", "Each cell",
         "Admit cell", "Cell admitted?",
         "Launch fleet", "Poll fleet", "Fleet finished?", "Stop fleet", "Fleet failed?", "Analyse cell", "Cell measured",

@@ -95,8 +95,12 @@ def test_figures_that_a_source_got_wrong_are_shown_and_marked(plans):
     }
 
     assert wrong == {
-        YOCTO: {5880, 7077, 7661, 8267, 8597, 8721}, READS: {190, 35}, EBS_FIO: set(), TUTORIAL: set(), ZERO_BYTE: set(),
-    }  # fmt: skip
+        YOCTO: {5880, 7077, 7661, 8267, 8597, 8721},
+        READS: {190, 35},
+        EBS_FIO: set(),
+        TUTORIAL: set(),
+        ZERO_BYTE: set(),
+    }
 
 
 @pytest.mark.parametrize("source", [YOCTO, TUTORIAL])

@@ -19,6 +19,7 @@ ANY_TEXT = {
     "build": "shell by design: the user's own command, on the user's own instances",
     "prepare": "shell by design",
     "populate": "shell by design",
+    "dockerfile": "commands by design: the user's own container; docker reads it from its standard input",
 }
 # A space separates arguments; these are never any: a size is parsed to a number, and the owner is a tag.
 SIZE = r"^[0-9]{1,18} ?(B|[kKMGT]B|[KMGT]iB)?$"
