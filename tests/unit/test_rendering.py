@@ -250,6 +250,15 @@ def test_what_is_odd_alike_at_many_points_is_one_line_with_the_worst():
     assert len(rendering.all_warnings(run)) == 5
 
 
+def test_points_that_measured_their_tool_are_one_line_whatever_each_figure_is():
+    bound = (
+        "p0{}, files_per_s: tool-bound: at {} % of what touch reaches on these instances without a storage ({} files/s)"
+    )
+    run = summary(cells=[{"id": "a", "warnings": [bound.format(1, 71, 153), bound.format(2, 109, 91.5)]}], warnings=[])
+
+    assert rendering.told_warnings(run) == [f"2 points of one cell, the worst is a: {bound.format(2, 109, 91.5)}"]
+
+
 def hit(name, evidence, **more):
     """A cell's bottleneck."""
     others = [{"name": "client CPU", "share": 0.12, "words": "processors 12 % busy"}]

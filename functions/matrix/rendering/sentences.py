@@ -10,6 +10,7 @@ Summary = dict[str, Any]
 # What a cell's analysis says of one of its points, and the share in it that says how bad it is.
 POINT_WARNING = re.compile(r"[^:]+: p[0-9]+, \w+: (?P<text>.*)")
 SHARE = re.compile(r"([0-9]+) %")
+ASIDE = re.compile(r" \([^()]*\)")
 LOCAL_NOTE = "Measured on this machine's disk by the local cloud: these figures say nothing about AWS."
 VM_NOTE = (
     "Measured in emulated machines by the local cloud: it proves the way, these figures say nothing about any storage."
@@ -85,7 +86,7 @@ def told_warnings(summary: Summary) -> list[str]:
     alike: dict[str, list[tuple[float, str]]] = {}
     for line in all_warnings(summary):
         found = POINT_WARNING.fullmatch(line)
-        kind = SHARE.sub("", found["text"]) if found else line
+        kind = ASIDE.sub("", SHARE.sub("", found["text"])) if found else line
         sizes = [float(one) for one in SHARE.findall(line)]
         alike.setdefault(kind, []).append((max(sizes, default=0.0), line))
     return [_of_several(lines) if len(lines) > 1 else lines[0][1] for lines in alike.values()]
