@@ -90,6 +90,7 @@ NAMES = {
     "moto.scheduler.models": ["scheduler_backends"],
     "moto.server": ["ThreadedMotoServer"],
     "moto.ssm.models": ["ParameterDict._check_loading_status", "Parameter"],
+    "moto.servicequotas.models": ["ServiceQuotasBackend.get_service_quota"],
     "moto.stepfunctions.models": [
         "StateMachine.create_from_cloudformation_json",
         "StateMachine.update_from_cloudformation_json",

@@ -127,6 +127,7 @@ class Cloud:
             instances,
             lambda_runtime,
             metadata,
+            service_quotas,
             step_functions,
         )
         from local.faults import Faults
@@ -140,6 +141,7 @@ class Cloud:
         cloudformation.install(endpoint)
         file_systems.install(self._workdir / "storage" / "file-systems")
         images.install()
+        service_quotas.install()
 
         runtime = lambda_runtime.LambdaRuntime(starter, endpoint, self._workdir, credentials.environment, injected)
         runtime.install()

@@ -1,4 +1,4 @@
-"""Service Quotas: what an account may have, of the services that plans are held against. moto knows those of VPC only."""
+"""Service Quotas: what an account may have of what plans are held against; moto knows the quotas of VPC only."""
 
 from typing import Any
 

@@ -8,6 +8,7 @@ import json
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from local import moto_names
@@ -154,6 +155,11 @@ def run(states, definition: dict, name: str | None = None) -> str:
     return states.start_execution(stateMachineArn=machine["stateMachineArn"], **({"name": name} if name else {}))[
         "executionArn"
     ]
+
+
+def test_service_quotas_of_other_services_than_vpc(client):
+    with pytest.raises(ClientError, match="NoSuchResource"):
+        client("service-quotas").get_service_quota(ServiceCode="fsx", QuotaCode="L-4EDE4065")
 
 
 def test_step_functions_name_executions(client):
