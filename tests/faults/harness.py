@@ -5,7 +5,8 @@
     python tests/faults/harness.py --only EXPRESSION
 
 Each finished case is a line of .local/faults/cases.jsonl; started again, the harness goes on with those that are
-missing (`--again` begins anew). After each case it asserts that
+missing (`--again` begins anew). Each line says the commit it befell: `--stale` also runs again what befell another one,
+after the missing ones. After each case it asserts that
 
 - nothing is left after the run's end and the sweeps: no instance, volume, file system, agent process or folder;
 - every samples.json that was uploaded is still there, whole, and counted in the summary;
@@ -28,7 +29,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -597,15 +598,17 @@ def stratified(cases: Iterable[Case], number: int) -> list[Case]:
 
 def summary(verdicts: list[Verdict], *, cases: int) -> str:
     """docs/faults.md."""
-    runs = {verdict.run for verdict in verdicts}
-    commits = ", ".join(dict.fromkeys(verdict.commit for verdict in verdicts))
+    runs = {verdict.run: verdict for verdict in verdicts}
+    commits = Counter(verdict.commit for verdict in verdicts).most_common()
+    hours = sum(verdict.seconds for verdict in runs.values()) / 3600
     lines = [
         "# Faults injected, and what became of the runs",
         "",
         WHAT_IT_DOES,
         "",
-        f"Last run: {datetime.now(UTC):%Y-%m-%d}, commit {commits}: {len(verdicts)} of {cases} faults,"
-        f" in {len(runs)} runs.",
+        f"Last run: {datetime.now(UTC):%Y-%m-%d}, {len(verdicts)} of {cases} faults"
+        f" ({', '.join(f'{number} at commit {commit}' for commit, number in commits)}),",
+        f"in {len(runs)} runs that took {hours:.1f} hours together, {CLOUDS_AT_ONCE * RUNS_PER_CLOUD} at once.",
         "",
         *_totals(verdicts),
         "",
@@ -716,6 +719,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a regular expression that the cases' names must match")
     parser.add_argument("--again", action="store_true", help="begin anew, forgetting finished cases")
     parser.add_argument("--problems", action="store_true", help="run those with problems once more")
+    parser.add_argument("--stale", action="store_true", help="run those that befell another commit once more, at last")
     arguments = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     listed, finished = WORK / "work-list.json", WORK / "cases.jsonl"
@@ -729,17 +733,20 @@ def main() -> int:
     verdicts = {found["id"]: Verdict(**found) for found in map(json.loads, lines_so_far)}
     done = {name for name, verdict in verdicts.items() if not (arguments.problems and verdict.problems)}
     missing = [case for case in cases if case.id not in done and re.search(arguments.only, case.id)]
-    print(f"{len(cases)} cases, {len(missing)} to go in {len(trials(missing))} runs", flush=True)
+    stale = {name for name in done if verdicts[name].commit != _commit()} if arguments.stale else set()
+    again = [case for case in cases if case.id in stale and re.search(arguments.only, case.id)]
+    to_go = [*missing, *again]
+    print(f"{len(cases)} cases, {len(to_go)} to go in {len(trials(missing)) + len(trials(again))} runs", flush=True)
     if arguments.list:
-        print("\n".join(case.id for case in missing))
+        print("\n".join(case.id for case in to_go))
         return 0
     with finished.open("a") as lines:
-        for number, verdict in enumerate(execute_all(missing), 1):
+        for number, verdict in enumerate(chain(execute_all(missing), execute_all(again)), 1):
             verdicts[verdict.id] = verdict
             lines.write(json.dumps(asdict(verdict)) + "\n")
             lines.flush()
             print(
-                f"{number}/{len(missing)} {verdict.outcome or '-':9} {verdict.seconds:5.1f} s  {verdict.id}", flush=True
+                f"{number}/{len(to_go)} {verdict.outcome or '-':9} {verdict.seconds:5.1f} s  {verdict.id}", flush=True
             )
             for problem in verdict.problems:
                 print(f"      PROBLEM: {problem[:1000]}", flush=True)
