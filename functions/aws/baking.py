@@ -33,6 +33,9 @@ def begin(run: str, image: str) -> str:
     if state != "absent":
         return "baked" if state == "baked" else "baking"
     budgeting.admit_image(run, plan, planned)
+    waiting = {cell["file_system"] for cell in plan["cells"] if cell["image"] == image and "taken_from" not in cell}
+    for file_system in waiting:
+        ledger.set_file_system(run, file_system, "baking")
     launching.launch(
         plan=plan,
         board=board,

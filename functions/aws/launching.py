@@ -27,9 +27,8 @@ def launch(
     document = job(
         run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
     )  # fmt: skip
-    # Of the tools the agent knows itself which its cell needs; a builder's job names those of all cells.
-    recipe = image_of(plan, cell["image"])["recipe"]
-    document.setdefault("provisions", {name: recipe[name] for name in ("packages", "containers", "dockerfile")})
+    # What its own workload needs an agent knows itself; a builder's job names what those of all cells need.
+    document.setdefault("provisions", image_of(plan, cell["image"])["provisions"])
     # Past the run's deadline the sweep ends the instances; until then they shall have uploaded what they have.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     blackboard.put_if_absent(board.job, document)

@@ -113,7 +113,7 @@ class PlannedImage:
     """An image that cells boot; if it is baked, at most once."""
 
     recipe: Recipe
-    is_baked: bool
+    given: Image  # by the matrix: what every instance shall have, whatever its workload
     cost: Cost  # nothing where an earlier run has baked it; in the worst case an hour
     rates: CellRates
     kept_month: Cost  # of its snapshot, as long as it is kept
@@ -123,12 +123,22 @@ class PlannedImage:
         """The recipe's id."""
         return self.recipe.id
 
+    @property
+    def is_baked(self) -> bool:
+        """Whether a machine image is made of it; else each instance installs what it lacks."""
+        return self.given.bake
+
     def to_document(self) -> Document:
         """Return the image as JSON."""
         return {
             "id": self.id,
             "bake": self.is_baked,
             "recipe": self.recipe.to_document(),
+            "provisions": {
+                "packages": self.given.packages,
+                "containers": self.given.containers,
+                "dockerfile": self.given.dockerfile,
+            },
             "base_parameter": _PARAMETERS[self.recipe.os, self.recipe.architecture],
             "root_device": _ROOT_DEVICES[self.recipe.os],
             "builder": _BUILDERS[self.recipe.architecture],
@@ -142,11 +152,11 @@ class PlannedImage:
         }
 
 
-def planned(one: Recipe, book: PriceBook, *, is_baked: bool) -> PlannedImage:
+def planned(one: Recipe, given: Image, book: PriceBook) -> PlannedImage:
     """Return what a run does for an image, and what that costs."""
     builder = _BUILDERS[one.architecture]
     each_s = Amount(0.0, BAKE_S.expected, BAKE_S.high)
-    cost = instances_cost(book, builder, 1, each_s) if is_baked else Cost()
+    cost = instances_cost(book, builder, 1, each_s) if given.bake else Cost()
     # One that is there already costs nothing, not even the least that EC2 bills.
-    kept = book.price("ebs_snapshot_gib_month").of(_KEPT_GIB) if is_baked else Cost()
-    return PlannedImage(one, is_baked, Cost(0.0, cost.expected, cost.high), machine_rates(book, builder), kept)
+    kept = book.price("ebs_snapshot_gib_month").of(_KEPT_GIB) if given.bake else Cost()
+    return PlannedImage(one, given, Cost(0.0, cost.expected, cost.high), machine_rates(book, builder), kept)

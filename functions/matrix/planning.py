@@ -238,7 +238,7 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
             tools |= needed_tools.of_cell(storage.to_document(), workload.to_document(), params)
         named = (getattr(one.combination.workload, "container", None) for one in ones)
         recipe = images.recipe(image, architecture, tools, [name for name in named if name])
-        found.append(images.planned(recipe, book, is_baked=image.bake))
+        found.append(images.planned(recipe, image, book))
     return found
 
 

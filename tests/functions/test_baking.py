@@ -192,6 +192,34 @@ def test_a_cell_boots_the_baked_image_and_none_is_launched_without_it(stack, con
     assert {one["ImageId"] for found in described for one in found["Instances"]} == {mine()[0]["ImageId"]}
 
 
+def test_an_instance_has_what_the_matrix_gives_and_not_what_other_workloads_need(stack, context):
+    event = load_event("plan_matrix")
+    yocto = {"type": "yocto", "image": "core-image-minimal"}
+    event["matrix"] |= {"image": {"containers": ["debian:12"]}, "workload": [*event["matrix"]["workload"], yocto]}
+    event["matrix"]["storage"] = [
+        one | ({"sizeGiB": 200} if one["type"] == "ebs" else {}) for one in event["matrix"]["storage"]
+    ]
+    plan_matrix.handler(event, context)
+    plan = plans.plan_of(RUN)
+    cell = next(one for one in plan["cells"] if one["storage"]["type"] == "ebs" and one["workload"]["type"] == "touch")
+
+    launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_id": None}, context)
+
+    provisions = blackboard.get(Board.of_cell(RUN, cell["id"]).job)["provisions"]
+    assert provisions == {"packages": [], "containers": ["debian:12"], "dockerfile": None}
+    assert plan["images"][0]["recipe"]["containers"] == ["crops/poky:ubuntu-22.04", "debian:12"]
+
+
+def test_while_an_image_is_baked_the_file_systems_say_so(stack, context):
+    planned(context)
+
+    bake(context)
+
+    rows = boto3.client("dynamodb").scan(TableName="table")["Items"]
+    states = {row["state"]["S"] for row in rows if row["SK"]["S"].startswith("FS#")}
+    assert states == {"baking"}
+
+
 def test_a_builder_that_gave_up_is_an_error_in_its_own_words_and_leaves_nothing(stack, context):
     planned(context)
     bake(context)
