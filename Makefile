@@ -37,13 +37,13 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 	fi
 
 test: $(VENV)/.dev  ## Run all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -rs
 
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
 	@$(BIN)/python -m bench
 
-vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 7 minutes)
-	@STORAGE_MATRIX_VM_TESTS=1 $(BIN)/python -m pytest -rs tests/statemachine/test_vm_fleet.py
+vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 10 minutes)
+	@STORAGE_MATRIX_VM_TESTS=all $(BIN)/python -m pytest -rs tests/statemachine/test_vm_fleet.py
 
 faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (an hour; goes on where it was)
 	@$(BIN)/python -u tests/faults/harness.py

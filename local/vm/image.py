@@ -26,6 +26,8 @@ MODULES = (
     *("net/sunrpc", "net/core", "net/dns_resolver"),
 )
 LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg", "nfsv4", "xfs", "raid0")
+# A mirror that does not answer is retried by apt for many minutes.
+BUILD_TIMEOUT_S = 240
 # Only these services of AWS are spoken to from an instance; the descriptions of all others are 80 MB.
 CLIENTS = ("s3", "sts", "sso", "sso-oidc")
 # Nothing of these is needed in a machine that lives for a minute, and each costs a second of emulated boot.
@@ -157,7 +159,13 @@ def _link(path: Path, target: str) -> None:
 
 
 def _run(command: list[str], cwd: Path | None = None) -> str:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)  # noqa: S603
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, cwd=cwd, capture_output=True, text=True, check=False, timeout=BUILD_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired as err:
+        why = f"{command[0]} did not end within {BUILD_TIMEOUT_S} s; is a Debian mirror reachable?"
+        raise ImageUnavailableError(f"building the VM image: {why}") from err
     if done.returncode:
         end = done.stderr.strip().splitlines()[-5:]
         raise ImageUnavailableError(f"building the VM image: {' '.join(command)} ended with {done.returncode}: {end}")

@@ -26,7 +26,10 @@ FIRMWARE = ("-smbios", "type=0,vendor=Amazon EC2", "-smbios", "type=1,manufactur
 
 @dataclass(frozen=True)
 class Volume:
-    """A disk of the machine: its volume's id, the device it was asked to be (`sdf`), and the file that holds it."""
+    """A disk of the machine: its volume's id, the device it was asked to be (`sdf`), and the file that holds it.
+
+    A disk of an instance store was asked to be nothing: its device is empty.
+    """
 
     id: str
     device: str
@@ -54,7 +57,7 @@ def command(
     addresses = {one: f"169.254.169.{FIRST_FILE_SYSTEM + n}" for n, one in enumerate(file_systems)}
     hosts, names = folder / "hosts", folder / "volumes"
     hosts.write_text("".join(f"{address} {one.dns_name}\n" for one, address in addresses.items()))
-    names.write_text("".join(f"{one.serial} {one.device}\n" for one in volumes))
+    names.write_text("".join(f"{one.serial} {one.device}\n" for one in volumes if one.device))
     forwards = [(METADATA, HTTP_PORT, metadata_port)]
     forwards += [(address, NFS_PORT, one.port) for one, address in addresses.items()]
     # EC2's UUIDs begin with ec2; the rest is the instance's id.

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
 
@@ -30,7 +31,7 @@ class Machines:
             instance_id=instance.id,
             aws_port=self._aws_port,
             metadata_port=metadata_port,
-            volumes=[*_volumes(instance, folder)],
+            volumes=[*_volumes(instance, folder), *instance_store(instance, folder)],
             file_systems=[*self._file_systems(instance)],
             folder=folder,
         )
@@ -59,8 +60,23 @@ def _volumes(instance: Any, folder: Path) -> list[machine.Volume]:
         if device in ROOT_DEVICES:
             continue
         volume = instance.ec2_backend.volumes[attached.volume_id]
-        path = folder / f"{volume.id}.img"
-        with path.open("wb") as disk:
-            disk.truncate(volume.size * 2**30)
+        path = _sparse(folder / f"{volume.id}.img", volume.size * 2**30)
         found.append(machine.Volume(volume.id, device.removeprefix("/dev/"), path))
     return found
+
+
+def instance_store(instance: Any, folder: Path) -> list[machine.Volume]:
+    """The disks that the instance type brings along, with serial numbers as EC2 gives them: AWS and 17 digits."""
+    described = INSTANCE_TYPES[instance.instance_type].get("InstanceStorageInfo", {}).get("Disks", [])
+    sizes_gb = [one["SizeInGB"] for one in described for _ in range(one["Count"])]
+    serials = [f"AWS{instance.id.removeprefix('i-')[:16].upper()}{n:X}" for n in range(len(sizes_gb))]
+    return [
+        machine.Volume(serial, "", _sparse(folder / f"{serial}.img", gb * 10**9))
+        for serial, gb in zip(serials, sizes_gb, strict=True)
+    ]
+
+
+def _sparse(path: Path, count_bytes: int) -> Path:
+    with path.open("wb") as disk:
+        disk.truncate(count_bytes)
+    return path

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from agent.mounts.disks import INSTANCE_STORE_SERIAL
 from local.metadata import InstanceIdentity, MetadataService
-from local.vm import image, machine
+from local.vm import image, machine, machines
 
 VOLUMES = ("vol-0123456789abcdef0", "vol-0fedcba9876543210")
 
@@ -35,6 +36,17 @@ def test_volumes_carry_their_ids_and_the_guest_learns_their_devices(argv, tmp_pa
     assert (tmp_path / "volumes").read_text() == "vol0123456789abcdef0 sdf\nvol0fedcba9876543210 sdg\n"
 
 
+def test_the_disks_of_an_instance_type_have_serial_numbers_but_no_device(tmp_path):
+    instance = SimpleNamespace(id="i-0123456789abcdef0", instance_type="c5d.12xlarge")
+
+    disks = machines.instance_store(instance, tmp_path)
+
+    assert [disk.serial for disk in disks] == ["AWS0123456789ABCDEF0", "AWS0123456789ABCDEF1"]
+    assert all(INSTANCE_STORE_SERIAL.fullmatch(disk.serial) and not disk.device for disk in disks)
+    assert disks[0].path.stat().st_size == 900 * 10**9 > 1000 * disks[0].path.stat().st_blocks * 512
+    assert machines.instance_store(SimpleNamespace(id="i-0", instance_type="t3.medium"), tmp_path) == []
+
+
 def test_each_file_system_has_an_address_of_its_own_where_its_server_answers(argv, tmp_path):
     [network] = [word for word in argv if word.startswith("user,id=net")]
     hosts = dict(reversed(line.split()) for line in (tmp_path / "hosts").read_text().splitlines())
@@ -51,6 +63,13 @@ def test_the_firmware_says_ec2_and_the_kernel_which_instance(argv):
     # NFS servers take machines of one name for one client.
     assert "systemd.hostname=i-0123456789abcdef0" in kernel
     assert any(word.startswith("type=1,manufacturer=Amazon EC2,uuid=ec201234-") for word in argv)
+
+
+def test_a_mirror_that_never_answers_makes_no_image(monkeypatch):
+    monkeypatch.setattr(image, "BUILD_TIMEOUT_S", 0.1)
+
+    with pytest.raises(image.ImageUnavailableError, match="sleep did not end within"):
+        image._run(["sleep", "5"])
 
 
 def test_what_is_missing_is_named(monkeypatch):
