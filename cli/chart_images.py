@@ -90,9 +90,9 @@ def _axes(axes: Any, chart: Chart) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     if chart.is_x_log:
-        axes.set_xscale("log")
+        _make_log(axes.set_xscale, axes.xaxis)
     if chart.is_y_log:
-        axes.set_yscale("log")
+        _make_log(axes.set_yscale, axes.yaxis)
     if chart.ticks and len(chart.ticks) <= 12:  # noqa: PLR2004 - more labels would lie on each other
         axes.set_xticks(list(chart.ticks), [chart.tick_text(one) for one in chart.ticks], minor=False)
         axes.minorticks_off()
@@ -110,6 +110,16 @@ def _axes(axes: Any, chart: Chart) -> None:
         minutes = minute_ticks(float((axes.get_xlim() if chart.categories else axes.get_ylim())[1]))
         if minutes:
             on_values.set_ticks([at for at, _ in minutes], [text for _, text in minutes])
+
+
+def _make_log(set_scale: Any, axis: Any) -> None:
+    """Ticks at 1, 2, 5, 10 and so on in plain figures; matplotlib's own are powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    set_scale("log")
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
 
 
 def _numbers(values: Sequence[Any], categories: Sequence[str]) -> list[float]:

@@ -22,6 +22,7 @@ def import_published(
 
     Example: matrix import-published
     """
+    from matrix.decision import decide
     from matrix.naming import cut
     from matrix.published import yocto_run
 
@@ -33,5 +34,6 @@ def import_published(
     if summary.exists() and json.loads(summary.read_text()).get("environment") != "published":
         raise CommandError(f"{name} is a run that was measured here", "choose another name: --name", ExitCode.BAD_INPUT)
     folder.mkdir(parents=True, exist_ok=True)
-    summary.write_text(json.dumps(yocto_run(name), indent=1, ensure_ascii=False))
+    published = yocto_run(name)
+    summary.write_text(json.dumps(published | {"decision": decide(published)}, indent=1, ensure_ascii=False))
     terminal.stderr().print(f"loaded into {folder}/; look at it: matrix results {name}")

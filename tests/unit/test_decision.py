@@ -113,8 +113,22 @@ def test_without_an_objective_front_fastest_and_cheapest_are_named():
 
     assert question["recommended"] is None
     assert question["words"].startswith("fastest is EBS gp3")
-    assert "; cheapest is EFS bursting (" in question["words"]
+    assert "; within 5 % of it, and cheapest, is EFS bursting (" in question["words"]
     assert (candidates["EBS"]["on_front"], candidates["EFS"]["on_front"]) == (True, True)
+
+
+def test_nobody_is_sent_to_a_dearer_storage_for_less_than_five_per_cent():
+    sizes = {
+        "ebs": {1: 3000.0, 10: 3000.0, 50: 3000.0, 100: 3000.0},
+        "efs": {1: 3100.0, 10: 3100.0, 50: 3200.0, 100: 4000.0},
+    }
+
+    decision, _ = decided(sizes, spread=0.0001)
+
+    assert decision["sentences"][0].startswith(
+        "build: fastest at the slow end, or within 5 % of it for less, is EFS bursting at 1 and 10 instances; "
+        "EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 50 and 100 instances. "
+    )
 
 
 def test_what_is_slower_and_dearer_is_not_on_the_front():

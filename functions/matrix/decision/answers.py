@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.decision.candidates import Candidate, Question
+from matrix.decision.candidates import AS_GOOD, Candidate, Question
 from matrix.decision.objective import Objective, SlowEnd
 from matrix.decision.words import at_cost, times
 from matrix.rendering import quantity
@@ -118,7 +118,12 @@ def _describe(question: Question) -> None:
             if len(ranked) > 1
             else f"only {fastest.name} was measured ({question.figure(fastest)}{at_cost(fastest)})"
         )
-    elif cheapest:
+    bargain = question.as_good
+    if bargain and bargain is not fastest:
+        praise = "and cheapest" if bargain is cheapest else "for less"
+        figures = f"({question.figure(bargain)}{at_cost(bargain)})"
+        parts.append(f"within {100 * AS_GOOD:.0f} % of it, {praise}, is {bargain.name} {figures}")
+    if cheapest and cheapest not in (fastest, bargain):
         parts.append(f"cheapest is {cheapest.name} ({question.figure(cheapest)}{at_cost(cheapest)})")
     for one in ranked[1:]:
         one.verdict = _slower(one, fastest, question) + (f"; {tied[one.cell]}" if one.cell in tied else "")

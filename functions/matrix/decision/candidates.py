@@ -10,6 +10,9 @@ from matrix.statistics.fleet_values import FleetValues
 
 Document = dict[str, Any]
 
+# Nobody should pay for less: the same matrix measured on another day hardly repeats a difference of 5 %.
+AS_GOOD = 0.05
+
 
 @dataclass
 class Candidate:
@@ -93,6 +96,15 @@ class Question:
         """The same, cheapest first; of two that cost the same, the faster one."""
         costed = [one for one in self.ranked if one.usd is not None]
         return sorted(costed, key=lambda one: one.usd or 0.0)
+
+    @property
+    def as_good(self) -> Candidate | None:
+        """The cheapest of those within AS_GOOD of the fastest; the fastest where its cost is not known."""
+        if not self.ranked or self.ranked[0].usd is None:
+            return self.ranked[0] if self.ranked else None
+        best = self.ranked[0].value
+        edge = best * (1 - AS_GOOD) if self.higher_is_better else best * (1 + AS_GOOD)
+        return next(one for one in self.priced if (one.value >= edge if self.higher_is_better else one.value <= edge))
 
     def meeting(self, wanted: Objective) -> list[Candidate]:
         """Those that reach the objective, cheapest first; those whose cost is not known in full come last."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from matrix.decision.candidates import Question
+from matrix.decision.candidates import AS_GOOD, Question
 from matrix.decision.objective import Objective
 
 MOST_SENTENCES = 3
@@ -33,7 +33,9 @@ def _tally(workload: str, questions: Sequence[Question], wanted: Objective) -> s
     order = sorted(wins.items(), key=lambda item: (not item[0], -len(item[1])))
     words = [f"{name or 'no storage does'} {_at(of, questions)}" for name, of in order]
     if wanted.limit is None:
-        text = f"{workload}: fastest at the slow end is {'; '.join(words)}"
+        cheaper = any(one.as_good is not one.ranked[0] for one in questions if one.ranked)
+        least = f", or within {100 * AS_GOOD:.0f} % of it for less," if cheaper else ""
+        text = f"{workload}: fastest at the slow end{least} is {'; '.join(words)}"
         untold = sum("no difference shown" in one.words or "too few values" in one.words for one in questions)
         if untold:
             text += f". In {untold} of {len(questions)} the figures do not tell the fastest from the next"
@@ -56,7 +58,9 @@ def _common(questions: Sequence[Question]) -> str:
 
 
 def _winner(one: Question, wanted: Objective) -> str | None:
-    meeting = one.meeting(wanted) if wanted.limit is not None else one.ranked
+    if wanted.limit is None:
+        return one.as_good.name if one.as_good else None
+    meeting = one.meeting(wanted)
     return meeting[0].name if meeting else None
 
 
