@@ -11,6 +11,8 @@ from matrix.decision import decide
 from matrix.published import yocto_run
 from matrix.receipts import receipt
 from matrix.report import page, render, settled
+from matrix.report.charts.cost import costs
+from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
 from matrix.report.html import figure_of, table, tag
 from tests.unit.runs_for_reports import build_run, cell_of
@@ -161,6 +163,25 @@ def test_storages_that_do_not_cross_are_not_said_to():
     summary, results, planned = build_run({"ebs": rising, "efs": slower})
 
     assert "overtakes" not in render(summary, results=results, plan=planned)
+
+
+def test_storages_that_run_side_by_side_are_not_said_to_overtake_each_other():
+    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0}
+    nearly = {1: 3030.0, 2: 3110.0, 4: 3290.0, 8: 3850.0}
+    summary, results, planned = build_run({"ebs": rising, "efs": nearly})
+
+    assert "overtakes" not in render(summary, results=results, plan=planned)
+
+
+def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
+    view = page.view_of(yocto_run("published"))
+
+    [curves], [cost] = list(scaling(view)), list(costs(view))
+
+    [measured] = [one for one in curves.series if one.name == "EFS provisioned"]
+    assert list(measured.x) == [1, 10, 50, 100]
+    assert [note for note in curves.notes if note.startswith("left out: EFS provisioned at 200 instances: identical")]
+    assert all(len(one.x) == 4 for one in cost.series if one.name == "EFS provisioned")
 
 
 def test_costs_of_the_tables_are_the_decisions(run, read):

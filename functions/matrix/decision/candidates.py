@@ -58,6 +58,7 @@ class Candidate:
             "low": end.low if end else None,
             "high": end.high if end else None,
             "cost": self.cost.to_document() if self.cost else None,
+            "lost": self.lost,
             "on_front": self.on_front,
             "verdict": self.verdict,
             "risks": self.risks,

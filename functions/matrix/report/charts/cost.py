@@ -26,7 +26,7 @@ def costs(view: View) -> Iterator[Chart]:
             (question, {**one, "storage": names.get(one["file_system"], one["storage"])})
             for question in questions
             for one in question["candidates"]
-            if one["cost"] and one["value"] is not None
+            if one["cost"] and one["value"] is not None and not one.get("lost")
         ]
         if len(found) > 1:
             yield _cost_chart(workload, label, metric, found, styles)

@@ -1,10 +1,12 @@
 """Each storage over the size of the fleet, with the law that was fitted."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
+from matrix.decision.candidates import AS_GOOD
 from matrix.rendering import quantity
 from matrix.report.chart import Chart, Series
 from matrix.report.charts.marks import is_wide
@@ -13,6 +15,8 @@ from matrix.report.view import Entry, View
 from matrix.scaling import LEAST_SIZES, Scaling, analyse, crossover, knee
 from matrix.series import Series as Measured
 
+# More labels would lie on each other.
+MOST_LABELLED = 2
 Interval = tuple[float | None, float | None]
 
 
@@ -20,7 +24,8 @@ def scaling(view: View) -> Iterator[Chart]:
     """Each storage over fleet sizes, with what was fitted where four sizes carry a fit."""
     for (workload, label, name), entries in view.by("workload", "label", "name").items():
         by_storage: dict[str, list[Entry]] = {}
-        for entry in sorted(entries, key=lambda one: one.instances):
+        left_out = [entry for entry in entries if entry.cell.get("suspect")]
+        for entry in sorted((one for one in entries if one not in left_out), key=lambda one: one.instances):
             by_storage.setdefault(entry.storage, []).append(entry)
         curves = {storage: of for storage, of in by_storage.items() if len({one.instances for one in of}) > 1}
         if not curves:
@@ -30,8 +35,9 @@ def scaling(view: View) -> Iterator[Chart]:
         fitted = {storage: found for storage, of in curves.items() if (found := _fit(of)) is not None}
         series += [_fit_series(curves[storage], found) for storage, found in fitted.items()]
         crossed = [one for pair in combinations(fitted, 2) for one in _crossings(pair, fitted, curves)]
-        series += [mark for mark, _ in crossed]
-        notes = [
+        series += [mark if len(crossed) <= MOST_LABELLED else replace(mark, labels=None) for mark, _ in crossed]
+        notes = [f"left out: {one.storage} at {one.instances} instances: {one.cell['suspect']}." for one in left_out]
+        notes += [
             f"{storage}: {knee(found)['meaning']} ({found.chosen.curve.model})." for storage, found in fitted.items()
         ]
         first = entries[0]
@@ -113,6 +119,8 @@ def _crossings(
     values = [law.value(law.chosen.curve, n) for law in (one, other)]
     is_first = (values[0] > values[1]) == one.series.higher_is_better
     ahead, behind = pair if is_first else pair[::-1]
+    if not _is_worth_telling(curves[ahead], curves[behind], n):
+        return
     told = f"{ahead} overtakes {behind} at {n} instances, by the two laws"
     shown = [size for size in _told_apart(curves[ahead], curves[behind]) if size >= n]
     sure = f"; the 95 % intervals show it at {shown[-1]}" if shown else "; no 95 % intervals show it at a measured size"
@@ -121,6 +129,16 @@ def _crossings(
         group="crossover", hover=[f"{told}{sure}"], labels=[f"from {n}"], is_hollow=True,
     )  # fmt: skip
     yield mark, f"{told}{sure}."
+
+
+def _is_worth_telling(ahead: Sequence[Entry], behind: Sequence[Entry], n: int) -> bool:
+    """Whether the one ahead is so by more than nothing at a measured size; two that run side by side cross often."""
+    medians = {entry.instances: entry.metric.get("p50") for entry in behind}
+    pairs = [(one.metric.get("p50"), medians.get(one.instances)) for one in ahead if one.instances >= n]
+    ratios = [float(mine) / float(theirs) for mine, theirs in pairs if mine and theirs]
+    if ahead[0].higher_is_better:
+        return any(ratio > 1 + AS_GOOD for ratio in ratios)
+    return any(ratio < 1 - AS_GOOD for ratio in ratios)
 
 
 def _told_apart(ahead: Sequence[Entry], behind: Sequence[Entry]) -> list[int]:
