@@ -89,6 +89,15 @@ def discard(run: str) -> str:
     return "discarding" if builders or inventory.verify(run, file_system=BUILDERS) else "gone"
 
 
+def note_kept(plan: Document) -> None:
+    """Note the images that an ended run has made: it may have been stopped before it could do so itself."""
+    for planned in plan.get("images", []):
+        recipe = blackboard.get(Board.of_image(plan["run"], planned["id"]).recipe) if planned["bake"] else None
+        found = images.find(recipe["fingerprint"]) if recipe else None
+        if found and found.made_by == plan["run"] and found.state in ("available", "pending"):
+            _note(plan["run"], planned["id"], found)
+
+
 def _adopt(plan: Document, planned: Document, found: images.Baked | None, recipe: Document) -> str:
     """Note an available image for the run; return `baked`, `pending`, or `absent` where there is none of use."""
     if found is None or found.state not in ("available", "pending"):
@@ -100,10 +109,14 @@ def _adopt(plan: Document, planned: Document, found: images.Baked | None, recipe
         {"image_id": found.id, "baked": True, "baked_by": found.made_by, "snapshots": found.snapshots, **recipe},
     )
     if found.made_by == plan["run"]:
-        facts = {"file_system": BUILDERS, "cell": planned["id"], "kept": True}
-        for kind, name in [("image", found.id), *(("image-snapshot", one) for one in found.snapshots)]:
-            ledger.record_resource(plan["run"], kind, name, **facts)
+        _note(plan["run"], planned["id"], found)
     return "baked"
+
+
+def _note(run: str, image: str, found: images.Baked) -> None:
+    facts = {"file_system": BUILDERS, "cell": image, "kept": True}
+    for kind, name in [("image", found.id), *(("image-snapshot", one) for one in found.snapshots)]:
+        ledger.record_resource(run, kind, name, **facts)
 
 
 def _make_image(plan: Document, planned: Document, recipe: Document, board: Board) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aws import backups, blackboard, inventory, ledger
+from aws import backups, baking, blackboard, inventory, ledger
 from aws.clock import now
 from aws.plans import plan_of
 from matrix import receipts, rendering, report
@@ -44,6 +44,7 @@ def still_there(receipt: dict[str, Any]) -> list[dict[str, str]]:
 
 def after_sweep(run: str, remaining: int) -> None:
     """Make the receipt of an ended run again, and put it into its summary and report if it has them."""
+    baking.note_kept(plan_of(run))
     receipt = make(run, sweep={"at": now(), "remaining": remaining})
     summary = blackboard.get(run_key(run, "summary.json"))
     if summary is not None:

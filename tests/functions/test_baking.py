@@ -267,6 +267,21 @@ def test_what_is_kept_is_in_the_receipt_with_its_price_and_is_no_leak(stack, con
     assert not any(one["kind"] == "ebs-snapshot" for one in receipt["resources"])
 
 
+def test_an_image_that_its_run_could_not_note_any_more_is_in_the_receipt_after_the_sweep(stack, context):
+    planned(context)
+    bake(context)
+    finish_builder()
+    assert check(context) == "baking"
+    finish_image()
+
+    receipts.after_sweep(RUN, 0)
+
+    receipt = blackboard.get(f"runs/{RUN}/receipt.json")
+    assert [one["id"] for one in receipt["resources"] if one["kind"] == "image"] == [mine()[0]["ImageId"]]
+    assert receipt["totals"]["kept"] == 2
+    assert receipt["totals"]["kept_usd_month"]["high"] == pytest.approx(1.0)
+
+
 def test_reap_takes_images_away_only_when_asked_and_when_no_run_is_running(stack, context, monkeypatch):
     baked(context)
     running = [{"executions": [{}]}]
