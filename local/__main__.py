@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from local.server import Cloud, CloudRunningError, Options
+from local.server import Cloud, CloudRunningError, Options, PortTakenError
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -42,7 +42,7 @@ def _serve(cloud: Cloud, ending: threading.Event) -> int:
     except CloudRunningError as err:
         print(f"local cloud: {err}", file=sys.stderr)
         return 1
-    except (DeployError, ImageUnavailableError, MotoChangedError) as err:
+    except (DeployError, ImageUnavailableError, MotoChangedError, PortTakenError) as err:
         print(f"local cloud: {err}", file=sys.stderr)
         cloud.stop()
         return 1

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import random
 import shutil
 import socket
 import sys
@@ -11,10 +12,16 @@ from pathlib import Path
 from typing import Any
 
 ACCOUNT = "123456789012"  # moto's
+# Below those that Linux gives to outgoing connections (32768 and up).
+OWN_PORTS = (20_000, 32_768)
 
 
 class CloudRunningError(RuntimeError):
     """Another cloud is up in the same working directory."""
+
+
+class PortTakenError(RuntimeError):
+    """Another program listens to the port that the cloud shall have."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Cloud:
         self._description_file = self._workdir / "cloud.json"
         self._claim_workdir()
         _log_to(self._workdir / "logs" / "cloud.log")
-        port = self.options.port or _free_port()
+        port = _usable_port(self.options.port)
         endpoint = f"http://localhost:{port}"
         _configure_moto(port, self.options.region)
         self._bring_up(endpoint, port)
@@ -204,10 +211,21 @@ def _log_to(path: Path) -> None:
     logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)
 
 
-def _free_port() -> int:
+def _usable_port(wanted: int) -> int:
+    """The wanted port, or one that no connection of anybody gets: seconds pass before moto listens to it."""
+    if wanted and not _is_free(wanted):
+        raise PortTakenError(f"port {wanted} is in use by another program; choose another --port, or leave it out")
+    return wanted or next(filter(_is_free, random.sample(range(*OWN_PORTS), 1_000)))
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def _pid_of(description: Path) -> int | None:

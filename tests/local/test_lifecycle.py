@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,6 +134,17 @@ def test_ending_leaves_no_process_and_no_storage(up, project, how):
     assert not processes_of(workdir)
     assert not (workdir / "storage").exists()
     assert not (workdir / "cloud.json").exists()
+
+
+def test_a_port_that_somebody_else_has_is_named_instead_of_waited_for(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        process = start_cloud(tmp_path / "work", "--no-deploy", "--port", str(port))
+        _, said = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert f"port {port} is in use" in said
+    assert not (tmp_path / "work" / "cloud.json").exists()
 
 
 def test_a_killed_cloud_takes_its_processes_along_and_does_not_stop_the_next(up, project):
