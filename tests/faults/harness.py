@@ -61,6 +61,9 @@ FSX = {
     "storageCapacityGiB": 64,
     "throughputCapacityMBps": 64,
 }
+READ = {"type": "read", "name": "r", "access": ["random"], "records": 16, "pageBytes": "64KiB", "threads": 1}
+# An image is found again by its recipe: with its own in each run, each run bakes.
+OWN_IMAGE = {"bake": True, "packages": ["of-$RUN"]}
 ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
 # What is run, the cheapest first: each call is taken from the first scenario that makes it.
 SCENARIOS: dict[str, dict[str, Any]] = {
@@ -83,8 +86,18 @@ SCENARIOS: dict[str, dict[str, Any]] = {
         ],
     ),
     "stopped": matrix(storage=[EFS | {"name": "efs"}], workload=[BUILD | {"build": "sleep 30"}]),
+    "objects": matrix(storage=[{"type": "s3", "name": "s3"}], workload=[READ], fleet=[ONE]),
+    "baked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
+    "unbaked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
 }
-STOP_OF_STOPPED = {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3}
+OF_IMAGES = {"Name": "tag-key", "Values": ["storage-matrix:image"]}
+# What befalls a scenario anyway, and how it ends then; the others succeed.
+FATE: dict[str, dict[str, Any]] = {
+    "stopped": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3},
+    "unbaked": {"fault": "denied", "who": "CheckImage", "action": "ec2:CreateImage", "times": None},
+}
+STATUS = {"failing": "FAILED", "unbaked": "FAILED", "stopped": "ABORTED"}
+OUTCOMES = {"SUCCEEDED": "survived", "ABORTED": "stopped"}  # all others: failed
 
 # A fault and how many calls in a row it befalls; None: all that follow.
 Kind = tuple[str, int | None]
@@ -215,10 +228,8 @@ class Laboratory:
         began = time.monotonic()
         scenario = trial[0].scenario
         rules = [case.rule(name) for case in trial]
-        if scenario == "stopped":
-            rules.append({"id": f"{name} is stopped", "run": name, **STOP_OF_STOPPED})
-        self._set(name, rules)
-        run = self.start(name, SCENARIOS[scenario])
+        self._set(name, rules + fate(scenario, name))
+        run = self.start(name, scenario)
         judged = Judged(trial)
         if not _wait(lambda: run.status != "RUNNING", RUN_LIMIT_S):
             judged.problems.append(f"still running after {RUN_LIMIT_S} s")
@@ -254,13 +265,23 @@ class Laboratory:
                 for found in self.cloud.client(service).describe_file_systems()["FileSystems"]
             ],
             "folders": [str(path) for path in (self.cloud.folder / "storage").glob("*/*")],
+            "objects": [key for key, _ in data_objects(self.cloud)],
+            "images": [image["ImageId"] for image in ec2.describe_images(Owners=["self"])["Images"]],
+            "snapshots": [one["SnapshotId"] for one in ec2.describe_snapshots(Filters=[OF_IMAGES])["Snapshots"]],
         }
         return {kind: found for kind, found in everything.items() if found}
 
-    def start(self, name: str, document: dict[str, Any]) -> Run:
+    def sweep_images(self) -> None:
+        """What `matrix reap --images` does: images are kept until then."""
+        payload = json.dumps({"images": True}).encode()
+        self.cloud.client("lambda").invoke(FunctionName=self.cloud.output("ReapFunctionName"), Payload=payload)
+
+    def start(self, name: str, scenario: str) -> Run:
         """Start a run without waiting for it."""
         started = self.cloud.client("stepfunctions").start_execution(
-            stateMachineArn=self.cloud.output("StateMachineArn"), name=name, input=json.dumps(document)
+            stateMachineArn=self.cloud.output("StateMachineArn"),
+            name=name,
+            input=json.dumps(SCENARIOS[scenario]).replace("$RUN", name),
         )
         return Run(self.cloud, name, started["executionArn"])
 
@@ -276,12 +297,12 @@ class Laboratory:
 
     def record(self, scenario: str, name: str) -> list[dict[str, Any]]:
         """The calls of a scenario without faults, and of the sweep that follows it."""
-        if scenario == "stopped":
-            self._set(name, [{"id": name, "run": name, **STOP_OF_STOPPED}])
-        run = self.start(name, SCENARIOS[scenario])
+        self._set(name, fate(scenario, name))
+        run = self.start(name, scenario)
         assert _wait(lambda: run.status != "RUNNING", RUN_LIMIT_S), f"{scenario} does not end"
-        wanted = {"failing": "FAILED", "stopped": "ABORTED"}.get(scenario, "SUCCEEDED")
-        assert run.status == wanted, f"{scenario}: {said(run.describe(), document(run, 'summary.json'))}"
+        assert run.status == STATUS.get(scenario, "SUCCEEDED"), (
+            f"{scenario}: {said(run.describe(), document(run, 'summary.json'))}"
+        )
         assert _wait(lambda: any(call["who"] == "Reap" for call in self.calls(name)), 20), "no sweep after the end"
         assert _wait(lambda: not set(left_behind(run)) - {"open resources"}, SWEEP_LIMIT_S), left_behind(run)
         return self.calls(name)
@@ -298,12 +319,12 @@ class Laboratory:
         description = run.describe()
         judged.status = description["status"]
         summary = document(run, "summary.json")
-        judged.outcome = {"SUCCEEDED": "survived", "ABORTED": "stopped"}.get(judged.status, "failed")
+        judged.outcome = OUTCOMES.get(judged.status, "failed")
         words = said(description, summary)
         judged.error = words[:300]
         case = judged.trial[0]
         judged.problems += colour_problems(case, judged.status, summary)
-        is_due = judged.outcome == "failed" and case.scenario != "failing"
+        is_due = judged.outcome == "failed" and STATUS.get(case.scenario) != "FAILED"
         if is_due and not re.search(WORDS[case.fault], words):
             judged.problems.append(f"the results do not name the fault: {words[:500]}")
         judged.problems += sample_problems(case, run, summary)
@@ -314,8 +335,15 @@ class Laboratory:
                 break
             judged.sweeps += 1
             self.sweep()
+        if not _wait(lambda: not unlisted_images(run), SWEEP_LIMIT_S):
+            judged.problems.append(f"left behind: images that the receipt lacks: {unlisted_images(run)}")
         judged.swept_s = round(time.monotonic() - began, 1) if judged.left_at_end else 0.0
         judged.open_rows = len(left_behind(run).get("open resources", []))
+
+
+def fate(scenario: str, run: str) -> list[dict[str, Any]]:
+    """The rule for what befalls a scenario anyway."""
+    return [{"id": f"fate of {run}", "run": run, **FATE[scenario]}] if scenario in FATE else []
 
 
 def left_behind(run: Run) -> dict[str, list[Any]]:
@@ -326,7 +354,31 @@ def left_behind(run: Run) -> dict[str, list[Any]]:
     for page in pages.paginate(Filters=[{"Name": "tag:storage-matrix:run", "Values": [run.name]}]):
         own |= {one["InstanceId"] for reservation in page["Reservations"] for one in reservation["Instances"]}
     folders = [path for path in everything.pop("folders", []) if Path(path).name in own]
-    return everything | ({"folders": folders} if folders else {})
+    objects = [key for key, whose in data_objects(run.cloud) if f'"{run.name}"' in whose]
+    return everything | ({"folders": folders} if folders else {}) | ({"objects": objects} if objects else {})
+
+
+def data_objects(cloud: Cloud) -> Iterator[tuple[str, str]]:
+    """Each object of the data bucket, with the text of the one that says whose its prefix is, empty where it lacks."""
+    s3 = cloud.client("s3")
+    [bucket] = [one["Name"] for one in s3.list_buckets()["Buckets"] if "databucket" in one["Name"]]
+    keys = [one["Key"] for one in s3.list_objects_v2(Bucket=bucket).get("Contents", [])]
+    for key in keys:
+        tags = f"{key.partition('/')[0]}/_tags.json"
+        try:
+            yield key, s3.get_object(Bucket=bucket, Key=tags)["Body"].read().decode() if tags in keys else ""
+        except s3.exceptions.NoSuchKey:
+            continue  # it has gone meanwhile
+
+
+def unlisted_images(run: Run) -> list[str]:
+    """Images that a run has baked and its receipt does not have: they cost money each month."""
+    made = run.cloud.client("ec2").describe_images(
+        Filters=[{"Name": "tag:storage-matrix:made-by", "Values": [run.name]}]
+    )
+    receipt = document(run, "receipt.json") or {"resources": []}
+    kept = {one["id"] for one in receipt["resources"] if one["kept"]}
+    return [image["ImageId"] for image in made["Images"] if image["ImageId"] not in kept]
 
 
 def document(run: Run, key: str) -> dict[str, Any] | None:
@@ -510,8 +562,8 @@ def function_of(case: Case) -> tuple[str, str]:
 
 def is_as_expected(verdict: Verdict) -> bool:
     """Whether the run of survivable faults went as one without."""
-    wanted = {"failing": "failed", "stopped": "stopped"}.get(verdict.case["scenario"], "survived")
-    return verdict.outcome == wanted and not verdict.problems
+    wanted = STATUS.get(verdict.case["scenario"], "SUCCEEDED")
+    return verdict.status == wanted and not verdict.problems
 
 
 def execute_all(cases: list[Case]) -> Iterator[Verdict]:
@@ -554,6 +606,7 @@ def _execute_batch(batch: list[Trial], verdicts: "SimpleQueue[Verdict]") -> None
                 wait(futures.values())
                 futures |= {trial: pool.submit(execute, trial) for trial in batch[1:]}
             errors = {trial: repr(found) for trial, future in futures.items() if (found := future.exception())}
+            lab.sweep_images()
             if not _wait(lambda: not lab.left_by_all(), SWEEP_LIMIT_S):
                 for verdict in last:
                     words = f"left behind in the cloud by this or the {len(batch) - 1} runs before"
