@@ -27,6 +27,7 @@ def main() -> int:
     log, written = open_log()
     try:
         interrupts.listen()
+        processes.allow_open_files()
         bucket_name, key = parse_uri(sys.argv[1])
         identity = identify()
         aws = new_session(identity.region)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import os
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from agent import counters, host, job, mounts, tools
+from agent import counters, host, job, mounts, processes, tools
 from agent.errors import JobInvalid, MountFailed, ToolMissing
 from agent.mounts import disks, ebs, nfs
 
@@ -177,7 +180,7 @@ def recorded(fake_tool, bin_folder, tmp_path, monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize(("is_used", "made"), [(False, ["mkfs.xfs -q {disk}"]), (True, [])])
+@pytest.mark.parametrize(("is_used", "made"), [(False, ["mkfs.xfs -q -K {disk}"]), (True, [])])
 def test_an_empty_volume_gets_a_file_system_and_a_used_one_keeps_its_own(
     recorded, fake_tool, tmp_path, monkeypatch, is_used, made
 ):
@@ -207,7 +210,7 @@ def test_several_volumes_are_striped_before_the_file_system_is_made(recorded, fa
 
     assert recorded.read_text().splitlines()[:3] == [
         f"mdadm --create /dev/md0 --run --level=0 --raid-devices=2 {tmp_path}/sdf {tmp_path}/sdg",
-        "mkfs.xfs -q /dev/md0",
+        "mkfs.xfs -q -K /dev/md0",
         f"mount -t xfs -o noatime /dev/md0 {tmp_path}/mnt",
     ]
 
@@ -229,7 +232,7 @@ def test_the_disks_of_an_instance_store_become_one(recorded, fake_tool, tmp_path
     striping = ["mdadm --create /dev/md0 --run --level=0 --raid-devices=2 /dev/nvme1n1 /dev/nvme2n1"]
     assert recorded.read_text().splitlines()[:-1] == [
         *(striping if count > 1 else []),
-        f"mkfs.xfs -q {disk}",
+        f"mkfs.xfs -q -K {disk}",
         f"mount -t xfs -o noatime {disk} {tmp_path}/mnt",
     ]
 
@@ -363,6 +366,21 @@ device fs-2:/ mounted on /mnt/storage with fstype nfs4 statvers=1.1
         "nfs_timeouts": 1,
     }
     assert counters.parse_mountstats(text, "/mnt") == {}
+
+
+@pytest.mark.parametrize(("hard", "allowed"), [(4_096, 4_096), (100_000, processes.OPEN_FILES)])
+def test_programs_may_open_as_many_files_as_a_job_of_1024_threads_needs(hard, allowed):
+    began = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if began[1] != resource.RLIM_INFINITY and began[1] < hard:
+        pytest.skip(f"this machine allows {began[1]} open files")
+    raising = "from agent import processes; processes.allow_open_files(); import os; os.system('ulimit -Sn')"
+
+    said = subprocess.run(
+        ["bash", "-c", f"ulimit -Sn 1024 && ulimit -Hn {hard} && exec '{sys.executable}' -c \"{raising}\""],
+        capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+
+    assert int(said.stdout) == allowed
 
 
 def test_the_clock_offset_is_what_chrony_says():
