@@ -12,11 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from cli import terminal
 from cli.deployment import Deployment, from_cloud_document
 from cli.errors import CloudDidNotStart
 from cli.workdir import cloud_log, workdir
+from local.vm import image
 
-# Ready in about 3 s on two cores; ten times that on a busy machine; the first time with VMs it builds their image.
+# Ready in about 3 s on two cores, in ten times that on a busy machine.
 READY_WITHIN_S = 300.0
 # It ends instances, sandboxes and folders first.
 ENDS_WITHIN_S = 30.0
@@ -36,6 +38,8 @@ def started(instances: str = "process") -> Iterator[Deployment]:
 
 def start(instances: str = "process") -> subprocess.Popen[bytes]:
     """Start the local cloud; it ends by itself should this process die, because its standard input then ends."""
+    if instances == "vm":
+        _prepare_machines()
     root = str(Path(__file__).resolve().parent.parent)
     paths = [root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
@@ -50,6 +54,17 @@ def start(instances: str = "process") -> subprocess.Popen[bytes]:
             env=environment,
             start_new_session=True,
         )
+
+
+def _prepare_machines() -> None:
+    """Build what emulated machines boot, the first time; say what this machine lacks before anything is started."""
+    try:
+        image.require_tools()
+        if not image.is_built():
+            terminal.stderr().print("Building what emulated machines boot, once: one to four minutes …")
+        image.image()
+    except image.ImageUnavailableError as err:
+        raise CloudDidNotStart(f"instances cannot be VMs here: {err.why}", err.advice) from err
 
 
 def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Built once by mmdebstrap (needs root, two minutes), kept in the user's cache, fo
 import hashlib
 import os
 import shutil
+import struct
 import subprocess
 from dataclasses import dataclass
 from importlib import resources
@@ -27,7 +28,7 @@ MODULES = (
 )
 LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg", "nfsv4", "xfs", "raid0")
 # A mirror that does not answer is retried by apt for many minutes.
-BUILD_TIMEOUT_S = 240
+BUILD_TIMEOUT_S = 480
 # Only these services of AWS are spoken to from an instance; the descriptions of all others are 80 MB.
 CLIENTS = ("s3", "sts", "sso", "sso-oidc")
 # Nothing of these is needed in a machine that lives for a minute, and each costs a second of emulated boot.
@@ -37,11 +38,29 @@ MASKED = (
     *("systemd-networkd-wait-online.service", "mdmonitor.service", "rpcbind.service", "rpcbind.socket"),
     *("nfs-client.target", "cloud-init-hotplugd.socket", "systemd-update-utmp.service", "systemd-hwdb-update.service"),
     *("systemd-journal-flush.service", "systemd-random-seed.service", "systemd-sysusers.service"),
+    *("modprobe@configfs.service", "modprobe@dm_mod.service", "modprobe@drm.service", "modprobe@efi_pstore.service"),
+    *("modprobe@fuse.service", "modprobe@loop.service", "proc-sys-fs-binfmt_misc.automount", "sysstat.service"),
+    *("systemd-journal-catalog-update.service", "systemd-tmpfiles-setup-dev-early.service"),
+)
+# What a signed module ends with, and the header before it, which ends with its length (module_signature.h).
+SIGNATURE_MAGIC, SIGNATURE_HEADER = b"~Module signature appended~\n", struct.Struct(">8xI")
+# A third of what is unpacked at each boot: conversions, descriptions of hardware that no VM has, and ICU, which only
+# xfs_scrub needs.
+SUPERFLUOUS = (
+    *("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/i18n", "usr/share/info", "var/lib/apt/lists"),
+    *("usr/lib/udev/hwdb.bin", "usr/lib/udev/hwdb.d", "usr/lib/x86_64-linux-gnu/gconv", "usr/lib/python3.13/test"),
+    *("usr/lib/python3.13/pydoc_data", "usr/lib/x86_64-linux-gnu/libicudata.so.*", "var/cache/apt/*.bin"),
+    *("usr/lib/x86_64-linux-gnu/libicui18n.so.*", "usr/share/zoneinfo"),
 )
 
 
 class ImageUnavailableError(RuntimeError):
-    """This machine cannot run instances as VMs; the message says what is missing."""
+    """This machine cannot run instances as VMs; the message says why, `advice` what to do about it."""
+
+    def __init__(self, why: str, advice: str = "") -> None:
+        """Keep both; as text they are one."""
+        super().__init__(f"instances cannot be VMs here: {why}" + (f"; {advice}" if advice else ""))
+        self.why, self.advice = why, advice
 
 
 @dataclass(frozen=True)
@@ -54,13 +73,10 @@ class Image:
 
 def image(cache: Path | None = None) -> Image:
     """Return the image, built if it is not there. Raises ImageUnavailableError with what to install."""
-    missing = [name for name in TOOLS if shutil.which(name) is None]
-    if missing or os.geteuid() != 0:
-        why = f"{', '.join(missing)} missing: {INSTALL}" if missing else "building the image and NFS need root"
-        raise ImageUnavailableError(f"instances cannot be VMs here: {why}")
-    folder = (cache or _cache()) / _key()
-    found = Image(folder / "vmlinuz", folder / "initramfs.cpio")
+    require_tools()
+    found = _image(cache)
     if not found.initramfs.exists():
+        folder = found.kernel.parent
         partial = folder.with_suffix(f".{os.getpid()}")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
@@ -70,6 +86,27 @@ def image(cache: Path | None = None) -> Image:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return found
+
+
+def is_built() -> bool:
+    """Return whether the image is there, so that the first machine has not to wait for it."""
+    return _image(None).initramfs.exists()
+
+
+def require_tools() -> None:
+    """Raise ImageUnavailableError where programs or rights are missing that the image, or its machines, need."""
+    missing = [name for name in TOOLS if shutil.which(name) is None]
+    if missing:
+        raise ImageUnavailableError(f"{', '.join(missing)} missing", f"on Debian or Ubuntu, as root: {INSTALL}")
+    if os.geteuid() != 0:
+        raise ImageUnavailableError(
+            "building the image and serving NFS need root", "run it as root, in a container or VM"
+        )
+
+
+def _image(cache: Path | None) -> Image:
+    folder = (cache or _cache()) / _key()
+    return Image(folder / "vmlinuz", folder / "initramfs.cpio")
 
 
 def _cache() -> Path:
@@ -110,11 +147,22 @@ def _add_kernel(folder: Path, root: Path) -> None:
     for part in MODULES:
         if (modules / "kernel" / part).is_dir():
             shutil.copytree(modules / "kernel" / part, wanted / "kernel" / part)
+    for module in wanted.rglob("*.ko"):
+        _unsign(module)
     for index in modules.glob("modules.*"):
         shutil.copy(index, wanted / index.name)
     _run(["depmod", "-b", str(root), modules.name])
     package.unlink()
     shutil.rmtree(unpacked)
+
+
+def _unsign(module: Path) -> None:
+    """Take the signature off: to verify one costs an emulated processor some tenths of a second, at each boot."""
+    content = module.read_bytes()
+    if content.endswith(SIGNATURE_MAGIC):
+        signed = content[: -len(SIGNATURE_MAGIC)]
+        (length,) = SIGNATURE_HEADER.unpack(signed[-SIGNATURE_HEADER.size :])
+        module.write_bytes(signed[: -SIGNATURE_HEADER.size - length])
 
 
 def _configure(root: Path) -> None:
@@ -137,6 +185,11 @@ def _configure(root: Path) -> None:
         "cloud_init_modules: [seed_random]\ncloud_config_modules: []\ncloud_final_modules: [scripts-user]\n"
         "system_info: {distro: debian, paths: {cloud_dir: /var/lib/cloud, templates_dir: /etc/cloud/templates}}\n"
     )
+    trigger = units / "systemd-udev-trigger.service.d/vm.conf"
+    trigger.parent.mkdir()
+    # Of all devices only disks and the network card have anything to be told by udev.
+    wanted = "--action=add --subsystem-match=block --subsystem-match=net"
+    trigger.write_text(f"[Service]\nExecStart=\nExecStart=-udevadm trigger {wanted}\n")
     for unit in MASKED:
         _link(units / unit, "/dev/null")
     _link(units / "default.target", "/lib/systemd/system/multi-user.target")
@@ -146,8 +199,9 @@ def _configure(root: Path) -> None:
 
 
 def _slim(root: Path) -> None:
-    for name in ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/i18n", "usr/share/info"):
-        shutil.rmtree(root / name, ignore_errors=True)
+    for pattern in SUPERFLUOUS:
+        for path in root.glob(pattern):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     for client in (root / "usr/lib/python3/dist-packages/botocore/data").iterdir():
         if client.is_dir() and client.name not in CLIENTS:
             shutil.rmtree(client)
@@ -164,9 +218,9 @@ def _run(command: list[str], cwd: Path | None = None) -> str:
             command, cwd=cwd, capture_output=True, text=True, check=False, timeout=BUILD_TIMEOUT_S
         )
     except subprocess.TimeoutExpired as err:
-        why = f"{command[0]} did not end within {BUILD_TIMEOUT_S} s; is a Debian mirror reachable?"
-        raise ImageUnavailableError(f"building the VM image: {why}") from err
+        why = f"building the image: {command[0]} did not end within {BUILD_TIMEOUT_S} s"
+        raise ImageUnavailableError(why, "is a Debian mirror reachable?") from err
     if done.returncode:
         end = done.stderr.strip().splitlines()[-5:]
-        raise ImageUnavailableError(f"building the VM image: {' '.join(command)} ended with {done.returncode}: {end}")
+        raise ImageUnavailableError(f"building the image: {' '.join(command)} ended with {done.returncode}: {end}")
     return done.stdout

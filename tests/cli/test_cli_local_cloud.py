@@ -8,6 +8,7 @@ import pytest
 
 from cli import local_cloud
 from cli.errors import CloudDidNotStart
+from local.vm import image
 
 READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"}})
 
@@ -52,6 +53,30 @@ def test_a_cloud_that_does_not_start_is_quoted(plays):
 
     with pytest.raises(CloudDidNotStart, match=r"exit code 1: it said:\nport 5000 is taken"), local_cloud.started():
         pass
+
+
+def test_machines_that_cannot_be_emulated_here_are_refused_before_anything_starts(plays, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    plays("open('started', 'w')")
+
+    with pytest.raises(CloudDidNotStart, match="qemu-system-x86_64, mmdebstrap") as refused:
+        local_cloud.start("vm")
+
+    assert "apt-get install qemu-system-x86" in refused.value.advice
+    assert not (tmp_path / "started").exists()
+
+
+def test_what_machines_boot_is_built_first_and_said_so(plays, monkeypatch, capsys):
+    built = []
+    monkeypatch.setattr(image, "require_tools", lambda: None)
+    monkeypatch.setattr(image, "is_built", lambda: False)
+    monkeypatch.setattr(image, "image", lambda: built.append("image"))
+    plays(f"import sys; print('''{READY}''', flush=True); sys.stdin.read()")
+
+    with local_cloud.started("vm"):
+        assert built == ["image"]
+
+    assert "Building what emulated machines boot, once" in capsys.readouterr().err
 
 
 def test_a_cloud_that_is_never_ready_is_not_waited_for_for_ever(plays, monkeypatch):

@@ -75,7 +75,9 @@ def test_a_mirror_that_never_answers_makes_no_image(monkeypatch):
 def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(image.shutil, "which", lambda name: None if name == "mmdebstrap" else f"/usr/bin/{name}")
 
-    with pytest.raises(image.ImageUnavailableError, match="mmdebstrap missing: apt-get install qemu"):
+    with pytest.raises(
+        image.ImageUnavailableError, match="mmdebstrap missing; on Debian or Ubuntu, as root: apt-get install qemu"
+    ):
         image.image()
 
 
