@@ -9,6 +9,7 @@ missing (`--again` begins anew). Each line says the commit it befell: `--stale` 
 after the missing ones. After each case it asserts that
 
 - nothing is left after the run's end and the sweeps: no instance, volume, file system, agent process or folder;
+- the receipt says of everything that it is gone, one more sweep later at the latest;
 - every samples.json that was uploaded is still there, whole, and counted in the summary;
 - the run's results name the fault: its error, the service's or the function's;
 - red stays red: a run with a failed cell never succeeds, and one that succeeds has every sample.
@@ -184,7 +185,6 @@ class Verdict:
     left_at_end: list[str] = field(default_factory=list)
     sweeps: int = 1  # the one that follows each run, and those that had to come after it
     swept_s: float = 0.0
-    open_rows: int = 0
     problems: list[str] = field(default_factory=list)
     seconds: float = 0.0
     commit: str = field(default_factory=_commit)
@@ -201,7 +201,6 @@ class Judged:
     left_at_end: list[str] = field(default_factory=list)
     sweeps: int = 1
     swept_s: float = 0.0
-    open_rows: int = 0
     problems: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -338,7 +337,10 @@ class Laboratory:
         if not _wait(lambda: not unlisted_images(run), SWEEP_LIMIT_S):
             judged.problems.append(f"left behind: images that the receipt lacks: {unlisted_images(run)}")
         judged.swept_s = round(time.monotonic() - began, 1) if judged.left_at_end else 0.0
-        judged.open_rows = len(left_behind(run).get("open resources", []))
+        if not is_settled(run):
+            self.sweep()  # what was still going when the last one looked is gone by now
+            if not _wait(lambda: is_settled(run), SWEEP_LIMIT_S):
+                judged.problems.append("the receipt does not say of everything that it is gone")
 
 
 def fate(scenario: str, run: str) -> list[dict[str, Any]]:
@@ -369,6 +371,12 @@ def data_objects(cloud: Cloud) -> Iterator[tuple[str, str]]:
             yield key, s3.get_object(Bucket=bucket, Key=tags)["Body"].read().decode() if tags in keys else ""
         except s3.exceptions.NoSuchKey:
             continue  # it has gone meanwhile
+
+
+def is_settled(run: Run) -> bool:
+    """Whether the receipt says of everything that it is gone, or kept; a run without a plan has created nothing."""
+    receipt = document(run, "receipt.json")
+    return receipt["is_complete"] if receipt else document(run, "plan.json") is None
 
 
 def unlisted_images(run: Run) -> list[str]:
@@ -520,10 +528,12 @@ def run_name(trial: Trial) -> str:
 def record_all() -> list[Case]:
     """The work list of good runs on a new cloud."""
     first, *others = SCENARIOS  # it puts the agent into the bucket
+    others.remove("objects")  # whose prefixes others would look at, by chance
     with laboratory() as lab, ThreadPoolExecutor(len(others)) as pool:
         recorded = {first: lab.record(first, f"record-{first}")}
         found = pool.map(lambda scenario: lab.record(scenario, f"record-{scenario}"), others)
-        return work_list(recorded | dict(zip(others, found, strict=True)))
+        recorded |= dict(zip(others, found, strict=True))
+        return work_list(recorded | {"objects": lab.record("objects", "record-objects")})
 
 
 def trials(cases: Iterable[Case]) -> list[Trial]:
@@ -687,10 +697,10 @@ def summary(verdicts: list[Verdict], *, cases: int) -> str:
 
 WHAT_IT_DOES = """\
 Written by `make faults` (tests/faults/harness.py). It records every AWS call that the deployed roles make in a few runs
-on the local cloud, good, failing and stopped ones. Then it runs the same again, with each different call (who makes it,
+on the local cloud: good, failing and stopped ones. Then it runs the same again, with each different call (who makes it,
 which operation, about what kind of object) failing in each way, and stopped in each state. After each run it checks
-that nothing is left, of the run and in the whole cloud; that no uploaded sample is lost or uncounted; that the results
-name the fault; that a run with a failed cell never succeeds."""
+that nothing is left, of the run and in the whole cloud, and that the receipt says so; that no uploaded sample is lost
+or uncounted; that the results name the fault; that a run with a failed cell never succeeds."""
 HOW_TO_READ = f"""## How to read it
 
 - *survived*: the run went as one without the fault: it succeeded with every sample in its summary, or ended as a
@@ -702,7 +712,9 @@ HOW_TO_READ = f"""## How to read it
   sandbox or the agent is killed with SIGKILL.
 - Faults that retries get a run over share a run, up to {MOST_FAULTS_OF_A_RUN}, each in another function. A run of them
   that does not go as it shall is taken apart and each fault injected alone. All other faults have a run of their own.
-- A sweep (Reap) follows the end of each run; further ones stand for the schedule.
+- A sweep (Reap) follows the end of each run; further ones stand for the schedule, after {SWEEP_LIMIT_S} s each.
+- A baked image is kept on purpose. One that the receipt of its run lacks counts as a leak, and so does what is left of
+  images after `matrix reap --images`.
 - Waits are shortened: those of executions {TIME_SCALE} times, those between the attempts of an AWS call 100 times
   (local/retry_waits.py). The number of attempts and what is retried are the real ones. A function that is throttled for
   good therefore fails here after its ten attempts, where on AWS its own time-out may come first; Step Functions then
@@ -720,12 +732,13 @@ def _totals(verdicts: list[Verdict]) -> list[str]:
     outcomes = Counter(verdict.outcome for verdict in verdicts)
     swept = {verdict.run: verdict for verdict in verdicts if verdict.left_at_end}
     sweeps = max((verdict.sweeps for verdict in swept.values()), default=1)
+    swept_s = max((verdict.swept_s for verdict in swept.values()), default=0.0)
     return [
         f"- {len(verdicts)} faults, {sum(v.injected for v in verdicts):,} calls befallen:"
         f" {outcomes['survived']} survived, {outcomes['failed']} failed and said so,"
         f" {outcomes['stopped']} were stopped",
         f"- leaks: {leaks}; {len(swept)} runs left something at their end that was gone after {sweeps} "
-        f"sweep{'s' if sweeps > 1 else ''} at the most",
+        f"sweep{'s' if sweeps > 1 else ''} and {swept_s:.0f} s at the most",
         f"- runs with lost samples: {lost}",
         f"- faults with problems: {sum(bool(v.problems) for v in verdicts)}",
     ]
