@@ -45,7 +45,7 @@ bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, ea
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 10 minutes)
 	@STORAGE_MATRIX_VM_TESTS=all $(BIN)/python -m pytest -rs tests/statemachine/test_vm_fleet.py
 
-faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (an hour; goes on where it was)
+faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (about two hours on two cores; goes on where it was)
 	@$(BIN)/python -u tests/faults/harness.py
 
 check: $(VENV)/.dev lint types test  ## The whole gate: format, lint, types, template, state machine, tests

@@ -10,7 +10,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from harness import Case, Laboratory, Run, Verdict, execute_apart, laboratory, stratified, work_list
+from cases import Case, stratified, work_list  # also makes the module of the runs known
+from harness import execute_apart
+from laboratory import Laboratory, Verdict, laboratory
+from runs import Run
 
 SCENARIO = "alone"  # the cheapest: one instance with a volume
 FAULTS, RUNS_AT_ONCE = 6, 5

@@ -1,0 +1,198 @@
+"""What is run, which faults are injected into it, and which of them share a run."""
+
+import hashlib
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "statemachine")]
+
+from runs import EBS, EFS, matrix  # noqa: E402
+
+TOUCH = {"type": "touch", "name": "t", "files": 8, "threads": 1}
+BUILD = {"type": "build", "name": "b", "expectedSeconds": 1}
+FSX = {
+    "type": "fsx-openzfs",
+    "name": "fsx",
+    "deploymentType": "SINGLE_AZ_1",
+    "storageCapacityGiB": 64,
+    "throughputCapacityMBps": 64,
+}
+READ = {"type": "read", "name": "r", "access": ["random"], "records": 16, "pageBytes": "64KiB", "threads": 1}
+# An image is found again by its recipe: with its own in each run, each run bakes.
+OWN_IMAGE = {"bake": True, "packages": ["of-$RUN"]}
+ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
+# What is run, the cheapest first: each call is taken from the first scenario that makes it.
+SCENARIOS: dict[str, dict[str, Any]] = {
+    "alone": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE]),
+    "shared": matrix(storage=[EFS | {"name": "efs"}], workload=[TOUCH], fleet=[TWO]),
+    "fsx": matrix(storage=[FSX], workload=[TOUCH], fleet=[ONE]),
+    "cached": matrix(
+        storage=[EFS | {"name": "efs"}],
+        workload=[BUILD | {"populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out"}],
+    ),
+    "failing": matrix(
+        storage=[EBS | {"name": "ebs"}],
+        workload=[BUILD | {"build": "exit 7"}],
+        include=[
+            {
+                "storage": EFS | {"name": "efs"},
+                "workload": BUILD | {"populate": "exit 8", "build": "true"},
+                "fleet": ONE,
+            }
+        ],
+    ),
+    "stopped": matrix(storage=[EFS | {"name": "efs"}], workload=[BUILD | {"build": "sleep 30"}]),
+    "objects": matrix(storage=[{"type": "s3", "name": "s3"}], workload=[READ], fleet=[ONE]),
+    "baked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
+    "unbaked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
+}
+# What befalls a scenario anyway, and how it ends then; the others succeed.
+FATE: dict[str, dict[str, Any]] = {
+    "stopped": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3},
+    "unbaked": {"fault": "denied", "who": "CheckImage", "action": "ec2:CreateImage", "times": None},
+}
+STATUS = {"failing": "FAILED", "unbaked": "FAILED", "stopped": "ABORTED"}
+# A fault and how many calls in a row it befalls; None: all that follow.
+Kind = tuple[str, int | None]
+THROTTLED, THROTTLED_FOR_GOOD, DENIED = ("throttled", 3), ("throttled", None), ("denied", None)
+BROKEN, BROKEN_FOR_GOOD, LOST, CRASH = ("internal error", 2), ("internal error", None), ("lost answer", 1), ("crash", 1)
+# The first call of each function meets every fault. Of its others, those that fail for good do so as denied ones (one
+# ClientError is caught as another), and a read has no effect to lose and is retried after a 500 as when throttled.
+KINDS_OF_FIRST: tuple[Kind, ...] = (THROTTLED, THROTTLED_FOR_GOOD, DENIED, BROKEN, LOST, CRASH)
+KINDS_OF_WRITES: tuple[Kind, ...] = (THROTTLED, DENIED, BROKEN, LOST, CRASH)
+KINDS_OF_READS: tuple[Kind, ...] = (THROTTLED, DENIED, CRASH)
+# Step Functions calls functions: there is nothing to crash but what it calls, and its own retries are worth a look.
+KINDS_OF_INVOKE: tuple[Kind, ...] = (THROTTLED, THROTTLED_FOR_GOOD, DENIED, BROKEN_FOR_GOOD, LOST)
+READS = ("Get", "List", "Describe", "Query")
+# In these an execution has ended already.
+ENDS = {"Run measured", "Some cells failed", "Planned", "Over budget"}
+MOST_FAULTS_OF_A_RUN = 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run with one fault."""
+
+    scenario: str
+    who: str
+    action: str
+    what: str
+    fault: str
+    times: int | None
+
+    @property
+    def id(self) -> str:
+        """A readable name, the same for each run of the harness."""
+        times = "always" if self.times is None else f"{self.times}x"
+        return " ".join(part for part in (self.scenario, self.who, self.action, self.what, self.fault, times) if part)
+
+    def rule(self, run: str) -> dict[str, Any]:
+        """The rule for local/faults.py."""
+        about = {name: getattr(self, name) for name in ("who", "action", "what", "fault", "times")}
+        return {"id": f"{run} {self.id}", "run": run, **about}
+
+
+# Cases that share a run.
+Trial = tuple[Case, ...]
+
+
+def fate(scenario: str, run: str) -> list[dict[str, Any]]:
+    """The rule for what befalls a scenario anyway."""
+    return [{"id": f"fate of {run}", "run": run, **FATE[scenario]}] if scenario in FATE else []
+
+
+def work_list(recorded: dict[str, list[dict[str, Any]]]) -> list[Case]:
+    """The cases: each different call of each function with each fault, and a stop in each state."""
+    seen: set[tuple[str, str, str]] = set()
+    cases: list[Case] = []
+    for scenario, calls in recorded.items():
+        for call in calls:
+            key = (call["who"], call["action"], call["what"])
+            if key in seen:
+                continue
+            is_first = all(who != key[0] for who, _, _ in seen)
+            seen.add(key)
+            cases += [Case(scenario, *key, fault, times) for fault, times in kinds(scenario, *key, is_first=is_first)]
+    return cases
+
+
+def is_read(action: str) -> bool:
+    """Whether an action changes nothing."""
+    return action.partition(":")[2].startswith(READS)
+
+
+def kinds(scenario: str, who: str, action: str, what: str, *, is_first: bool) -> Iterable[Kind]:
+    """The faults worth injecting into a call."""
+    if action == "enter":
+        return [] if scenario == "stopped" or what in ENDS else [("stopped", 1)]
+    if action == "lambda:Invoke":
+        return KINDS_OF_INVOKE
+    if who == "Instance" and action == "s3:GetObject" and what == "gate.json":
+        # 403 means "not yet" to an agent that may not list: for good it would wait until its deadline, an hour.
+        return (THROTTLED, ("denied", 3), CRASH)
+    if action == "sts:GetCallerIdentity":
+        return (THROTTLED, CRASH)  # no policy can deny it
+    if is_first:
+        return KINDS_OF_FIRST
+    return KINDS_OF_READS if is_read(action) else KINDS_OF_WRITES
+
+
+def trials(cases: Iterable[Case]) -> list[Trial]:
+    """Cases by run: those that a run shall survive share one, where they befall different functions.
+
+    What of such a run is not as it shall be is taken apart, and each of its faults injected alone.
+    """
+    alone: list[list[Case]] = []
+    shared: dict[tuple[str, str, int | None], list[list[Case]]] = {}
+    for case in cases:
+        if not is_survivable(case):
+            alone.append([case])
+            continue
+        groups = shared.setdefault((case.scenario, case.fault, case.times), [])
+        for group in groups:
+            if len(group) < MOST_FAULTS_OF_A_RUN and function_of(case) not in map(function_of, group):
+                group.append(case)
+                break
+        else:
+            groups.append([case])
+    both = alone + [group for groups in shared.values() for group in groups]
+    # In an order of chance, the same each time: an interrupted harness has seen something of everything.
+    return sorted((tuple(group) for group in both), key=run_name)
+
+
+def run_name(trial: Trial) -> str:
+    """The run's name of some cases."""
+    return f"f-{hashlib.sha256(' '.join(case.id for case in trial).encode()).hexdigest()[:10]}"
+
+
+def is_survivable(case: Case) -> bool:
+    """Whether retries get a run over the fault, so that it may have others beside it."""
+    is_instance_lost = case.who == "Instance" and case.fault == "crash"
+    return not (case.times is None or case.fault == "stopped" or is_instance_lost or is_of_first_run(case))
+
+
+def is_of_first_run(case: Case) -> bool:
+    """Whether only the first run of a cloud makes the call."""
+    return (case.action, case.what) == ("s3:PutObject", "agent")
+
+
+def function_of(case: Case) -> tuple[str, str]:
+    """The function that a fault befalls, from within or from without."""
+    return (case.who, case.what if case.who == "Run" else "")
+
+
+def stratified(cases: Iterable[Case], number: int) -> list[Case]:
+    """Some cases: every kind of fault, and as many different functions as possible; the same ones each time."""
+    chosen: list[Case] = []
+    shuffled = sorted(cases, key=lambda case: hashlib.sha256(case.id.encode()).hexdigest())
+    while shuffled and len(chosen) < number:
+        faults, callers = (Counter(getattr(case, name) for case in chosen) for name in ("fault", "who"))
+        best = min(shuffled, key=lambda case: (faults[case.fault], callers[case.who]))
+        chosen.append(best)
+        shuffled.remove(best)
+    return chosen

@@ -1,0 +1,127 @@
+"""docs/faults.md: what was injected, and what became of the runs."""
+
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+from cases import MOST_FAULTS_OF_A_RUN
+from laboratory import SWEEP_LIMIT_S, TIME_SCALE, Verdict
+
+FAULTS = ("throttled", "denied", "internal error", "lost answer", "crash", "stopped")
+WHAT_IT_DOES = """\
+Written by `make faults` (tests/faults/harness.py). It records every AWS call that the deployed roles make in a few runs
+on the local cloud: good, failing and stopped ones. Then it runs the same again, with each different call (who makes it,
+which operation, about what kind of object) failing in each way, and stopped in each state. After each run it checks
+that nothing is left, of the run and in the whole cloud, and that the receipt says so; that no uploaded sample is lost
+or uncounted; that the results name the fault; that a run with a failed cell never succeeds."""
+HOW_TO_READ = f"""## How to read it
+
+- *survived*: the run went as one without the fault: it succeeded with every sample in its summary, or ended as a
+  failing or stopped one does. *failed*: it ended red and its results name the fault.
+- Faults befall calls in a row: *throttled* 3 or all, *internal error* 2 or all, *denied* all. boto3 asks ten times (an
+  agent's eight), Step Functions invokes a function six times: three throttled answers are survived, endless ones are
+  not.
+- *lost answer*: the call takes effect, then its connection is cut. *crash*: the call takes effect, then the function's
+  sandbox or the agent is killed with SIGKILL.
+- Faults that retries get a run over share a run, up to {MOST_FAULTS_OF_A_RUN}, each in another function. A run of them
+  that does not go as it shall is taken apart and each fault injected alone. All other faults have a run of their own.
+- A sweep (Reap) follows the end of each run; further ones stand for the schedule, after {SWEEP_LIMIT_S} s each.
+- A baked image is kept on purpose. One that the receipt of its run lacks counts as a leak, and so does what is left of
+  images after `matrix reap --images`.
+- Waits are shortened: those of executions {TIME_SCALE} times, those between the attempts of an AWS call 100 times
+  (local/retry_waits.py). The number of attempts and what is retried are the real ones. A function that is throttled for
+  good therefore fails here after its ten attempts, where on AWS its own time-out may come first; Step Functions then
+  retries it.
+- An agent that is denied its gate is denied three times only: it may not list the bucket, so a 403 means "not yet" to
+  it, and it would wait until its deadline. GetCallerIdentity is not denied: no policy can.
+- An agent that is killed cannot say why: the results have EC2's word, that its instance ended too early.
+"""
+
+
+def summary(verdicts: list[Verdict], *, cases: int, at_once: int) -> str:
+    """docs/faults.md."""
+    runs = {verdict.run: verdict for verdict in verdicts}
+    commits = Counter(verdict.commit for verdict in verdicts).most_common()
+    hours = sum(verdict.seconds for verdict in runs.values()) / 3600
+    lines = [
+        "# Faults injected, and what became of the runs",
+        "",
+        WHAT_IT_DOES,
+        "",
+        f"Last run: {datetime.now(UTC):%Y-%m-%d}, {len(verdicts)} of {cases} faults"
+        f" ({', '.join(f'{number} at commit {commit}' for commit, number in commits)}),",
+        f"in {len(runs)} runs that took {hours:.1f} hours together, {at_once} at once.",
+        "",
+        *_totals(verdicts),
+        "",
+        "## By state and fault",
+        "",
+        "Runs that survived / failed and said so / were stopped. The functions' own calls, and Step Functions' call of",
+        "the function, count for its state.",
+        "",
+        *_table(verdicts),
+        "",
+        "## By call",
+        "",
+        *_calls(verdicts),
+        "",
+        "## Problems",
+        "",
+        *(_problem_lines(verdicts) or ["None."]),
+        "",
+        HOW_TO_READ,
+    ]
+    return "\n".join(lines)
+
+
+def _totals(verdicts: list[Verdict]) -> list[str]:
+    leaks = sum(any(problem.startswith("left behind") for problem in v.problems) for v in verdicts)
+    lost = sum(any("samples" in problem for problem in v.problems) for v in verdicts)
+    outcomes = Counter(verdict.outcome for verdict in verdicts)
+    swept = {verdict.run: verdict for verdict in verdicts if verdict.left_at_end}
+    sweeps = max((verdict.sweeps for verdict in swept.values()), default=1)
+    swept_s = max((verdict.swept_s for verdict in swept.values()), default=0.0)
+    return [
+        f"- {len(verdicts)} faults, {sum(v.injected for v in verdicts):,} calls befallen:"
+        f" {outcomes['survived']} survived, {outcomes['failed']} failed and said so,"
+        f" {outcomes['stopped']} were stopped",
+        f"- leaks: {leaks}; {len(swept)} runs left something at their end that was gone after {sweeps} "
+        f"sweep{'s' if sweeps > 1 else ''} and {swept_s:.0f} s at the most",
+        f"- runs with lost samples: {lost}",
+        f"- faults with problems: {sum(bool(v.problems) for v in verdicts)}",
+    ]
+
+
+def state_of(case: dict[str, Any]) -> str:
+    """The state that a fault belongs to; the agents and the sweep are outside of the state machine."""
+    if case["who"] in ("Instance", "Reap"):
+        return {"Instance": "(an instance)", "Reap": "(the sweep)"}[case["who"]]
+    name = case["what"] if case["who"] == "Run" else case["who"]
+    return re.sub(r"(?<=[a-z])[A-Z]", lambda found: f" {found[0].lower()}", name)
+
+
+def _table(verdicts: list[Verdict]) -> list[str]:
+    lines = [f"| state | {' | '.join(FAULTS)} |", f"|---|{'--:|' * len(FAULTS)}"]
+    states = dict.fromkeys(state_of(verdict.case) for verdict in verdicts)
+    for state in sorted(states):
+        counts = []
+        for fault in FAULTS:
+            those = [v for v in verdicts if state_of(v.case) == state and v.case["fault"] == fault]
+            outcomes = Counter(verdict.outcome for verdict in those)
+            counts.append(" / ".join(str(outcomes[one]) for one in ("survived", "failed", "stopped")) if those else "")
+        lines.append(f"| {state} | {' | '.join(counts)} |")
+    return lines
+
+
+def _calls(verdicts: list[Verdict]) -> list[str]:
+    lines = ["| call | faults | survived | failed | stopped |", "|---|--:|--:|--:|--:|"]
+    for action in sorted({verdict.case["action"] for verdict in verdicts}):
+        outcomes = Counter(verdict.outcome for verdict in verdicts if verdict.case["action"] == action)
+        counts = [outcomes.total(), *(outcomes[one] for one in ("survived", "failed", "stopped"))]
+        lines.append(f"| {action} | {' | '.join(map(str, counts))} |")
+    return lines
+
+
+def _problem_lines(verdicts: list[Verdict]) -> list[str]:
+    return [f"- {v.id}: {'; '.join(v.problems)}"[:600] for v in verdicts if v.problems]
