@@ -5,7 +5,22 @@ import re
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, THROUGHPUT, TOUCH, TRANSFER, document
+from matrices import (
+    BUILD,
+    DD,
+    EBS,
+    EFS,
+    FIO,
+    FLEET,
+    FSX,
+    INSTANCE_STORE,
+    READ,
+    THROUGHPUT,
+    TOUCH,
+    TRANSFER,
+    YOCTO,
+    document,
+)  # fmt: skip
 
 from matrix.planning import plan
 from matrix.problems import InvalidMatrix
@@ -36,6 +51,21 @@ WHOLE = document(
     budgetUsd=10,
     objective={"metric": "files_per_s", "atLeast": 10},
 )
+# What a matrix may say beside: the other storages and workloads, how a fleet is launched, what its image holds.
+RARER = document(
+    storage=[
+        EBS | {"raid0": 2}, EFS | {"tls": True, "iam": True, "deployment": "oneZone"},
+        FSX | {"nfsVersion": "4.2", "nconnect": 16}, INSTANCE_STORE, {"type": "s3", "client": "crt"},
+    ],
+    workload=[READ, YOCTO, BUILD | {"jobs": [1, 2]}],
+    fleet=[{"instanceType": "m6id.4xlarge", "count": 4, "spot": True, "quorum": 0.5, "placement": [50, 50]}],
+    exclude=[{"storage": {"type": "s3"}, "workload": {"type": one}} for one in ("yocto", "build")],
+    image={"os": "ubuntu-22.04", "bake": True, "packages": ["git"], "containers": ["docker.io/library/alpine:3.20"]},
+    maxConcurrentFileSystems=2,
+    deadlineHours=48,
+    owner="me",
+)  # fmt: skip
+MATRICES = [WHOLE, RARER]
 
 
 def answer(text):
@@ -68,17 +98,18 @@ def places(value, path=()):
         yield from places(inner, (*path, key))
 
 
-PLACES = [path for path in places(WHOLE) if path]
+# The first step of a path says which of the matrices.
+PLACES = [path for path in places(MATRICES) if len(path) > 1]
 
 
 def mutated(path, change):
-    """WHOLE with one place changed."""
-    copy = json.loads(json.dumps(WHOLE))
+    """A matrix with one place changed."""
+    copy = json.loads(json.dumps(MATRICES))
     here = copy
     for step in path[:-1]:
         here = here[step]
     change(here, path[-1])
-    return json.dumps(copy)
+    return json.dumps(copy[path[0]])
 
 
 @settings(max_examples=200, deadline=None)
@@ -113,12 +144,14 @@ def test_a_good_matrix_with_any_key_added_is_a_plan_or_a_list_of_problems(path, 
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.sampled_from([path for path in PLACES if path[0] in {"storage", "fleet", "workload"}]),
+    st.sampled_from([path for path in PLACES if path[1] in {"storage", "fleet", "workload"}]),
     st.integers(0, 10**12) | st.floats(0, 1e300, allow_nan=False),
 )
 def test_any_number_in_any_place_is_a_plan_or_a_list_of_problems(path, number):
     answer(mutated(path, lambda parent, key: parent.__setitem__(key, number)))
 
 
-def test_the_matrix_that_is_mutated_is_good():
-    assert plan(read_matrix(json.dumps(WHOLE))).to_document()["totals"]["cells"] == 3 * 6 * 2 - 6 + 1
+def test_the_matrices_that_are_mutated_are_good():
+    cells = [plan(read_matrix(json.dumps(one))).to_document()["totals"]["cells"] for one in MATRICES]
+
+    assert cells == [3 * 6 * 2 - 6 + 1, 5 * 3 - 2]

@@ -11,7 +11,7 @@ from functools import reduce
 
 import pytest
 from matrices import BUILD, EBS, EFS, FLEET, TOUCH, document
-from test_any_input import PLACES, WHOLE, answer, mutated
+from test_any_input import MATRICES, PLACES, answer, mutated
 
 from matrix.jobs import user_data
 from matrix.planning import plan
@@ -95,7 +95,8 @@ def test_a_good_matrix_with_something_hostile_in_one_place_is_a_plan_or_a_list_o
 
 
 def test_a_good_matrix_with_a_hostile_key_anywhere_is_a_plan_or_a_list_of_problems():
-    objects = [path for path in [(), *PLACES] if isinstance(reduce(lambda here, step: here[step], path, WHOLE), dict)]
+    every = [(0,), (1,), *PLACES]
+    objects = [path for path in every if isinstance(reduce(lambda here, step: here[step], path, MATRICES), dict)]
     for path in objects:
         for key in [*SHELL, *UNICODE, *TRICKS[:3], "__class__", "model_config", "$schema", "schema_"]:
             check(mutated((*path, key), lambda parent, name: parent.update({name: "x"})))
@@ -177,8 +178,9 @@ def test_the_words_for_a_hostile_input_hold_no_control_characters():
         assert all(line.isprintable() for line in str(refused.value).splitlines())
 
 
-def test_the_matrix_that_is_spoilt_has_no_metacharacters_itself():
-    planned = plan(read_matrix(json.dumps(WHOLE))).to_document()
+@pytest.mark.parametrize("matrix", MATRICES)
+def test_the_matrix_that_is_spoilt_has_no_metacharacters_itself(matrix):
+    planned = plan(read_matrix(json.dumps(matrix))).to_document()
 
     assert [text for text in argument_strings(planned) if METACHARACTERS.search(text)] == []
 
