@@ -17,6 +17,8 @@ METADATA = "169.254.169.254"
 MAC = "52:54:00:12:34:56"
 NFS_PORT, HTTP_PORT = 2049, 80
 MEMORY_MIB = 1280
+# Without AVX: where the C library finds it, it uses it, and emulation takes a fifth more time for all that it does.
+CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt"
 # Addresses for file systems: those below the first that qemu's DHCP lends and above its own.
 FIRST_FILE_SYSTEM = 32
 PIPE = Path(__file__).with_name("pipe.py")
@@ -65,14 +67,15 @@ def command(
     uuid = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
     # Without names of their own the machines would be one NFS client to the server, and take each other's state.
     settings = f"systemd.hostname={instance_id} systemd.setenv=AWS_ENDPOINT_URL=http://{HOST}:{aws_port}"
-    kernel = f"console=ttyS0 quiet panic=-1 net.ifnames=0 mitigations=off systemd.show_status=no {settings}"
+    fast = "quiet mitigations=off cryptomgr.notests nokaslr systemd.show_status=no"
+    kernel = f"console=ttyS0 panic=-1 net.ifnames=0 {fast} {settings}"
     return [
         *(
             shutil.which("qemu-system-x86_64") or "qemu-system-x86_64",
             "-accel",
             "tcg,thread=multi",
             "-cpu",
-            "max",
+            CPU,
             "-m",
             str(MEMORY_MIB),
         ),
