@@ -23,6 +23,11 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     return nfs.attach(mount, log, fstype="efs")
 
 
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """As of any other NFS mount."""
+    return nfs.describe(mount, path)
+
+
 def detach(path: Path, log: logging.Logger) -> None:
     """Unmount; the helper's watchdog ends the proxy."""
     mounts.unmount(path, log)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,8 @@ def attach(
         said = mounts.command_result(command)
         if said.returncode == 0:
             log.info("mounted %s at %s", mount["source"], path)
+            if mount.get("read_ahead_kib"):
+                _read_ahead(path, mount["read_ahead_kib"], log)
             return path
         log.info("not mounted yet: %s", said.stderr.strip())
         if time.monotonic() + pause_s > give_up_at:
@@ -47,6 +51,28 @@ def attach(
                 "look at its mount targets and at port 2049 in the security groups"
             )
         time.sleep(pause_s)
+
+
+def _read_ahead(path: Path, kib: int, log: logging.Logger) -> None:
+    try:
+        read_ahead_file(path).write_text(str(kib))
+    except OSError as err:
+        log.warning("the read-ahead of %s stays as it is: %s", path, err)
+
+
+def read_ahead_file(path: Path, root: Path = Path("/")) -> Path:
+    """Where the kernel keeps how far it reads ahead on the file system at a path, in KiB."""
+    device = path.stat().st_dev
+    return root / f"sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb"
+
+
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """The mount's entry; its read-ahead, which is no option but decides sequential reads, stands after the options."""
+    found = mounts.describe(mount["kind"], path)
+    try:
+        return replace(found, options=f"{found.options},read_ahead_kb={read_ahead_file(path).read_text().strip()}")
+    except OSError:
+        return found
 
 
 def detach(path: Path, log: logging.Logger) -> None:

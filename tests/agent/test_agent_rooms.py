@@ -279,6 +279,26 @@ def test_the_mount_helper_is_a_package_of_amazon_linux_and_is_built_on_ubuntu(fa
     assert tools.install_commands(["mount.efs"]) == [["dnf", "install", "-y", "-q", "amazon-efs-utils"]]
 
 
+def test_read_ahead_is_set_where_the_job_says_so_and_told_with_the_options(recorded, tmp_path, monkeypatch):
+    setting = tmp_path / "read_ahead_kb"
+    setting.write_text("128\n")
+    monkeypatch.setattr(nfs, "read_ahead_file", lambda path: setting)
+    mount = {"kind": "nfs", "source": "fs:/", "options": "hard"}
+
+    with mounts.attached(mount, LOG) as mounted:
+        assert mounted.options.endswith(",read_ahead_kb=128")
+    with mounts.attached(mount | {"read_ahead_kib": 15_360}, LOG) as mounted:
+        assert mounted.options.endswith(",read_ahead_kb=15360")
+
+    assert "fs:/" in recorded.read_text()
+
+
+def test_read_ahead_belongs_to_the_device_below_a_path(tmp_path):
+    device = tmp_path.stat().st_dev
+
+    assert nfs.read_ahead_file(tmp_path).parent.name == f"{os.major(device)}:{os.minor(device)}"
+
+
 @pytest.mark.usefixtures("recorded")
 def test_nfs_is_tried_again_until_its_name_is_known(fake_tool, tmp_path):
     seen = tmp_path / "seen"
