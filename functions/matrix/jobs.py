@@ -19,7 +19,7 @@ _USER_DATA = """\
 AGENT_URI={agent_uri}
 JOB_URI={job_uri}
 WATCHDOG_MINUTES={watchdog_minutes}
-export AWS_DEFAULT_REGION={region}
+export AWS_DEFAULT_REGION={region} HOME=/root  # cloud-init gives scripts no HOME
 
 # Armed first: whatever hangs below, the instance ends. Its shutdown behaviour is terminate.
 shutdown -h +"$WATCHDOG_MINUTES"
