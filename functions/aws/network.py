@@ -16,6 +16,11 @@ def file_system_security_group() -> str:
     return os.environ["FILE_SYSTEM_SECURITY_GROUP_ID"]
 
 
+def route_table() -> str:
+    """Return the route table of the stack's subnets; empty where the VPC is somebody else's."""
+    return os.environ.get("ROUTE_TABLE_ID", "")
+
+
 @cache
 def availability_zone(subnet: str) -> str:
     """Return the name of the Availability Zone of a subnet, such as `eu-west-1a`."""

@@ -61,7 +61,8 @@ def policy_of(file_system):
 )
 def test_tls_and_iam_are_the_mount_helpers(stack, ways, options):
     assert efs.mount("fs-1", EFS | ways) == {"kind": "efs", "source": "fs-1:/", "options": options}
-    assert efs.mount("fs-1", EFS | {"tls": False})["kind"] == "nfs"
+    plain = efs.mount("fs-1", EFS | {"tls": False})
+    assert (plain["kind"], plain["read_ahead_kib"]) == ("nfs", 15_360)  # what the helper sets by itself
 
 
 def test_a_one_zone_efs_lives_in_the_fleets_zone_and_has_one_mount_target(stack):
@@ -200,6 +201,20 @@ def test_the_requests_have_the_shape_that_the_real_apis_take(stack):
     fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS)
 
     assert fsx_openzfs.find(TOKEN) is not None
+
+
+@pytest.mark.parametrize(("own", "asked"), [("rtb-0123456789abcdef0", ["rtb-0123456789abcdef0"]), ("", None)])
+def test_a_multi_az_file_system_is_reached_by_the_routes_of_the_fleets_subnets(stack, monkeypatch, own, asked):
+    monkeypatch.setenv("ROUTE_TABLE_ID", own)
+    seen = []
+    client("fsx").meta.events.register("provide-client-params.fsx.*", lambda params, **_: seen.append(params))
+
+    fsx_openzfs.create(TOKEN, FSX, TAGS)
+    fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS)
+
+    single, multi = (params["OpenZFSConfiguration"] for params in seen)
+    assert "RouteTableIds" not in single
+    assert multi.get("RouteTableIds") == asked
 
 
 def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():

@@ -14,7 +14,7 @@ from policy_sentry.querying.actions import get_action_data
 
 GRANTS = granted()
 # Conditions that hold for any action.
-GLOBAL_KEYS = {"aws:requestedregion"}
+GLOBAL_KEYS = {"aws:calledvia", "aws:requestedregion"}
 # What AWS asks for beside an action, of which there is no need here.
 NOT_NEEDED = {
     "ec2:RunInstances": {"ssm:GetParameters"},  # only where the image is named by a parameter; ours is looked up before

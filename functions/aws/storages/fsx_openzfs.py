@@ -33,6 +33,9 @@ def create(token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> s
         configuration["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
     if len(subnets) > 1:
         configuration["PreferredSubnetId"] = subnets[0]
+        # The endpoint is reached by a route that FSx keeps; without this it would be in the VPC's main table only.
+        if network.route_table():
+            configuration["RouteTableIds"] = [network.route_table()]
     created = client("fsx").create_file_system(
         ClientRequestToken=token,
         FileSystemType="OPENZFS",
