@@ -13,7 +13,7 @@ from matrix.provenance import provenance
 from matrix.samples import Sample, SampleFile
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
-from matrix.usage import use_of
+from matrix.usage import fleet_use_of, use_of
 
 SCHEMA = 1
 
@@ -121,6 +121,7 @@ def _point_result(
         "metrics": {name: _metric_result(name, taken, expected_n, primary) for name in names},
         "fleet": _fleet_rates(samples, repetitions, ran),
         "use": use_of(point["id"], files),
+        "fleet_use": fleet_use_of(point["id"], files),
         **({"tool_ceiling": ceiling} if (ceiling := tool_ceiling(point["id"], files)) else {}),
         "latency": {name: latency(found) for name, found in sorted(histograms.items()) if any(map(any, found))},
         "samples": _columns(taken, names),

@@ -43,6 +43,36 @@ def use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
     return {name: median(values) for name, values in sorted(found.items())}
 
 
+def fleet_use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
+    """Return what all instances of one point moved together, in units per second: medians over its repetitions.
+
+    Where a storage is shared, rates of single instances do not add up: who ends early had more of it than the others,
+    but only until then. Certain is how much was done when the k-th instance had ended. The best of these over the time
+    since the first start was reached at least, and a straggler does not spoil it.
+    """
+    repetitions: dict[int, list[tuple[Sample, dict[str, float]]]] = {}
+    for file in files:
+        for sample in file.samples:
+            if sample.point == point:
+                repetitions.setdefault(sample.repetition, []).append((sample, dict(_of_sample(file, sample))))
+    found: dict[str, list[float]] = {}
+    for taken in repetitions.values():
+        for name, value in _together(taken):
+            found.setdefault(name, []).append(value)
+    return {name: median(values) for name, values in sorted(found.items())}
+
+
+def _together(taken: Sequence[tuple["Sample", Mapping[str, float]]]) -> Iterator[tuple[str, float]]:
+    first = min(sample.started_at for sample, _ in taken)
+    in_order = sorted(taken, key=lambda one: one[0].ended_at)
+    for name in {name for _, use in taken for name in use if name.endswith("_per_s") and ALLOWANCE not in name}:
+        done = best = 0.0
+        for sample, use in in_order:
+            done += use.get(name, 0.0) * max(sample.ended_at - sample.started_at, LEAST_S)
+            best = max(best, done / max(sample.ended_at - first, LEAST_S))
+        yield name, best
+
+
 def _of_sample(file: "SampleFile", sample: "Sample") -> Iterator[tuple[str, float]]:
     seconds = max(sample.ended_at - sample.started_at, LEAST_S)
     yield "seconds", seconds

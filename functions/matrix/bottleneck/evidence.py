@@ -64,15 +64,17 @@ class Evidence:
         return self.environment == "aws"
 
     @cached_property
-    def instances(self) -> int:
-        """How many worked together."""
-        known = self.result.get("instances") or {}
-        return int(known.get("launched") or self.result["fleet"].get("count") or 1)
+    def uses(self) -> dict[str, Mapping[str, float]]:
+        """What each measured point took of one instance, by its id."""
+        return self._uses("use")
 
     @cached_property
-    def uses(self) -> dict[str, Mapping[str, float]]:
-        """What each measured point took, by its id."""
-        return {point["id"]: point["use"] for point in self.result.get("points") or [] if point.get("use")}
+    def fleet_uses(self) -> dict[str, Mapping[str, float]]:
+        """What all instances together took at each measured point."""
+        return self._uses("fleet_use")
+
+    def _uses(self, name: str) -> dict[str, Mapping[str, float]]:
+        return {point["id"]: point[name] for point in self.result.get("points") or [] if point.get(name)}
 
     @cached_property
     def params(self) -> dict[str, Mapping[str, Any]]:

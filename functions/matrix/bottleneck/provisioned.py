@@ -69,20 +69,19 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     if known is None:
         return
     most_operations, most_bytes, is_shared = known
-    times = evidence.instances if is_shared else 1
     names = NAMES.get(evidence.kind, OTHER)
-    operations = {point: _operations(evidence, point, use) for point, use in evidence.uses.items()}
-    moved = {point: _bytes(evidence, use) for point, use in evidence.uses.items()}
+    uses = evidence.fleet_uses if is_shared else evidence.uses
+    operations = {point: _operations(evidence, point, use) for point, use in uses.items()}
+    moved = {point: _bytes(evidence, use) for point, use in uses.items()}
     if evidence.storage.get("volumeType") not in HDD:
-        yield from _ceiling(
-            evidence, names.operations, names.more_operations, operations, times, most_operations, "IOPS", 1.0
-        )
+        yield from _ceiling(evidence, names.operations, names.more_operations, operations, most_operations, "IOPS", 1.0)
     if evidence.kind not in UNBOUNDED:
-        yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, times, most_bytes, "MB/s", MB)
+        yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, most_bytes, "MB/s", MB)
     if evidence.is_on_aws and evidence.kind == "efs":
         cap = _client_cap(evidence)
         advice = "spread the work over more instances, or mount with efs-utils 2.0 and elastic throughput (1,500 MiB/s)"
-        yield from _ceiling(evidence, "EFS per-client cap", advice, moved, 1, cap * MIB, "MiB/s of each client", MIB)
+        each = {point: _bytes(evidence, use) for point, use in evidence.uses.items()}
+        yield from _ceiling(evidence, "EFS per-client cap", advice, each, cap * MIB, "MiB/s of each client", MIB)
 
 
 def _client_cap(evidence: Evidence) -> float:
@@ -143,11 +142,10 @@ def _bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
 
 
 def _ceiling(
-    evidence: Evidence, name: str, advice: str, rates: Mapping[str, float | None], times: int, most: float, unit: str,
-    scale: float,
+    evidence: Evidence, name: str, advice: str, rates: Mapping[str, float | None], most: float, unit: str, scale: float,
 ) -> Iterator[Ceiling]:  # fmt: skip
     """Yield a ceiling with the shares of those points whose rate is known and can be of what it limits."""
-    shares = {point: rate * times / most for point, rate in rates.items() if rate is not None}
+    shares = {point: rate / most for point, rate in rates.items() if rate is not None}
     shares = {point: share for point, share in shares.items() if share <= BEYOND}
     if not shares or not math.isfinite(most):
         return

@@ -59,7 +59,8 @@ def _rates_over_time(
     return Chart(
         id=f"time-{slug(f'{workload}-{fleet}')}",
         title=f"{workload} on {fleet}: {first.unit} of the whole fleet over time",
-        reads=f"The sum over all instances that work at that moment; between points it is zero. {limits}"
+        reads="The sum over all instances that work at that moment, each with its own mean; so it can lie above what a "
+        f"shared storage gave while they ended one by one. Between points it is zero. {limits}"
         f"{' Hollow: what CloudWatch counted in that minute.' if any(one.is_hollow for one in series) else ''}".strip(),
         x_title="seconds since the first start of the cell",
         y_title=first.unit,

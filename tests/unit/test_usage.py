@@ -1,0 +1,57 @@
+"""What a fleet moved together, of what its instances say each for itself."""
+
+import pytest
+
+from matrix.samples import SampleFile
+from matrix.usage import fleet_use_of
+
+START = 1_780_000_000.0
+
+
+def instance(number: int, *spans: tuple[float, float], mb: float = 100.0) -> SampleFile:
+    """One that moved `mb` in each of its spans, of which each is a repetition."""
+    return SampleFile.model_validate(
+        {
+            "run": "r", "cell": "c", "instance": {"id": f"i-{number}", "type": "m6i.large"}, "host": {"cpus": 2},
+            "samples": [
+                {
+                    "point": "p01", "repetition": repetition, "step": repetition, "work": {"bytes": mb * 1e6},
+                    "metrics": {"mb_per_s": mb / (ended - begun), "duration_s": ended - begun},
+                    "started_at": START + begun, "ended_at": START + ended,
+                }
+                for repetition, (begun, ended) in enumerate(spans, 1)
+            ],
+        }
+    )  # fmt: skip
+
+
+def together_mb_per_s(*ends: float) -> float:
+    files = [instance(number, (0.0, ended)) for number, ended in enumerate(ends)]
+    return fleet_use_of("p01", files)["bytes_per_s"] / 1e6
+
+
+def test_instances_that_share_a_storage_unequally_moved_no_more_than_the_storage_gave():
+    # As four instances of an emulated storage of 100 MB/s ended; their own rates add up to 127 MB/s.
+    assert together_mb_per_s(4.0, 2.5, 3.0, 3.5) == pytest.approx(100.0)
+
+
+def test_one_straggler_does_not_hide_what_the_others_reached():
+    assert together_mb_per_s(10.0, 10.0, 10.0, 20.0) == pytest.approx(30.0)
+
+
+def test_one_instance_alone_moved_what_it_says():
+    assert together_mb_per_s(4.0) == pytest.approx(25.0)
+
+
+def test_who_starts_late_counts_from_the_first_start_on():
+    files = [instance(1, (0.0, 4.0)), instance(2, (1.0, 5.0))]
+
+    assert fleet_use_of("p01", files)["bytes_per_s"] / 1e6 == pytest.approx(40.0)
+
+
+def test_of_several_repetitions_it_is_the_median():
+    spans = ((0.0, 4.0), (10.0, 15.0), (20.0, 30.0))
+    files = [instance(number, *spans) for number in (1, 2)]
+
+    assert fleet_use_of("p01", files)["bytes_per_s"] / 1e6 == pytest.approx(40.0)
+    assert fleet_use_of("p02", files) == {}
