@@ -29,6 +29,13 @@ cd efs-utils
 ./build-deb.sh
 apt-get install -y -q ./build/amazon-efs-utils*.deb
 """
+# As the S3 guide has it (Installing Mountpoint, DEB-based distributions).
+INSTALL_MOUNT_S3 = """
+case "$(uname -m)" in aarch64) architecture=arm64 ;; *) architecture=x86_64 ;; esac
+cd "$(mktemp -d)"
+curl -fsSLO "https://s3.amazonaws.com/mountpoint-s3-release/latest/$architecture/mount-s3.deb"
+apt-get install -y -q ./mount-s3.deb
+"""
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Tool:
     # Whether Amazon Linux has it among its supplementary packages (SPAL: those of EPEL 9, since release 2023.9).
     supplementary: bool = False
     is_module: bool = False  # of the agent's own Python, instead of a program
-    debian_build: tuple[str, ...] = ()  # what makes and installs the package where Debian and Ubuntu have none
+    debian_build: tuple[str, ...] = ()  # what gets or makes the package, and installs it, where Debian has none
 
 
 TOOLS = {
@@ -69,8 +76,9 @@ TOOLS = {
     "mount.nfs": Tool("mount.nfs", "nfs-common", "nfs-utils", ("-V",)),
     "docker": Tool("docker", "docker.io", "docker"),
     "awscrt": Tool("the AWS Common Runtime for Python", "python3-awscrt", "python3-awscrt", is_module=True),
-    # Debian and Ubuntu have none; its project has: mount-s3.deb below s3.amazonaws.com/mountpoint-s3-release/latest.
-    "mount-s3": Tool("Mountpoint for Amazon S3", "mount-s3", "mount-s3"),
+    "mount-s3": Tool(
+        "Mountpoint for Amazon S3", "mount-s3", "mount-s3", debian_build=("bash", "-euc", INSTALL_MOUNT_S3)
+    ),
     "blkid": Tool("blkid", "util-linux", "util-linux"),
 }
 

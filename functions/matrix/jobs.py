@@ -25,10 +25,10 @@ export AWS_DEFAULT_REGION={region} HOME=/root  # cloud-init gives scripts no HOM
 shutdown -h +"$WATCHDOG_MINUTES"
 trap 'shutdown -h now' EXIT
 
-# Ubuntu updates itself after each boot: that would hold the lock of the packages, and disturb what is measured.
+# Ubuntu updates itself and its snaps after each boot: that would hold the packages' lock, and disturb what is measured.
 if command -v apt-get >/dev/null; then
   systemctl disable --now apt-daily.timer apt-daily-upgrade.timer unattended-upgrades.service
-  systemctl stop apt-daily.service apt-daily-upgrade.service
+  systemctl stop apt-daily.service apt-daily-upgrade.service snapd.socket snapd.service
 fi 2>/dev/null
 # Amazon Linux 2023 and Ubuntu both carry boto3 as a package, neither has it installed; a baked image has.
 if ! python3 -c 'import boto3' 2>/dev/null; then

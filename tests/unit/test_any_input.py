@@ -55,7 +55,7 @@ WHOLE = document(
 RARER = document(
     storage=[
         EBS | {"raid0": 2}, EFS | {"tls": True, "iam": True, "deployment": "oneZone"},
-        FSX | {"nfsVersion": "4.2", "nconnect": 16}, INSTANCE_STORE, {"type": "s3", "client": "crt"},
+        FSX | {"nfsVersion": "4.2", "nconnect": 16}, INSTANCE_STORE, {"type": "s3", "client": "mountpoint"},
     ],
     workload=[READ, YOCTO, BUILD | {"jobs": [1, 2]}],
     fleet=[{"instanceType": "m6id.4xlarge", "count": 4, "spot": True, "quorum": 0.5, "placement": [50, 50]}],

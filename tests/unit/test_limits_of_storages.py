@@ -179,6 +179,16 @@ def test_s3_is_for_reads_and_says_what_else_was_asked_of_it():
     assert problems_of(storage=[EBS, s3], workload=[READ, TOUCH], exclude=exclude) == {}
 
 
+@pytest.mark.parametrize(
+    ("client", "os", "refused"),
+    [("crt", "ubuntu-22.04", ["image.os"]), ("crt", "al2023", []), ("mountpoint", "ubuntu-22.04", [])],
+)
+def test_a_client_that_an_image_cannot_have_is_refused_before_it_costs_anything(client, os, refused):
+    found = problems_of(storage=[{"type": "s3", "client": client}], workload=[READ], image={"os": os})
+
+    assert list(found) == refused
+
+
 def test_s3_costs_what_is_kept_and_each_request():
     workload = READ | {"access": "random", "records": 2**20, "pageBytes": 8192, "threads": 4}
     planned = plan(matrix(storage=[{"type": "s3"}], workload=[workload], repetitions=1)).to_document()
