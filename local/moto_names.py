@@ -90,6 +90,8 @@ NAMES = {
     "moto.scheduler.models": ["scheduler_backends"],
     "moto.server": ["ThreadedMotoServer"],
     "moto.ssm.models": ["ParameterDict._check_loading_status", "Parameter"],
+    "moto.backup.responses": ["BackupResponse.dispatch"],
+    "moto.backup.urls": ["url_paths"],
     "moto.servicequotas.models": ["ServiceQuotasBackend.get_service_quota"],
     "moto.stepfunctions.models": [
         "StateMachine.create_from_cloudformation_json",

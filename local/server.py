@@ -134,6 +134,7 @@ class Cloud:
             instances,
             lambda_runtime,
             metadata,
+            recovery_points,
             service_quotas,
             step_functions,
         )
@@ -148,6 +149,7 @@ class Cloud:
         cloudformation.install(endpoint)
         file_systems.install(self._workdir / "storage" / "file-systems")
         images.install()
+        recovery_points.install()
         service_quotas.install()
 
         runtime = lambda_runtime.LambdaRuntime(starter, endpoint, self._workdir, credentials.environment, injected)

@@ -22,6 +22,12 @@ def subnet(cloud) -> str:
     ]
 
 
+def test_a_file_system_has_no_recovery_points(cloud):
+    arn = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
+
+    assert cloud.client("backup").list_recovery_points_by_resource(ResourceArn=arn)["RecoveryPoints"] == []
+
+
 def test_an_efs_file_system_is_created_used_and_gone(cloud, subnet):
     efs = cloud.client("efs")
 

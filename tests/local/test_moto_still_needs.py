@@ -162,6 +162,13 @@ def test_service_quotas_of_other_services_than_vpc(client):
         client("service-quotas").get_service_quota(ServiceCode="fsx", QuotaCode="L-4EDE4065")
 
 
+def test_recovery_points_of_aws_backup(client):
+    arn = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-1"
+
+    with pytest.raises(ClientError, match="404"):
+        client("backup").list_recovery_points_by_resource(ResourceArn=arn)
+
+
 def test_step_functions_name_executions(client):
     definition = {"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}
 
