@@ -35,6 +35,8 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 	  echo "fio is not installed, so the demo runs without its fio cells; to have them: apt-get install fio (or dnf)"; \
 	  $(BIN)/matrix run events/local-demo.json --local; \
 	fi
+	@echo "What an answer looks like, on figures that others measured on AWS:"
+	@echo "         $(BIN)/matrix import-published && $(BIN)/matrix report published-yocto --open"
 
 test: $(VENV)/.dev  ## Run all tests
 	@$(BIN)/python -m pytest -rs
