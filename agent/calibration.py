@@ -34,8 +34,8 @@ MOST_ROOM_BYTES = 256 << 20
 
 def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dict[str, Any]]:
     """Return the `calibration` of samples.json: each tool's ceiling with the points that it holds for."""
-    # An object is no file: what an SDK reaches, only a service can tell.
-    if job.kind != "measure" or job.mount["kind"] == "s3":
+    # An object is no file: what an SDK reaches, only a service can tell; and a file server is asked by another machine.
+    if job.kind != "measure" or job.mount["kind"] in ("s3", "file-server"):
         return []
     workspace = workspaces.in_memory()
     if mounts.describe("directory", workspace.mount).fstype != "tmpfs":

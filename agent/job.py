@@ -38,7 +38,7 @@ class Step:
 class Job:
     """The checked job."""
 
-    kind: str  # measure | populate | bake
+    kind: str  # measure | populate | serve | bake
     run: str
     cell: str
     environment: str  # aws | local
@@ -149,8 +149,8 @@ def _problems(document: Any) -> list[str]:
 
 def _header_problems(document: dict[str, Any]) -> list[str]:
     problems = []
-    if document["kind"] not in ("measure", "populate", "bake"):
-        problems.append(f"kind: {document['kind']!r} is none of 'measure', 'populate', 'bake'")
+    if document["kind"] not in ("measure", "populate", "serve", "bake"):
+        problems.append(f"kind: {document['kind']!r} is none of 'measure', 'populate', 'serve', 'bake'")
     problems += [
         f"{field}: {document[field]!r} must be 1 to 128 of A-Z a-z 0-9 . _ : -, not beginning with . or -"
         for field in ("run", "cell")
@@ -171,6 +171,7 @@ def _mount_problems(mount: dict[str, Any]) -> list[str]:
         "efs": ("source", "options"),
         "s3": ("bucket", "prefix", "region", "client"),
         "mountpoint": ("bucket", "prefix", "region"),
+        "file-server": ("host", "port"),
         "directory": ("path",),
     }
     kind = mount.get("kind")
@@ -195,6 +196,8 @@ def _provision_problems(document: dict[str, Any]) -> list[str]:
 
 
 def _point_problems(document: dict[str, Any]) -> list[str]:
+    if document["kind"] == "serve":
+        return []
     kind = document["workload"].get("type")
     if kind not in workloads.TYPES:
         return [f"workload.type: {kind!r} is none of {', '.join(workloads.TYPES)}"]

@@ -31,6 +31,7 @@ class Identity:
     availability_zone: str
     image_id: str
     region: str
+    private_ip: str = ""
 
 
 def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
@@ -50,6 +51,7 @@ def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
         availability_zone=entry("placement/availability-zone"),
         image_id=entry("ami-id"),
         region=entry("placement/region"),
+        private_ip=entry("local-ipv4"),
     )
     if not identity.instance_id or not identity.region:
         raise MetadataUnavailable(f"{entries} knows no instance-id or no placement/region: {identity}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import caches, calibration, counters, host, mounts, provisions, samples, workloads
 from agent.barrier import Barrier, sleep_until
+from agent.file_server import FileServer
 from agent.heartbeat import Heartbeat
 from agent.workspace import Workspaces
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # The gate's start time is set with a margin for the slowest poll; beyond this the start was missed, not merely late.
 LATE_S = 0.05
+# The port that the security group of file servers lets the fleet in by.
+SERVER_PORT = 7575
 # Reading the counters takes 0.3 ms, on a busy machine some times as long.
 COUNTING_S = 0.01
 
@@ -56,8 +59,11 @@ class Session:
         try:
             self._prepared = self._provide(job)
             with mounts.attached(job.mount, self._log) as mounted:
-                setting = samples.Setting(job, self.identity, self.userid, host.describe(), mounted, self._prepared)
-                self._take_samples(setting, heartbeat)
+                if job.kind == "serve":
+                    self._serve(job, mounted.path, heartbeat)
+                else:
+                    setting = samples.Setting(job, self.identity, self.userid, host.describe(), mounted, self._prepared)
+                    self._take_samples(setting, heartbeat)
             heartbeat.say("done", **self.place())
         finally:
             heartbeat.stop()
@@ -81,6 +87,16 @@ class Session:
             names |= workloads.tools(job.workload["type"], step.params)
         wanted = {**job.provisions, "tools": sorted(names | set(job.provisions.get("tools", [])))}
         return {**provisions.provide(wanted, job.may_administer, self._log), "at": time.time()}
+
+    def _serve(self, job: Job, folder: Path, heartbeat: Heartbeat) -> None:
+        """Serve the folder, and say where, until somebody ends the instance."""
+        is_local = job.environment == "local"
+        host = "127.0.0.1" if is_local else self.identity.private_ip
+        with FileServer(folder, host, 0 if is_local else SERVER_PORT) as server:
+            self._blackboard.put("address.json", {"host": host, "port": server.port})
+            heartbeat.say("running")
+            self._log.info("serving %s at %s:%d", folder, host, server.port)
+            server.serve_forever()
 
     def _take_samples(self, setting: samples.Setting, heartbeat: Heartbeat) -> None:
         job = setting.job

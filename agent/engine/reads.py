@@ -1,8 +1,8 @@
 """The read engine: pages of records, as fast as the storage and not the tool allows, and a sample of them checked.
 
 Its plan is the point's parameters (`access`, `page_bytes`, `record_bytes`, `records`, `records_per_request`, `threads`,
-`caching`, `data_bytes`) with `mode`, `seed`, and where the data is: the `reader` (`file`, `boto3`, `crt`) with the
-`path` of a file, or `region`, `bucket` and `key` of an object.
+`caching`, `data_bytes`) with `mode`, `seed`, and where the data is: the `reader` (`file`, `boto3`, `crt`,
+`file-server`) with the `path` of a file, or `region`, `bucket` and `key` of an object, or `host`, `port` and `path`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: lis
         reader.read(pages[first : first + stretch], batch, stamps)
         number = wanted[min(first + stretch, len(pages)) - 1]
         at = number * record % page
-        kept.append((number, reader.page[at : at + record]))
+        kept.append((number, bytes(reader.page[at : at + record])))
     for number, content in kept:
         records.check(content, number)
     return stamps
@@ -122,6 +122,8 @@ def reader_of(plan: dict[str, Any]) -> Reader:
         return EmulatedReader(plan)
     if plan["reader"] == "file":
         return FileReader(plan)
+    if plan["reader"] == "file-server":
+        return ServerReader(plan)
     from agent.engine import objects
 
     return objects.reader_of(plan)
@@ -184,6 +186,33 @@ class EmulatedReader(FileReader):
             self._storage.wait(due_ns)
             if number % batch == 0 or number == len(pages):
                 stamps.append(time.monotonic_ns())
+
+
+class ServerReader:
+    """Reads pages from our file server, those of a request in one round trip."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        """Connect."""
+        from agent.file_server import Connection
+
+        self._page_bytes = plan["page_bytes"]
+        self._path = plan["path"]
+        self._connection = Connection(plan["host"], plan["port"])
+        self._buffer = memoryview(bytearray(self._page_bytes))
+        self.page: Any = b""
+
+    def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
+        """Fetch `batch` pages for each request; appends the clock after each."""
+        if len(self._buffer) != batch * self._page_bytes:
+            self._buffer = memoryview(bytearray(batch * self._page_bytes))
+        for first in range(0, len(pages), batch):
+            self._connection.read_into(self._buffer, self._path, self._page_bytes, pages[first : first + batch])
+            stamps.append(time.monotonic_ns())
+        self.page = self._buffer[-self._page_bytes :]
+
+    def forget(self) -> None:
+        """Have the server give back what it has cached of the file."""
+        self._connection.forget(self._path)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from agent import uploads
 from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
+from agent.file_server import Connection, Refused
 from agent.processes import Armed, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
     from agent.job import Job, Step
 
 DIRECT_BLOCK_BYTES = 4_096
-HOW = {"file": "preadv", "boto3": "ranged GETs by boto3", "crt": "ranged GETs by the AWS Common Runtime"}
 MOST_CALIBRATED_PAGES = 20_000
+HOW = {
+    "file": "preadv",
+    "boto3": "ranged GETs by boto3",
+    "crt": "ranged GETs by the AWS Common Runtime",
+    "file-server": "requests to our file server",
+}
 PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
 
 
@@ -77,7 +83,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the data where this is the first step that needs it, and arm the engine."""
     params = step.params
-    data = data_object if job.mount["kind"] == "s3" else data_file
+    data = {"s3": data_object, "file-server": data_on_server}.get(job.mount["kind"], data_file)
     where = data(params, workspace.target.parent, job.mount)
     plan = plan_of(params, f"{step.point}/{step.repetition}", where)
     plan["emulation"] = engines.emulation(job, workspace)
@@ -115,6 +121,26 @@ def data_object(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> 
     return where
 
 
+def data_on_server(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> dict[str, Any]:
+    """The file of records on the file server and who reads it; sent once, which a file in the folder notes."""
+    path = "/".join([*folder.parts[-3:], _name(params)])  # run, cell and instance: nobody else writes there
+    where = {"reader": "file-server", "host": mount["host"], "port": mount["port"], "path": path}
+    noted = folder / _name(params)
+    if not noted.exists():
+        try:
+            connection = Connection(mount["host"], mount["port"])
+            for chunk in Records(params["record_bytes"]).chunks(params["data_bytes"] // params["record_bytes"]):
+                connection.append(path, chunk)
+            connection.close()
+        except (OSError, Refused) as err:
+            server = f"{mount['host']}:{mount['port']}"
+            raise WorkIncomplete(
+                f"the file server {server} did not take the {params['data_bytes']} bytes: {err}"
+            ) from err
+        noted.touch()
+    return where
+
+
 def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | None = None) -> dict[str, Any]:
     """The file of records and who reads it; written once, as it outlives the step in the instance's own folder."""
     path = folder / _name(params)
@@ -138,7 +164,7 @@ def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | Non
 
 def tool_of(reader: str) -> dict[str, str]:
     """What read: the engine itself, or the client that it uses."""
-    if reader == "file":
+    if reader in ("file", "file-server"):
         return {"name": "engine", "version": agent.VERSION}
     package = {"boto3": "boto3", "crt": "awscrt"}[reader]
     return {"name": package, "version": importlib.metadata.version(package)}
