@@ -201,6 +201,11 @@ def states(instances: Sequence[str]) -> dict[str, str]:
     return {one["InstanceId"]: one["State"]["Name"] for one in _by_ids(instances)}
 
 
+def tags_by_id(instances: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the tags of each instance that EC2 knows already."""
+    return {one["InstanceId"]: tags.as_mapping(one.get("Tags", [])) for one in _by_ids(instances)}
+
+
 def interrupted(instances: Sequence[str]) -> list[str]:
     """Return those of the instances that EC2 took back, as it may with Spot; it says so for about an hour."""
     return [

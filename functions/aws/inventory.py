@@ -125,6 +125,7 @@ _SEEN_GONE: dict[str, Callable[[list[str]], Iterable[str]]] = {
     "efs": _gone_file_systems("efs"),
     "fsx-openzfs": _gone_file_systems("fsx"),
     "s3": _gone_prefixes,
+    "file-server": _gone_instances,
 }
 _WHO_SAYS_SO = {
     "instance": "EC2 DescribeInstances: terminated",
@@ -132,4 +133,5 @@ _WHO_SAYS_SO = {
     "efs": "EFS DescribeFileSystems: not there",
     "fsx-openzfs": "FSx DescribeFileSystems: not there",
     "s3": "S3 ListObjectsV2: no object",
+    "file-server": "EC2 DescribeInstances: terminated",
 }

@@ -28,7 +28,8 @@ def launch(
         run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
     )  # fmt: skip
     # What its own workload needs an agent knows itself; a builder's job names what those of all cells need.
-    document.setdefault("provisions", image_of(plan, cell["image"])["provisions"])
+    if "provisions" not in document:
+        document["provisions"] = image_of(plan, cell["image"])["provisions"]
     # Past the run's deadline the sweep ends the instances; until then they shall have uploaded what they have.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     blackboard.put_if_absent(board.job, document)

@@ -16,6 +16,7 @@ from typing import Any, TypeGuard
 from pydantic import TypeAdapter, ValidationError
 
 from matrix.pricing import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
+from matrix.receipts import CACHE, SERVER
 from matrix.storages import Storage
 from matrix.storages.efs import EfsStorage
 from matrix.storages.instance_store import InstanceStoreStorage
@@ -142,7 +143,7 @@ class Bill:
             system = sum(
                 one["cost_usd"] or 0.0
                 for one in lines
-                if one["file_system"] == cell["file_system"] and one["cell"] in (None, "cache")
+                if one["file_system"] == cell["file_system"] and one["cell"] in (None, CACHE, SERVER)
             )
             return own + system * self._share(cell) + metered, "the receipt"
         return float(planned["cost_usd"]["expected"]) + metered, "the plan"

@@ -47,6 +47,11 @@ PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.+_-]{0
 ContainerName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][A-Za-z0-9._:/@-]{0,254}$")]
 
 
+def base(os: str, architecture: str) -> tuple[str, str]:
+    """Return the public parameter that names the newest image of an operating system, and its root device."""
+    return _PARAMETERS[os, architecture], _ROOT_DEVICES[os]
+
+
 class Image(InputModel):
     """What the instances boot, and what is installed on them beside the tools of the workloads."""
 

@@ -129,6 +129,22 @@ def baking_job(
     ) | {"kind": "bake", "instances": 1, "barrier": None, "points": [], "steps": [], "provisions": recipe}
 
 
+def serving_job(
+    *, run: str, file_system: str, cell: dict[str, Any], mount: dict[str, Any], bucket: str, environment: str,
+    now: float,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the job of the instance that serves its storage to the fleets of a file system."""
+    return _job(
+        run=run,
+        cell=cell,
+        mount=mount,
+        bucket=bucket,
+        environment=environment,
+        now=now,
+        prefix=Board.of_server(run, file_system).prefix,
+    ) | {"kind": "serve", "instances": 1, "barrier": None, "points": [], "steps": [], "provisions": {}}
+
+
 def _job(
     *, run: str, cell: dict[str, Any], mount: dict[str, Any], bucket: str, environment: str, now: float, prefix: str
 ) -> dict[str, Any]:

@@ -43,6 +43,11 @@ class Board:
         """The board of the instance from which an image is made."""
         return cls(f"runs/{run}/images/{image}/")
 
+    @classmethod
+    def of_server(cls, run: str, file_system: str) -> "Board":
+        """The board of the instance that is a file system: a file server."""
+        return cls(f"runs/{run}/servers/{file_system}/")
+
     @property
     def job(self) -> str:
         """What the agents shall do."""

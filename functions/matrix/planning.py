@@ -50,8 +50,22 @@ from matrix.workloads import Workload, populate_s
 from matrix.workloads.sweeps import Footprint
 
 # Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).
-CREATE_AND_DELETE_S = {"ebs": 0.0, "instance-store": 0.0, "efs": 210.0, "fsx-openzfs": 1_500.0, "s3": 10.0}
-CREATE_AND_DELETE_MOST_S = {"ebs": 0.0, "instance-store": 0.0, "efs": 2_700.0, "fsx-openzfs": 7_200.0, "s3": 900.0}
+CREATE_AND_DELETE_S = {
+    "ebs": 0.0,
+    "instance-store": 0.0,
+    "efs": 210.0,
+    "fsx-openzfs": 1_500.0,
+    "s3": 10.0,
+    "file-server": 150.0,
+}
+CREATE_AND_DELETE_MOST_S = {
+    "ebs": 0.0,
+    "instance-store": 0.0,
+    "efs": 2_700.0,
+    "fsx-openzfs": 7_200.0,
+    "s3": 900.0,
+    "file-server": 1_800.0,
+}
 # Fields of a matrix that change nothing about what its cells measure.
 UNMEASURED = {
     "$schema", "budgetUsd", "dryRun", "resume", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours",

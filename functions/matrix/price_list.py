@@ -12,6 +12,7 @@ from typing import Any
 from matrix.inputs import Matrix
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.efs import EfsStorage
+from matrix.storages.file_server import FileServerStorage
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 
 MIB_PER_GIB = 1_024
@@ -41,6 +42,8 @@ def queries(matrix: Matrix) -> list[Query]:
             found += _efs(storage)
         if isinstance(storage, FsxOpenZfsStorage):
             found += _fsx(storage)
+        if isinstance(storage, FileServerStorage):
+            found.append(_instance(storage.instance_type))
     return list(dict.fromkeys(found))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from matrix.storages import Storage
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.efs import EfsStorage
+from matrix.storages.file_server import FileServerStorage
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.storages.s3 import S3Storage
 
@@ -375,6 +376,9 @@ def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
         return _efs_cost(book, storage, usage)
     if isinstance(storage, S3Storage):
         return _s3_cost(book, usage)
+    if isinstance(storage, FileServerStorage) and usage.seconds.high:
+        server = instances_cost(book, storage.instance_type, 1, usage.seconds)
+        return server + volumes_cost(book, storage.volume, 1, usage.seconds)
     return Cost()
 
 

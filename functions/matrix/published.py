@@ -47,13 +47,15 @@ ZERO_BYTE_STORAGES: dict[str, Document] = {"ebs": VOLUME, "efs": {"type": "efs"}
 TUTORIAL_PERMITTED_MB_PER_S = 200
 # More is drawn than compared where the source's values are not told apart.
 MEDIAN = "p50"
-# gp2 of 100 GiB has 300 IOPS, as the source calls its volume. The file server is not among our storages.
+# gp2 of 100 GiB has 300 IOPS, as the source calls its volume.
 READ_STORAGES: dict[str, Document] = {
     "ebs 300 IOPS": VOLUME | {"volumeType": "gp2", "sizeGiB": 100},
     "ebs 3000 IOPS": VOLUME | {"volumeType": "gp3", "iops": 3000},
     "s3 (S3A)": {"type": "s3"},
     "s3 (SDK v2)": {"type": "s3"},
+    "file server": {"type": "file-server"},
 }
+OTHER_SERVER = "published of another program: the source's authors wrote a file server of their own"
 READ_CLIENTS: dict[str, Document] = {"s3 (S3A)": {"client": "S3A"}, "s3 (SDK v2)": {"client": "SDK v2"}}
 # 35 MB/s of 8 KiB are 4,270 reads a second, where a gp2 bursts to 3,000; and 190 MB/s are 181 MiB/s, where one of up to
 # 170 GiB has 128 (EBS user guide, gp2).
@@ -76,6 +78,8 @@ class Figure:
     # What should be the same too; where it is not, the two are shown and said not to compare.
     caveats: Document = field(default_factory=dict)
     wrong: str | None = None
+    # What is another thing there than here whatever the matrix says.
+    unlike: str | None = None
     # Whether the instance itself was measured, so that another type is another thing and not the same one elsewhere.
     is_of_instance: bool = False
     row: str = ""  # where the source's file has it, such as `dd[3]`
@@ -270,11 +274,13 @@ def _read_figures() -> Iterator[Figure]:
         params = {"access": row["access"], "threads": row["threads"]}
         if row["access"] == "random":
             params |= {"record_bytes": row["record_bytes"], "page_bytes": row["page_cache_bytes"]}
+            params |= {"records_per_request": row.get("records_per_request", 1)}
         wrong = BEYOND_THE_VOLUME if storage["type"] == "ebs" else None
+        unlike = OTHER_SERVER if storage["type"] == "file-server" else None
         caveats = READ_CLIENTS.get(row["backend"], {})
         yield Figure(
             READS, "read", storage, params, "mb_per_s", MEDIAN, row["mb_per_s"],
-            caveats=caveats, wrong=wrong, row=f"rows[{i}]",
+            caveats=caveats, wrong=wrong, row=f"rows[{i}]", unlike=unlike,
         )  # fmt: skip
     for i, row in enumerate(document["side_results"]):
         if "threads" in row:
@@ -360,6 +366,8 @@ def objections(environment: str | None, cell: Document, point: Document, figure:
         yield ENVIRONMENTS[environment]
     if figure.wrong:
         yield f"the source got it wrong: {figure.wrong}"
+    if figure.unlike:
+        yield figure.unlike
     instance_type = cell["fleet"].get("instanceType")
     if figure.instance_type is None:
         yield "the source does not tell the instance type"

@@ -39,8 +39,6 @@ SECTIONS = {
 EMPTY = "the source leaves it empty"
 # Why no matrix measures a row that has a value.
 REASONS = {
-    (READS, "rows[8]"): "the source's own file server, a program of its authors, is not among the storages",
-    (READS, "rows[9]"): "the source's own file server, a program of its authors, is not among the storages",
     (READS, "side_results[0]"): "the AWS command line copies an object to a disk; the workloads read into memory",
 }
 HEAD = """# The published rows, and what measures them again

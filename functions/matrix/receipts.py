@@ -10,6 +10,8 @@ SCHEMA = 1
 CACHE = "cache"
 # In place of a file system, of the instances from which images are made; no file system may have this name.
 BUILDERS = "_images"
+# And of the one that is a file system itself.
+SERVER = "file-server"
 
 
 def receipt(
@@ -83,6 +85,8 @@ def rate_usd(row: Mapping[str, Any], plan: Mapping[str, Any]) -> float | None:
         return None
     if row["kind"] == file_system["storage"]["type"]:
         return float(file_system["rates_usd"]["hour"])
+    if row.get("cell") == SERVER:
+        return 0.0  # a volume of the server, which is in the server's own price
     wanted = (file_system["populate"] or {}).get("cell") if row.get("cell") == CACHE else row.get("cell")
     cell = next((one for one in plan["cells"] if one["id"] == wanted), None)
     if cell is None:

@@ -131,6 +131,7 @@ def matrix_problems(matrix: Matrix) -> Problems:
     yield from _room_problems(matrix, cells)
     yield from _short_fio_problems(matrix, cells)
     yield from _compression_problems(matrix)
+    yield from _only_read_problems(cells)
     yield from _s3_problems(matrix, cells)
     yield from _populate_problems(cells)
     yield from _history_problems(matrix, cells)
@@ -300,18 +301,22 @@ def _compression_problems(matrix: Matrix) -> Problems:
                 yield Problem(f"workload[{w}].source", "zero", rule, "write source random", disputed=True)
 
 
+def _only_read_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for what needs more of a file system than S3 has, even through Mountpoint, or our server."""
+    for kind in ("s3", "file-server"):
+        refused = [cell for cell in cells if cell.storage.type == kind and cell.workload.type != "read"]
+        if refused:
+            rule = f"cannot be done on {refused[0].storage.slug}: it is only read from"
+            fix = f"exclude it for storage type {kind}, or use workload read"
+            yield Problem("workload", refused[0].workload.type, rule, fix)
+
+
 def _s3_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for what needs more of a file system than S3 has, or a client that the image cannot have."""
+    """Yield a problem for a client that the image cannot have."""
     is_crt = any(cell.storage.type == "s3" and cell.storage.client == "crt" for cell in cells)
     if is_crt and matrix.image and matrix.image.os == "ubuntu-22.04":
         rule = "has no package of the Common Runtime (python3-awscrt), which client crt needs"
         yield Problem("image.os", "ubuntu-22.04", rule, "write al2023, or client boto3")
-    refused = [cell for cell in cells if cell.storage.type == "s3" and cell.workload.type != "read"]
-    if refused:
-        rule = f"cannot be done on {refused[0].storage.slug}: objects are only read"
-        yield Problem(
-            "workload", refused[0].workload.type, rule, "exclude it for storage type s3, or use workload read"
-        )
 
 
 def _populate_problems(cells: list[Combination]) -> Problems:

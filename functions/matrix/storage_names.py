@@ -26,6 +26,7 @@ FIGURES = {
         **{"placement": ""},
     },
     "s3": {},
+    "file-server": {"instanceType": "", "sizeGiB": "GiB"},
 }
 
 
@@ -47,6 +48,7 @@ class StorageName:
             "efs": f"EFS {storage.get('throughputMode') or ''}{_efs_words(storage)}",
             "fsx-openzfs": "FSx OpenZFS",
             "instance-store": "Instance store",
+            "file-server": "File server",
             "s3": f"S3 by {storage.get('client') or 'boto3'}",
         }
         known = {

@@ -215,17 +215,26 @@ def test_results_outlive_the_stack_encrypted_and_private():
 
 def test_instances_have_no_open_port_no_key_and_only_the_safe_metadata_service():
     resources = TEMPLATE["Resources"]
-    template = resources["FleetLaunchTemplate"]["Properties"]["LaunchTemplateData"]
+    template = dict(resources["FleetLaunchTemplate"]["Properties"]["LaunchTemplateData"])
 
     assert "SecurityGroupIngress" not in resources["FleetSecurityGroup"]["Properties"]
     assert "SecurityGroupIngress" not in resources["FileSystemSecurityGroup"]["Properties"]
     ways_in = [
         resource["Properties"] for resource in resources.values() if resource["Type"].endswith("SecurityGroupIngress")
     ]
-    # NFS, and what NFS 3 asks before it mounts: the port mapper and FSx's mount daemon.
-    assert {(way["FromPort"], way["ToPort"]) for way in ways_in} == {(2049, 2049), (111, 111), (20001, 20003)}
-    for way in ways_in:
-        assert (way["GroupId"], way["SourceSecurityGroupId"]) == ("FileSystemSecurityGroup", "FleetSecurityGroup")
+    # NFS, and what NFS 3 asks before it mounts: the port mapper and FSx's mount daemon. And our own file servers.
+    ports = {
+        "FileSystemSecurityGroup": {(2049, 2049), (111, 111), (20001, 20003)},
+        "FileServerSecurityGroup": {(7575, 7575)},
+    }
+    for group, allowed in ports.items():
+        assert {(way["FromPort"], way["ToPort"]) for way in ways_in if way["GroupId"] == group} == allowed
+    assert {way["GroupId"] for way in ways_in} == set(ports)
+    assert {way["SourceSecurityGroupId"] for way in ways_in} == {"FleetSecurityGroup"}
+    server = dict(resources["FileServerLaunchTemplate"]["Properties"]["LaunchTemplateData"])
+    assert server.pop("SecurityGroupIds") == ["FleetSecurityGroup", "FileServerSecurityGroup"]
+    assert template.pop("SecurityGroupIds") == ["FleetSecurityGroup"]
+    assert server == template
     assert template["MetadataOptions"]["HttpTokens"] == "required"
     assert template["InstanceInitiatedShutdownBehavior"] == "terminate"
     assert "KeyName" not in template

@@ -173,7 +173,7 @@ def test_s3_is_for_reads_and_says_what_else_was_asked_of_it():
     found = problems_of(storage=[EBS, s3], workload=[READ, TOUCH])
 
     assert list(found) == ["workload"]
-    assert found["workload"].rule == "cannot be done on s3-crt: objects are only read"
+    assert found["workload"].rule == "cannot be done on s3-crt: it is only read from"
     assert problems_of(storage=[s3], workload=[READ]) == {}
     exclude = [{"storage": {"type": "s3"}, "workload": {"type": "touch"}}]
     assert problems_of(storage=[EBS, s3], workload=[READ, TOUCH], exclude=exclude) == {}
@@ -204,3 +204,14 @@ def test_s3_costs_what_is_kept_and_each_request():
     assert file_system["rates_usd"]["hour"] == pytest.approx(8 * 0.023 / 730, abs=1e-6)
     # 2^20 GETs by 4 threads at 10.5 ms each, and 8 GiB written at 5 Gbit/s.
     assert cell["expected_s"] == pytest.approx(2**20 / 4 * 0.0105 + 2**33 / 625e6 + 122, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"), [({"instanceType": "large"}, "instanceType"), ({"sizeGiB": 0}, "sizeGiB")]
+)
+def test_a_file_server_needs_an_instance_type_and_a_volume(changes, field):
+    server = {"type": "file-server", "instanceType": "m6i.large"}
+
+    assert problems_of(storage=[server], workload=[READ]) == {}
+    assert list(problems_of(storage=[server | changes], workload=[READ])) == [f"storage[0].{field}"]
+    assert problems_of(storage=[server], workload=[TOUCH])["workload"].rule.endswith("it is only read from")

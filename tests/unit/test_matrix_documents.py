@@ -155,14 +155,18 @@ def test_the_demo_has_two_storages_two_workloads_and_fleets_of_one_and_four():
     assert cells == {(s, w, n) for s in ("ebs", "efs") for w in ("touch", "dd") for n in (1, 4)}
 
 
-def test_the_read_matrix_has_every_published_row_but_those_of_the_file_server():
+def test_the_read_matrix_has_every_published_row():
     published = {(access, 7) for access in ("sequential", "random")} | {("sequential", 1), ("sequential", 10)}
 
     points = planned_points("read-throughput.json")
 
     storages = {"s3-boto3", "s3-crt", "ebs-300-iops", "ebs-3000-iops"}
     assert {(name, one["access"], one["threads"]) for name, one in points} == {
-        (name, *row) for name in storages for row in published
+        (name, *row) for name in {*storages, "file-server"} for row in published
     }
+    batches = {
+        one["records_per_request"] for name, one in points if name == "file-server" and one["access"] == "random"
+    }
+    assert batches == {100}
     assert {one["record_bytes"] for _, one in points} == {8_192}
     assert {one["page_bytes"] for _, one in points if one["access"] == "random"} == {8_192}

@@ -205,7 +205,8 @@ def test_a_run_of_something_else_has_no_counterpart():
 def reads_of(storage, **params):
     """A cell of reads, beside what is published."""
     cell = {"storage": storage, "workload": {"type": "read"}, "fleet": {"instanceType": "m5.xlarge", "count": 1}}
-    known = {"access": "random", "threads": 7, "record_bytes": 8192, "page_bytes": 8192, **params}
+    known = {"access": "random", "threads": 7, "record_bytes": 8192, "page_bytes": 8192}
+    known |= {"records_per_request": 1, **params}
     return beside(run_of(cell, {"mb_per_s": 10.96}, known))
 
 
@@ -232,3 +233,16 @@ def test_objects_read_by_one_thread_stand_beside_both_published_clients():
     rows = reads_of({"type": "s3", "client": "crt"}, access="sequential", threads=1, page_bytes=10_002_432)
 
     assert sorted(row["published"] for row in rows) == [12, 21]
+
+
+def test_batches_from_the_file_server_stand_beside_the_published_ones():
+    server = {"type": "file-server", "instanceType": "m5.xlarge"}
+
+    [row] = reads_of(server, records_per_request=100)
+
+    assert row["published"] == 24
+    assert [why.split(":")[0] for why in row["why_not"]] == [
+        "published of another program",
+        "the source does not tell the instance type",
+    ]
+    assert reads_of(server, records_per_request=1) == []

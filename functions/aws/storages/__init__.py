@@ -9,7 +9,7 @@ import hashlib
 from types import ModuleType
 from typing import Any
 
-from aws.storages import ebs, efs, fsx_openzfs, instance_store, s3
+from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 
 _MODULES: dict[str, ModuleType] = {
     "ebs": ebs,
@@ -17,6 +17,7 @@ _MODULES: dict[str, ModuleType] = {
     "fsx-openzfs": fsx_openzfs,
     "instance-store": instance_store,
     "s3": s3,
+    "file-server": file_server,
 }
 
 

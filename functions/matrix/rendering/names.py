@@ -15,12 +15,19 @@ USUAL = {"compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"}
 
 def storage_label(storage: dict[str, Any]) -> str:
     """Name a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`."""
-    words = {"ebs": _ebs_words, "efs": _efs_words, "fsx-openzfs": _fsx_words, "s3": _s3_words}
+    words = {
+        "ebs": _ebs_words,
+        "efs": _efs_words,
+        "fsx-openzfs": _fsx_words,
+        "s3": _s3_words,
+        "file-server": _server_words,
+    }
     names = {
         "ebs": "EBS",
         "efs": "EFS",
         "fsx-openzfs": "FSx for OpenZFS",
         "s3": "S3",
+        "file-server": "File server",
         "instance-store": "Instance store",
     }
     kind = str(storage.get("type", "storage"))
@@ -74,6 +81,10 @@ def _fsx_words(storage: dict[str, Any]) -> list[str]:
 
 def _s3_words(storage: dict[str, Any]) -> list[str]:
     return [f"client {storage['client']}" if storage.get("client") else ""]
+
+
+def _server_words(storage: dict[str, Any]) -> list[str]:
+    return [str(storage.get("instanceType") or ""), _with_unit(storage, "sizeGiB", "GiB")]
 
 
 def _any_words(storage: dict[str, Any]) -> list[str]:

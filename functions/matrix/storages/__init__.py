@@ -9,6 +9,7 @@ from matrix.parts import Rule
 from matrix.storages import ebs, efs, fsx_openzfs, s3
 from matrix.storages.ebs import EbsStorage
 from matrix.storages.efs import EfsStorage
+from matrix.storages.file_server import FileServerStorage
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.storages.instance_store import InstanceStoreStorage
 from matrix.storages.s3 import S3Storage
@@ -18,7 +19,8 @@ Storage = Annotated[
     | EfsStorage
     | FsxOpenZfsStorage
     | InstanceStoreStorage
-    | S3Storage,
+    | S3Storage
+    | FileServerStorage,
     Field(discriminator="type"),
 ]  # fmt: skip
 
@@ -28,6 +30,7 @@ MODELS: dict[str, type[InputModel]] = {
     "fsx-openzfs": FsxOpenZfsStorage,
     "instance-store": InstanceStoreStorage,
     "s3": S3Storage,
+    "file-server": FileServerStorage,
 }
 RULES: dict[str, tuple[Rule, ...]] = {
     "ebs": ebs.RULES,
@@ -35,4 +38,5 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "fsx-openzfs": fsx_openzfs.RULES,
     "instance-store": (),
     "s3": s3.RULES,
+    "file-server": (),
 }

@@ -1,0 +1,101 @@
+"""Our file server: an instance of its own that runs the agent as a server, launched and ended as fleets are.
+
+It carries the file system's tags, so what ends the instances of a file system ends it as well.
+"""
+
+import json
+from typing import Any
+
+from aws import blackboard, fleets
+from aws import tags as tags_of
+from aws.clock import now
+from aws.plans import plan_of
+from matrix import images
+from matrix.errors import FileSystemFailed
+from matrix.fleets import Fleet
+from matrix.jobs import serving_job
+from matrix.keys import Board
+from matrix.polling import ENDED_STATES
+from matrix.pricing import ROOT_VOLUME_GIB
+from matrix.receipts import SERVER
+
+# Boot, packages and mount, as for a fleet.
+CREATION_LIMIT_S = 900
+# What an instance says is read to this length.
+MOST_BYTES = 10_000
+
+
+def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
+    """Launch the server, or find the one that was launched before; return its instance id."""
+    from aws import launching  # both need this package
+    from aws.images import newest
+
+    told = tags_of.as_mapping(tags)
+    run, file_system = told[tags_of.RUN], told[tags_of.FILE_SYSTEM]
+    plan = plan_of(run)
+    board = Board.of_server(run, file_system)
+    fleet = {"instanceType": storage["instanceType"], "count": 1, "placement": "same-az"}
+    volume = {"type": "ebs", "volumeType": "gp3", "sizeGiB": storage["sizeGiB"]}
+    # What a job of a cell says of the cell.
+    cell = {
+        **{"id": SERVER, "file_system": file_system, "storage": volume, "workload": {"type": "serve"}},
+        **{"deadline_s": plan["deadline_at"] - now(), "ready_within_s": CREATION_LIMIT_S},
+        "root_volume_gib": ROOT_VOLUME_GIB,
+    }
+    parameter, root_device = images.base("al2023", Fleet(**fleet).architecture)
+    launching.launch(
+        plan=plan,
+        board=board,
+        cell=cell,
+        purpose=SERVER,
+        fleet=fleet,
+        boot=fleets.Boot(newest(parameter), root_device),
+        mount=launching.mount_of(cell, None),
+        job=lambda **facts: serving_job(file_system=file_system, **facts),
+    )
+    return blackboard.get(board.fleet)["instances"][0]
+
+
+def find(_token: str) -> None:
+    """Find nothing: the server goes with the instances of its file system, which are found by their tags."""
+
+
+def is_ready(resource_id: str, _storage: dict[str, Any]) -> bool:
+    """Say whether it serves. Raises FileSystemFailed when it never will, with its own reason if it has given one."""
+    said = _said(resource_id, "failed.json")
+    state = fleets.states([resource_id]).get(resource_id, "pending")
+    if said or state in ENDED_STATES:
+        reason = f"{said.get('error')}: {said.get('message')}" if said else "its log may say why"
+        raise FileSystemFailed(f"the file server {resource_id} is {state}: {reason}"[:1_000])
+    return _said(resource_id, "address.json") is not None
+
+
+def is_lent(_storage: dict[str, Any]) -> bool:
+    """Return whether the local cloud lends a folder for it: no, a server runs there, too."""
+    return False
+
+
+def mount(resource_id: str, _storage: dict[str, Any]) -> dict[str, Any]:
+    """Return where the server listens."""
+    address = _said(resource_id, "address.json")
+    if address is None:
+        raise FileSystemFailed(f"the file server {resource_id} has not said where it listens")
+    return {"kind": "file-server", "host": str(address["host"]), "port": int(address["port"])}
+
+
+def delete(_resource_id: str) -> bool:
+    """Return True: gone with the instances."""
+    return True
+
+
+def _said(instance: str, name: str) -> dict[str, Any] | None:
+    """A document that the server has put on its board; None until then."""
+    [told] = fleets.tags_by_id([instance]).values() or [{}]
+    if not told:  # launched a moment ago: EC2 is eventually consistent
+        return None
+    board = Board.of_server(told[tags_of.RUN], told[tags_of.FILE_SYSTEM])
+    for key, _ in blackboard.listing(board.instances):
+        if key.endswith(f":{instance}/{name}"):
+            found = json.loads(blackboard.get_bytes(key, at_most=MOST_BYTES) or b"null")
+            return found if isinstance(found, dict) else None
+    return None

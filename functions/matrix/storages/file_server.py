@@ -1,0 +1,62 @@
+"""A file server of ours on an instance of its own: what the network and one server make of a volume."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from matrix.fields import InputModel, Name
+from matrix.fleets import InstanceType
+from matrix.storages.ebs import EbsStorage
+
+
+class FileServerStorage(InputModel):
+    """Our file server with a gp3 volume (3,000 IOPS, 125 MiB/s), shared by the instances of a cell; for reads."""
+
+    type: Literal["file-server"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    instance_type: Annotated[InstanceType, Field(examples=["m6i.large"])]
+    """Instance type of the server."""
+    size_gib: Annotated[int, Field(alias="sizeGiB", ge=1, le=16_384)] = 100
+    """Size of its volume in GiB."""
+
+    @property
+    def volume(self) -> EbsStorage:
+        """The server's volume."""
+        return EbsStorage.model_validate({"type": "ebs", "volumeType": "gp3", "sizeGiB": self.size_gib})
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the instances of a cell share it."""
+        return True
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second that all clients together get of the volume."""
+        return self.volume.bandwidth_bytes_per_s
+
+    @property
+    def effective_iops(self) -> int:
+        """Reads per second of the volume."""
+        return self.volume.effective_iops
+
+    @property
+    def read_latency_s(self) -> float:
+        """Seconds that one request takes: a read of gp3 and a round trip within a zone."""
+        return 0.0015
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one create takes: a round trip within a zone."""
+        return 0.0005
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one write takes beside its bytes."""
+        return 0.0015
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return f"file-server-{self.instance_type.replace('.', '-')}"

@@ -1,0 +1,45 @@
+"""A run on a file server: an instance of its own serves, the fleet reads, and all of it is gone afterwards."""
+
+import json
+from pathlib import Path
+
+import pytest
+from runs import Cloud, matrix, start_cloud
+
+READ = {"type": "read", "access": "random", "records": 400, "recordsPerRequest": [1, 100], "threads": 2}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path):
+    with start_cloud(folder) as cloud:
+        storages = {"storage": [{"type": "file-server", "instanceType": "m6i.large"}], "workload": [READ]}
+        yield Cloud.run(cloud, "served", matrix(**storages, fleet=[{"instanceType": "m6i.large", "count": 2}]))
+
+
+def test_every_instance_reads_its_own_file_from_the_server(run):
+    [cell] = run.summary()["cells"]
+
+    assert cell["state"] == "measured", cell["error"]
+    assert [point["metrics"]["records_per_s"]["n"] for point in cell["points"]] == [2, 2]
+
+
+def test_the_server_is_billed_once_and_seen_gone_with_its_volumes(run):
+    resources = run.summary()["receipt"]["resources"]
+
+    [server] = [one for one in resources if one["kind"] == "file-server"]
+    assert server["verified"] == "EC2 DescribeInstances: terminated"
+    assert server["cost_usd"] > 0
+    assert {one["kind"] for one in resources if one["cell"] == "file-server"} == {"file-server", "volume"}
+    assert all(one["gone_at"] and one["cost_usd"] is not None for one in resources)
+    assert not any(run.left_behind().values())
+
+
+def test_nobody_was_refused(folder, run):
+    decisions = [json.loads(line) for line in (folder / "iam-decisions.jsonl").read_text().splitlines()]
+
+    assert [one for one in decisions if one["decision"] != "allow" and "servers/" in one["resource"]] == []
