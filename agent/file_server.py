@@ -1,21 +1,28 @@
-"""A small file server, one thread for each reader: it appends to files below one folder and reads pages of them.
+"""A small file server, one thread for each connection: it appends to files below one folder and reads pages of them.
 
-A request is a line of JSON: `{"op": "read", "path", "length", "offsets": […]}` asks for so many bytes at each offset,
-`{"op": "append", "path", "length"}` is followed by as many bytes, `{"op": "forget", "path"}` writes a file out and
-gives its pages in the cache back. An answer is a status byte (0: done), eight bytes of length, and the bytes read or
-what was wrong. Who may connect is up to the security group; what may be reached is the folder and nothing else.
+A request is a line of JSON. The first one of a connection is `{"op": "open", "token"}`; then `{"op": "read", "path",
+"length", "offsets": […], "direct"}` asks for so many bytes at each offset, `{"op": "append", "path", "length"}` is
+followed by as many bytes, `{"op": "forget", "path"}` writes a file out and gives its pages in the cache back. An answer
+is a status byte (0: done), eight bytes of length, and the bytes read or what was wrong.
+
+Only instances of the stack reach the port (security group); the token keeps those of one run from the server of
+another, as addresses are used again. What may be reached is the folder and nothing else.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import hmac
 import json
+import mmap
 import os
 import re
 import socket
 import socketserver
 import stat
 import struct
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -23,29 +30,62 @@ ANSWER = struct.Struct(">BQ")  # status, length of what follows
 DONE, REFUSED = 0, 1
 NAME = re.compile(r"[A-Za-z0-9_:.-]{1,128}")
 MOST_LINE_BYTES = 1 << 20
-MOST_LENGTH, MOST_OFFSETS, MOST_ANSWER_BYTES = 64 << 20, 10_000, 1 << 30
+MOST_LENGTH, MOST_OFFSETS = 64 << 20, 10_000
+# A client holds an answer in memory, one for each of its readers.
+MOST_ANSWER_BYTES = 64 << 20
+# What a connection holds in memory here, whatever it asks for: 4 requests of an EBS volume at their largest.
+CHUNK_BYTES = 1 << 20
+# The plan admits 4,000 readers on a server; those that measure a pilot and write the data come beside them. Each takes
+# a descriptor, within a request up to three more: the agent may open 65,536 (processes.OPEN_FILES).
+MOST_CONNECTIONS = 8_192
+# A connection has to show its token at once. Readers then wait at the fleet's barrier between two requests, but a
+# reader that takes no byte of its answer for a minute, or sends none of what it announced, has gone.
+TOKEN_WITHIN_S, IDLE_S, STALLED_S = 10, 3_600, 60
+# For peers that vanish without a word, as a terminated instance does: asked after 15 s of silence, given up after 45.
+KEEP_ALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 6))
+DIRECT_BYTES = 4_096  # a logical block, of which disks with 4 KiB have the largest
+NO_DIRECT = 'the server\'s volume has no direct reads (O_DIRECT); write caching "cached"'
 
 
 class Refused(Exception):
     """The request asks for what the server does not give."""
 
 
+class ServerLost(ConnectionError):
+    """The server is not there, or not any more."""
+
+
 class FileServer(socketserver.ThreadingTCPServer):
-    """Serves a folder at an address; port 0 takes any that is free."""
+    """Serves a folder at an address to those who have the token; port 0 takes any that is free."""
 
     allow_reuse_address = True
     daemon_threads = True
     request_queue_size = 1_024
 
-    def __init__(self, root: Path, host: str, port: int) -> None:
+    def __init__(self, root: Path, host: str, port: int, token: str) -> None:
         """Open folder and port."""
         self.root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._token = token.encode()
         super().__init__((host, port), _Reader)
 
     @property
     def port(self) -> int:
         """Where it listens."""
         return int(self.server_address[1])
+
+    def knows(self, token: object) -> bool:
+        """Whether it is the token; takes as long if it is nearly so."""
+        return isinstance(token, str) and hmac.compare_digest(token.encode(), self._token)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Give the connection a thread, or the reason why not."""
+        if threading.active_count() <= MOST_CONNECTIONS:
+            super().process_request(request, client_address)
+            return
+        why = f"the server has {MOST_CONNECTIONS} connections already".encode()
+        with contextlib.suppress(OSError):
+            request.send(ANSWER.pack(REFUSED, len(why)) + why, socket.MSG_DONTWAIT)
+        self.shutdown_request(request)
 
     def server_close(self) -> None:
         """Let go of port and folder."""
@@ -58,84 +98,168 @@ class _Reader(socketserver.StreamRequestHandler):
 
     server: FileServer
 
+    def setup(self) -> None:
+        super().setup()
+        _keep_alive(self.connection)
+        # The kernel's own limits leave the socket a blocking one, as sendfile needs it.
+        self._limit(socket.SO_SNDTIMEO, STALLED_S)
+        self._limit(socket.SO_RCVTIMEO, TOKEN_WITHIN_S)
+        self._buffer: mmap.mmap | None = None
+
     def handle(self) -> None:
-        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
+            self._admit()
             while line := self.rfile.readline(MOST_LINE_BYTES):
                 self._try(_request(line))
         except Refused as err:
             # What follows a request that cannot be read may be anything: the connection ends.
-            self._say(REFUSED, str(err).encode())
-        except ConnectionError:
+            with contextlib.suppress(OSError):
+                self._say(REFUSED, str(err).encode())
+        except (ConnectionError, BlockingIOError):
             return
+
+    def _admit(self) -> None:
+        line = self.rfile.readline(1_024)
+        if line:
+            request = _object(line)
+            if request.get("op") != "open" or not self.server.knows(request.get("token")):
+                raise Refused("this server serves another run")
+            self._limit(socket.SO_RCVTIMEO, IDLE_S)
+            self._say(DONE)
+
+    def _limit(self, option: int, seconds: int) -> None:
+        self.connection.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
 
     def _try(self, request: dict[str, Any]) -> None:
         try:
-            self._answer(request)
+            {"append": self._append, "read": self._read, "forget": self._forget}[request["op"]](request)
         except Refused as err:
             self._say(REFUSED, str(err).encode())
-        except ConnectionError:
+        except (ConnectionError, BlockingIOError):
             raise
         except OSError as err:
             self._say(REFUSED, f"{request['path']!r}: {err.strerror}".encode())
 
-    def _answer(self, request: dict[str, Any]) -> None:
-        if request["op"] == "append":
-            self._append(request)
-        elif request["op"] == "read":
-            self._read(request)
-        else:
-            file = open_below(self.server.root, request["path"], os.O_RDONLY)
-            try:
-                # Only what has reached the disk can be given back.
-                os.fsync(file)
-                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(file)
-            self._say(DONE)
-
-    def _append(self, request: dict[str, Any]) -> None:
-        body = self.rfile.read(request["length"])
-        if len(body) < request["length"]:
-            raise Refused("the connection ended within the bytes to append")
-        file = open_below(self.server.root, request["path"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    def _forget(self, request: dict[str, Any]) -> None:
+        file = open_below(self.server.root, request["path"], os.O_RDONLY)
         try:
-            view = memoryview(body)
-            while view:
-                view = view[os.write(file, view) :]
+            # Only what has reached the disk can be given back.
+            os.fsync(file)
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(file)
         self._say(DONE)
 
+    def _append(self, request: dict[str, Any]) -> None:
+        """Take all of the bytes, even those that the file does not: the next request follows them."""
+        self._limit(socket.SO_RCVTIMEO, STALLED_S)
+        file = -1
+        why: OSError | Refused | None = None
+        try:
+            file = open_below(self.server.root, request["path"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        except (OSError, Refused) as err:
+            why = err
+        try:
+            left = request["length"]
+            while left:
+                piece = self.rfile.read(min(left, CHUNK_BYTES))
+                if not piece:
+                    raise ConnectionAbortedError("the connection ended within the bytes to append")
+                left -= len(piece)
+                if why:
+                    continue
+                try:
+                    _write(file, piece)
+                except OSError as err:
+                    why = err
+        finally:
+            if file >= 0:
+                os.close(file)
+        self._limit(socket.SO_RCVTIMEO, IDLE_S)
+        if why:
+            raise why
+        self._say(DONE)
+
     def _read(self, request: dict[str, Any]) -> None:
         length, offsets = request["length"], request["offsets"]
-        file = open_below(self.server.root, request["path"], os.O_RDONLY)
+        is_direct = request.get("direct") is True
+        if is_direct and any(number % DIRECT_BYTES for number in (length, *offsets)):
+            raise Refused(f"direct reads are of multiples of {DIRECT_BYTES} bytes, from multiples of it")
+        try:
+            file = open_below(self.server.root, request["path"], os.O_RDONLY | (os.O_DIRECT if is_direct else 0))
+        except OSError as err:
+            if is_direct and err.errno == errno.EINVAL:
+                raise Refused(NO_DIRECT) from err
+            raise
         try:
             size = os.fstat(file).st_size
             if max(offsets) + length > size:
                 raise Refused(f"{request['path']} has {size} bytes, no {length} at {max(offsets)}")
-            self.connection.sendall(ANSWER.pack(DONE, length * len(offsets)))
-            for offset in offsets:
-                self._send(file, offset, length)
+            self._send(file, length, offsets, is_direct=is_direct)
         finally:
             os.close(file)
 
-    def _send(self, file: int, offset: int, length: int) -> None:
-        end = offset + length
+    def _send(self, file: int, length: int, offsets: list[int], *, is_direct: bool) -> None:
+        # With what follows in one packet, where that is small.
+        self.connection.sendall(ANSWER.pack(DONE, length * len(offsets)), socket.MSG_MORE)
+        send = self._send_direct if is_direct else self._send_cached
+        try:
+            for offset in offsets:
+                send(file, offset, offset + length)
+        except OSError as err:
+            # What is said after a length has been announced would be taken for bytes of the file.
+            raise ConnectionAbortedError(f"the answer ended early: {err.strerror}") from err
+
+    def _send_cached(self, file: int, offset: int, end: int) -> None:
         while offset < end:
-            offset += os.sendfile(self.connection.fileno(), file, offset, end - offset)
+            sent = os.sendfile(self.connection.fileno(), file, offset, end - offset)
+            if not sent:
+                raise OSError(errno.EIO, "the file became shorter")
+            offset += sent
+
+    def _send_direct(self, file: int, offset: int, end: int) -> None:
+        if self._buffer is None:
+            # Anonymous memory begins where a page of it does, as O_DIRECT asks.
+            self._buffer = mmap.mmap(-1, CHUNK_BYTES)
+        with memoryview(self._buffer) as view:
+            while offset < end:
+                got = os.preadv(file, [view[: end - offset]], offset)
+                if not got:
+                    raise OSError(errno.EIO, "the file became shorter")
+                self.connection.sendall(view[:got])
+                offset += got
 
     def _say(self, status: int, body: bytes = b"") -> None:
         self.connection.sendall(ANSWER.pack(status, len(body)) + body)
 
 
-def _request(line: bytes) -> dict[str, Any]:
-    """The checked request of a line."""
+def _keep_alive(connection: socket.socket) -> None:
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in KEEP_ALIVE:
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def _write(file: int, piece: bytes) -> None:
+    view = memoryview(piece)
+    while view:
+        view = view[os.write(file, view) :]
+
+
+def _object(line: bytes) -> dict[str, Any]:
     try:
         request = json.loads(line)
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         raise Refused("a request is a line of JSON") from err
-    if not isinstance(request, dict) or request.get("op") not in ("read", "append", "forget"):
+    if not isinstance(request, dict):
+        raise Refused("a request is an object of JSON")
+    return request
+
+
+def _request(line: bytes) -> dict[str, Any]:
+    """The checked request of a line."""
+    request = _object(line)
+    if request.get("op") not in ("read", "append", "forget"):
         raise Refused("op is none of read, append, forget")
     if not isinstance(request.get("path"), str):
         raise Refused("path is no text")
@@ -193,17 +317,23 @@ def _step(folder: int, name: str, *, may_make: bool) -> int:
 
 
 class Connection:
-    """A client's connection to a file server."""
+    """A client's connection to a file server; Refused is what the server says, ServerLost that it says nothing."""
 
-    def __init__(self, host: str, port: int, timeout_s: float = 60.0) -> None:
-        """Connect; an OSError says why not."""
-        self._socket = socket.create_connection((host, port), timeout=timeout_s)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self, host: str, port: int, token: str, timeout_s: float = 900.0) -> None:
+        """Connect within a minute; an answer may take `timeout_s`, as the server may have much to write out first."""
+        self._name = f"the file server {host}:{port}"
+        try:
+            self._socket = socket.create_connection((host, port), timeout=STALLED_S)
+        except OSError as err:
+            raise self._lost(err) from err
+        _keep_alive(self._socket)
+        self._socket.settimeout(timeout_s)
+        self._ask({"op": "open", "token": token})
+        self._take()
 
     def append(self, path: str, body: bytes | bytearray) -> None:
         """Append to a file."""
-        self._ask({"op": "append", "path": path, "length": len(body)})
-        self._socket.sendall(body)
+        self._ask({"op": "append", "path": path, "length": len(body)}, body)
         self._take()
 
     def forget(self, path: str) -> None:
@@ -211,32 +341,47 @@ class Connection:
         self._ask({"op": "forget", "path": path})
         self._take()
 
-    def read_into(self, buffer: memoryview, path: str, length: int, offsets: list[int]) -> None:
-        """Fill `buffer` with `length` bytes from each offset."""
-        self._ask({"op": "read", "path": path, "length": length, "offsets": offsets})
+    def read_into(
+        self, buffer: memoryview, path: str, length: int, offsets: list[int], *, is_direct: bool = False
+    ) -> None:
+        """Fill `buffer` with `length` bytes from each offset, past the server's page cache if `is_direct`."""
+        self._ask({"op": "read", "path": path, "length": length, "offsets": offsets, "direct": is_direct})
         self._take(buffer)
 
     def close(self) -> None:
         """Close it."""
         self._socket.close()
 
-    def _ask(self, request: dict[str, Any]) -> None:
-        self._socket.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
+    def _ask(self, request: dict[str, Any], body: bytes | bytearray = b"") -> None:
+        try:
+            self._socket.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
+            self._socket.sendall(body)
+        except ConnectionError:
+            pass  # why the server has closed it may still be read
+        except OSError as err:
+            raise self._lost(err) from err
 
     def _take(self, buffer: memoryview | None = None) -> None:
         status, length = ANSWER.unpack(self._receive(memoryview(bytearray(ANSWER.size))))
         if status != DONE:
-            raise Refused(self._receive(memoryview(bytearray(length))).tobytes().decode(errors="replace"))
+            said = self._receive(memoryview(bytearray(min(length, MOST_LINE_BYTES)))).tobytes()
+            raise Refused(f"{self._name}: {said.decode(errors='replace')}")
         if length != (0 if buffer is None else len(buffer)):
-            raise Refused(f"the server answers with {length} bytes, not what was asked for")
+            raise Refused(f"{self._name} answers with {length} bytes, not what was asked for")
         if buffer is not None:
             self._receive(buffer)
 
     def _receive(self, buffer: memoryview) -> memoryview:
         left = buffer
         while left:
-            got = self._socket.recv_into(left)
+            try:
+                got = self._socket.recv_into(left)
+            except OSError as err:
+                raise self._lost(err) from err
             if not got:
-                raise ConnectionError("the file server closed the connection")
+                raise self._lost("it closed the connection")
             left = left[got:]
         return buffer
+
+    def _lost(self, why: object) -> ServerLost:
+        return ServerLost(f"{self._name} does not answer ({why}): has its instance ended?")

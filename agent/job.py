@@ -171,7 +171,7 @@ def _mount_problems(mount: dict[str, Any]) -> list[str]:
         "efs": ("source", "options"),
         "s3": ("bucket", "prefix", "region", "client"),
         "mountpoint": ("bucket", "prefix", "region"),
-        "file-server": ("host", "port"),
+        "file-server": ("host", "port", "token"),
         "directory": ("path",),
     }
     kind = mount.get("kind")

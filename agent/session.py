@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -92,8 +93,9 @@ class Session:
         """Serve the folder, and say where, until somebody ends the instance."""
         is_local = job.environment == "local"
         host = "127.0.0.1" if is_local else self.identity.private_ip
-        with FileServer(folder, host, 0 if is_local else SERVER_PORT) as server:
-            self._blackboard.put("address.json", {"host": host, "port": server.port})
+        token = secrets.token_urlsafe(24)
+        with FileServer(folder, host, 0 if is_local else SERVER_PORT, token) as server:
+            self._blackboard.put("address.json", {"host": host, "port": server.port, "token": token})
             heartbeat.say("running")
             self._log.info("serving %s at %s:%d", folder, host, server.port)
             server.serve_forever()

@@ -2,7 +2,8 @@
 
 Its plan is the point's parameters (`access`, `page_bytes`, `record_bytes`, `records`, `records_per_request`, `threads`,
 `caching`, `data_bytes`) with `mode`, `seed`, and where the data is: the `reader` (`file`, `boto3`, `crt`,
-`file-server`) with the `path` of a file, or `region`, `bucket` and `key` of an object, or `host`, `port` and `path`.
+`file-server`) with the `path` of a file, or `region`, `bucket` and `key` of an object, or `host`, `port`,
+`token` and `path`.
 """
 
 from __future__ import annotations
@@ -197,7 +198,8 @@ class ServerReader:
 
         self._page_bytes = plan["page_bytes"]
         self._path = plan["path"]
-        self._connection = Connection(plan["host"], plan["port"])
+        self._is_direct = plan["caching"] == "direct"
+        self._connection = Connection(plan["host"], plan["port"], plan["token"])
         self._buffer = memoryview(bytearray(self._page_bytes))
         self.page: Any = b""
 
@@ -206,7 +208,8 @@ class ServerReader:
         if len(self._buffer) != batch * self._page_bytes:
             self._buffer = memoryview(bytearray(batch * self._page_bytes))
         for first in range(0, len(pages), batch):
-            self._connection.read_into(self._buffer, self._path, self._page_bytes, pages[first : first + batch])
+            wanted = pages[first : first + batch]
+            self._connection.read_into(self._buffer, self._path, self._page_bytes, wanted, is_direct=self._is_direct)
             stamps.append(time.monotonic_ns())
         self.page = self._buffer[-self._page_bytes :]
 

@@ -124,21 +124,18 @@ def data_object(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> 
 def data_on_server(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> dict[str, Any]:
     """The file of records on the file server and who reads it; sent once, which a file in the folder notes."""
     path = "/".join([*folder.parts[-3:], _name(params)])  # run, cell and instance: nobody else writes there
-    where = {"reader": "file-server", "host": mount["host"], "port": mount["port"], "path": path}
+    server = {name: mount[name] for name in ("host", "port", "token")}
     noted = folder / _name(params)
     if not noted.exists():
         try:
-            connection = Connection(mount["host"], mount["port"])
+            connection = Connection(**server)
             for chunk in Records(params["record_bytes"]).chunks(params["data_bytes"] // params["record_bytes"]):
                 connection.append(path, chunk)
             connection.close()
         except (OSError, Refused) as err:
-            server = f"{mount['host']}:{mount['port']}"
-            raise WorkIncomplete(
-                f"the file server {server} did not take the {params['data_bytes']} bytes: {err}"
-            ) from err
+            raise WorkIncomplete(f"the {params['data_bytes']} bytes to read could not be sent: {err}") from err
         noted.touch()
-    return where
+    return {"reader": "file-server", **server, "path": path}
 
 
 def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -172,14 +169,16 @@ def tool_of(reader: str) -> dict[str, str]:
 
 def past_cache(plan: dict[str, Any]) -> str:
     """What stood between the reader and the storage; between an object and its reader stands nothing."""
-    if plan["reader"] != "file":
+    where = {"file": "", "file-server": " on the server"}.get(plan["reader"])
+    if where is None:
         return ""
-    return ", O_DIRECT" if plan["caching"] == "direct" else ", through the page cache, given back before (fadvise)"
+    direct, cached = f", O_DIRECT{where}", f", through the page cache{where}, given back before (fadvise)"
+    return direct if plan["caching"] == "direct" else cached
 
 
 def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
     """Start the engine; it has chosen its mode and stands at the gate when this returns."""
-    return engines.arm("reads", plan, scratch, needs_packages=plan["reader"] != "file")
+    return engines.arm("reads", plan, scratch, needs_packages=plan["reader"] in ("boto3", "crt"))
 
 
 def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:

@@ -83,7 +83,8 @@ def rate_usd(row: Mapping[str, Any], plan: Mapping[str, Any]) -> float | None:
     file_system = next((one for one in plan["file_systems"] if one["id"] == row.get("file_system")), None)
     if file_system is None:
         return None
-    if row["kind"] == file_system["storage"]["type"]:
+    is_server = row.get("cell") == SERVER and row["kind"] == "instance"  # as its tags say what it is
+    if is_server or row["kind"] == file_system["storage"]["type"]:
         return float(file_system["rates_usd"]["hour"])
     if row.get("cell") == SERVER:
         return 0.0  # a volume of the server, which is in the server's own price

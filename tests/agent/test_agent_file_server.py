@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import threading
+import time
+import tracemalloc
 
 import pytest
 from agent_cloud import PAUSE_S
@@ -14,10 +17,11 @@ from test_agent_read import KIB, MIB, engine, read_params
 from agent import file_server
 from agent.engine import records
 from agent.errors import ToolFailed, WorkIncomplete
-from agent.file_server import Connection, FileServer, Refused
+from agent.file_server import Connection, FileServer, Refused, ServerLost
 from agent.workloads import read
 
 SECRET = b"the secret of somebody else"
+TOKEN = "of-this-run"
 
 
 @pytest.fixture
@@ -32,7 +36,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def server(root):
-    with FileServer(root, "127.0.0.1", 0) as running:
+    with FileServer(root, "127.0.0.1", 0, TOKEN) as running:
         thread = threading.Thread(target=running.serve_forever, args=(PAUSE_S,), daemon=True)
         thread.start()
         yield running
@@ -41,15 +45,43 @@ def server(root):
 
 @pytest.fixture
 def client(server):
-    connection = Connection("127.0.0.1", server.port)
+    connection = Connection("127.0.0.1", server.port, TOKEN)
     yield connection
     connection.close()
 
 
-def get(client, path, length, offsets):
+def get(client, path, length, offsets, **how):
     buffer = memoryview(bytearray(length * len(offsets)))
-    client.read_into(buffer, path, length, offsets)
+    client.read_into(buffer, path, length, offsets, **how)
     return buffer.tobytes()
+
+
+@contextlib.contextmanager
+def raw_connection(server):
+    """A connection that has shown its token, and then says what it likes."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+        raw.sendall(line_of(op="open", token=TOKEN))
+        assert answer(raw) == (file_server.DONE, b"")
+        yield raw
+
+
+def line_of(**request):
+    return json.dumps(request).encode() + b"\n"
+
+
+def answer(raw):
+    """The status and what follows; an EOFError where the connection ends within."""
+    status, length = file_server.ANSWER.unpack(exactly(raw, file_server.ANSWER.size))
+    return status, exactly(raw, length)
+
+
+def exactly(raw, length):
+    found = b""
+    while len(found) < length:
+        found += (piece := raw.recv(length - len(found)))
+        if not piece:
+            raise EOFError(found)
+    return found
 
 
 def test_a_batch_of_pages_comes_in_one_answer_in_the_order_asked_for(client):
@@ -61,7 +93,7 @@ def test_what_is_appended_is_there_to_be_read_by_others(server, client):
     client.append("run-2/cell/i-1/records", b"def")
     client.forget("run-2/cell/i-1/records")
 
-    assert get(Connection("127.0.0.1", server.port), "run-2/cell/i-1/records", 6, [0]) == b"abcdef"
+    assert get(Connection("127.0.0.1", server.port, TOKEN), "run-2/cell/i-1/records", 6, [0]) == b"abcdef"
 
 
 @pytest.mark.parametrize(
@@ -124,11 +156,9 @@ def test_a_folder_that_becomes_a_link_while_it_is_walked_is_not_followed(root, t
     ids=lambda line: line[:60].decode(),
 )
 def test_a_request_that_means_nothing_is_refused_and_ends_its_connection_only(server, client, line):
-    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
+    with raw_connection(server) as raw:
         raw.sendall(line)
-        status, length = file_server.ANSWER.unpack(raw.recv(file_server.ANSWER.size))
-        assert status == file_server.REFUSED
-        assert length > 0
+        assert answer(raw)[0] == file_server.REFUSED
 
     assert get(client, "run/file", 1, [0]) == b"0"
 
@@ -140,18 +170,154 @@ def test_reading_beyond_the_end_is_refused_and_says_how_long_the_file_is(client)
 
 def test_a_reader_that_goes_away_in_the_middle_leaves_the_others_served(server, client, root):
     (root / "big").write_bytes(bytes(32 * MIB))
-    gone = socket.create_connection(("127.0.0.1", server.port))
-    gone.sendall(json.dumps({"op": "read", "path": "big", "length": 32 * MIB, "offsets": [0]}).encode() + b"\n")
-    gone.recv(100)
-    gone.close()
+    with raw_connection(server) as gone:
+        gone.sendall(line_of(op="read", path="big", length=32 * MIB, offsets=[0]))
+        gone.recv(100)
 
     assert get(client, "run/file", 1, [9]) == b"9"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        line_of(op="open", token="of-another-run"),
+        line_of(op="open"),
+        line_of(op="open", token=7),
+        line_of(op="read", path="run/file", length=1, offsets=[0]),
+        line_of(op="open", token="x" * 2_000),
+    ],
+    ids=["another", "none", "number", "read", "long"],
+)
+def test_nobody_reads_without_the_token_of_the_run(server, first):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
+        raw.sendall(first)
+
+        status, why = answer(raw)
+
+        assert (status, raw.recv(1)) == (file_server.REFUSED, b"")
+        assert why in (b"this server serves another run", b"a request is a line of JSON")
+
+
+def test_a_connection_that_never_shows_its_token_is_ended(server, monkeypatch):
+    monkeypatch.setattr(file_server, "TOKEN_WITHIN_S", 1)
+
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+        assert raw.recv(1) == b""
+
+
+def test_a_reader_that_takes_nothing_of_its_answer_is_given_up_and_the_others_are_served(
+    server, root, client, monkeypatch
+):
+    (root / "big").write_bytes(bytes(64 * MIB))
+    monkeypatch.setattr(file_server, "STALLED_S", 1)
+
+    with raw_connection(server) as stalled:
+        stalled.sendall(line_of(op="read", path="big", length=64 * MIB, offsets=[0]))
+        assert get(client, "run/file", 1, [9]) == b"9"
+        wait_until(lambda: threading.active_count() == connected([client]))
+        with pytest.raises((EOFError, ConnectionResetError)):
+            answer(stalled)
+
+
+def test_a_sender_that_stops_within_its_bytes_is_given_up(server, client, monkeypatch):
+    monkeypatch.setattr(file_server, "STALLED_S", 1)
+
+    with raw_connection(server) as stalled:
+        stalled.sendall(line_of(op="append", path="run/new", length=100) + b"only this")
+        assert stalled.recv(1) == b""
+
+    assert get(client, "run/file", 1, [9]) == b"9"
+
+
+def test_a_reader_that_has_closed_its_own_side_still_gets_its_answer(server):
+    with raw_connection(server) as raw:
+        raw.sendall(line_of(op="read", path="run/file", length=10, offsets=[0]))
+        raw.shutdown(socket.SHUT_WR)
+
+        assert answer(raw) == (file_server.DONE, b"0123456789")
+        assert raw.recv(1) == b""
+
+
+def test_requests_that_were_sent_at_once_are_answered_one_after_the_other(server):
+    with raw_connection(server) as raw:
+        raw.sendall(b"".join(line_of(op="read", path="run/file", length=1, offsets=[n]) for n in (3, 1)))
+
+        assert [answer(raw)[1], answer(raw)[1]] == [b"3", b"1"]
+
+
+def test_a_file_that_becomes_shorter_while_it_is_sent_ends_the_connection_and_is_no_short_answer(
+    server, root, client, monkeypatch
+):
+    big = root / "big"
+    big.write_bytes(bytes(2 * MIB))
+    monkeypatch.setattr(file_server.os, "sendfile", lambda *_: 0)
+
+    with pytest.raises(ServerLost, match=r"127.0.0.1:\d+ does not answer .it closed the connection.: has its instance"):
+        get(client, "big", MIB, [0])
+
+
+def test_one_connection_more_than_the_server_has_is_told_why(server, client, monkeypatch):
+    assert get(client, "run/file", 1, [0]) == b"0"
+    monkeypatch.setattr(file_server, "MOST_CONNECTIONS", threading.active_count() - 1)
+
+    with pytest.raises(Refused, match="connections already"):
+        Connection("127.0.0.1", server.port, TOKEN)
+
+    assert get(client, "run/file", 1, [0]) == b"0"
+
+
+def test_a_large_append_takes_little_memory_of_the_server(server, client, root):
+    body = os.urandom(24 * MIB)
+    tracemalloc.start()
+    try:
+        client.append("run/large", body)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert (root / "run" / "large").read_bytes() == body
+    assert peak < 4 * MIB
+
+
+def test_direct_reads_go_past_the_page_cache_of_the_server(server, client, root):
+    content = os.urandom(3 * MIB)
+    (root / "run" / "large").write_bytes(content)
+    opened = []
+    real = os.open
+
+    def watched(name, flags, *more, **where):
+        opened.append((name, bool(flags & os.O_DIRECT)))
+        return real(name, flags, *more, **where)
+
+    file_server.os.open, kept = watched, file_server.os.open
+    try:
+        got = get(client, "run/large", 2 * MIB, [MIB, 0], is_direct=True)
+    finally:
+        file_server.os.open = kept
+
+    assert got == content[MIB:] + content[: 2 * MIB]
+    assert ("large", True) in opened
+    with pytest.raises(Refused, match="direct reads are of multiples of 4096 bytes"):
+        get(client, "run/large", 100, [0], is_direct=True)
+
+
+def wait_until(is_so):
+    for _ in range(int(20 / PAUSE_S)):
+        if is_so():
+            return
+        time.sleep(PAUSE_S)
+    raise AssertionError("it never became so")
+
+
+def connected(connections):
+    """Threads of this process while these connections are served: pytest's, the server's, and one each."""
+    return 2 + len(connections)
 
 
 def served(server, params, folder):
     """Data on the server, as a workload puts it there."""
     folder.mkdir(parents=True)
-    return read.data_on_server(params, folder, {"host": "127.0.0.1", "port": server.port})
+    return read.data_on_server(params, folder, {"host": "127.0.0.1", "port": server.port, "token": TOKEN})
 
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
@@ -185,8 +351,10 @@ def test_a_server_that_is_not_there_is_named(tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
 
-    with pytest.raises(WorkIncomplete, match=f"the file server 127.0.0.1:{port} did not take the 2097152 bytes"):
-        read.data_on_server(read_params(), tmp_path, {"host": "127.0.0.1", "port": port})
+    with pytest.raises(
+        WorkIncomplete, match=f"the 2097152 bytes to read could not be sent: the file server 127.0.0.1:{port}"
+    ):
+        read.data_on_server(read_params(), tmp_path, {"host": "127.0.0.1", "port": port, "token": TOKEN})
 
 
 def test_one_agent_serves_its_storage_until_it_is_ended_and_another_reads_from_it(cloud, fleet, make_job, storage):

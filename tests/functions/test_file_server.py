@@ -16,6 +16,7 @@ from matrix.errors import FileSystemFailed
 from matrix.receipts import SERVER, rate_usd
 
 NAME = "file-server-m6i-large"
+ADDRESS = {"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}
 STORAGE = {"type": "file-server", "instanceType": "m6i.large", "sizeGiB": 50}
 MATRIX = {
     "name": "servers", "storage": [STORAGE], "workload": [{"type": "read", "records": 1024}],
@@ -65,10 +66,23 @@ def test_a_server_is_ready_once_it_has_said_where_it_listens(made):
     with pytest.raises(FileSystemFailed, match="has not said where it listens"):
         file_server.mount(made, STORAGE)
 
-    say(made, "address.json", {"host": "10.0.0.7", "port": 7575})
+    say(made, "address.json", ADDRESS)
 
     assert file_server.is_ready(made, STORAGE) is True
-    assert file_server.mount(made, STORAGE) == {"kind": "file-server", "host": "10.0.0.7", "port": 7575}
+    assert file_server.mount(made, STORAGE) == {"kind": "file-server", **ADDRESS}
+
+
+def test_no_other_instance_can_say_where_the_server_listens(made):
+    theirs = ["AROA123:i-other", f"AROA123:i-other/x:{made}", f"AROA123:i-other/AROA123:{made}"]
+    for folder in theirs:
+        key = f"runs/{RUN}/servers/{NAME}/instances/{folder}/address.json"
+        body = json.dumps(ADDRESS | {"host": "10.6.6.6"}).encode()
+        boto3.client("s3").put_object(Bucket="results", Key=key, Body=body)
+
+    assert file_server.is_ready(made, STORAGE) is False
+
+    say(made, "address.json", ADDRESS)
+    assert file_server.mount(made, STORAGE)["host"] == "10.0.0.7"
 
 
 def test_a_server_that_failed_is_given_up_with_its_own_reason(made):
@@ -79,11 +93,21 @@ def test_a_server_that_failed_is_given_up_with_its_own_reason(made):
 
 
 def test_a_server_that_is_no_more_is_given_up(made):
-    say(made, "address.json", {"host": "10.0.0.7", "port": 7575})
+    say(made, "address.json", ADDRESS)
     fleets.terminate([made])
 
     with pytest.raises(FileSystemFailed, match=f"file server {made} is terminated: its log may say why"):
         file_server.is_ready(made, STORAGE)
+
+
+def test_a_server_that_ended_while_its_cells_were_measured_fails_the_next_one_before_it_launches_anything(made):
+    say(made, "address.json", ADDRESS)
+    assert file_server.mount(made, STORAGE)["host"] == "10.0.0.7"
+
+    fleets.terminate([made])
+
+    with pytest.raises(FileSystemFailed, match=f"file server {made} is terminated"):
+        file_server.mount(made, STORAGE)
 
 
 def test_the_server_costs_its_instance_and_its_volumes_once(made):
@@ -95,3 +119,5 @@ def test_the_server_costs_its_instance_and_its_volumes_once(made):
     row = {"id": made, "kind": "file-server", "cell": SERVER, "file_system": NAME}
     assert rate_usd(row, plan) == file_system["rates_usd"]["hour"]
     assert rate_usd(row | {"id": "vol-1", "kind": "volume"}, plan) == 0
+    # As a look by tags finds it, where its launch crashed before it was noted.
+    assert rate_usd(row | {"kind": "instance"}, plan) == file_system["rates_usd"]["hour"]

@@ -4,6 +4,7 @@ It carries the file system's tags, so what ends the instances of a file system e
 """
 
 import json
+import re
 from typing import Any
 
 from aws import blackboard, fleets
@@ -75,12 +76,17 @@ def is_lent(_storage: dict[str, Any]) -> bool:
     return False
 
 
-def mount(resource_id: str, _storage: dict[str, Any]) -> dict[str, Any]:
-    """Return where the server listens."""
-    address = _said(resource_id, "address.json")
-    if address is None:
+def mount(resource_id: str, storage: dict[str, Any]) -> dict[str, Any]:
+    """Return where the server listens, and the token for it. Raises FileSystemFailed if it does not, or no more."""
+    if not is_ready(resource_id, storage):
         raise FileSystemFailed(f"the file server {resource_id} has not said where it listens")
-    return {"kind": "file-server", "host": str(address["host"]), "port": int(address["port"])}
+    address = _said(resource_id, "address.json") or {}
+    return {
+        "kind": "file-server",
+        "host": str(address["host"]),
+        "port": int(address["port"]),
+        "token": str(address["token"]),
+    }
 
 
 def delete(_resource_id: str) -> bool:
@@ -94,8 +100,10 @@ def _said(instance: str, name: str) -> dict[str, Any] | None:
     if not told:  # launched a moment ago: EC2 is eventually consistent
         return None
     board = Board.of_server(told[tags_of.RUN], told[tags_of.FILE_SYSTEM])
+    # Below its own folder any instance may write anything, so also what looks like another's.
+    own = re.compile(f"{re.escape(board.instances)}[^/:]+:{re.escape(instance)}/{re.escape(name)}")
     for key, _ in blackboard.listing(board.instances):
-        if key.endswith(f":{instance}/{name}"):
+        if own.fullmatch(key):
             found = json.loads(blackboard.get_bytes(key, at_most=MOST_BYTES) or b"null")
             return found if isinstance(found, dict) else None
     return None
