@@ -20,7 +20,10 @@ def check(plan: Mapping[str, Any], at_once: int) -> list[dict[str, Any]]:
     What could not be asked is one warning: EC2, EFS and FSx have the last word when the resource is created.
     """
     cells = [cell for cell in plan["cells"] if "taken_from" not in cell]
-    types, unknown = _instance_types(sorted({cell["fleet"]["instanceType"] for cell in cells}))
+    fleets_and_servers = [one for cell in cells for one in (cell["fleet"], cell["storage"])]
+    types, unknown = _instance_types(
+        sorted({one["instanceType"] for one in fleets_and_servers if "instanceType" in one})
+    )
     vcpus = {name: one["VCpuInfo"]["DefaultVCpus"] for name, one in types.items()}
     unasked = [unknown] if unknown else []
     for need in quotas.needs(plan, vcpus, at_once):

@@ -11,12 +11,12 @@ from matrix.problems import Problem, Problems
 def resolved(placement: str | Sequence[float] | None, storage: dict[str, Any]) -> str | list[float]:
     """Return the placement that a fleet has on a storage (a document): as written, else what suits the storage.
 
-    FSx file systems and EFS One Zone live in one Availability Zone, to which traffic from others takes longer and
-    costs; EFS Regional has a mount target in each, and EBS volumes are where their instance is.
+    FSx file systems, EFS One Zone and file servers live in one Availability Zone, to which traffic from others takes
+    longer and costs; EFS Regional has a mount target in each, and EBS volumes are where their instance is.
     """
     if placement is not None:
         return placement if isinstance(placement, str) else list(placement)
-    has_one_zone = storage["type"] == "fsx-openzfs" or storage.get("deployment") == "oneZone"
+    has_one_zone = storage["type"] in ("fsx-openzfs", "file-server") or storage.get("deployment") == "oneZone"
     return "same-az" if has_one_zone else "spread"
 
 

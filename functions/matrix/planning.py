@@ -469,6 +469,8 @@ def assumptions(
         lines.append("creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double")
     if "fsx-openzfs" in storage_types:
         lines.append("creating and deleting an FSx file system takes 25 minutes, in which it is billed")
+    if "file-server" in storage_types:
+        lines.append("a file server is one instance more, launched before its first cell and billed as its file system")
     kinds = {workload.type for workload in matrix.workload}
     if "build" in kinds:
         lines.append("a build takes its expectedSeconds and moves 10 MB/s each way")

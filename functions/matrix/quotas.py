@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from matrix.errors import QuotaExceeded
+from matrix.storages.file_server import volume
 
 Document = dict[str, Any]
 
@@ -63,13 +65,23 @@ def needs(plan: Mapping[str, Any], vcpus: Mapping[str, int], at_once: int) -> li
     systems = [one for one in plan["file_systems"] if one["cells"]]
     cells = {cell["id"]: cell for cell in plan["cells"]}
     fleets = [[cells[cell]["fleet"] for cell in one["cells"]] for one in systems]
+    servers = [
+        {"instanceType": one["storage"]["instanceType"], "count": 1}
+        if one["storage"]["type"] == "file-server"
+        else None
+        for one in systems
+    ]
     found = []
-    for quota in dict.fromkeys(class_of(fleet["instanceType"]) for group in fleets for fleet in group):
+
+    def taken(fleet: Mapping[str, Any] | None, quota: Quota) -> float:
+        kind = fleet["instanceType"] if fleet else ""
+        return fleet["count"] * vcpus.get(kind, 0) if fleet and class_of(kind) == quota else 0
+
+    for quota in dict.fromkeys(class_of(one["instanceType"]) for one in chain(*fleets, filter(None, servers))):
         peaks = [
-            max(fleet["count"] * vcpus.get(fleet["instanceType"], 0) * (class_of(fleet["instanceType"]) == quota)
-                for fleet in group)
-            for group in fleets
-        ]  # fmt: skip
+            max(taken(fleet, quota) for fleet in group) + taken(server, quota)
+            for group, server in zip(fleets, servers, strict=True)
+        ]
         found.append(Need(quota, _largest(peaks, at_once), "lower the fleets' count or maxConcurrentFileSystems"))
     efs = [1.0 for one in systems if one["storage"]["type"] == "efs"]
     fsx = [one["storage"] for one in systems if one["storage"]["type"] == "fsx-openzfs"]
@@ -106,7 +118,7 @@ def ceiling_warnings(plan: Mapping[str, Any], types: Mapping[str, Mapping[str, A
     """
     warnings: dict[tuple[str, str], Document] = {}
     for cell in plan["cells"]:
-        storage, instance_type = cell["storage"], cell["fleet"]["instanceType"]
+        storage, instance_type = _volume_and_holder(cell)
         ebs = types.get(instance_type)
         if storage["type"] != "ebs" or ebs is None:
             continue
@@ -117,6 +129,14 @@ def ceiling_warnings(plan: Mapping[str, Any], types: Mapping[str, Mapping[str, A
                 "path": "fleet", "value": instance_type, "message": f"{message}; this would measure the instance",
             }  # fmt: skip
     return list(warnings.values())
+
+
+def _volume_and_holder(cell: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """The storage that is a volume, and the type of the instances that have it: the fleet's, or the file server's."""
+    storage = cell["storage"]
+    if storage["type"] == "file-server":
+        return volume(storage["sizeGiB"]), storage["instanceType"]
+    return storage, cell["fleet"]["instanceType"]
 
 
 @dataclass(frozen=True)

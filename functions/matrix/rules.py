@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from pydantic import BaseModel
@@ -16,8 +17,10 @@ from matrix.pace import Work, poll_interval_s, turns_of
 from matrix.parts import Part, Rule, check
 from matrix.problems import Path, Problem, Problems, path_text, shorten
 from matrix.sizes import format_size
+from matrix.storages import file_server
 from matrix.storages.instance_store import InstanceStoreStorage, room_gib, stores
 from matrix.workloads.fio import FioWorkload
+from matrix.workloads.read import ReadWorkload
 
 # A plan of more cells than Step Functions starts children for has not been tried: a warning. Above the second figure
 # the plan itself would not fit into the memory of the function that writes it.
@@ -133,6 +136,7 @@ def matrix_problems(matrix: Matrix) -> Problems:
     yield from _compression_problems(matrix)
     yield from _only_read_problems(cells)
     yield from _s3_problems(matrix, cells)
+    yield from _file_server_problems(matrix, cells)
     yield from _populate_problems(cells)
     yield from _history_problems(matrix, cells)
     if matrix.emulate:
@@ -317,6 +321,33 @@ def _s3_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     if is_crt and matrix.image and matrix.image.os == "ubuntu-22.04":
         rule = "has no package of the Common Runtime (python3-awscrt), which client crt needs"
         yield Problem("image.os", "ubuntu-22.04", rule, "write al2023, or client boto3")
+
+
+def _file_server_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for each workload that a file server would refuse: too many readers, or too much at once."""
+    reported: set[tuple[str, str]] = set()
+    for cell in cells:
+        if cell.storage.type != "file-server" or not isinstance(cell.workload, ReadWorkload):
+            continue
+        path = _path_of_workload(matrix, cell)
+        for problem in _refused_by_server(path, cell.workload, cell.fleet.count):
+            if (problem.path, problem.rule) not in reported:
+                reported.add((problem.path, problem.rule))
+                yield problem
+
+
+def _refused_by_server(path: str, workload: ReadWorkload, count: int) -> Problems:
+    threads = max(workload.threads)
+    if threads * count > file_server.MOST_READERS:
+        rule = f"{count:,} instances of {threads:,} threads are {threads * count:,} readers of one file server"
+        rule += f"; at most {file_server.MOST_READERS:,}"
+        yield Problem(f"{path}.threads", threads, rule, "write fewer threads, or a smaller fleet")
+    for batch, page in product(workload.records_per_request, workload.page_bytes):
+        if batch * page > file_server.MOST_ANSWER_BYTES:
+            rule = f"{batch:,} pages of {format_size(page)} are one answer of a file server, which a thread holds in"
+            rule += f" memory; at most {format_size(file_server.MOST_ANSWER_BYTES)}"
+            yield Problem(f"{path}.recordsPerRequest", batch, rule, "write fewer, or a smaller pageBytes")
+            return
 
 
 def _populate_problems(cells: list[Combination]) -> Problems:

@@ -50,6 +50,17 @@ def test_creating_a_server_again_after_a_crash_finds_the_one_that_was_launched(m
     assert instance["InstanceType"] == "m6i.large"
 
 
+def test_emulated_machines_have_no_file_server_and_say_so(stack, context, monkeypatch):
+    monkeypatch.setenv("ENVIRONMENT", "local-vm")
+    started = datetime.now(UTC).isoformat()
+    plan_matrix.handler({"run": RUN, "execution_arn": "arn", "started_at": started, "matrix": MATRIX}, context)
+
+    with pytest.raises(FileSystemFailed, match="cannot reach each other"):
+        create()
+
+    assert list(fleets.of_run(RUN)) == []
+
+
 def test_the_server_is_told_to_serve_its_volume_until_the_runs_deadline(made):
     body = boto3.client("s3").get_object(Bucket="results", Key=f"runs/{RUN}/servers/{NAME}/job.json")["Body"].read()
 

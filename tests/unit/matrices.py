@@ -10,6 +10,7 @@ from matrix.scenario import read_matrix
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}
 EFS = {"type": "efs"}
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 1024, "throughputCapacityMBps": 4096, "iops": 20000}
+FILE_SERVER = {"type": "file-server", "instanceType": "m6i.xlarge"}
 INSTANCE_STORE = {"type": "instance-store"}
 TOUCH = {"type": "touch", "files": 1024, "threads": [1, 4]}
 DD = {"type": "dd", "totalSize": "64MiB"}

@@ -1,7 +1,7 @@
 """The limits of each storage, each broken alone; figures from ../shared/limits.md and the services' API models."""
 
 import pytest
-from matrices import DD, EBS, EFS, FSX, INSTANCE_STORE, READ, TOUCH, matrix, problems_of
+from matrices import DD, EBS, EFS, FILE_SERVER, FSX, INSTANCE_STORE, READ, TOUCH, matrix, problems_of
 
 from matrix.planning import plan
 from matrix.pricing import Amount, Usage, file_system_cost, published_prices
@@ -210,8 +210,37 @@ def test_s3_costs_what_is_kept_and_each_request():
     ("changes", "field"), [({"instanceType": "large"}, "instanceType"), ({"sizeGiB": 0}, "sizeGiB")]
 )
 def test_a_file_server_needs_an_instance_type_and_a_volume(changes, field):
-    server = {"type": "file-server", "instanceType": "m6i.large"}
+    assert problems_of(storage=[FILE_SERVER], workload=[READ]) == {}
+    assert list(problems_of(storage=[FILE_SERVER | changes], workload=[READ])) == [f"storage[0].{field}"]
+    assert problems_of(storage=[FILE_SERVER], workload=[TOUCH])["workload"].rule.endswith("it is only read from")
 
-    assert problems_of(storage=[server], workload=[READ]) == {}
-    assert list(problems_of(storage=[server | changes], workload=[READ])) == [f"storage[0].{field}"]
-    assert problems_of(storage=[server], workload=[TOUCH])["workload"].rule.endswith("it is only read from")
+
+def test_a_file_server_has_no_more_readers_than_it_has_connections_for():
+    def problems(threads, count):
+        workload = READ | {"access": "random", "records": 12_800, "threads": threads}
+        fleet = [{"instanceType": "m6i.large", "count": count}]
+        return problems_of(storage=[FILE_SERVER], workload=[workload], fleet=fleet)
+
+    assert problems(threads=20, count=200) == {}
+    found = problems(threads=32, count=200)
+    assert list(found) == ["workload[0].threads"]
+    assert found["workload[0].threads"].rule == (
+        "200 instances of 32 threads are 6,400 readers of one file server; at most 4,000"
+    )
+
+
+def test_an_answer_of_a_file_server_has_room_in_memory():
+    def problems(storage, batch):
+        workload = READ | {"access": "random", "records": 10_000, "recordsPerRequest": batch, "dataSize": "1GiB"}
+        return problems_of(storage=[storage], workload=[workload])
+
+    assert problems(FILE_SERVER, 1_000) == {}  # of 64 KiB are 62.5 MiB
+    assert problems(EBS, 2_000) == {}  # there the pages of a batch come one after the other
+    found = problems(FILE_SERVER, 2_000)
+    assert list(found) == ["workload[0].recordsPerRequest"]
+    assert "at most 64MiB" in found["workload[0].recordsPerRequest"].rule
+
+
+def test_the_plan_says_that_a_file_server_is_an_instance_more():
+    assert any("one instance more" in line for line in plan(matrix(storage=[FILE_SERVER], workload=[READ])).assumptions)
+    assert not any("one instance more" in line for line in plan(matrix()).assumptions)

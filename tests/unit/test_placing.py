@@ -40,6 +40,7 @@ def test_a_storage_in_one_zone_has_its_fleet_there():
     assert resolved(None, {"type": "efs", "deployment": "oneZone"}) == "same-az"
     assert resolved(None, {"type": "efs", "deployment": "regional"}) == "spread"
     assert resolved("spread", {"type": "fsx-openzfs"}) == "spread"
+    assert resolved(None, {"type": "file-server"}) == "same-az"
 
 
 def test_fleets_that_are_launched_differently_are_different_cells():

@@ -1,7 +1,7 @@
 """What a plan needs of an account's quotas at once, and where an instance is slower than its volume."""
 
 import pytest
-from matrices import EBS, EFS, FSX, TOUCH, matrix
+from matrices import EBS, EFS, FILE_SERVER, FSX, READ, TOUCH, matrix
 
 from matrix import quotas
 from matrix.errors import QuotaExceeded
@@ -53,6 +53,14 @@ def test_file_systems_count_with_their_number_throughput_and_storage():
     assert needs(storage=storages) == {"L-1216C47A": 8, "L-848C634D": 2, "L-4EDE4065": 8192, "L-88479C21": 2048}
 
 
+def test_a_file_server_counts_beside_the_fleet_that_reads_from_it():
+    def served(kind):
+        return needs(storage=[FILE_SERVER | {"instanceType": kind}], workload=[READ])
+
+    assert served("m6i.large") == {"L-1216C47A": 4}
+    assert served("g5.xlarge") == {"L-1216C47A": 2, "L-DB2E81BA": 4}
+
+
 def test_a_plan_above_a_quota_is_refused_with_quota_value_need_and_a_way_out():
     [need] = quotas.needs(plan(matrix(fleet=[{"instanceType": "m6i.large", "count": 10}])).to_document(), VCPUS, 4)
 
@@ -83,6 +91,16 @@ def test_a_volume_faster_than_its_instance_is_warned_of_once():
     # 81.25 MB/s are 77 MiB/s
     assert "1,000 MiB/s of the volume, 77 of the instance beyond 30 minutes" in fast_words
     assert len(warnings) == 2  # gp3's own 125 MiB/s are above 77, too
+
+
+def test_the_volume_of_a_file_server_is_held_against_the_server_and_not_against_the_fleet():
+    document = plan(matrix(storage=[FILE_SERVER], workload=[READ])).to_document()
+    slow = {"BaselineIops": 1000, "MaximumIops": 2000, "BaselineThroughputInMBps": 200, "MaximumThroughputInMBps": 200}
+
+    [warning] = quotas.ceiling_warnings(document, {"m6i.xlarge": slow})
+
+    assert warning["message"].startswith("m6i.xlarge is slower than the volume of file-server-m6i-xlarge: 3,000 IOPS")
+    assert quotas.ceiling_warnings(document, {"m6i.large": slow}) == []
 
 
 def test_a_volume_above_the_instances_maximum_and_one_below_its_baseline():

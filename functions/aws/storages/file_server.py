@@ -19,6 +19,7 @@ from matrix.keys import Board
 from matrix.polling import ENDED_STATES
 from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.receipts import SERVER
+from matrix.storages.file_server import volume
 
 # Boot, packages and mount, as for a fleet.
 CREATION_LIMIT_S = 900
@@ -27,19 +28,28 @@ MOST_BYTES = 10_000
 
 
 def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
-    """Launch the server, or find the one that was launched before; return its instance id."""
+    """Launch the server, or find the one that was launched before; return its instance id.
+
+    Raises FileSystemFailed among emulated machines, whose networks do not meet.
+    """
     from aws import launching  # both need this package
     from aws.images import newest
 
     told = tags_of.as_mapping(tags)
     run, file_system = told[tags_of.RUN], told[tags_of.FILE_SYSTEM]
     plan = plan_of(run)
+    if plan["environment"] == "local-vm":
+        raise FileSystemFailed("emulated machines cannot reach each other; measure file-server without --instances vm")
     board = Board.of_server(run, file_system)
     fleet = {"instanceType": storage["instanceType"], "count": 1, "placement": "same-az"}
-    volume = {"type": "ebs", "volumeType": "gp3", "sizeGiB": storage["sizeGiB"]}
     # What a job of a cell says of the cell.
     cell = {
-        **{"id": SERVER, "file_system": file_system, "storage": volume, "workload": {"type": "serve"}},
+        **{
+            "id": SERVER,
+            "file_system": file_system,
+            "storage": volume(storage["sizeGiB"]),
+            "workload": {"type": "serve"},
+        },
         **{"deadline_s": plan["deadline_at"] - now(), "ready_within_s": CREATION_LIMIT_S},
         "root_volume_gib": ROOT_VOLUME_GIB,
     }

@@ -51,6 +51,13 @@ NAMES = {
         "provision more iops for the file system",
         "raise throughputCapacityMBps",
     ),
+    # Its operations cannot be counted from here: a request is as many reads of the volume as it has pages.
+    "file-server": Names(
+        "file server's volume IOPS",
+        "file server's volume throughput",
+        "read larger pages",
+        "read from EBS, EFS or FSx, whose throughput can be provisioned",
+    ),
     # Of bytes S3 has no bound that a fleet reaches: those of the instances' network come first.
     "s3": Names(
         "S3 requests of a prefix",

@@ -1,12 +1,21 @@
 """A file server of ours on an instance of its own: what the network and one server make of a volume."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from matrix.fields import InputModel, Name
 from matrix.fleets import InstanceType
 from matrix.storages.ebs import EbsStorage
+
+# What agent/file_server.py has connections for, and the largest answer that it gives.
+MOST_READERS = 4_000
+MOST_ANSWER_BYTES = 64 * 2**20
+
+
+def volume(size_gib: int) -> dict[str, Any]:
+    """Return the server's volume, as an input would write it."""
+    return {"type": "ebs", "volumeType": "gp3", "sizeGiB": size_gib, "iops": 3_000, "throughputMiBps": 125}
 
 
 class FileServerStorage(InputModel):
@@ -24,7 +33,7 @@ class FileServerStorage(InputModel):
     @property
     def volume(self) -> EbsStorage:
         """The server's volume."""
-        return EbsStorage.model_validate({"type": "ebs", "volumeType": "gp3", "sizeGiB": self.size_gib})
+        return EbsStorage.model_validate(volume(self.size_gib))
 
     @property
     def is_shared(self) -> bool:
