@@ -19,8 +19,10 @@ from matrix.problems import Path, Problem, Problems, path_text, shorten
 from matrix.sizes import format_size
 from matrix.storages import file_server
 from matrix.storages.instance_store import InstanceStoreStorage, room_gib, stores
+from matrix.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.workloads.fio import FioWorkload
 from matrix.workloads.read import ReadWorkload
+from matrix.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 
 # A plan of more cells than Step Functions starts children for has not been tried: a warning. Above the second figure
 # the plan itself would not fit into the memory of the function that writes it.
@@ -137,6 +139,7 @@ def matrix_problems(matrix: Matrix) -> Problems:
     yield from _only_read_problems(cells)
     yield from _s3_problems(matrix, cells)
     yield from _file_server_problems(matrix, cells)
+    yield from _transfer_source_problems(matrix, cells)
     yield from _populate_problems(cells)
     yield from _history_problems(matrix, cells)
     if matrix.emulate:
@@ -348,6 +351,27 @@ def _refused_by_server(path: str, workload: ReadWorkload, count: int) -> Problem
             rule += f" memory; at most {format_size(file_server.MOST_ANSWER_BYTES)}"
             yield Problem(f"{path}.recordsPerRequest", batch, rule, "write fewer, or a smaller pageBytes")
             return
+
+
+def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning for each transfer to storages that take more than the root volume gives, which holds the data."""
+    faster: dict[str, dict[str, float]] = {}
+    for cell in cells:
+        if isinstance(cell.workload, TransferWorkload):
+            share = cell.storage.bandwidth_bytes_per_s / (cell.fleet.count if cell.storage.is_shared else 1)
+            share = min(share, INSTANCE_BYTES_PER_S)
+            if share > SOURCE_BYTES_PER_S:
+                found = faster.setdefault(_path_of_workload(matrix, cell), {})
+                name = cell.storage.name or cell.storage.slug
+                found[name] = max(found.get(name, 0.0), share)
+    for path, shares in faster.items():
+        most = "; ".join(f"{name} takes up to {share / 2**20:,.0f}" for name, share in shares.items())
+        rule = (
+            f"its files are read from the root volume at {SOURCE_BYTES_PER_S / 2**20:.0f} MiB/s, but of each instance "
+            f"{most}: where a tool is that fast, this measures the root volume"
+        )
+        fix = f"take results near {SOURCE_BYTES_PER_S / 1e6:.0f} MB/s for the source's, and dd or fio for the storage's"
+        yield Problem(f"{path}.type", "transfer", rule, fix, disputed=True)
 
 
 def _populate_problems(cells: list[Combination]) -> Problems:

@@ -194,6 +194,30 @@ def test_a_fleet_shares_the_bandwidth_that_its_transfers_take():
     assert workload.footprint(params, storage, 10).seconds == pytest.approx(10 * 5e9 / (100 * 2**20))
 
 
+def transfer_warnings(storage, count=1):
+    fleet = [{"instanceType": "m6i.large", "count": count}]
+    found = plan(matrix(storage=storage, workload=[TRANSFER], fleet=fleet)).warnings
+    return [one["message"] for one in found if one["path"] == "workload[0].type"]
+
+
+def test_a_transfer_to_what_is_faster_than_the_root_volume_is_warned_about():
+    fast = EBS | {"iops": 4_000, "throughputMiBps": 1_000, "name": "fast"}
+
+    [message] = transfer_warnings([fast, EBS | {"name": "as-fast"}])  # gp3 has 125 MiB/s, as the root volume
+
+    # 5 Gbit/s, which is what the estimates take an instance to have, are 596 MiB/s.
+    assert "read from the root volume at 125 MiB/s, but of each instance fast takes up to 596:" in message
+    assert "as-fast" not in message
+    assert "results near 131 MB/s" in message
+
+
+def test_a_fleet_that_shares_a_file_system_may_be_slower_than_its_root_volumes():
+    shared = [{"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 1_024}]
+
+    assert "takes up to 256" in transfer_warnings(shared, count=4)[0]
+    assert transfer_warnings(shared, count=10) == []
+
+
 def test_a_yocto_build_needs_room_where_it_is_built():
     small = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 80}
 
