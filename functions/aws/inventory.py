@@ -74,10 +74,13 @@ def _facts(tag_list: list[dict[str, str]], created: Any) -> dict[str, Any]:
 def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
     """Ask each service for the resources that are not known to be gone; note those that are, return the others.
 
-    By id and not by tag: a resource that has lost its tags would not be found by them and not be gone either.
+    By id and not by tag: a resource that has lost its tags would not be found by them and not be gone either. What is
+    kept on purpose is not waited for.
     """
     open_rows = [
-        row for row in ledger.resources(run) if "gone_at" not in row and file_system in (None, row.get("file_system"))
+        row
+        for row in ledger.resources(run)
+        if not ("gone_at" in row or row.get("kept")) and file_system in (None, row.get("file_system"))
     ]
     kinds = {row["kind"] for row in open_rows}
     gone: dict[str, str] = {}

@@ -255,9 +255,9 @@ def data_objects(cloud: Cloud) -> Iterator[tuple[str, str]]:
 
 
 def is_settled(run: Run) -> bool:
-    """Whether the receipt says of everything that it is gone, or kept; a run without a plan has created nothing."""
+    """Whether the receipt says of everything that it is gone, or kept; a run without a planned row created nothing."""
     receipt = document(run, "receipt.json")
-    return receipt["is_complete"] if receipt else document(run, "plan.json") is None
+    return receipt["is_complete"] if receipt else "PLAN" not in run.rows()
 
 
 def unlisted_images(run: Run) -> list[str]:

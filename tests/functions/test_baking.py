@@ -282,6 +282,13 @@ def test_an_image_that_its_run_could_not_note_any_more_is_in_the_receipt_after_t
     assert receipt["totals"]["kept_usd_month"]["high"] == pytest.approx(1.0)
 
 
+def test_a_run_that_fails_once_its_image_is_there_does_not_wait_for_the_image_to_go(stack, context):
+    baked(context)
+
+    assert discard_image.handler({"run": RUN}, context) == {"state": "gone"}
+    assert len(mine()) == 1
+
+
 def test_reap_takes_images_away_only_when_asked_and_when_no_run_is_running(stack, context, monkeypatch):
     baked(context)
     running = [{"executions": [{}]}]
