@@ -11,6 +11,8 @@ from typing import Any
 from agent import tools
 
 KIB_PER_MIB = 1024
+# A fleet starts at one moment, which each of its instances takes from its own clock.
+FAR_OFF_S = 0.05
 
 
 def describe() -> dict[str, Any]:
@@ -57,6 +59,15 @@ def clock() -> dict[str, Any] | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return parse_tracking(said.stdout) if said.returncode == 0 else None
+
+
+def clock_warnings(told: dict[str, Any] | None) -> list[str]:
+    """The warning of a sample whose instance may have started with its fleet by its own clock only."""
+    if told is None or abs(told["offset_s"]) <= FAR_OFF_S:
+        return []
+    return [
+        f"chrony says that this instance's clock is {told['offset_s']:+.3f} s off, so it did not start with its fleet"
+    ]
 
 
 def parse_tracking(line: str) -> dict[str, Any] | None:

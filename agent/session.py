@@ -145,6 +145,8 @@ class Session:
         started_at = trial.armed.released_at
         conditions = samples.Conditions(scheduled_at, started_at, ended_at, trial.workers, dropped, counted)
         outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
+        if scheduled_at is not None:
+            outcome.warnings.extend(host.clock_warnings(host.clock()))
         outcome.warnings.extend(counters.unseen(outcome.reached, counted))
         return outcome, conditions
 

@@ -89,6 +89,20 @@ def test_three_instances_start_each_step_together_when_the_gate_opens(cloud, fle
         assert all(0 <= sample["start_skew_s"] < 0.05 for sample in samples)
 
 
+@pytest.mark.parametrize(("offset_s", "count"), [("0.000012", 0), ("-1.5", 1)])
+def test_a_clock_that_is_far_off_is_a_warning_because_the_start_was_by_it(
+    cloud, instance, make_job, fake_tool, bin_folder, offset_s, count
+):
+    fake_tool("chronyc", f"echo A9FEA97B,169.254.169.123,4,1763683200.1,{offset_s},0,0.00002,-1,0,0,0,0,16,Normal")
+    cloud.put("job.json", make_job(barrier={"poll_s": 0.05, "timeout_s": 10}))
+    cloud.put("gate.json", {"step": 0, "start_at": time.time(), "ready": 1, "expected": 1})
+
+    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
+
+    [sample] = instance.samples()
+    assert sum("clock is -1.500 s off" in warning for warning in sample["warnings"]) == count
+
+
 def test_a_gate_that_opened_too_early_is_a_warning_and_a_recorded_skew(cloud, instance, make_job):
     cloud.put("job.json", make_job(barrier={"poll_s": 0.05, "timeout_s": 10}))
     cloud.put("gate.json", {"step": 0, "start_at": time.time() - 5, "ready": 1, "expected": 1})
