@@ -33,7 +33,7 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
 
     said = str(caught.value)
     for part in (
-        "kind: 'guess' is none of 'measure', 'populate', 'bake'",
+        "kind: 'guess' is none of 'measure', 'populate', 'serve', 'bake'",
         "run: '../../etc' must be",
         "barrier: {'poll_s': 0} needs poll_s and timeout_s above 0",
         "mount.options: missing for kind 'nfs'",
