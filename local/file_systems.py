@@ -1,7 +1,8 @@
 """Corrections to moto's EFS and FSx: file systems take a moment to become available and to go, and own a folder.
 
 EFS: creating → available → deleting → gone, mount targets likewise. FSx: CREATING → AVAILABLE → DELETING → gone,
-ClientRequestToken is idempotent, unknown ids are FileSystemNotFound, OpenZFS has its RootVolumeId.
+ClientRequestToken is idempotent, unknown ids are FileSystemNotFound, OpenZFS has its RootVolumeId, backups take the
+tags where that was asked for.
 The folder of a file system exists from the moment it is available until it is deleted.
 """
 
@@ -50,6 +51,7 @@ def install(root: Path, delay_s: float = DELAY_S) -> None:
     _age_fsx(folders, delay_s)
     _create_fsx_once(folders, delay_s)
     _delete_fsx_slowly(folders, delay_s)
+    _copy_tags_to_backups()
 
 
 def _later(delay_s: float, action: Any, *arguments: Any) -> None:
@@ -174,3 +176,18 @@ def _delete_fsx_slowly(folders: Folders, delay_s: float) -> None:
         return answer
 
     fsx.FSxBackend.delete_file_system = delete_slowly
+
+
+def _copy_tags_to_backups() -> None:
+    create = fsx.FSxBackend.create_backup
+
+    def create_tagged(self: Any, file_system_id: str, *rest: Any, **named: Any) -> Any:
+        backup = create(self, file_system_id, *rest, **named)
+        file_system = self.file_systems[file_system_id]
+        is_tagged = self.tagger.has_tags(backup.resource_arn)
+        if not is_tagged and (file_system.open_zfs_configuration or {}).get("CopyTagsToBackups"):
+            tags = self.tagger.list_tags_for_resource(file_system.resource_arn)["Tags"]
+            self.tagger.tag_resource(backup.resource_arn, tags)
+        return backup
+
+    fsx.FSxBackend.create_backup = create_tagged

@@ -1,10 +1,11 @@
 """Copies that AWS makes by itself, or a backup plan of the account does: they outlive a file system and cost money.
 
-We ask for none (no backup policy, no automatic or final backup), so each one that is there is a leak.
+We ask for none (no backup policy, no automatic or final backup), so each one that is there is a leak. FSx and AWS
+Backup copy our tags to what they make, and our roles may delete only what carries them: a snapshot that somebody has
+made by hand of a run's volume is found and told, and left to them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ WHO_SAYS_SO = {
     SNAPSHOT: "EC2 DescribeSnapshots: not there",
     RECOVERY_POINT: "AWS Backup ListRecoveryPointsByResource: not there",
 }
+
+DENIED = ("UnauthorizedOperation", "AccessDeniedException", "AccessDenied")
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,19 @@ def _briefly(error: ClientError | BotoCoreError) -> str:
     return type(error).__name__
 
 
-def delete(copies: Iterable[Copy]) -> None:
-    """Delete copies; one that is being deleted already refuses, and is looked for again later."""
+def delete(copies: Iterable[Copy]) -> set[str]:
+    """Delete copies; one that is being deleted already refuses, and is looked for again later.
+
+    Return the ids of those that our roles may not delete: without our tags they are somebody's own.
+    """
+    not_ours = set()
     for copy in copies:
-        with suppress(ClientError):
+        try:
             copy.delete()
+        except ClientError as error:
+            if error.response["Error"]["Code"] in DENIED:
+                not_ours.add(copy.id)
+    return not_ours
 
 
 def note(run: str, found: Look, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -107,11 +118,11 @@ def _fsx_backups(file_systems: list[str]) -> Iterator[Copy]:
 
 def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
     """Those that carry our tags, as snapshots may inherit them, and those of our volumes."""
-    asked = [{"Name": f"tag:{tags.RUN}", "Values": [run]}]
-    asked += [{"Name": "volume-id", "Values": volumes[start : start + 200]} for start in range(0, len(volumes), 200)]
+    asked = [tags.of_runs(run)]
+    asked += [[{"Name": "volume-id", "Values": volumes[start : start + 200]}] for start in range(0, len(volumes), 200)]
     seen: set[str] = set()
     for one in asked:
-        for page in client("ec2").get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=[one]):
+        for page in client("ec2").get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=one):
             for snapshot in page["Snapshots"]:
                 name = snapshot["SnapshotId"]
                 is_kept = tags.IMAGE in tags.as_mapping(snapshot.get("Tags", []))  # of an image that a run has baked

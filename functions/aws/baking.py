@@ -4,6 +4,7 @@ from typing import Any
 
 from aws import blackboard, budgeting, fleets, images, inventory, launching, ledger, watching
 from aws.clock import now
+from aws.environment import environment
 from aws.plans import image_of, plan_of
 from matrix.errors import ImageFailed, StorageMatrixError
 from matrix.images import fingerprint
@@ -132,5 +133,6 @@ def _make_image(plan: Document, planned: Document, recipe: Document, board: Boar
     if state == "terminated":
         raise ImageFailed(f"{planned['id']}: its builder {named([builder])} was terminated before the image was made")
     if state == "stopped":
-        name = f"storage-matrix-{planned['id']}-{recipe['fingerprint'][:12]}"
+        # Names have 128 characters at most, as those of stacks.
+        name = f"{environment().stack[:80]}-{planned['id']}-{recipe['fingerprint'][:12]}"
         images.create(plan, builder, name, recipe["fingerprint"])

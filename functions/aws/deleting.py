@@ -42,7 +42,10 @@ def step(run: str, file_system: str) -> str:
     if resource_id and not kind.delete(resource_id):
         return "deleting"
     # Copies first: they have rows of their own, which only this look notes as gone.
-    if copies_left(run, file_system) or inventory.verify(run, file_system=file_system):
+    copies = copies_of(run, file_system)
+    not_ours = backups.delete(copies)
+    rows = inventory.verify(run, file_system=file_system)
+    if {*(copy.id for copy in copies), *(row["id"] for row in rows)} - not_ours:
         return "deleting"
     budgeting.settle_file_system(run, plan, planned)
     ledger.set_file_system(run, file_system, "gone")
@@ -64,12 +67,11 @@ def fleets_left(run: str, file_system: str) -> bool:
     return bool(instances or volumes)
 
 
-def copies_left(run: str, file_system: str) -> bool:
-    """Delete the copies that AWS has made of the file system or its volumes; say whether there were any."""
+def copies_of(run: str, file_system: str) -> list[backups.Copy]:
+    """Return the copies that were made of the file system or its volumes, each with a row of its own."""
     rows = [row for row in ledger.resources(run) if row.get("file_system") == file_system]
     found = backups.look(run, rows)
     of_it = {row["id"] for row in rows}
     copies = [copy for copy in found.copies if copy.of in of_it]
     backups.note(run, backups.Look(copies, found.unasked), rows)
-    backups.delete(copies)
-    return bool(copies)
+    return copies

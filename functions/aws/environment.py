@@ -8,6 +8,7 @@ from dataclasses import dataclass
 class Environment:
     """The stack that a function belongs to."""
 
+    stack: str
     bucket: str
     data_bucket: str
     """Holds what storages of type s3 are: data of running measurements, never results."""
@@ -22,6 +23,7 @@ class Environment:
 def environment() -> Environment:
     """Return the environment of this function; KeyError names a variable that the template forgot."""
     return Environment(
+        stack=os.environ["STACK"],
         bucket=os.environ["BUCKET"],
         data_bucket=os.environ["DATA_BUCKET"],
         table=os.environ["TABLE"],

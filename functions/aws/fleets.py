@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 
 from aws import network, tags
 from aws.clients import client
+from aws.environment import environment
 from aws.storages import ebs
 from matrix import placing
 from matrix.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
@@ -72,7 +73,7 @@ def launch(
         request=_request(
             tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, boot, root_gib
         ),
-        scope=f"{plan['run']}/{file_system}/{cell}",
+        scope=f"{environment().stack}/{plan['run']}/{file_system}/{cell}",
         has_quorum=least < count,
     )
     try:
@@ -223,26 +224,26 @@ def _by_ids(instances: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def of_file_system(run: str, file_system: str, cell: str | None = None) -> list[str]:
     """Return the ids of instances not yet terminated of a file system, or of one of its cells, found by their tags."""
-    wanted = {tags.RUN: run, tags.FILE_SYSTEM: file_system} | ({tags.CELL: cell} if cell else {})
-    filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in wanted.items()]
+    wanted = {tags.FILE_SYSTEM: file_system} | ({tags.CELL: cell} if cell else {})
+    filters = tags.of_runs(run) + [{"Name": f"tag:{key}", "Values": [value]} for key, value in wanted.items()]
     return [one["InstanceId"] for one in _describe([*filters, {"Name": "instance-state-name", "Values": list(ALIVE)}])]
 
 
 def tagged() -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield (id, tags) of every instance of any run that is not yet terminated."""
+    """Yield (id, tags) of every instance of any run of this stack that is not yet terminated."""
     alive = {"Name": "instance-state-name", "Values": list(ALIVE)}
-    for one in _describe([{"Name": "tag-key", "Values": [tags.RUN]}, alive]):
+    for one in _describe([*tags.of_runs(), alive]):
         yield one["InstanceId"], tags.as_mapping(one["Tags"])
 
 
 def of_run(run: str) -> Iterator[dict[str, Any]]:
     """Yield EC2's description of every instance of a run, for an hour also of those that have ended."""
-    yield from _describe([{"Name": f"tag:{tags.RUN}", "Values": [run]}])
+    yield from _describe(tags.of_runs(run))
 
 
 def tagged_volumes() -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Yield (id, state, tags) of every volume of any run."""
-    for volume in volumes([{"Name": "tag-key", "Values": [tags.RUN]}]):
+    """Yield (id, state, tags) of every volume of any run of this stack."""
+    for volume in volumes(tags.of_runs()):
         yield volume["VolumeId"], volume["State"], tags.as_mapping(volume["Tags"])
 
 

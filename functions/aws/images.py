@@ -14,7 +14,7 @@ from matrix.errors import ImageFailed
 from matrix.keys import booted_image_key
 
 Document = dict[str, Any]
-# Names of images are unique in an account and region, so of two runs that bake the same one, one is refused.
+# Names of images are unique in an account and region, so of two runs of a stack that bake the same one, one is refused.
 TAKEN = "InvalidAMIName.Duplicate"
 GONE = ("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound")
 
@@ -55,13 +55,14 @@ def booted(plan: Mapping[str, Any], cell: Mapping[str, Any]) -> Boot:
 def find(fingerprint: str) -> Baked | None:
     """Return our image with this fingerprint; of several an available one before a pending, before a failed one."""
     order = {"available": 0, "pending": 1}
-    found = [_baked(one) for one in _describe([{"Name": f"tag:{tags.IMAGE}", "Values": [fingerprint]}])]
+    wanted = {"Name": f"tag:{tags.IMAGE}", "Values": [fingerprint]}
+    found = [_baked(one) for one in _describe([*tags.of_stack(), wanted])]
     return min(found, key=lambda one: order.get(one.state, 2), default=None)
 
 
 def all_baked() -> list[Baked]:
-    """Return every image that runs have baked and kept."""
-    return [_baked(one) for one in _describe([{"Name": "tag-key", "Values": [tags.IMAGE]}])]
+    """Return every image that runs of this stack have baked and kept."""
+    return [_baked(one) for one in _describe([*tags.of_stack(), {"Name": "tag-key", "Values": [tags.IMAGE]}])]
 
 
 def create(plan: Mapping[str, Any], instance: str, name: str, fingerprint: str) -> str | None:

@@ -41,7 +41,7 @@ def of_run(run: str) -> Iterator[Resource]:
     for kind, service in (("efs", "efs"), ("fsx-openzfs", "fsx")):
         for page in client(service).get_paginator("describe_file_systems").paginate():
             for found in page["FileSystems"]:
-                if {"Key": tags.RUN, "Value": run} in found.get("Tags", []):
+                if tags.is_ours(tags.as_mapping(found.get("Tags", [])), run):
                     yield Resource(kind, found["FileSystemId"], _facts(found["Tags"], found["CreationTime"]))
     yield from _prefixes_of(run)
 
@@ -49,7 +49,7 @@ def of_run(run: str) -> Iterator[Resource]:
 def _prefixes_of(run: str) -> Iterator[Resource]:
     for prefix, tag_list, since in s3.all_tagged():
         found = tags.as_mapping(tag_list)
-        if found.get(tags.RUN) == run:
+        if tags.is_ours(found, run):
             yield Resource("s3", prefix, {"file_system": found[tags.FILE_SYSTEM], "created_at": since})
 
 
@@ -57,7 +57,7 @@ def _of_fleets(run: str) -> Iterator[Resource]:
     for instance in fleets.of_run(run):
         facts = _facts(instance["Tags"], instance["LaunchTime"])
         yield Resource("instance", instance["InstanceId"], facts)
-    for volume in fleets.volumes([{"Name": f"tag:{tags.RUN}", "Values": [run]}]):
+    for volume in fleets.volumes(tags.of_runs(run)):
         devices = {one["Device"] for one in volume["Attachments"]}
         facts = _facts(volume["Tags"], volume["CreateTime"]) | {"is_data": not devices.isdisjoint(ebs.DEVICES)}
         # CloudWatch tells some metrics of a volume only for the instance that it is attached to.

@@ -31,8 +31,8 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, An
 
     A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` looks at the
     resources of one run. Deleting an instance is done at once; a volume or file system may have to wait for it, stays
-    `remaining`, and goes in a later sweep. Copies that AWS has made carry no tags of ours: they are found, and
-    deleted, with the receipt of the run that they belong to.
+    `remaining`, and goes in a later sweep. Copies that AWS has made are found, and deleted, with the receipt of the run
+    that they belong to.
     """
     is_running = _RunningRuns()
     deleted: list[dict[str, str]] = []
@@ -127,7 +127,7 @@ def _of_run(
     kind: str, resource_id: str, tag_list: list[dict[str, str]], delete: Callable[[str], bool]
 ) -> Iterator[Leftover]:
     found = tags.as_mapping(tag_list)
-    if tags.RUN in found:
+    if tags.is_ours(found):
         yield Leftover(kind, resource_id, found, lambda: delete(resource_id))
 
 

@@ -4,6 +4,10 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from aws.environment import environment
+
+# Whose a resource is: another stack of the account and region neither finds it nor, by its roles, may delete it.
+STACK = "storage-matrix:stack"
 RUN = "storage-matrix:run"
 DEADLINE = "storage-matrix:deadline"
 OWNER = "storage-matrix:owner"
@@ -19,6 +23,7 @@ def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) 
     deadline = datetime.fromtimestamp(plan["deadline_at"], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     pairs = {
         "Name": f"{plan['run']}.{file_system}",
+        STACK: environment().stack,
         RUN: plan["run"],
         DEADLINE: deadline,
         OWNER: plan["owner"],
@@ -31,8 +36,23 @@ def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) 
 
 def image_tags(plan: Mapping[str, Any], name: str, fingerprint: str) -> list[dict[str, str]]:
     """Return the tags of a baked image and its snapshots; by the fingerprint later runs find it."""
-    pairs = {"Name": name, IMAGE: fingerprint, MADE_BY: plan["run"], OWNER: plan["owner"]}
+    pairs = {"Name": name, STACK: environment().stack, IMAGE: fingerprint, MADE_BY: plan["run"], OWNER: plan["owner"]}
     return [{"Key": key, "Value": value} for key, value in pairs.items()]
+
+
+def of_stack() -> list[dict[str, Any]]:
+    """Return EC2's filters for what is this stack's."""
+    return [{"Name": f"tag:{STACK}", "Values": [environment().stack]}]
+
+
+def of_runs(run: str | None = None) -> list[dict[str, Any]]:
+    """Return EC2's filters for what belongs to a run of this stack: to any, or to one."""
+    return [*of_stack(), {"Name": f"tag:{RUN}", "Values": [run]} if run else {"Name": "tag-key", "Values": [RUN]}]
+
+
+def is_ours(found: Mapping[str, str], run: str | None = None) -> bool:
+    """Say whether tags by name are those of a run of this stack, or of that run."""
+    return found.get(STACK) == environment().stack and RUN in found and run in (None, found[RUN])
 
 
 def as_mapping(tag_list: Iterable[Mapping[str, str]]) -> dict[str, str]:

@@ -62,6 +62,7 @@ def _make_stack() -> dict[str, str]:
         },
     )
     return {
+        "STACK": "storage-matrix",
         "BUCKET": "results",
         "DATA_BUCKET": "data",
         "TABLE": "table",

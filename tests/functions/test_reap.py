@@ -30,16 +30,18 @@ def launch(run, deadline_at):
     ).instances  # fmt: skip
 
 
-def make_efs(run, deadline_at):
+def tags_of(run, deadline_at, stack="storage-matrix"):
     deadline = datetime.fromtimestamp(deadline_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    tags = [{"Key": "storage-matrix:run", "Value": run}, {"Key": "storage-matrix:deadline", "Value": deadline}]
-    return efs.create(storages.token(run, "efs"), EFS, tags)
+    tags = {"storage-matrix:stack": stack, "storage-matrix:run": run, "storage-matrix:deadline": deadline}
+    return [{"Key": key, "Value": value} for key, value in tags.items()]
+
+
+def make_efs(run, deadline_at):
+    return efs.create(storages.token(run, "efs"), EFS, tags_of(run, deadline_at))
 
 
 def make_prefix(run, deadline_at):
-    deadline = datetime.fromtimestamp(deadline_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    tags = [{"Key": "storage-matrix:run", "Value": run}, {"Key": "storage-matrix:deadline", "Value": deadline}]
-    return s3.create(storages.token(run, "s3"), {"type": "s3"}, tags)
+    return s3.create(storages.token(run, "s3"), {"type": "s3"}, tags_of(run, deadline_at))
 
 
 def sweep(context, **event):
@@ -66,6 +68,22 @@ def test_what_a_run_has_left_is_deleted_once_its_execution_has_ended(stack, cont
     deleted = ids(entry for one in swept for entry in one["deleted"])
     assert deleted >= {instance, file_system}
     assert swept[-1]["remaining"] == []
+
+
+def test_what_another_stack_of_the_account_has_made_is_never_touched(stack, context, running, monkeypatch):
+    monkeypatch.setenv("STACK", "another")
+    [theirs] = launch("r", LONG_PAST)
+    their_files = efs.create("theirs", EFS, tags_of("r", LONG_PAST, stack="another"))
+    monkeypatch.setenv("STACK", "storage-matrix")
+    [ours] = launch("r", LONG_PAST)
+
+    swept = sweep(context)
+
+    assert ids(swept["deleted"]) == {ours}
+    assert swept["remaining"] == []
+    [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
+    assert found["FileSystemId"] == their_files
+    assert theirs != ours  # the same run, file system and cell: yet another launch
 
 
 def test_past_its_deadline_even_a_running_run_loses_its_resources(stack, context, running):

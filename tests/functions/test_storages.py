@@ -16,7 +16,7 @@ FSX = {
     "iops": 20000, "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1",
 }  # fmt: skip
 TAGS = [{"Key": "storage-matrix:run", "Value": "r"}]
-TOKEN = storages.token("r", "efs")
+TOKEN = "0" * 60
 
 
 def test_creating_an_efs_twice_makes_one_encrypted_and_tagged_file_system(stack):
@@ -145,10 +145,12 @@ def test_an_fsx_file_system_is_requested_as_the_matrix_says(stack, monkeypatch):
 
     [request] = requests
     assert (request["ClientRequestToken"], request["StorageCapacity"]) == (TOKEN, 256)
-    assert len(TOKEN) <= 63
+    assert len(storages.token("r", "fsx")) == len(TOKEN) <= 63
     assert request["OpenZFSConfiguration"]["ThroughputCapacity"] == 4096
     assert request["OpenZFSConfiguration"]["DiskIopsConfiguration"] == {"Mode": "USER_PROVISIONED", "Iops": 20000}
     assert request["OpenZFSConfiguration"]["AutomaticBackupRetentionDays"] == 0
+    assert request["OpenZFSConfiguration"]["CopyTagsToBackups"] is True
+    assert "RouteTableIds" not in request["OpenZFSConfiguration"]
     assert set(map(str, TAGS)) <= set(map(str, request["Tags"]))
 
 

@@ -235,6 +235,11 @@ def test_instances_have_no_open_port_no_key_and_only_the_safe_metadata_service()
     assert server.pop("SecurityGroupIds") == ["FleetSecurityGroup", "FileServerSecurityGroup"]
     assert template.pop("SecurityGroupIds") == ["FleetSecurityGroup"]
     assert server == template
-    assert template["MetadataOptions"]["HttpTokens"] == "required"
+    # One hop: what runs in a container of an instance has no way to its credentials.
+    assert template["MetadataOptions"] == {
+        "HttpTokens": "required",
+        "HttpPutResponseHopLimit": 1,
+        "HttpEndpoint": "enabled",
+    }
     assert template["InstanceInitiatedShutdownBehavior"] == "terminate"
     assert "KeyName" not in template

@@ -9,6 +9,7 @@ import hashlib
 from types import ModuleType
 from typing import Any
 
+from aws.environment import environment
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 
 _MODULES: dict[str, ModuleType] = {
@@ -34,4 +35,5 @@ def is_lent(storage: dict[str, Any]) -> bool:
 
 def token(run: str, file_system: str) -> str:
     """Return the client token of a file system: 63 characters at most for FSx, 64 for EFS."""
-    return hashlib.sha256(f"{run}/{file_system}".encode()).hexdigest()[:60]
+    # Another stack of the account may have a run of the same name.
+    return hashlib.sha256(f"{environment().stack}/{run}/{file_system}".encode()).hexdigest()[:60]

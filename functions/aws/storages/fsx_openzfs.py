@@ -20,6 +20,9 @@ def create(token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> s
         "DeploymentType": storage["deploymentType"],
         "ThroughputCapacity": storage["throughputCapacityMBps"],
         "AutomaticBackupRetentionDays": 0,
+        # Should somebody's backup plan make some: roles may only delete what carries our tags.
+        "CopyTagsToBackups": True,
+        "CopyTagsToVolumes": True,
         "RootVolumeConfiguration": {
             "DataCompressionType": storage["compression"],
             "RecordSizeKiB": storage["recordSizeKiB"],
