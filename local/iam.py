@@ -4,12 +4,14 @@ moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. 
 policies (inline and managed) of the role that signed the request, with wildcards, policy variables such as
 ${aws:userid}, NotAction, NotResource and explicit denies. Every decision is kept in iam-decisions.jsonl.
 
-Lenient, and said so: where no ARN can be read from the request (EC2 launches and describes, FSx and EFS creations,
-CloudWatch) any Resource of a matching statement counts; conditions on keys that are unknown here (aws:ResourceTag/…,
-aws:RequestTag/…, aws:TagKeys, ec2:CreateAction, iam:PassedToService, …) count as met by an Allow and as not met by a
-Deny; whether an absent key is a 404 is judged as if a listing with the key as its prefix were asked for, though AWS
-may evaluate a condition on s3:prefix otherwise. Not judged: iam:PassRole, resource policies, permission boundaries,
-session policies, and calls with any key that is not a role's (the operator's).
+Judged too is what a call needs beside its own action (local/iam_dependents.py): a launch needs all that it creates,
+tags and starts from, and iam:PassRole; EFS and FSx ask EC2 in the caller's name.
+
+Lenient, and said so: where no ARN can be read from the request (descriptions, CloudWatch, AWS Backup) any Resource of a
+matching statement counts; conditions on keys that are unknown here (aws:TagKeys, tags of recovery points, …) count as
+met by an Allow and as not met by a Deny; whether an absent key is a 404 is judged as if a listing with the key as its
+prefix were asked for, though AWS may evaluate a condition on s3:prefix otherwise. Not judged: resource policies, key
+policies, permission boundaries, session policies, and calls with any key that is not a role's (the operator's).
 """
 
 import json
@@ -32,7 +34,7 @@ from moto.s3.models import s3_backends
 from moto.s3.responses import S3Response
 from moto.sts.models import sts_backends
 
-from local import faults
+from local import faults, iam_dependents
 
 PARTITION = "aws"
 SERVICE_PREFIXES = {"monitoring": "cloudwatch"}
@@ -123,7 +125,7 @@ class RoleEnforcement:
             **(context or {}),
         }
         decision = decide(_documents(caller.account, caller.role), permission, known)
-        self._keep(caller.role, permission, decision)
+        self._keep(caller, permission, decision)
         return decision == "allow"
 
     def judge(self, response: Any) -> ServiceException | None:
@@ -131,8 +133,8 @@ class RoleEnforcement:
         caller = self._caller(response)
         if caller is None or isinstance(caller, ServiceException):
             return caller
-        for permission in _permissions(response, caller):
-            if permission.action not in ALWAYS_ALLOWED and not self.allows(caller, permission):
+        for permission, context in _asked(response, caller):
+            if permission.action not in ALWAYS_ALLOWED and not self.allows(caller, permission, context):
                 return _denial(caller, permission)
         return None
 
@@ -221,14 +223,15 @@ class RoleEnforcement:
                 self._sessions[session.access_key_id] = session
         return self._sessions.get(key)
 
-    def _keep(self, role: str, permission: Permission, decision: str) -> None:
+    def _keep(self, caller: Caller, permission: Permission, decision: str) -> None:
         """One line for each different decision: a poll of a gate each second needs no thousand lines."""
-        entry = (role, permission, decision)
+        entry = (caller.role, permission, decision)
         with self._lock:
             if entry not in self._logged:
                 self._logged.add(entry)
-                line = {"role": role, "action": permission.action, "resource": permission.resource}
-                self._log.write(json.dumps({**line, "decision": decision}) + "\n")
+                line = {"role": caller.role, "userid": caller.userid, "decision": decision}
+                asked = {"action": permission.action, "resource": permission.resource}
+                self._log.write(json.dumps(line | asked) + "\n")
 
 
 class RoleCredentials:
@@ -300,7 +303,16 @@ def _conditions_hold(statement: dict, context: dict[str, str]) -> bool:
     for operator, wanted in (statement.get("Condition") or {}).items():
         name = operator.split(":")[-1].removesuffix("IfExists")
         for key, patterns in wanted.items():
+            are_tags_known = f"{key.lower().rpartition('/')[0]}/" in context
+            if name == "Null" and are_tags_known:
+                if (key.lower() not in context) != (str(patterns).lower() == "true"):
+                    return False
+                continue
             value = context.get(key.lower())
+            if value is None and are_tags_known and not operator.endswith("IfExists"):
+                if "Not" not in name:  # a tag that is not there equals nothing
+                    return False
+                continue
             if value is None or not name.startswith(("String", "Arn", "Bool")):
                 if statement["Effect"] == "Deny":
                     return False
@@ -353,8 +365,17 @@ def _parsed(text: str) -> dict:
     return json.loads(text)
 
 
+def _asked(response: Any, caller: Caller) -> list[tuple[Permission, dict[str, str]]]:
+    """Everything that a call needs, with the condition keys that only it has."""
+    action = f"{caller.service}:{response._get_action()}"
+    needed = iam_dependents.needed(action, response, _body(response), caller.account, caller.region)
+    return [(Permission(one, resource), context) for one, resource, context in needed] or [
+        (permission, {}) for permission in _permissions(response, caller)
+    ]
+
+
 def _permissions(response: Any, caller: Caller) -> list[Permission]:
-    """What a call asks for: its action on the resources that can be read from the request."""
+    """What a call asks for by itself: its action on the resources that can be read from the request."""
     name = f"{caller.service}:{response._get_action()}"
     prefix = f"arn:{PARTITION}:{caller.service}:{caller.region}:{caller.account}:"
     parameters = _body(response)
@@ -407,6 +428,8 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
             names = [f"{prefix}file-system/{each}" for each in ids if each] or [parameters.get("ResourceARN")]
         case "ec2":
             names = [f"{prefix}instance/{each}" for each in response._get_param("InstanceIds") or []]
+        case "servicequotas":
+            names = [f"{prefix}{parameters.get('ServiceCode')}/{parameters.get('QuotaCode')}"]
         case "ssm":
             names = [
                 _parameter_arn(prefix, each) for each in parameters.get("Names") or [parameters.get("Name")] if each

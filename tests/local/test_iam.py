@@ -73,6 +73,35 @@ def test_policies_are_evaluated_as_by_iam(document, action, resource, decision):
     assert decide([document], Permission(action, resource), context) == decision
 
 
+TAGGED = {"Null": {"aws:RequestTag/storage:run": "false"}}
+
+
+@pytest.mark.parametrize(
+    ("keys", "decision"),
+    [
+        ({"aws:requesttag/": "", "aws:requesttag/storage:run": "r"}, "allow"),
+        ({"aws:requesttag/": "", "aws:requesttag/other": "r"}, "implicit deny"),
+        ({}, "allow"),  # nothing is known of the tags
+    ],
+)
+def test_a_tag_that_is_known_to_be_missing_is_missed(keys, decision):
+    document = allow("ec2:RunInstances", "*", Condition=TAGGED)
+
+    assert decide([document], Permission("ec2:RunInstances", "arn:aws:ec2:r:a:instance/*"), keys) == decision
+
+
+@pytest.mark.parametrize(
+    ("stack", "decision"),
+    [("ours", "allow"), ("theirs", "implicit deny"), (None, "implicit deny")],
+)
+def test_what_carries_another_value_of_a_tag_or_none_is_not_what_a_condition_names(stack, decision):
+    condition = {"StringEquals": {"aws:ResourceTag/storage-matrix:stack": "ours"}}
+    document = allow("ec2:TerminateInstances", "*", Condition=condition)
+    tags = {"aws:resourcetag/": ""} | ({"aws:resourcetag/storage-matrix:stack": stack} if stack else {})
+
+    assert decide([document], Permission("ec2:TerminateInstances", "arn:aws:ec2:r:a:instance/i-1"), tags) == decision
+
+
 CODE = """
 import boto3, botocore
 def handler(event, context):
@@ -104,6 +133,9 @@ def function_name(cloud) -> str:
         {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::guarded/*"},
         {"Effect": "Allow", "Action": ["dynamodb:PutItem"], "Resource": "arn:aws:dynamodb:*:*:table/ledger"},
         {"Effect": "Allow", "Action": "ec2:DescribeInstances", "Resource": "*"},
+        {"Effect": "Allow", "Action": "elasticfilesystem:CreateFileSystem", "Resource": "*"},
+        {"Effect": "Allow", "Action": "ec2:RunInstances", "Resource": "*", "Condition": TAGGED},
+        {"Effect": "Allow", "Action": ["fsx:CreateFileSystem", "fsx:TagResource"], "Resource": "*"},
     ]
     key = {"AttributeName": "PK", "AttributeType": "S"}
     resources = {
@@ -163,6 +195,29 @@ def test_a_function_may_do_what_its_role_grants_and_gets_aws_error_otherwise(
     answer = call(service, operation, **parameters)
 
     assert answer.get("code") == code, answer
+
+
+LAUNCH = {"ImageId": "ami-12c6146b", "InstanceType": "m6i.large", "MinCount": 1, "MaxCount": 1}
+RUN_TAG = [{"Key": "storage:run", "Value": "r"}]
+FSX = {"FileSystemType": "OPENZFS", "SubnetIds": ["subnet-1234567890abcdef0"], "StorageCapacity": 64}
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "parameters", "missing"),
+    [
+        ("efs", "create_file_system", {"CreationToken": "t", "Tags": RUN_TAG}, "elasticfilesystem:TagResource"),
+        ("fsx", "create_file_system", FSX, "iam:CreateServiceLinkedRole"),
+        ("ec2", "run_instances", LAUNCH, "ec2:RunInstances"),
+        (
+            "ec2", "run_instances",
+            LAUNCH | {"TagSpecifications": [{"ResourceType": "instance", "Tags": RUN_TAG}]}, "ec2:CreateTags",
+        ),
+    ],
+)  # fmt: skip
+def test_a_call_needs_also_what_it_makes_aws_do_in_its_name(call, service, operation, parameters, missing):
+    answer = call(service, operation, **parameters)
+
+    assert f"is not authorized to perform: {missing} on" in answer["message"]
 
 
 def test_the_callers_name_and_the_missing_grant_are_in_the_message(call, function_name):

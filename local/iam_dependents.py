@@ -1,0 +1,185 @@
+"""What a request needs beside its own action: launches touch many resources, services act in the caller's name.
+
+After AWS's service authorization reference and the operations' own documentation, both named where it matters. Each
+permission comes with the condition keys that only it has; where the tags of a request or of a resource are known, so
+are those that are missing.
+
+The account is always new: whatever makes a service create its service-linked role needs the permission for that.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+from moto.ec2.models import ec2_backends
+from moto.efs.models import efs_backends
+from moto.fsx.models import fsx_backends
+from moto.iam.models import iam_backends
+
+# In a context these say that all tags of the request, or of the resource, are in it.
+REQUEST_TAGS_KNOWN, RESOURCE_TAGS_KNOWN = "aws:requesttag/", "aws:resourcetag/"
+PARTITION = "aws"
+SERVICE_LINKED_ROLES = {
+    "elasticfilesystem": "AWSServiceRoleForAmazonElasticFileSystem",
+    "fsx": "AWSServiceRoleForAmazonFSx",
+    "spot": "AWSServiceRoleForEC2Spot",
+}
+Needed = tuple[str, str, dict[str, str]]
+
+
+def needed(action: str, request: Any, body: dict[str, Any], account: str, region: str) -> Iterator[Needed]:
+    """Yield (action, resource, condition keys) of all that a call needs; nothing for a call that needs only itself."""
+    service, _, operation = action.partition(":")
+    match service:
+        case "ec2":
+            yield from _of_ec2(operation, request, _Place(account, region))
+        case "elasticfilesystem":
+            path = unquote(getattr(request, "path", "") or request.uri)
+            yield from _of_efs(operation, path, body, _Place(account, region))
+        case "fsx":
+            yield from _of_fsx(operation, body, _Place(account, region))
+
+
+class _Place:
+    """An account and region, their ARNs, and the tags of what is in them."""
+
+    def __init__(self, account: str, region: str) -> None:
+        self.account, self.region = account, region
+        self.ec2, self.efs = ec2_backends[account][region], efs_backends[account][region]
+        self.fsx = fsx_backends[account][region]
+
+    def arn(self, service: str, name: str) -> str:
+        # Images and snapshots may belong to others, so their ARNs name no account.
+        account = "" if name.partition("/")[0] in ("image", "snapshot") else self.account
+        return f"arn:{PARTITION}:{service}:{self.region}:{account}:{name}"
+
+    def tags_of_ec2(self, resource: str) -> dict[str, str]:
+        return _context(RESOURCE_TAGS_KNOWN, self.ec2.tags.get(resource, {}))
+
+    def tags_of_efs(self, file_system: str) -> dict[str, str]:
+        return _context(RESOURCE_TAGS_KNOWN, self.efs.tagging_service.get_tag_dict_for_resource(file_system))
+
+    def tags_of_fsx(self, name: str) -> dict[str, str]:
+        return _context(RESOURCE_TAGS_KNOWN, self.fsx.tagger.get_tag_dict_for_resource(self.arn("fsx", name)))
+
+    def service_linked_role(self, service: str) -> Needed:
+        name = f"{service}.amazonaws.com"
+        role = f"role/aws-service-role/{name}/{SERVICE_LINKED_ROLES[service]}"
+        arn = f"arn:{PARTITION}:iam::{self.account}:{role}"
+        return "iam:CreateServiceLinkedRole", arn, {"iam:awsservicename": name}
+
+
+def _of_ec2(operation: str, request: Any, place: _Place) -> Iterator[Needed]:
+    singular = {"DeleteVolume": "Volume", "DeleteSnapshot": "Snapshot", "DeregisterImage": "Image"}
+    match operation:
+        case "RunInstances":
+            yield from _launch(request, place)
+        case "CreateImage":
+            instance = request._get_param("InstanceId")
+            yield "ec2:CreateImage", place.arn("ec2", f"instance/{instance}"), place.tags_of_ec2(instance)
+            yield from _made("CreateImage", ["image", "snapshot"], request, place)
+        case "TerminateInstances":
+            for instance in request._get_param("InstanceIds") or []:
+                yield f"ec2:{operation}", place.arn("ec2", f"instance/{instance}"), place.tags_of_ec2(instance)
+        case "DeleteVolume" | "DeleteSnapshot" | "DeregisterImage":
+            kind = singular[operation]
+            name = request._get_param(f"{kind}Id")
+            yield f"ec2:{operation}", place.arn("ec2", f"{kind.lower()}/{name}"), place.tags_of_ec2(name)
+
+
+def _launch(request: Any, place: _Place) -> Iterator[Needed]:
+    """A launch creates tagged resources out of others, and gives the instances their role."""
+    made = ["instance", "volume", "network-interface"]
+    is_spot = (request._get_param("InstanceMarketOptions") or {}).get("MarketType") == "spot"
+    if is_spot:
+        made.append("spot-instances-request")
+        yield place.service_linked_role("spot")
+    yield from _made("RunInstances", made, request, place)
+    used = [f"image/{request._get_param('ImageId')}", f"subnet/{request._get_param('SubnetId')}"]
+    mapped = request._get_param("BlockDeviceMappings") or []
+    used += [f"snapshot/{one['Ebs']['SnapshotId']}" for one in mapped if one.get("Ebs", {}).get("SnapshotId")]
+    if wanted := request._get_param("LaunchTemplate"):
+        template = place.ec2._get_template_from_args(wanted)
+        used += [f"launch-template/{template.template.id}"]
+        used += [f"security-group/{group}" for group in template.data.get("SecurityGroupIds", [])]
+        for role in _roles(place.account, template.data.get("IamInstanceProfile", {}).get("Arn")):
+            yield "iam:PassRole", role, {"iam:passedtoservice": "ec2.amazonaws.com"}
+    for part in used:
+        yield "ec2:RunInstances", place.arn("ec2", part), place.tags_of_ec2(part.partition("/")[2])
+
+
+def _made(operation: str, kinds: list[str], request: Any, place: _Place) -> Iterator[Needed]:
+    """What a call makes, and the right to tag each kind of it that is tagged in the same call."""
+    tagged = {one["ResourceType"]: one["Tags"] for one in request._get_param("TagSpecifications") or []}
+    for kind in kinds:
+        tags = _request_tags(tagged.get(kind))
+        yield f"ec2:{operation}", place.arn("ec2", f"{kind}/*"), tags
+        if kind in tagged:
+            yield "ec2:CreateTags", place.arn("ec2", f"{kind}/*"), {"ec2:createaction": operation, **tags}
+
+
+def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
+    """What EFS asks EC2 in the caller's name stands in the documentation of each operation."""
+    action, last = f"elasticfilesystem:{operation}", path.rstrip("/").rpartition("/")[2]
+    tags, creating = _request_tags(body.get("Tags")), {"elasticfilesystem:createaction": operation}
+    match operation:
+        case "CreateFileSystem":
+            yield action, "*", {"elasticfilesystem:encrypted": str(bool(body.get("Encrypted"))).lower(), **tags}
+            yield "elasticfilesystem:TagResource", place.arn("elasticfilesystem", "file-system/*"), creating | tags
+        case "CreateMountTarget":
+            yield _on_efs(action, body.get("FileSystemId", ""), place)
+            # With the first mount target, not with the file system (EFS guide, service-linked roles).
+            yield place.service_linked_role("elasticfilesystem")
+            yield "ec2:DescribeSubnets", "*", {}
+            yield "ec2:DescribeNetworkInterfaces", "*", {}
+            parts = ["network-interface/*", f"subnet/{body.get('SubnetId')}"]
+            for part in [*parts, *(f"security-group/{group}" for group in body.get("SecurityGroups", []))]:
+                yield "ec2:CreateNetworkInterface", place.arn("ec2", part), {}
+        case "DeleteMountTarget":
+            target = place.efs.mount_targets_by_id.get(last)
+            yield _on_efs(action, target.file_system_id if target else "", place)
+            yield "ec2:DeleteNetworkInterface", place.arn("ec2", "network-interface/*"), {}
+        case "DeleteFileSystem":
+            yield _on_efs(action, last, place)
+        case "PutFileSystemPolicy":
+            yield _on_efs(action, path.split("/")[-2], place)
+
+
+def _on_efs(action: str, file_system: str, place: _Place) -> Needed:
+    return action, place.arn("elasticfilesystem", f"file-system/{file_system}"), place.tags_of_efs(file_system)
+
+
+def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
+    via_fsx = {"aws:calledvia": "fsx.amazonaws.com"}
+    match operation:
+        case "CreateFileSystem":
+            for action in ("fsx:CreateFileSystem", "fsx:TagResource"):
+                yield action, place.arn("fsx", "file-system/*"), _request_tags(body.get("Tags"))
+            yield place.service_linked_role("fsx")
+            # The rest after AWS's policy AmazonFSxFullAccess, Sids DescribeEC2VpcResources and CreateTags.
+            yield "ec2:GetSecurityGroupsForVpc", place.arn("ec2", "vpc/*"), via_fsx
+            for kind in ("SecurityGroups", "Subnets", "Vpcs", "RouteTables"):
+                yield f"ec2:Describe{kind}", "*", via_fsx
+            # Of a Multi-AZ file system: FSx changes only tables with its tag.
+            for table in body.get("OpenZFSConfiguration", {}).get("RouteTableIds", []):
+                tag = _request_tags([{"Key": "AmazonFSx", "Value": "ManagedByAmazonFSx"}])
+                yield "ec2:CreateTags", place.arn("ec2", f"route-table/{table}"), via_fsx | tag
+        case "DeleteFileSystem":
+            name = f"file-system/{body.get('FileSystemId')}"
+            yield "fsx:DeleteFileSystem", place.arn("fsx", name), place.tags_of_fsx(name)
+        case "DeleteBackup":
+            name = f"backup/{body.get('BackupId')}"
+            yield "fsx:DeleteBackup", place.arn("fsx", name), place.tags_of_fsx(name)
+
+
+def _roles(account: str, profile_arn: str | None) -> list[str]:
+    profiles = iam_backends[account][PARTITION].instance_profiles.values()
+    return [role.arn for profile in profiles if profile.arn == profile_arn for role in profile.roles]
+
+
+def _request_tags(tags: list[dict[str, str]] | None) -> dict[str, str]:
+    return _context(REQUEST_TAGS_KNOWN, {one["Key"]: one.get("Value", "") for one in tags or []})
+
+
+def _context(prefix: str, tags: dict[str, str]) -> dict[str, str]:
+    return {prefix: ""} | {f"{prefix}{key}".lower(): value for key, value in tags.items()}
