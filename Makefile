@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test faults check lint types format schema predictions published graph lock bench vm clean
+.PHONY: help install demo test faults check lint types format schema predictions published privilege graph lock bench vm clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ predictions: install  ## Write docs/predictions.md from the published figures
 
 published: install  ## Write docs/published.md: which matrix measures each published row again
 	@$(BIN)/python -m matrix.published_rows events > docs/published.md
+
+privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
+	@$(BIN)/python tests/statemachine/privilege_table.py
 
 graph: install  ## Draw the state machine into the README, from its definition
 	@$(BIN)/python statemachine/draw.py

