@@ -48,6 +48,9 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     ),
     "stopped": matrix(storage=[EFS | {"name": "efs"}], workload=[BUILD | {"build": "sleep 30"}]),
     "objects": matrix(storage=[{"type": "s3", "name": "s3"}], workload=[READ], fleet=[ONE]),
+    "served": matrix(
+        storage=[{"type": "file-server", "name": "server", "instanceType": "m6i.large"}], workload=[READ], fleet=[ONE]
+    ),
     "baked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
     "unbaked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
 }
