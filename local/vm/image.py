@@ -28,7 +28,7 @@ MODULES = (
 )
 LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg", "nfsv4", "xfs", "raid0")
 # A mirror that does not answer is retried by apt for many minutes.
-BUILD_TIMEOUT_S = 480
+BUILD_TIMEOUT_S = 300
 # Only these services of AWS are spoken to from an instance; the descriptions of all others are 80 MB.
 CLIENTS = ("s3", "sts", "sso", "sso-oidc")
 # Nothing of these is needed in a machine that lives for a minute, and each costs a second of emulated boot.
