@@ -29,7 +29,7 @@ WORDS = {
     "denied": r"AccessDenied|UnauthorizedOperation|not authorized|may not read it",
     "internal error": r"InternalError|InternalServerError|InternalFailure|ServiceException|internal error",
     "lost answer": r"Connection was closed|ConnectionClosed|ServiceException",
-    "crash": r"Runtime\.ExitError|signal: 9|InstanceDied",
+    "crash": r"Runtime\.ExitError|signal: 9|InstanceDied|is terminated",
     "stopped": r"Stopped",
 }
 
