@@ -12,6 +12,7 @@ import launch_fleet
 import plan_matrix
 import populate_cache
 from aws import fleets, plans
+from aws.storages import file_server
 from matrix.jobs import USER_DATA_MAX_BYTES, user_data
 from matrix.problems import InvalidMatrix
 
@@ -47,6 +48,9 @@ def scripts(stack, monkeypatch):
     # Nothing is mounted here, and scenarios that emulate their storages are for local runs only.
     monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/storage")
     monkeypatch.setenv("ENVIRONMENT", "local")
+    # Nor does a file server tell where it listens.
+    address = {"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}
+    monkeypatch.setattr(file_server, "_said", lambda _, name: address if name == "address.json" else None)
     return given
 
 
