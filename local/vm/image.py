@@ -123,7 +123,10 @@ def _prepare_script() -> bytes:
 
 def _build(folder: Path) -> None:
     root = folder / "root"
-    _run(["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root)])
+    # It mounts /proc, /sys and /dev below the folder. Where it is killed they must not stay, or who removes the folder
+    # removes what is in them. In a namespace of its own they end with it.
+    bootstrap = ["unshare", "--mount", "mmdebstrap"]
+    _run([*bootstrap, "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root)])
     _add_kernel(folder, root)
     _configure(root)
     _slim(root)
