@@ -60,9 +60,10 @@ class Ended:
     system_s: float
 
     def tail(self) -> str:
-        """The last lines that it wrote, errors before output."""
+        """The last lines that it wrote, errors before output; of a traceback only the error (the log has all of it)."""
         said = read_tail(self.stderr).strip() or read_tail(self.stdout).strip()
-        return " | ".join(line.strip() for line in said.splitlines()[-6:] if line.strip())
+        lines = [line.strip() for line in said.splitlines()[-6:] if line.strip()]
+        return " | ".join(lines[-1:] if any(line.startswith('File "') for line in lines) else lines)
 
 
 class Armed:

@@ -421,6 +421,22 @@ def test_programs_may_open_as_many_files_as_a_job_of_1024_threads_needs(hard, al
     assert int(said.stdout) == allowed
 
 
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("import sys; sys.exit('one\\ntwo')", "one | two"),
+        ("def a(): raise ConnectionError('the server has gone')\na()", "ConnectionError: the server has gone"),
+    ],
+    ids=["words", "traceback"],
+)
+def test_a_program_that_failed_is_told_by_its_words_or_its_error_and_not_by_where_it_was(tmp_path, program, said):
+    out, err = tmp_path / "out", tmp_path / "err"
+    with out.open("w") as stdout, err.open("w") as stderr:
+        subprocess.run([sys.executable, "-c", program], stdout=stdout, stderr=stderr, check=False)
+
+    assert processes.Ended([], 1, out, err, 0.0, 0.0).tail() == said
+
+
 def test_the_clock_offset_is_what_chrony_says():
     line = (
         "A9FEA97B,169.254.169.123,4,1763683200.1,0.000012345,-0.000001,0.000020,-1.2,0.1,0.2,0.0003,0.0002,16.1,Normal"

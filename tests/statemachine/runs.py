@@ -119,6 +119,11 @@ class Run:
         )
         return json.loads(found["Body"].read())
 
+    def keys(self, prefix: str) -> list[str]:
+        """Of the bucket's first thousand keys below a prefix."""
+        found = self.cloud.client("s3").list_objects_v2(Bucket=self.cloud.output("BucketName"), Prefix=prefix)
+        return [one["Key"] for one in found.get("Contents", [])]
+
     def summary(self) -> dict[str, Any]:
         """Its summary."""
         return self.document("summary.json")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from runs import Cloud, matrix, start_cloud
+from runs import Cloud, matrix, start_cloud, until
 
 READ = {"type": "read", "access": "random", "records": 400, "recordsPerRequest": [1, 100], "threads": 2}
 
@@ -43,3 +43,30 @@ def test_nobody_was_refused(folder, run):
     decisions = [json.loads(line) for line in (folder / "iam-decisions.jsonl").read_text().splitlines()]
 
     assert [one for one in decisions if one["decision"] != "allow" and "servers/" in one["resource"]] == []
+
+
+def test_a_server_that_is_terminated_fails_the_cell_that_reads_and_the_next_before_it_is_launched(run):
+    def end_the_server(run):
+        cell = f"runs/{run.name}/cells/file-server-m6i-large.a.m6i.large-x1/"
+        until(lambda: any(key.endswith("/samples.json") for key in run.keys(cell)), "the first sample")
+        [server] = [
+            row["id"] for key, row in run.rows().items() if key.startswith("RESOURCE#") and row["kind"] == "file-server"
+        ]
+        run.cloud.client("ec2").terminate_instances(InstanceIds=[server])
+
+    document = matrix(
+        storage=[{"type": "file-server", "instanceType": "m6i.large"}],
+        workload=[READ | {"name": "a"}, READ | {"name": "b"}],
+        repetitions=100,
+    )
+
+    ended = run.cloud.run("server-ends", document, end_the_server)
+
+    reading, next_one = ended.summary()["cells"]
+    assert (reading["state"], next_one["state"]) == ("failed", "failed")
+    assert "the file server 127.0.0.1:" in reading["error"]["message"]
+    assert "has its instance ended?" in reading["error"]["message"]
+    assert next_one["error"]["name"] == "FileSystemFailed"
+    assert "is terminated" in next_one["error"]["message"]
+    assert not any(one["cell"] == next_one["id"] for one in ended.summary()["receipt"]["resources"])
+    assert ended.left_behind() == {}
