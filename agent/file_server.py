@@ -59,13 +59,14 @@ class FileServer(socketserver.ThreadingTCPServer):
     """Serves a folder at an address to those who have the token; port 0 takes any that is free."""
 
     allow_reuse_address = True
-    daemon_threads = True
+    daemon_threads = False  # server_close waits for those
     request_queue_size = 1_024
 
     def __init__(self, root: Path, host: str, port: int, token: str) -> None:
         """Open folder and port."""
         self.root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._token = token.encode()
+        self._connections: set[socket.socket] = set()
         super().__init__((host, port), _Reader)
 
     @property
@@ -80,6 +81,7 @@ class FileServer(socketserver.ThreadingTCPServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Give the connection a thread, or the reason why not."""
         if threading.active_count() <= MOST_CONNECTIONS:
+            self._connections.add(request)
             super().process_request(request, client_address)
             return
         why = f"the server has {MOST_CONNECTIONS} connections already".encode()
@@ -87,8 +89,19 @@ class FileServer(socketserver.ThreadingTCPServer):
             request.send(ANSWER.pack(REFUSED, len(why)) + why, socket.MSG_DONTWAIT)
         self.shutdown_request(request)
 
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
     def server_close(self) -> None:
-        """Let go of port and folder."""
+        """End the connections, then let go of port and folder.
+
+        In this order: a thread that still answers would look below whatever gets the folder's descriptor next.
+        """
+        for connection in list(self._connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         super().server_close()
         os.close(self.root)
 

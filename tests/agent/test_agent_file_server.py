@@ -258,6 +258,33 @@ def test_a_file_that_becomes_shorter_while_it_is_sent_ends_the_connection_and_is
         get(client, "big", MIB, [0])
 
 
+def test_a_server_that_closes_answers_nobody_from_a_folder_it_has_let_go_of(root):
+    ended, connections = [], threading.Barrier(5)
+
+    def read_on(connection):
+        get(connection, "run/file", 10, [0])
+        connections.wait(20)
+        try:
+            while True:
+                assert get(connection, "run/file", 10, [0]) == b"0123456789"
+        except (ServerLost, Refused) as err:
+            ended.append(err)
+
+    with FileServer(root, "127.0.0.1", 0, TOKEN) as server:
+        threading.Thread(target=server.serve_forever, args=(PAUSE_S,), daemon=True).start()
+        readers = [
+            threading.Thread(target=read_on, args=(Connection("127.0.0.1", server.port, TOKEN),)) for _ in range(4)
+        ]
+        for reader in readers:
+            reader.start()
+        connections.wait(20)
+        server.shutdown()
+    for reader in readers:
+        reader.join(20)
+
+    assert [type(err) for err in ended] == [ServerLost] * 4
+
+
 def test_one_connection_more_than_the_server_has_is_told_why(server, client, monkeypatch):
     assert get(client, "run/file", 1, [0]) == b"0"
     monkeypatch.setattr(file_server, "MOST_CONNECTIONS", threading.active_count() - 1)
