@@ -91,58 +91,29 @@ def measuring_job(
     }
 
 
-def populating_job(
-    *, run: str, file_system: str, cell: dict[str, Any], mount: dict[str, Any], bucket: str, environment: str,
-    now: float,
-) -> dict[str, Any]:  # fmt: skip
-    """Return the job of the one instance that fills the cache which the workload of `cell` reads."""
-    return _job(
-        run=run,
-        cell=cell,
-        mount=mount,
-        bucket=bucket,
-        environment=environment,
-        now=now,
-        prefix=Board.of_cache(run, file_system).prefix,
-    ) | {
-        "kind": "populate",
-        "instances": 1,
-        "barrier": None,
-        "points": cell["points"][:1],
-        "steps": [],
-    }
+# An instance that works by itself, of which nothing is measured.
+ALONE: dict[str, Any] = {"instances": 1, "barrier": None, "points": [], "steps": []}
 
 
-def baking_job(
-    *, run: str, cell: dict[str, Any], mount: dict[str, Any], bucket: str, environment: str, now: float,
-    recipe: dict[str, Any],
-) -> dict[str, Any]:  # fmt: skip
+def populating_job(*, run: str, file_system: str, cell: dict[str, Any], **common: Any) -> dict[str, Any]:
+    """Return the job of the one instance that fills the cache which the workload of `cell` reads.
+
+    `common`, here and below, is what every job is made from: mount, bucket, environment, now.
+    """
+    job = _job(run=run, cell=cell, prefix=Board.of_cache(run, file_system).prefix, **common)
+    return job | ALONE | {"kind": "populate", "points": cell["points"][:1]}
+
+
+def baking_job(*, run: str, cell: dict[str, Any], recipe: dict[str, Any], **common: Any) -> dict[str, Any]:
     """Return the job of the one instance from which a machine image is made: install what the recipe says."""
-    return _job(
-        run=run,
-        cell=cell,
-        mount=mount,
-        bucket=bucket,
-        environment=environment,
-        now=now,
-        prefix=Board.of_image(run, cell["id"]).prefix,
-    ) | {"kind": "bake", "instances": 1, "barrier": None, "points": [], "steps": [], "provisions": recipe}
+    job = _job(run=run, cell=cell, prefix=Board.of_image(run, cell["id"]).prefix, **common)
+    return job | ALONE | {"kind": "bake", "provisions": recipe}
 
 
-def serving_job(
-    *, run: str, file_system: str, cell: dict[str, Any], mount: dict[str, Any], bucket: str, environment: str,
-    now: float,
-) -> dict[str, Any]:  # fmt: skip
+def serving_job(*, run: str, file_system: str, cell: dict[str, Any], **common: Any) -> dict[str, Any]:
     """Return the job of the instance that serves its storage to the fleets of a file system."""
-    return _job(
-        run=run,
-        cell=cell,
-        mount=mount,
-        bucket=bucket,
-        environment=environment,
-        now=now,
-        prefix=Board.of_server(run, file_system).prefix,
-    ) | {"kind": "serve", "instances": 1, "barrier": None, "points": [], "steps": [], "provisions": {}}
+    job = _job(run=run, cell=cell, prefix=Board.of_server(run, file_system).prefix, **common)
+    return job | ALONE | {"kind": "serve", "provisions": {}}
 
 
 def _job(
