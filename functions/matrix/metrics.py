@@ -61,3 +61,29 @@ PRIMARY: dict[str, str] = {
     "yocto": "duration_s",
     "instance-throughput": "mb_per_s",
 }
+
+_LATENCY = ("p50_us", "p90_us", "p99_us")
+# What each type of workload yields beside its duration_s; some only with a certain tool or direction.
+YIELDS: dict[str, frozenset[str]] = {
+    "touch": frozenset({"files_per_s", "create_lat_p50_us", "create_lat_p99_us"}),
+    "dd": frozenset(
+        {"mb_per_s", "mib_per_s", "slowest_dd_s", "slowest_dd_mb_per_s", *(f"write_lat_{one}" for one in _LATENCY)}
+    ),
+    "fio": frozenset(
+        {"iops", "mb_per_s"}.union(
+            *({f"{d}_iops", f"{d}_mib_per_s", *(f"{d}_lat_{one}" for one in _LATENCY)} for d in ("read", "write"))
+        )
+    ),
+    "read": frozenset(
+        {"mb_per_s", "mib_per_s", "records_per_s", "requests_per_s", *(f"read_lat_{one}" for one in _LATENCY)}
+    ),
+    "build": frozenset({"build_cpu_s"}),
+    "transfer": frozenset({"mb_per_s", "files_per_s"}),
+    "yocto": frozenset(),
+    "instance-throughput": frozenset(
+        {
+            *("mb_per_s", "burst_mb_per_s", "baseline_mb_per_s", "burst_s", "cpu_steal_s"),
+            *("bw_in_allowance_exceeded", "bw_out_allowance_exceeded"),
+        }
+    ),
+}

@@ -12,7 +12,7 @@ from matrix.emulation import emulation_problems
 from matrix.expansion import Combination, Expansion, fingerprint
 from matrix.fleets import FleetAxis
 from matrix.inputs import Matrix
-from matrix.metrics import METRICS
+from matrix.metrics import METRICS, YIELDS
 from matrix.pace import Work, poll_interval_s, turns_of
 from matrix.parts import Part, Rule, check
 from matrix.problems import Path, Problem, Problems, path_text, shorten
@@ -35,7 +35,6 @@ MOST_STEPS = 200_000
 USABLE_SHARE = 0.95
 # fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (measuring.md).
 LEAST_FIO_S = 1.0
-READ_RATES = {"mb_per_s", "mib_per_s", "records_per_s", "requests_per_s"}
 
 _AXES: dict[str, tuple[dict[str, Any], dict[str, tuple[Rule, ...]]]] = {
     "storage": (storages.MODELS, storages.RULES),
@@ -88,26 +87,18 @@ def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> 
     elif isinstance(metric, str):
         given_types = [given.get("type") for _, given in _elements(document, "workload") if isinstance(given, dict)]
         kinds = {kind for kind in given_types if isinstance(kind, str)}
-        if kinds and not any(yields(kind, metric) for kind in kinds):
+        if kinds and not any(metric == "duration_s" or metric in YIELDS.get(kind, ()) for kind in kinds):
             rule = f"no workload of the matrix yields it ({', '.join(sorted(kinds))})"
             yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
     if ("atMost" in objective) == ("atLeast" in objective):
         rule = "needs either atMost or atLeast, and not both"
         yield Problem("objective", shorten(objective), rule, "write atMost for a duration, atLeast for a rate")
-
-
-def yields(workload_type: str, metric: str) -> bool:
-    """Return whether a type of workload yields a metric."""
-    if metric == "duration_s":
-        return True
-    return {
-        "touch": metric == "files_per_s" or metric.startswith("create_lat"),
-        "dd": metric in {"mb_per_s", "mib_per_s"},
-        "read": metric in READ_RATES or metric.startswith("read_lat"),
-        "fio": metric not in {"files_per_s", "records_per_s", "requests_per_s"} and not metric.startswith("create_lat"),
-        "instance-throughput": metric in {"mb_per_s", "burst_mb_per_s", "baseline_mb_per_s", "burst_s"},
-        "transfer": metric in {"mb_per_s", "files_per_s"},
-    }.get(workload_type, False)
+    elif isinstance(metric, str) and metric in METRICS:
+        given, meant = ("atMost", "atLeast") if "atMost" in objective else ("atLeast", "atMost")
+        if METRICS[metric].higher_is_better == (given == "atMost"):
+            better = "higher" if METRICS[metric].higher_is_better else "lower"
+            rule = f"{metric} is better the {better} it is, so the worst storage would reach this"
+            yield Problem(f"objective.{given}", shorten(objective[given]), rule, f"write {meant}")
 
 
 def problems_of(matrix: Matrix) -> Problems:

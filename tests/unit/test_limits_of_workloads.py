@@ -3,6 +3,8 @@
 import pytest
 from matrices import BUILD, DD, EBS, EFS, FIO, FSX, READ, THROUGHPUT, TOUCH, TRANSFER, YOCTO, matrix, problems_of
 
+from matrix import workloads
+from matrix.metrics import METRICS, PRIMARY, YIELDS
 from matrix.planning import plan
 from matrix.workloads import TransferWorkload
 
@@ -300,6 +302,19 @@ def test_an_objective_may_be_a_rate_of_reads():
 
     assert problems_of(workload=[READ], objective=objective) == {}
     assert list(problems_of(workload=[FIO], objective=objective)) == ["objective.metric"]
+
+
+def test_an_objective_that_no_workload_of_the_matrix_can_reach_is_refused_before_it_is_paid_for():
+    objective = {"metric": "burst_mb_per_s", "atLeast": 100}
+
+    assert problems_of(workload=[{"type": "instance-throughput"}], objective=objective) == {}
+    assert list(problems_of(workload=[FIO], objective=objective)) == ["objective.metric"]
+
+
+def test_every_metric_is_one_that_some_workload_yields_and_the_other_way_round():
+    assert set(YIELDS) == set(PRIMARY) == set(workloads.MODELS)
+    assert {"duration_s"}.union(*YIELDS.values()) == set(METRICS)
+    assert all(metric in {"duration_s", *YIELDS[kind]} for kind, metric in PRIMARY.items())
 
 
 def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_published():

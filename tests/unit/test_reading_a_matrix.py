@@ -98,6 +98,8 @@ def test_a_wrong_value_hides_neither_the_limits_beside_it_nor_those_of_the_whole
         ({"objective": {"metric": "speed", "atMost": 1}}, "objective.metric"),
         ({"objective": {"metric": "iops", "atLeast": 1}}, "objective.metric"),
         ({"objective": {"metric": "files_per_s"}}, "objective"),
+        ({"objective": {"metric": "files_per_s", "atMost": 1}}, "objective.atMost"),
+        ({"objective": {"metric": "duration_s", "atLeast": 1}}, "objective.atLeast"),
         ({"objective": {"metric": "files_per_s", "atMost": 1, "atLeast": 1}}, "objective"),
         ({"objective": {"metric": "files_per_s", "atLeast": 1, "percentile": 101}}, "objective.percentile"),
         ({"exclude": [{"storage": {"type": "efs"}}]}, "exclude[0]"),
