@@ -92,7 +92,7 @@ def _resolve(loc: tuple[int | str, ...], document: Any) -> tuple[Path, Any]:
 
     Locations also hold the tag of a union (`efs`), the branches of one (`list[…]`, `int`) and a 0 where a sweep's
     single value was wrapped into a list; a step that leads nowhere in the document is one of those, unless it is the
-    last: a key that is missing.
+    last: a key that is missing, which may be called as a tag is (`build` of a build).
     """
     path: list[str | int] = []
     here = document
@@ -107,7 +107,7 @@ def _resolve(loc: tuple[int | str, ...], document: Any) -> tuple[Path, Any]:
         if isinstance(here, dict) and step in here:
             path.append(step)
             here = here[step]
-        elif isinstance(here, dict) and i == len(loc) - 1 and step not in _TAGS:
+        elif isinstance(here, dict) and i == len(loc) - 1 and (step not in _TAGS or loc[i - 1] in _TAGS):
             path.append(step)
             here = MISSING
     return tuple(path), here

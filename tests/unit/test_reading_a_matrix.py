@@ -106,6 +106,8 @@ def test_a_wrong_value_hides_neither_the_limits_beside_it_nor_those_of_the_whole
         ({"exclude": [{"workload": {"threads": 4}}]}, "exclude[0]"),
         ({"exclude": [{}]}, "exclude"),
         ({"include": [{"storage": EBS, "fleet": FLEET}]}, "include[0].workload"),
+        ({"workload": [{"type": "build"}]}, "workload[0].build"),
+        ({"include": [{"storage": EBS, "workload": {"type": "build"}, "fleet": FLEET}]}, "include[0].workload.build"),
         ({"include": [{"storage": EBS, "workload": TOUCH, "fleet": FLEET}]}, "include[0]"),
         ({"storage": [EBS, EBS]}, "storage[1]"),
         ({"workload": [TOUCH, TOUCH]}, "workload[1]"),
