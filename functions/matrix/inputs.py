@@ -13,6 +13,8 @@ from matrix.workloads import Workload
 
 MOST_ENTRIES = 1_000
 MOST_SEED = 2**32 - 1
+# The execution of a run and the data of its buckets are kept for a day more (run.asl.json, DataBucket).
+MOST_HOURS = 720
 
 
 class Objective(InputModel):
@@ -89,7 +91,7 @@ class Matrix(InputModel):
     """Local runs only: play the storages as provisioned, so that the analysis must find what is known. Never on AWS."""
     objective: Objective | None = None
     """What the result must reach."""
-    deadline_hours: Annotated[int | float | None, Field(gt=0, le=720, examples=[12])] = None
+    deadline_hours: Annotated[int | float | None, Field(gt=0, le=MOST_HOURS, examples=[12])] = None
     """Hours after which the run ends and all is deleted; unless given, computed from the cells' deadlines."""
     owner: Annotated[
         str | None,

@@ -13,7 +13,7 @@ from matrix import images, needed_tools
 from matrix.emulation import marked, marked_slug, truth
 from matrix.expansion import Combination, expand, fingerprint
 from matrix.images import Image, PlannedImage
-from matrix.inputs import Matrix
+from matrix.inputs import MOST_HOURS, Matrix
 from matrix.naming import cell_id, unique_slugs
 from matrix.pace import (
     GATE_MARGIN_S,
@@ -407,7 +407,10 @@ def _guessed(amount: float) -> Amount:
 
 
 def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[PlannedCell]) -> int:
-    """Return the seconds after which the run is ended: as the matrix says, or when every cell's deadline is past."""
+    """Return the seconds after which the run is ended: as the matrix says, or when every cell's deadline is past.
+
+    Never later than a matrix may say: what AWS itself ends a run and its data by lies beyond.
+    """
     if matrix.deadline_hours is not None:
         return math.ceil(matrix.deadline_hours * 3600)
     deadline_of = {cell.id: cell.deadline_s for cell in cells}
@@ -418,7 +421,8 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
         most_s = CREATE_AND_DELETE_MOST_S[storage.type] + 900 + WORK_FACTOR * filling_s
         durations_s.append(most_s + sum(deadline_of[cell.id] for cell in group))
     baking_s = images.BAKE_S.high if matrix.image and matrix.image.bake and durations_s else 0.0
-    return math.ceil(makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S)
+    needed_s = makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S
+    return math.ceil(min(needed_s, MOST_HOURS * 3600))
 
 
 def spot_types(matrix: Matrix) -> list[str]:

@@ -87,6 +87,16 @@ def test_every_expression_is_jsonata(name):
         jsonata.Jsonata(expression)
 
 
+def test_nothing_of_aws_ends_a_run_before_the_latest_deadline_that_a_matrix_may_have():
+    most_hours = importlib.import_module("matrix.inputs").MOST_HOURS
+    rules = TEMPLATE["Resources"]["DataBucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
+    [kept_days] = [rule["ExpirationInDays"] for rule in rules if "ExpirationInDays" in rule]
+
+    # A time-out runs no Catch: its results would never be analysed. A day is for the clean-up and the analysis.
+    assert DEFINITION["TimeoutSeconds"] >= (most_hours + 24) * 3600
+    assert kept_days * 24 > most_hours
+
+
 def test_no_two_states_have_the_same_name():
     assert sum(len(machine["States"]) for machine in MACHINES.values()) == len(STATES)
 

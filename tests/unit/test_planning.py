@@ -183,6 +183,15 @@ def test_the_run_ends_when_the_matrix_says():
     assert "deadlineHours" in [warning["path"] for warning in warnings]
 
 
+def test_a_run_that_could_take_months_is_given_up_after_the_days_that_a_matrix_may_say():
+    workload = BUILD | {"expectedSeconds": 86_000}
+
+    planned = plan(matrix(storage=[EFS], workload=[workload], fleet=[FLEET | {"count": [1, 2, 4]}], repetitions=9))
+
+    assert planned.deadline_s == 720 * 3600
+    assert planned.expected_s < planned.deadline_s
+
+
 def test_a_matrix_that_was_built_past_the_checks_is_refused_too():
     bad = Matrix.model_validate(document(storage=[EBS | {"sizeGiB": 10, "iops": 20000}]))
 
