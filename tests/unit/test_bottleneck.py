@@ -226,6 +226,13 @@ def test_busy_processors_bind_where_the_storage_does_not():
     assert found(measured(cell(), both))["name"] == "volume IOPS"
 
 
+def test_nobody_is_told_to_buy_larger_instances_for_what_one_machine_computes_in_place_of_all():
+    busy = measured(cell(), {"cpu_s": 1.9, "steal_s": 0.0})
+
+    assert "instance type" in found(busy)["next"]
+    assert found(busy, "local-vm")["next"] == "run it on AWS: here all instances share one machine"
+
+
 def test_workers_that_wait_are_told_from_a_ceiling():
     use = {"iops": 398.0, "workers": 4, "metrics": {"write_lat_p50_us": 10_000.0}, "disk_write_operations": 398.0}
 

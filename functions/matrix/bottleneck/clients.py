@@ -20,6 +20,7 @@ ALLOWANCES = {
     "pps": "packets per second",
     "conntrack": "tracked connections",
 }
+LARGER_PROCESSORS = "take an instance type with more or faster processors, or a tool that computes less"
 LARGER_NETWORK = "take an instance type with more network, or spread the work over more instances"
 LARGER_EBS = "take an instance type with more EBS bandwidth and IOPS"
 
@@ -59,7 +60,7 @@ def _processors(evidence: Evidence) -> Iterator[Ceiling]:
             words[point] += f", {100 * stolen:.0f} % taken by the host"
     if shares:
         top = max(shares, key=lambda point: shares[point])
-        advice = "take an instance type with more or faster processors, or a tool that computes less"
+        advice = LARGER_PROCESSORS if evidence.is_on_aws else "run it on AWS: here all instances share one machine"
         yield Ceiling("client CPU", shares, words[top] + evidence.at(top), advice)
 
 
