@@ -89,9 +89,10 @@ def from_cloud_document(cloud: dict[str, Any]) -> Deployment:
 def _read_cloud_file() -> dict[str, Any] | None:
     try:
         cloud: dict[str, Any] = json.loads(cloud_file().read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
+        is_whole = cloud.keys() >= {"pid", "region", "endpoint"}
+    except (FileNotFoundError, ValueError, AttributeError):
         return None
-    return cloud if _is_alive(int(cloud["pid"])) else None
+    return cloud if is_whole and _is_alive(int(cloud["pid"])) else None
 
 
 def _is_alive(pid: int) -> bool:

@@ -39,6 +39,10 @@ class UnknownRun(CommandError):
     """No run has this name."""
 
 
+class UnreadableRun(CommandError):
+    """A file that is kept of a run is damaged."""
+
+
 class CloudDidNotStart(CommandError):
     """The local cloud ended before it was ready."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cli import terminal
+from cli import mirror, terminal
 from cli.errors import CommandError, ExitCode
 from cli.workdir import run_folder
 
@@ -31,7 +31,8 @@ def import_published(
         raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
     folder = run_folder(name)
     summary = folder / "summary.json"
-    if summary.exists() and json.loads(summary.read_text()).get("environment") != "published":
+    kept = mirror.document(name, "summary.json")
+    if kept is not None and kept.get("environment") != "published":
         raise CommandError(f"{name} is a run that was measured here", "choose another name: --name", ExitCode.BAD_INPUT)
     folder.mkdir(parents=True, exist_ok=True)
     published = yocto_run(name)

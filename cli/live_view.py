@@ -12,7 +12,7 @@ from matrix.rendering import rough_duration
 
 STYLES = {
     **dict.fromkeys(("measured", "gone", "SUCCEEDED"), "green"),
-    **dict.fromkeys(("failed", "FAILED", "ABORTED", "TIMED_OUT"), "red"),
+    **dict.fromkeys(("failed", "FAILED", "ABORTED", "TIMED_OUT", "unreadable"), "red"),
     **dict.fromkeys(("running", "measuring", "RUNNING"), "cyan"),
     **dict.fromkeys(("planned", "skipped"), "dim"),
 }

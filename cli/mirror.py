@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cli.errors import UnreadableRun
 from cli.service import Service
 from cli.workdir import run_folder, runs_folder
 
@@ -47,10 +48,20 @@ def _ended_at(folder: Path) -> float:
 
 
 def document(run: str, name: str) -> dict[str, Any] | None:
-    """Return a document of a mirrored run, such as summary.json; None when it is not there."""
+    """Return a document of a mirrored run, such as summary.json; None when it is not there.
+
+    Raises UnreadableRun where it is no JSON object, as when a copy was cut off.
+    """
     # A run's name is one folder's name, never a way out of the folder of runs.
     path = runs_folder() / Path(run).name / name
     if not path.is_file():
         return None
-    found: dict[str, Any] = json.loads(path.read_text())
+    try:
+        found = json.loads(path.read_text())
+    except ValueError as error:
+        found = error
+    if not isinstance(found, dict):
+        why = str(found) if isinstance(found, ValueError) else "it holds no JSON object"
+        advice = f"remove the folder {path.parent}/, or mend the file"
+        raise UnreadableRun(f"{path} cannot be read: {why}", advice)
     return found

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli import deployment, mirror, options, terminal
+from cli.errors import UnreadableRun
 from cli.live_view import STYLES
 from cli.service import Service
 from cli.workdir import run_folder
@@ -59,8 +60,12 @@ def _local() -> list[Listed]:
 
 
 def _of_mirror(run: str) -> Listed:
-    summary = mirror.document(run, "summary.json") or {}
-    execution = mirror.document(run, mirror.EXECUTION) or {}
+    try:
+        summary = mirror.document(run, "summary.json") or {}
+        execution = mirror.document(run, mirror.EXECUTION) or {}
+    except UnreadableRun:
+        # One damaged file shall not hide all other runs; `matrix results` says what is wrong with it.
+        return Listed(run, "unreadable", None, None, f"{run_folder(run)}/")
     started = execution.get("started_at") or summary.get("started_at")
     ended = execution.get("ended_at") or summary.get("finished_at")
     status = summary.get("status") or execution.get("status") or "unknown"

@@ -5,6 +5,7 @@ import io
 import json
 import os
 
+import pytest
 from rich.console import Console
 
 from cli import result_tables
@@ -170,3 +171,24 @@ def test_results_say_which_ceilings_were_hit_with_the_evidence_of_a_few_cells():
     assert "cell-0: 2970 of 3,000 IOPS" in said
     assert "and 2 more, in summary.md" in said
     assert "cell-4" not in said
+
+
+@pytest.mark.parametrize("damaged", ['{"run": "b', "[]", ""])
+def test_a_damaged_run_is_named_and_hides_no_other_one(keep_run, matrix, damaged):
+    keep_run("good")
+    (keep_run("bad") / "summary.json").write_text(damaged)
+
+    said = matrix("results", "bad")
+    listed = matrix("runs", "--json")
+
+    assert said.exit_code == 1
+    assert "runs/bad/summary.json cannot be read" in said.stderr
+    assert "remove the folder" in said.stderr
+    assert {one["run"]: one["status"] for one in json.loads(listed.stdout)} == {"good": "measured", "bad": "unreadable"}
+
+
+@pytest.mark.parametrize("damaged", ["", "[]", "{}", '{"pid": 1}', "\udcff"])
+def test_a_damaged_file_of_the_local_cloud_is_as_good_as_none(workdir, matrix, damaged):
+    (workdir / "cloud.json").write_bytes(damaged.encode(errors="surrogateescape"))
+
+    assert "no local cloud is running" in matrix("reap", "--local").stderr
