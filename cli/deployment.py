@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cli.errors import NoDeployment, NoLocalCloud
+from cli.errors import CommandError, ExitCode, NoDeployment, NoLocalCloud
 from cli.workdir import cloud_file
 
 DEFAULT_STACK = "storage-matrix"
@@ -52,13 +52,21 @@ class Deployment:
         return session.client(service, endpoint_url=self.endpoint, config=config)
 
 
+def refuse_two_places(*, local: bool, stack: str | None) -> None:
+    """Refuse --local together with --stack: whoever names a stack on AWS must not be answered by this machine."""
+    if local and stack is not None:
+        raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
+
+
 def find(*, local: bool, stack: str | None, region: str | None) -> Deployment:
     """Return the deployment that the options name: the running local cloud, or the stack on AWS."""
+    refuse_two_places(local=local, stack=stack)
     return running_local_cloud() if local else deployed_stack(stack or DEFAULT_STACK, region)
 
 
 def find_any(*, local: bool, stack: str | None, region: str | None) -> Deployment:
     """Return the deployment that the options name; without any, the local cloud if one is running, else AWS."""
+    refuse_two_places(local=local, stack=stack)
     is_open = not local and stack is None and region is None
     return find(local=local or (is_open and is_local_cloud_running()), stack=stack, region=region)
 

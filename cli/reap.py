@@ -32,10 +32,10 @@ def reap(
 
     Example: matrix reap --run builds-20261120-101500-4f
     """
+    if images and run:
+        raise CommandError("--images takes away the images of all runs", "leave out --run", ExitCode.BAD_INPUT)
     # Never guessed: someone who wants to stop paying for a run on AWS must not be answered by a local cloud.
     service = Service(deployment.find(local=local, stack=stack, region=region))
-    if images and run:
-        raise CommandError("--images takes away the images of all runs", "leave out --run")
     answer = service.reap(run, dry_run=dry_run, images=images)
     if as_json:
         typer.echo(json.dumps(answer, indent=2))

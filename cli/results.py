@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from cli import deployment, metrics, mirror, options, result_tables, terminal
-from cli.errors import CommandError, UnknownRun
+from cli.errors import CommandError, UnknownRun, explain
 from cli.service import SHOWN_RUNS, Service
-from cli.workdir import run_folder
+from cli.workdir import run_folder, runs_folder
 from matrix import rendering
 
 LATEST = "latest"
@@ -107,6 +107,7 @@ def _text(summary: Summary, format_: Format) -> str:
 
 def find_summary(run: str, *, local: bool, stack: str | None, region: str | None) -> Summary:
     """Return the summary of a run from the mirror, the local cloud or the bucket."""
+    deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
     if not on_aws:
         found = _from_mirror(run)
@@ -114,7 +115,17 @@ def find_summary(run: str, *, local: bool, stack: str | None, region: str | None
             return found
         if local or mirror.mirrored_runs() or deployment.is_local_cloud_running():
             return _from_local_cloud(run)
-    return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run)
+    try:
+        return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run)
+    except Exception as error:
+        if on_aws:
+            raise
+        # Nobody has said AWS: that there is no run in this folder may be all that is wrong.
+        said = explain(error)
+        no_run = f"no local run is kept in {runs_folder()}/, so AWS was asked: {said.message}"
+        raise CommandError(
+            no_run, f"go to the folder where the run was started; or {said.advice}", said.code
+        ) from error
 
 
 def _from_mirror(run: str) -> Summary | None:

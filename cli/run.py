@@ -1,5 +1,6 @@
 """`matrix run`: plan, ask, start, follow, and say what came out."""
 
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from cli.plan import report_problems
 from cli.planning import Planned
 from cli.running import Wish
 from cli.service import Service
+from matrix.keys import RUN_PATTERN
 from matrix.rendering import rough_duration
 
 
@@ -52,8 +54,10 @@ def run(
 
     Example: matrix run events/local-demo.json --local
     """
-    if local and stack:
-        raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
+    deployment.refuse_two_places(local=local, stack=stack)
+    if name is not None and not re.fullmatch(RUN_PATTERN, name):
+        advice = "write 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
+        raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
     if instances == "vm" and not local:
         raise CommandError("--instances is for the local cloud", "add --local", ExitCode.BAD_INPUT)
     if instances == "vm" and deployment.is_local_cloud_running():

@@ -40,6 +40,7 @@ def runs(
 
     Example: matrix runs --stack storage-matrix
     """
+    deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
     found = _of_service(Service(deployment.find(local=False, stack=stack, region=region))) if on_aws else _local()
     if as_json:

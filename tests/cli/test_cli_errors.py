@@ -58,6 +58,35 @@ def test_without_a_region_a_command_says_how_to_choose_one(matrix):
     assert "no AWS region chosen" in said.stderr
 
 
+@pytest.mark.parametrize("command", [("results", "r"), ("report", "r"), ("compare", "a", "b")])
+def test_a_run_looked_for_in_another_folder_is_said_not_to_be_here_before_aws_is_blamed(matrix, command):
+    said = matrix(*command)
+
+    assert said.exit_code == 1
+    assert "no local run is kept in" in said.stderr
+    assert "go to the folder where the run was started; or add --region" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("results", "r"), ("report", "r"), ("compare", "a", "b"), ("watch", "r"), ("reap",), ("runs",), ("run", "m.json")],
+)
+def test_who_names_a_stack_on_aws_is_not_answered_by_this_machine(cloud, matrix, command):
+    said = matrix(*command, "--local", "--stack", "production")
+
+    assert said.exit_code == 2
+    assert "--local and --stack exclude each other" in said.stderr
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-a", "a.b", "x" * 81, "../a"])
+def test_a_name_that_no_run_can_have_is_refused_before_anything_is_started_or_asked(matrix, scenario, name):
+    said = matrix("run", scenario(), "--local", f"--name={name}")
+
+    assert said.exit_code == 2
+    assert "cannot be the name of a run" in said.stderr
+    assert "local cloud" not in said.stderr
+
+
 def test_a_stack_that_is_not_there_is_to_be_deployed_first(cloud, matrix, monkeypatch, moto_server):
     monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
