@@ -40,14 +40,23 @@ def start(instances: str = "process") -> subprocess.Popen[bytes]:
     """Start the local cloud; it ends by itself should this process die, because its standard input then ends."""
     if instances == "vm":
         _prepare_machines()
-    root = str(Path(__file__).resolve().parent.parent)
-    paths = [root, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    root = Path(__file__).resolve().parent.parent
+    paths = [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     cloud_log().parent.mkdir(parents=True, exist_ok=True)
     with cloud_log().open("wb") as log:
         # In a session of its own, so that Ctrl-C reaches this process only: it needs the cloud to clean up first.
         return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [*COMMAND, "--workdir", str(workdir()), "--instances", instances],
+            # Our own template: results are kept in the folder that one is in, which may be any.
+            [
+                *COMMAND,
+                "--workdir",
+                str(workdir()),
+                "--template",
+                str(root / "template.yaml"),
+                "--instances",
+                instances,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,20 @@ def test_a_cloud_is_used_when_it_says_it_is_ready_and_ends_with_the_block(plays,
         assert os.getsid(pid) != os.getsid(0), "Ctrl-C in our terminal would reach the cloud too"
 
     assert not is_alive(pid)
+
+
+def test_the_stack_is_our_own_whatever_folder_one_is_in(plays, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plays(
+        "import pathlib, sys; open('argv', 'w').write(sys.argv[sys.argv.index('--template') + 1])\n"
+        f"print('''{READY}''', flush=True); sys.stdin.read()"
+    )
+
+    with local_cloud.started():
+        template = Path((tmp_path / "argv").read_text())
+
+    assert template == Path(__file__).resolve().parents[2] / "template.yaml"
+    assert template.is_file()
 
 
 def test_a_cloud_that_does_not_start_is_quoted(plays):
