@@ -34,7 +34,7 @@ def compare(
 
     Cells match by storage, workload, fleet and parameters. Shown are the medians, their ratio with a 95 % interval, and
     what that means, corrected for the number of cells. The exit code is 1 when a cell became slower by more than the
-    threshold and by more than chance explains.
+    threshold and by more than chance explains, or when the runs have no cell in common.
 
     Example: matrix compare nightly-baseline latest --threshold 10%
     """
@@ -52,6 +52,10 @@ def compare(
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         _show(document)
+    if not document["compared"]:
+        # A check that has compared nothing must not pass.
+        advice = "a matrix that was changed needs a new base: run it, and compare with that"
+        raise CommandError("nothing was compared: the two runs have no measured cell in common", advice)
     if document["regressions"]:
         raise typer.Exit(ExitCode.FAILED)
 

@@ -1,12 +1,13 @@
 """Two runs side by side: which cells became slower or faster, by how much, and whether chance explains it."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from matrix.emulation import ENVIRONMENT
-from matrix.rendering import ABSENT, fleet_words, number, point_labels, primary_metric, storage_label
+from matrix.rendering import fleet_words, point_labels, primary_metric, storage_label
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
 
@@ -73,7 +74,7 @@ def compare(base: Document, run: Document, *, threshold: float) -> Document:
     all cells considered. Raises NotComparable where one of the runs is emulated and the other is not.
     """
     _refuse_mixture(base, run)
-    before, after = dict(_points(base)), dict(_points(run))
+    before, after = _by_key(list(_points(base)), list(_points(run)))
     matched = [_compared(before[key], after[key]) for key in before if key in after]
     compared = [_judged(one, threshold, len(matched)) for one in _corrected(matched)]
     compared.sort(key=lambda one: VERDICTS.index(one.verdict))
@@ -96,6 +97,18 @@ def _refuse_mixture(base: Document, run: Document) -> None:
     if len(emulated) == 1:
         [other] = [one["run"] for one in (base, run) if one["run"] not in emulated] or emulated
         raise NotComparable(f"the storages of {emulated[0]} were emulated, those of {other} were not")
+
+
+def _by_key(*runs: list[tuple[str, Document]]) -> Iterator[dict[str, Document]]:
+    """Yield each run's points by what was measured; where a run has that twice (an A/A comparison), by cell too."""
+    twice = {key for points in runs for key, count in Counter(key for key, _ in points).items() if count > 1}
+    for points in runs:
+        yield {
+            f"{key} {point['cell']}" if key in twice else key: (
+                point | {"storage": f"{point['storage']} ({point['cell']})"} if key in twice else point
+            )
+            for key, point in points
+        }
 
 
 def _points(summary: Document) -> Iterator[tuple[str, Document]]:
@@ -199,8 +212,3 @@ def _warnings(base: Document, run: Document, matched: list[Compared]) -> list[st
     if not matched:
         found.append("the two runs have no cell in common (same storage, workload, fleet and parameters)")
     return found
-
-
-def words_of(figure: Document) -> str:
-    """Write the median of one side of a comparison."""
-    return ABSENT if figure["p50"] is None else number(figure["p50"])

@@ -52,6 +52,17 @@ def test_a_faster_run_and_a_slower_one_within_the_threshold_end_with_0(keep_meas
     assert matrix("compare", "base", "new", "--threshold", "60%").exit_code == 0
 
 
+def test_a_check_that_compares_nothing_does_not_pass(keep_measured, keep_run, matrix):
+    keep_measured("base", 1000)
+    keep_run("empty", cells=[])
+
+    seen = matrix("compare", "base", "empty")
+
+    assert seen.exit_code == 1
+    assert "nothing was compared" in seen.stderr
+    assert "only in base" in seen.stdout
+
+
 def test_a_run_compared_with_itself_shows_no_difference(keep_measured, matrix):
     keep_measured("base", 1000)
 

@@ -92,6 +92,22 @@ def test_the_name_of_a_storage_does_not_matter_but_what_it_is_does():
     assert "no cell in common" in apart["warnings"][0]
 
 
+def test_what_a_run_has_twice_is_compared_twice_and_told_apart():
+    def twice(name, factors):
+        """An A/A comparison: two storages that differ by their names only."""
+        whole = run(name, factors)
+        first, second = whole["cells"]
+        second["storage"] = first["storage"] | {"name": "again"}
+        second["points"][0]["params"] = first["points"][0]["params"]
+        return whole
+
+    found = compare(twice("old", [1, 1]), twice("new", [1, 0.5]), threshold=0.05)
+
+    assert sorted(verdicts(found)) == ["no difference shown", "slower"]
+    assert len({one["storage"] for one in found["compared"]}) == 2
+    assert found["only_in_base"] == found["only_in_run"] == []
+
+
 def test_runs_of_different_places_are_said_not_to_compare():
     found = compare(run("old", [1]), run("new", [1], environment="local"), threshold=0.05)
 
