@@ -18,7 +18,8 @@ DIRECTIONS = ("read", "write", "trim")
 PERCENTS = (50, 99)
 NS_PER_US = 1000
 KIB = 1024
-_SIZE = re.compile(r"\s*([0-9.]+)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+LARGEST = 1e18  # more is no rate, size or time of any storage
+_SIZE = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -57,7 +58,15 @@ def rows(text: str, file: str) -> list[Row]:
             raise NotFio("has a job that is no object")
         # fio --client adds a sum over all clients: no job of its own.
         if job.get("jobname") != "All clients":
-            found += list(_rows_of(job, document.get("global options") or {}, file))
+            found += list(_rows_of(job, _object(document, "global options"), file))
+    return found
+
+
+def _object(whole: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return an object that fio writes below a name; empty where it has written none. Raises NotFio."""
+    found = whole.get(name) or {}
+    if not isinstance(found, dict):
+        raise NotFio(f"has `{name}` that is no object, as fio writes it")
     return found
 
 
@@ -84,7 +93,7 @@ def _document(text: str) -> dict[str, Any]:
 
 
 def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator[Row]:
-    options = {**shared, **(job.get("job options") or {})}
+    options = {**shared, **_object(job, "job options")}
     for place, direction in enumerate(DIRECTIONS):
         side = job.get(direction)
         if not isinstance(side, dict) or not _number(side.get("iops")):
@@ -119,9 +128,9 @@ def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
         if not isinstance(latency, dict):
             continue
         listed = {
-            float(key): _number(value) for key, value in (latency.get("percentile") or {}).items() if _is_number(key)
+            float(key): _number(value) for key, value in _object(latency, "percentile").items() if _is_number(key)
         }
-        bins = {int(key): int(value) for key, value in (latency.get("bins") or {}).items() if str(key).isdigit()}
+        bins = {int(key): int(_number(value)) for key, value in _object(latency, "bins").items() if _is_whole(key)}
         found: dict[int, float | None] = {p: listed.get(float(p)) for p in PERCENTS}
         if bins:
             found = {p: percentile(bins, p) if value is None else value for p, value in found.items()}
@@ -146,12 +155,17 @@ def _moved_kib(side: dict[str, Any]) -> float:
 
 
 def _whole(value: object) -> int | None:
-    return int(str(value)) if str(value).isdigit() else None
+    return int(str(value)) if _is_whole(value) else None
+
+
+def _is_whole(text: object) -> bool:
+    return bool(re.fullmatch(r"[0-9]{1,18}", str(text)))
 
 
 def _is_number(text: object) -> bool:
-    return bool(re.fullmatch(r"[0-9]+(\.[0-9]+)?", str(text)))
+    return bool(re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,18})?", str(text)))
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) else 0.0
+    """Return a number of the document, 0 where there is none: some versions of fio write NaN, which no JSON has."""
+    return float(value) if isinstance(value, (int, float)) and abs(value) < LARGEST else 0.0

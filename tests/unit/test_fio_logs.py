@@ -1,8 +1,12 @@
 """fio's JSON of several versions as rows with the same units."""
 
+import copy
 import json
+from dataclasses import asdict
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from matrix.fio_logs import NotFio, rows, to_csv
 
@@ -95,3 +99,36 @@ def test_csv_has_the_columns_of_the_rows():
 
     assert lines[0] == "file,jobname,rw,block_kib,jobs,iodepth,iops,mib_per_s,lat_p50_us,lat_p99_us"
     assert lines[1] == "old.json,old,randread,4.0,4,32,512.0,2.0,250.0,900.0"
+
+
+ODD = st.sampled_from(
+    [None, True, -1, 0, 10**400, float("nan"), float("inf"), "", "x", "9" * 5000, "²", "1..2", [], [1], {}, {"": {}}]
+)
+PLACES = [
+    (document, path)
+    for document, side, clat in ((FIO_2, "read", "clat"), (FIO_3, "write", "clat_ns"))
+    for path in (
+        ("jobs",), ("global options",), ("jobs", 0), ("jobs", 0, "jobname"), ("jobs", 0, "job options"),
+        ("jobs", 0, "job options", "bs"), ("jobs", 0, "job options", "numjobs"), ("jobs", 0, side),
+        ("jobs", 0, side, "iops"), ("jobs", 0, side, "bw"), ("jobs", 0, side, "bw_bytes"), ("jobs", 0, side, clat),
+        ("jobs", 0, side, clat, "percentile"), ("jobs", 0, side, clat, "percentile", "50.000000"),
+        ("jobs", 0, side, clat, "bins"), ("jobs", 0, side, clat, "bins", "1000"),
+    )
+]  # fmt: skip
+
+
+@given(st.sampled_from(PLACES), ODD)
+@settings(max_examples=300, deadline=None)
+def test_a_log_with_anything_in_it_gives_rows_that_are_json_or_is_refused_in_words(place, odd):
+    document, (*way, last) = copy.deepcopy(place[0]), place[1]
+    here = document
+    for step in way:
+        here = here.setdefault(step, {}) if isinstance(here, dict) else here[step]
+    here[last] = odd
+
+    try:
+        found = rows(json.dumps(document), "odd.json")
+    except NotFio as error:
+        assert str(error)
+    else:
+        json.dumps([asdict(row) for row in found], allow_nan=False)
