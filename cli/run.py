@@ -132,8 +132,9 @@ def _taken_over(planned: Planned) -> str:
 
 def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
     console = terminal.stderr()
-    for line in tools.missing(planned.plan):
-        console.print(f"Note: {line}")
+    # Emulated machines bring their own.
+    for line in tools.missing(planned.plan) if instances == "process" else []:
+        console.print(f"Note: {line}", soft_wrap=not console.is_terminal)
     expected = rough_duration(planned.plan["totals"]["expected_s"])
     console.print(f"On this machine: it {_does_here(planned, instances)}, and it costs nothing.")
     if not planned.plan.get("emulated"):

@@ -110,8 +110,26 @@ def test_tools_that_are_missing_are_named_with_their_package():
 
     fio, parallel = tools.missing(plan, has=lambda _tool: False)
 
-    assert fio.startswith("fio is not installed: 1 of 2 cells will fail. Install it: apt install fio")
-    assert "apt install parallel" in parallel
+    assert fio.startswith("1 of 2 cells will fail: fio is not installed; install the package 'fio'")
+    assert "GNU parallel is not installed; install the package 'parallel'" in parallel
+
+
+def test_every_tool_of_every_copy_is_looked_for():
+    plan = plan_document()
+    plan["cells"][0]["points"] = [
+        {"id": f"p{n}", "params": {"tool": tool}}
+        for n, tool in enumerate(("rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"))
+    ]
+
+    assert set(tools.needed(plan)) == {"rsync", "fpsync", "parallel", "fpart", "cpio"}
+
+
+def test_a_container_engine_is_here_whichever_it_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not tools.is_here("docker")
+    (tmp_path / "podman").touch(mode=0o755)
+
+    assert tools.is_here("docker")
 
 
 def test_tools_that_are_here_or_not_needed_are_not_mentioned():
