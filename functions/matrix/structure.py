@@ -42,13 +42,15 @@ _TYPE_WORDS = {
 
 def structural_problems(error: ValidationError, document: dict[str, Any]) -> list[Problem]:
     """Return one problem for each thing that pydantic found, with the paths of the input."""
-    problems: dict[tuple[str, str], Problem] = {}
+    problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False, include_context=True):
         # A default that depends on another field is not made where something is wrong already.
         if detail["type"] == "default_factory_not_called":
             continue
         problem = _problem(detail, document)
-        problems.setdefault((problem.path, ""), problem)
+        # Of a whole number or any (`int | float`), the wider one says what may be written.
+        if problem.path not in problems or detail["type"] == "float_type":
+            problems[problem.path] = problem
         # An input of 256 KiB can be wrong in 100,000 places; nobody reads so many.
         if len(problems) > 10 * MOST_PROBLEMS:
             break
@@ -175,6 +177,8 @@ _PATTERN_WORDS = {
     "image": ("does not look like a bitbake target", "write such as core-image-minimal"),
     "release": ("does not look like a branch or tag", "write such as kirkstone"),
     "container": ("does not look like a container image", "write such as crops/poky:ubuntu-22.04"),
+    "packages": ("does not look like a package of the operating system", "write such as gcc"),
+    "containers": ("does not look like a container image", "write such as debian:12"),
     "snapshotId": ("does not look like a snapshot", "write such as snap-0123456789abcdef0"),
     "build": ("holds a NUL character", "leave it out"),
     "prepare": ("holds a NUL character", "leave it out"),

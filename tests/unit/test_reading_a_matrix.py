@@ -229,3 +229,18 @@ def test_options_of_fio_that_leave_the_storage_are_refused_with_the_reason():
     }
     assert found["workload[0].iodept"].fix == "did you mean iodepth?"
     assert "run a program" in found["workload[0].exec_prerun"].rule
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"budgetUsd": "2.50"}, "must be a number"),
+        ({"repetitions": "3"}, "must be a whole number"),
+        ({"image": {"packages": ["gcc make"]}}, "does not look like a package"),
+        ({"image": {"containers": ["debian 12"]}}, "does not look like a container image"),
+    ],
+)
+def test_the_rule_is_that_of_the_field(changes, rule):
+    [problem] = problems_of(**changes).values()
+
+    assert rule in problem.rule
