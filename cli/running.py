@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from cli import following, interruption, mirror, progress, result_tables, terminal
+from cli import following, interruption, mirror, result_tables, terminal
 from cli.errors import CommandError, ExitCode
 from cli.following import View
 from cli.interruption import ClosingDown, Interrupted, Patience
@@ -163,9 +163,3 @@ def readable_cause(cause: str) -> str:
     with suppress(json.JSONDecodeError, AttributeError):
         return str(json.loads(cause).get("errorMessage", cause))
     return cause
-
-
-def look_once(service: Service, run: str) -> RunProgress:
-    """Look at a run without the plan at hand: the bucket has it."""
-    execution = service.execution(run)
-    return progress.read(service.rows(run), service.document(run, "plan.json"), execution)

@@ -60,7 +60,6 @@ GP3_BASE_IOPS = Limit(3_000, "IOPS", "EBS guide, gp3: included at any size")
 GP3_BASE_THROUGHPUT = Limit(125, "MiB/s", "EBS guide, gp3: included at any size")
 GP3_THROUGHPUT_MIBPS = Span(125, 2_000, "MiB/s", "model, CreateVolume Throughput")
 GP3_MIBPS_PER_IOPS = Limit(0.25, "MiB/s per IOPS", "EBS guide, gp3 volume performance")
-IO2_IOPS_OFF_NITRO = Limit(32_000, "IOPS", "model, CreateVolume Iops")
 
 # --- EFS: model, CreateFileSystem; EFS guide, quotas ------------------------------------------------------------------
 EFS_PROVISIONED_MIBPS = Span(1, 3_414, "MiB/s", "model, CreateFileSystem ProvisionedThroughputInMibps")
@@ -93,7 +92,6 @@ FSX_RECORD_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1_024)
 # --- Step Functions: service quotas -----------------------------------------------------------------------------------
 SFN_INPUT_BYTES = Limit(262_144, "bytes", "Step Functions guide, quotas: state input and output")
 SFN_EVENTS = Limit(25_000, "events", "Step Functions guide, quotas: history of one execution")
-SFN_MAP_CHILDREN = Limit(10_000, "child executions", "Step Functions guide, quotas: distributed Map")
 
 # --- EC2 --------------------------------------------------------------------------------------------------------------
 # No quota: a fleet above it has not been seen to work with one RunInstances bucket of 1,000 (refilled at 2 per second).

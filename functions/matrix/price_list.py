@@ -16,7 +16,6 @@ from matrix.storages.file_server import FileServerStorage
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 
 MIB_PER_GIB = 1_024
-HOURS_A_MONTH = 730
 
 
 @dataclass(frozen=True)

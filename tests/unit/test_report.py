@@ -243,6 +243,7 @@ def test_what_plotly_shows_as_html_is_escaped():
         next(text for attributes, text in Page(without_library(text)).scripts if attributes.get("id") == "charts")
     )
 
+    assert charts
     for chart in charts.values():
         for trace in chart["data"]:
             assert not any("<a " in str(one) for one in [*trace.get("hovertext", []), *trace["y"], *trace["x"]])
