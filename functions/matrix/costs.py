@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from matrix.pricing import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
 from matrix.receipts import CACHE, SERVER
 from matrix.storages import Storage
+from matrix.storages.ebs import EbsStorage
 from matrix.storages.efs import EfsStorage
 from matrix.storages.instance_store import InstanceStoreStorage
 from matrix.storages.s3 import S3Storage
@@ -94,9 +95,11 @@ class Bill:
         planned = _by_id(self.plan, "cells", cell["id"])
         system = _by_id(self.plan, "file_systems", cell.get("file_system"))
         count = float(cell["fleet"].get("count") or 1)
-        if planned and planned.get("rates_usd") and system and system.get("rates_usd"):
-            return count * sum(planned["rates_usd"].values()) + system["rates_usd"]["hour"], "the plan's prices"
         storage = _storage(cell["storage"])
+        if planned and planned.get("rates_usd") and system and system.get("rates_usd"):
+            return count * _instance_usd(planned["rates_usd"], storage) + system["rates_usd"][
+                "hour"
+            ], "the plan's prices"
         if storage is None or not cell["fleet"].get("instanceType"):
             return None
         is_spot = bool(cell["fleet"].get("spot"))
@@ -104,7 +107,7 @@ class Bill:
         hour = Usage(Amount.exactly(HOUR_S), NOTHING, NOTHING, NOTHING)
         shared = file_system_cost(self.book, storage, hour).expected
         basis = f"list prices of {self.book.region}, {prices_read(self.book)}"
-        return count * sum(rates.to_document().values()) + shared, basis
+        return count * _instance_usd(rates.to_document(), storage) + shared, basis
 
     def _by_use(self, cell: Document, point: Document) -> float | None:
         """What the storage bills by the byte for one repetition of a point, as the plan reckons it; None: not known."""
@@ -183,6 +186,12 @@ def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:
         if amount > 0:
             return per, total / scale
     return None
+
+
+def _instance_usd(rates: Mapping[str, float], storage: Storage | None) -> float:
+    """What one instance costs per hour with all its volumes: `data_volume_hour` is one volume of a stripe."""
+    volumes = storage.volumes if isinstance(storage, EbsStorage) else 1
+    return sum(rates.values()) + (volumes - 1) * rates["data_volume_hour"]
 
 
 def _is_billed_by_use(storage: Storage | None) -> TypeGuard[EfsStorage | S3Storage]:

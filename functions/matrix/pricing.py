@@ -322,7 +322,7 @@ class CellRates:
 
     instance_hour: float  # with its public address
     root_volume_hour: float
-    data_volume_hour: float
+    data_volume_hour: float  # of one volume: a stripe has several
 
     def to_document(self) -> dict[str, float]:
         """Return the rates as JSON."""

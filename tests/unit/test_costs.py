@@ -21,6 +21,20 @@ def test_a_build_costs_the_rates_of_its_fleet_while_it_works():
     assert cost.missing is None
 
 
+@pytest.mark.parametrize("is_planned", [True, False])
+def test_each_volume_of_a_stripe_is_part_of_the_cost(is_planned):
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell = cell_of(summary, "ebs", 10)
+    volume_hour = cell_of(planned, "ebs", 10)["rates_usd"]["data_volume_hour"]
+    striped = cell | {"storage": cell["storage"] | {"raid0": 4}}
+    bill = Bill.of(planned if is_planned else None, None)
+
+    one, four = (bill.point_cost(of, of["points"][0]).usd for of in (cell, striped))
+
+    # An hour's build of each instance takes three volumes more for an hour.
+    assert four - one == pytest.approx(3 * volume_hour, rel=1e-5)
+
+
 def test_a_shared_file_system_is_part_of_the_cost():
     summary, _, planned = build_run(TEN, spread=0.0)
     cell = cell_of(summary, "efs", 10)
