@@ -113,12 +113,19 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
+def chosen_region(region: str | None) -> str | None:
+    """Return the region that option, environment or AWS profile choose, None if none of them does. Calls no AWS."""
+    import boto3
+
+    # boto3 reads AWS_DEFAULT_REGION and profiles only; every other tool of AWS knows AWS_REGION too.
+    return region or os.environ.get("AWS_REGION") or boto3.Session().region_name
+
+
 def deployed_stack(stack: str, region: str | None) -> Deployment:
     """Return the stack as CloudFormation describes it."""
     from botocore.exceptions import ClientError
 
-    # boto3 reads AWS_DEFAULT_REGION and profiles only; every other tool of AWS knows AWS_REGION too.
-    unread = Deployment("aws", stack, region or os.environ.get("AWS_REGION"), endpoint=None)
+    unread = Deployment("aws", stack, chosen_region(region), endpoint=None)
     client = unread.client("cloudformation")
     try:
         described = client.describe_stacks(StackName=stack)["Stacks"][0]

@@ -1,15 +1,23 @@
 """`matrix plan`: what a matrix would create, measure and cost. Calls no AWS."""
 
 import json
+from typing import Annotated
 
 import typer
 
 from cli import plan_tables, planning, terminal
 from cli.errors import ExitCode
-from cli.options import AsJson, MatrixFile, Region
+from cli.options import AsJson, MatrixFile
 
 
-def plan(file: MatrixFile, as_json: AsJson = False, region: Region = None) -> None:
+def plan(
+    file: MatrixFile,
+    as_json: AsJson = False,
+    region: Annotated[
+        str | None,
+        typer.Option("--region", metavar="REGION", help=f"Where it would run (default: {planning.DEFAULT_REGION})."),
+    ] = None,
+) -> None:
     """Show what a matrix would create, take and cost.
 
     Calls no AWS. Every mistake in the matrix is listed at once, with the way out; the exit code is then 2.

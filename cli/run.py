@@ -75,7 +75,8 @@ def run(
         if resume is not None:
             _resume(resume, file, region, wish, place=(local, stack), instances=instances, yes=yes)
             return
-        planned = planning.read_and_plan(file or planning.STDIN, region)
+        # The cost that is agreed to is that of the region where it will arise.
+        planned = planning.read_and_plan(file or planning.STDIN, region if local else deployment.chosen_region(region))
     except planning.BadMatrix as bad:
         report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
@@ -112,7 +113,7 @@ def _resume(
     local, stack = place
     if not local:
         service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
-        planned = resuming.plan_rest(service, run, file, region)
+        planned = resuming.plan_rest(service, run, file, service.deployment.region)
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
         running.run_to_end(service, planned, _named(wish, planned))
         return
@@ -175,7 +176,11 @@ def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
     """Show the cost; go on only when the user agrees to it."""
     console = terminal.stderr()
     sentence = plan_tables.cost_sentence(planned.plan)
-    console.print(f"{planned.plan['name']}: {planned.plan['totals']['cells']} cells, cost {sentence}")
+    count = planned.plan["totals"]["cells"]
+    console.print(f"{planned.plan['name']}: {count} cell{'' if count == 1 else 's'}, cost {sentence}")
+    for warning in planned.plan["warnings"]:
+        if warning["path"] == "prices":
+            console.print(f"Note: {warning['message']}", soft_wrap=not console.is_terminal)
     if "resume" in planned.matrix:
         console.print(_taken_over(planned))
     if yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0:

@@ -1,7 +1,5 @@
 """`matrix schema`: the JSON Schema of a matrix."""
 
-import json
-
 import typer
 
 
@@ -12,6 +10,6 @@ def schema() -> None:
 
     Example: matrix schema > matrix.schema.json
     """
-    from matrix.inputs import Matrix
+    from matrix.schema import schema_text
 
-    typer.echo(json.dumps(Matrix.model_json_schema(), indent=2))
+    typer.echo(schema_text(), nl=False)

@@ -26,6 +26,7 @@ from matrix.pace import (
 )
 from matrix.plan import Document, Plan, PlannedCell, PlannedFileSystem
 from matrix.pricing import (
+    BOOK_REGION,
     HOUR_S,
     LEAST_BILLED_S,
     ROOT_VOLUME_GIB,
@@ -453,12 +454,13 @@ def assumptions(
     matrix: Matrix, book: PriceBook, storage_types: set[str], planned_images: Sequence[PlannedImage]
 ) -> list[str]:
     """Return what the estimates rest on, in words."""
+    prices_of = f"{book.region} (where unknown those of {BOOK_REGION})" if book.elsewhere else book.region
     lines = [
         f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {LEAST_BILLED_S} s",
         f"a step takes {STEP_S:.0f} s beside its work; in larger fleets also one poll and {GATE_MARGIN_S:.0f} s",
         "work is estimated from provisioned throughput, IOPS and published latencies, 5 Gbit/s per instance at most",
         f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
-        f"on-demand Linux prices of {book.region}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
+        f"on-demand Linux prices of {prices_of}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
     ]
     if matrix.emulate:
         lines.append("the storages are emulated on this machine: nothing is created on AWS, nothing below is spent")

@@ -104,8 +104,23 @@ def test_run_on_aws_does_not_spend_money_unasked(matrix, scenario):
     assert "add --yes" in said.stderr
 
 
+def test_the_cost_that_is_agreed_to_is_that_of_the_region_where_it_will_arise(matrix, scenario, monkeypatch):
+    asked = [matrix("run", scenario(), "--region", "us-east-1").stderr, matrix("run", scenario()).stderr]
+    monkeypatch.setenv("AWS_REGION", "sa-east-1")
+
+    elsewhere = matrix("run", scenario()).stderr
+
+    assert asked[0] == asked[1]
+    assert "prices are those of us-east-1; the range is widened for another region" in elsewhere
+    assert "Note" not in asked[0]
+    assert elsewhere == matrix("run", scenario(), "--region", "sa-east-1").stderr
+
+
 def test_the_schema_names_the_axes(matrix):
-    assert {"storage", "workload", "fleet"} <= set(json.loads(matrix("schema").stdout)["properties"])
+    shown = matrix("schema").stdout
+
+    assert {"storage", "workload", "fleet"} <= set(json.loads(shown)["properties"])
+    assert shown == (ROOT / "docs" / "matrix.schema.json").read_text(encoding="utf-8")
 
 
 def test_help_is_there_at_once_and_shows_the_order_of_use():
