@@ -1,9 +1,9 @@
 """Planning from the command line: tables for people, documents for programs, every mistake at once."""
 
 import json
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -127,17 +127,18 @@ def test_help_is_there_at_once_and_shows_the_order_of_use():
     command = [sys.executable, "-m", "cli", "--help"]
     times = []
     for _ in range(3):
-        started = time.monotonic()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        times.append(time.monotonic() - started)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
     assert (
         shown.stdout.index("matrix plan FILE")
         < shown.stdout.index("matrix run FILE")
         < shown.stdout.index("results latest")
     )
-    # 0.3 s on two idle cores; the limit leaves room for a busy machine, and fails when boto3 or pydantic come in.
-    assert min(times) < 0.8
+    # Processor time, which other programs hardly change: 0.2 s; with boto3 and pydantic 0.55.
+    assert min(times) < 0.5
 
 
 def test_help_imports_neither_boto3_nor_pydantic_nor_numpy():
