@@ -25,10 +25,25 @@ def table(name: str) -> Any:
     return boto3.resource("dynamodb", config=_CONFIG).Table(name)
 
 
+# Answers that EC2 gives with status 500 and means. Asked ten times, each would take a minute; a zone without capacity
+# refuses a large fleet once for each half of a batch, which would be longer than Launch fleet may run.
+# https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-error-codes.html
+WANT_OF_CAPACITY = frozenset({"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity"})
+
+
 @cache
 def client(service: str) -> Any:
     """Return the sandbox's client of an AWS service."""
-    return boto3.client(service, config=_CONFIG)
+    made = boto3.client(service, config=_CONFIG)
+    if service == "ec2":
+        made.meta.events.register("needs-retry.ec2.RunInstances", _take_at_its_word)
+    return made
+
+
+def _take_at_its_word(response: tuple[Any, dict[str, Any]] | None, **_: Any) -> None:
+    """Give a want of capacity the status of an answer that stays the same, for which botocore does not ask again."""
+    if response and response[1].get("Error", {}).get("Code") in WANT_OF_CAPACITY:
+        response[0].status_code = 400
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from aws import network, tags
-from aws.clients import client
+from aws.clients import WANT_OF_CAPACITY, client
 from aws.environment import environment
 from aws.storages import ebs
 from matrix import placing
@@ -24,10 +24,7 @@ _QUOTA = {
     "MaxIOPSLimitExceeded", "AddressLimitExceeded",
 }  # fmt: skip
 # What another Availability Zone may have; Unsupported is the answer where the zone does not offer the type at all.
-_CAPACITY = {
-    "InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity", "Unsupported",
-    "InsufficientFreeAddressesInSubnet", "SpotMaxPriceTooLow",
-}  # fmt: skip
+_CAPACITY = WANT_OF_CAPACITY | {"Unsupported", "InsufficientFreeAddressesInSubnet", "SpotMaxPriceTooLow"}
 _THROTTLED = {"RequestLimitExceeded", "InsufficientRequestLimit", "Throttling"}
 # Terminate, as the results are on the blackboard; a one-time request does not come back by itself.
 _SPOT = {

@@ -4,6 +4,7 @@ from collections import Counter
 
 import boto3
 import pytest
+from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
 from aws import blackboard, fleets, network, watching
@@ -180,6 +181,24 @@ def test_a_spread_fleet_finds_its_capacity_in_other_zones(room):
 
     assert by_zone() == {"a": 1, "b": 5, "c": 3}
     assert (len(launched.instances), launched.shortfall) == (9, "")
+
+
+def test_a_want_of_capacity_is_an_answer_and_not_asked_for_again(stack, monkeypatch):
+    sent = []
+
+    def answer(request, **_):
+        sent.append(request)
+        response = AWSResponse(request.url, 500, {}, None)
+        error = f"<Error><Code>{NO_CAPACITY}</Code><Message>no more</Message></Error>"
+        response._content = f"<Response><Errors>{error}</Errors></Response>".encode()
+        return response
+
+    client("ec2").meta.events.register_first("before-send.ec2.RunInstances", answer)
+
+    with pytest.raises(CapacityUnavailable):
+        launch(1)
+
+    assert len(sent) == 1
 
 
 def test_a_fleet_that_must_stay_in_its_zone_looks_nowhere_else(room):
