@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -260,14 +261,26 @@ def delete_volume(volume: str) -> None:
 
 
 def terminate(instances: Iterable[str]) -> None:
-    """Terminate instances; one that is gone already is fine."""
+    """Terminate instances; one that EC2 does not know, any more or yet, does not keep it from ending the others."""
     ids = list(instances)
     for start in range(0, len(ids), 1000):
-        try:
-            client("ec2").terminate_instances(InstanceIds=ids[start : start + 1000])
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "InvalidInstanceID.NotFound":
-                raise
+        _terminate(ids[start : start + 1000])
+
+
+def _terminate(ids: list[str]) -> None:
+    try:
+        client("ec2").terminate_instances(InstanceIds=ids)
+    except ClientError as error:
+        if _code(error) != "InvalidInstanceID.NotFound":
+            raise
+        if len(ids) == 1:
+            return
+        # EC2 ends none of several where it does not know one, and says which it does not know.
+        unknown = set(re.findall(r"\bi-[0-9a-f]+", error.response["Error"]["Message"])) & set(ids)
+        if not unknown:
+            raise
+        if known := [one for one in ids if one not in unknown]:
+            _terminate(known)
 
 
 def running_vcpus(is_counted: Callable[[str], bool]) -> float:

@@ -1,15 +1,20 @@
 """What a run has created, as AWS itself tells it: found by tag for the ledger, looked for by id until it is gone."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aws import fleets, ledger, tags
 from aws.clients import client
+from aws.clock import now
 from aws.storages import ebs, s3
 
 # DescribeVolumes takes 200 values in a filter.
 IDS_AT_ONCE = 200
+# EC2 is eventually consistent: an instance that it does not know and that is younger has not been heard of yet, rather
+# than forgotten, as terminated ones are after about an hour.
+UNHEARD_OF_S = 600.0
+CreatedAt = Mapping[str, float]  # resources of one kind: epoch seconds by id
 
 
 @dataclass(frozen=True)
@@ -85,44 +90,45 @@ def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
     kinds = {row["kind"] for row in open_rows}
     gone: dict[str, str] = {}
     for kind in kinds & _SEEN_GONE.keys():
-        ids = [row["id"] for row in open_rows if row["kind"] == kind]
-        gone |= dict.fromkeys(_SEEN_GONE[kind](ids), _WHO_SAYS_SO[kind])
+        created_at = {row["id"]: float(row["created_at"]) for row in open_rows if row["kind"] == kind}
+        gone |= dict.fromkeys(_SEEN_GONE[kind](created_at), _WHO_SAYS_SO[kind])
     for resource, verified in gone.items():
         ledger.resource_gone(run, resource, verified)
     return [row for row in open_rows if row["id"] not in gone]
 
 
-def _gone_instances(ids: list[str]) -> Iterable[str]:
-    states = fleets.states(ids)
-    return [one for one in ids if states.get(one, "terminated") == "terminated"]
+def _gone_instances(created_at: CreatedAt) -> Iterable[str]:
+    states = fleets.states(list(created_at))
+    unheard_of = {one for one, at in created_at.items() if one not in states and now() - at < UNHEARD_OF_S}
+    return [one for one in created_at if states.get(one, "terminated") == "terminated" and one not in unheard_of]
 
 
-def _gone_volumes(ids: list[str]) -> Iterable[str]:
-    there: set[str] = set()
+def _gone_volumes(created_at: CreatedAt) -> Iterable[str]:
+    ids, there = list(created_at), set[str]()
     for start in range(0, len(ids), IDS_AT_ONCE):
         named = [{"Name": "volume-id", "Values": ids[start : start + IDS_AT_ONCE]}]
         there |= {volume["VolumeId"] for volume in fleets.volumes(named)}
     return set(ids) - there
 
 
-def _gone_file_systems(service: str) -> Callable[[list[str]], Iterable[str]]:
-    def gone(ids: list[str]) -> Iterable[str]:
+def _gone_file_systems(service: str) -> Callable[[CreatedAt], Iterable[str]]:
+    def gone(created_at: CreatedAt) -> Iterable[str]:
         there = {
             found["FileSystemId"]
             for page in client(service).get_paginator("describe_file_systems").paginate()
             for found in page["FileSystems"]
             if found.get("LifeCycleState") != "deleted"
         }
-        return set(ids) - there
+        return set(created_at) - there
 
     return gone
 
 
-def _gone_prefixes(ids: list[str]) -> Iterable[str]:
-    return set(ids) - {prefix for prefix, _, _ in s3.all_tagged()}
+def _gone_prefixes(created_at: CreatedAt) -> Iterable[str]:
+    return set(created_at) - {prefix for prefix, _, _ in s3.all_tagged()}
 
 
-_SEEN_GONE: dict[str, Callable[[list[str]], Iterable[str]]] = {
+_SEEN_GONE: dict[str, Callable[[CreatedAt], Iterable[str]]] = {
     "instance": _gone_instances,
     "volume": _gone_volumes,
     "efs": _gone_file_systems("efs"),

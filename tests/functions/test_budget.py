@@ -1,5 +1,6 @@
 """The run's money in the table: set aside atomically, settled once, and what was created noted whatever crashed."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import boto3
@@ -203,6 +204,13 @@ def test_only_what_the_services_no_longer_have_counts_as_gone(planned):
 
     assert alive in left
     assert ended not in left
+
+
+def test_an_instance_that_ec2_does_not_know_yet_is_not_gone(planned):
+    ledger.record_resource(RUN, "instance", "i-0aa")
+    ledger.record_resource(RUN, "instance", "i-0bb", created_at=time.time() - 3_600)
+
+    assert {row["id"] for row in inventory.verify(RUN)} == {"i-0aa"}
 
 
 def test_a_row_keeps_the_time_of_its_first_note(planned):

@@ -157,6 +157,25 @@ def test_an_instance_that_ec2_does_not_know_has_no_state_and_ending_it_is_fine(s
     fleets.terminate(["i-0123456789abcdef0"])
 
 
+def test_an_instance_that_ec2_does_not_know_keeps_no_other_alive(stack, monkeypatch):
+    known, unknown = ["i-0aa", "i-0bb"], ["i-0cc", "i-0dd"]
+    ended = []
+
+    def terminate_all_or_none(InstanceIds):  # noqa: N803
+        """As EC2 does, and moto does not."""
+        if strangers := [one for one in InstanceIds if one in unknown]:
+            message = f"The instance IDs '{', '.join(strangers)}' do not exist"
+            error = {"Code": "InvalidInstanceID.NotFound", "Message": message}
+            raise ClientError({"Error": error}, "TerminateInstances")
+        ended.extend(InstanceIds)
+
+    monkeypatch.setattr(client("ec2"), "terminate_instances", terminate_all_or_none)
+
+    fleets.terminate([known[0], *unknown, known[1]])
+
+    assert ended == known
+
+
 NO_CAPACITY, NO_QUOTA = "InsufficientInstanceCapacity", "VcpuLimitExceeded"
 
 
