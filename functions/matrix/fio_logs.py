@@ -20,6 +20,7 @@ NS_PER_US = 1000
 KIB = 1024
 LARGEST = 1e18  # more is no rate, size or time of any storage
 _SIZE = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
+_OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
@@ -48,18 +49,47 @@ COLUMNS = tuple(field.name for field in fields(Row))
 
 def rows(text: str, file: str) -> list[Row]:
     """Return a row for each job and direction that did any I/O. Raises NotFio."""
-    document = _document(text)
+    return [
+        row
+        for document in _last_of_each_run(list(_documents(text)))
+        for job in _jobs(document)
+        # fio --client adds a sum over all clients: no job of its own.
+        if job.get("jobname") != "All clients"
+        for row in _rows_of(job, _object(document, "global options"), file)
+    ]
+
+
+def _jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
     jobs = document.get("jobs", document.get("client_stats"))
     if not isinstance(jobs, list):
         raise NotFio("has neither `jobs` nor `client_stats`; write it with `fio --output-format=json`")
-    found = []
-    for job in jobs:
-        if not isinstance(job, dict):
-            raise NotFio("has a job that is no object")
-        # fio --client adds a sum over all clients: no job of its own.
-        if job.get("jobname") != "All clients":
-            found += list(_rows_of(job, _object(document, "global options"), file))
-    return found
+    if not all(isinstance(job, dict) for job in jobs):
+        raise NotFio("has a job that is no object")
+    return jobs
+
+
+def _last_of_each_run(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out what `--status-interval` writes on the way: each such document counts from the start of its run.
+
+    Several documents of a file can be several runs too. One was written on the way if the next one had begun by then.
+    """
+    return [
+        one
+        for one, following in zip(documents, [*documents[1:], {}], strict=True)
+        if not 0 < _begun_ms(following) < _number(one.get("timestamp_ms"))
+    ]
+
+
+def _begun_ms(document: dict[str, Any]) -> float:
+    """When a document's run began, rather too late than too early; 0 where fio is too old to tell (before 3)."""
+    ended_ms = _number(document.get("timestamp_ms"))
+    if not ended_ms:
+        return 0.0
+    jobs = _jobs(document)
+    lasted_ms = max((_number(job.get("job_runtime")) for job in jobs), default=0.0)
+    # Jobs that wait for each other take longer together; whole seconds, rounded up, of both figures.
+    elapsed_ms = max((1000 * (_number(job.get("elapsed")) - 2) for job in jobs), default=0.0)
+    return ended_ms - max(lasted_ms, elapsed_ms)
 
 
 def _object(whole: dict[str, Any], name: str) -> dict[str, Any]:
@@ -79,17 +109,18 @@ def to_csv(found: list[Row]) -> str:
     return text.getvalue()
 
 
-def _document(text: str) -> dict[str, Any]:
-    start = text.find("{")
-    if start < 0:
+def _documents(text: str) -> Iterator[dict[str, Any]]:
+    """Yield each JSON object that begins a line; text before, between and after them does not matter."""
+    begins = _OBJECT.search(text)
+    if begins is None:
         raise NotFio("holds no JSON; fio's normal and terse outputs cannot be read")
-    try:
-        document, _ = json.JSONDecoder().raw_decode(text[start:])
-    except (ValueError, RecursionError) as error:
-        raise NotFio(f"is no JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise NotFio("is no JSON object")
-    return document
+    while begins is not None:
+        try:
+            document, end = json.JSONDecoder().raw_decode(text, begins.end() - 1)
+        except (ValueError, RecursionError) as error:
+            raise NotFio(f"is no JSON: {error}") from error
+        yield document
+        begins = _OBJECT.search(text, end)
 
 
 def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator[Row]:
@@ -145,7 +176,7 @@ def _block_kib(options: dict[str, Any], place: int) -> float | None:
     if not options or "bssplit" in options or "bsrange" in options:
         return None
     asked = str(options.get("bs", options.get("blocksize", "4k"))).split(",")
-    found = _SIZE.fullmatch(asked[min(place, len(asked) - 1)] or asked[0])
+    found = _SIZE.fullmatch(asked[min(place, len(asked) - 1)] or "4k")
     return float(found[1]) * KIB ** _POWERS[found[2].lower()] / KIB if found else None
 
 

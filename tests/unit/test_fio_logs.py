@@ -70,6 +70,12 @@ def test_without_options_the_block_size_is_what_an_operation_moved():
     assert (row.block_kib, row.rw, row.jobs) == (4, "read", 1)
 
 
+def test_a_block_size_that_is_left_out_between_commas_is_fios_own():
+    job = FIO_3["jobs"][0] | {"job options": {"rw": "randrw", "bs": "8k,"}}
+
+    assert [row.block_kib for row in rows(json.dumps({"jobs": [job]}), "f")] == [8, 4]
+
+
 def test_zeros_that_stand_for_no_latency_are_none():
     job = {"jobname": "j", "write": {"iops": 5.0, "bw": 20, "clat": {"percentile": {"50.000000": 0, "99.000000": 0}}}}
 
@@ -80,6 +86,35 @@ def test_zeros_that_stand_for_no_latency_are_none():
 
 def test_warnings_before_the_document_and_text_after_it_do_not_matter():
     assert len(rows(f"fio: warning\n{json.dumps(FIO_3)}\nbye", "f")) == 2
+
+
+def status(at_s: float, lasted_s: float, iops: float) -> str:
+    """What fio 3 writes at a moment, about the time since its start."""
+    job = {
+        "jobname": "j",
+        "elapsed": int(lasted_s) + 1,
+        "job_runtime": 1000 * lasted_s,
+        "read": {"iops": iops, "bw": 1},
+    }
+    return json.dumps({"timestamp_ms": 1000 * at_s, "jobs": [job]}, indent=1) + "\n"
+
+
+def test_of_what_fio_tells_each_second_only_the_last_counts():
+    # With --status-interval=1: each document is of all the time since the start.
+    text = "".join(status(1000.4 + second, 0.9 + second, iops=100.0 * (second + 1)) for second in range(3))
+
+    assert [row.iops for row in rows(text, "f")] == [300.0]
+
+
+def test_runs_that_were_appended_to_one_file_all_count():
+    text = status(1001.0, 1.0, iops=1) + status(1002.1, 1.0, iops=2) + status(1063.0, 60.0, iops=3)
+
+    assert [row.iops for row in rows(text, "f")] == [1, 2, 3]
+
+
+def test_a_second_document_that_is_cut_off_is_not_passed_over():
+    with pytest.raises(NotFio, match="is no JSON"):
+        rows(status(1001.0, 1.0, iops=1) + status(1002.0, 2.0, iops=2)[:-20], "f")
 
 
 def test_clients_are_rows_and_their_sum_is_none():
