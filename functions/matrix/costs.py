@@ -215,10 +215,15 @@ def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str
     instances = 1 if storage.is_shared else count
     bytes_per_s = storage.bandwidth_bytes_per_s * instances
     whose = "of the file system" if storage.is_shared else "of the volume" if count == 1 else f"of {count} volumes"
-    return {
+    if isinstance(storage, EfsStorage):
+        whose += ", of writes"
+    operations = {"IOPS": (float(storage.effective_iops * instances), f"IOPS {whose}")}
+    # By region 1 to 5 GiB/s of writes and 20 to 60 of reads (EFS guide, performance summary): no figure that binds.
+    if isinstance(storage, EfsStorage) and storage.throughput_mode == "elastic":
+        return operations
+    return operations | {
         "MB/s": (bytes_per_s / 1e6, f"throughput {whose}"),
         "MiB/s": (bytes_per_s / 2**20, f"throughput {whose}"),
-        "IOPS": (float(storage.effective_iops * instances), f"IOPS {whose}"),
     }
 
 

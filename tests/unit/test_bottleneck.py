@@ -204,6 +204,53 @@ def test_one_client_of_efs_is_bound_by_the_cap_of_a_client():
     assert "490 of 500 MiB/s of each client" in said["evidence"]
 
 
+def test_an_elastic_file_system_ends_where_its_region_does_not_at_a_gibibyte():
+    each = {"nfs_read_bytes": 50 * MIB, "nfs_write_bytes": 50 * MIB}
+
+    assert found(measured(cell(EFS, count=10), each))["name"] == "not saturated"
+
+
+@pytest.mark.parametrize(
+    ("storage", "operations", "name"),
+    [
+        # 35,000 reads or 7,000 writes a second, or a part of each, of four instances together.
+        ({"throughputMode": "bursting"}, {"nfs_read_operations": 1_700.0}, "not saturated"),
+        ({"throughputMode": "bursting"}, {"nfs_read_operations": 8_600.0}, "EFS IOPS limit"),
+        ({"throughputMode": "bursting"}, {"nfs_write_operations": 1_700.0}, "EFS IOPS limit"),
+        (
+            {"throughputMode": "bursting"},
+            {"nfs_write_operations": 850.0, "nfs_read_operations": 4_250.0},
+            "EFS IOPS limit",
+        ),
+        ({"deployment": "oneZone"}, {"nfs_write_operations": 1_700.0}, "EFS IOPS limit"),
+        ({}, {"nfs_write_operations": 1_700.0}, "not saturated"),
+    ],
+)
+def test_reads_take_less_than_writes_of_the_operations_that_efs_allows(storage, operations, name):
+    shape = {"throughputMode": "elastic"} | storage
+
+    said = found(measured(cell({"type": "efs"} | shape, count=4), {"nfs_other_operations": 0.0} | operations))
+
+    assert said["name"] == name
+
+
+def test_a_client_of_one_zone_has_no_more_than_500_mib_per_s():
+    tls = {"type": "efs", "throughputMode": "elastic", "deployment": "oneZone", "tls": True}
+
+    said = found(measured(cell(tls, count=1), {"nfs_read_bytes": 490 * MIB, "nfs_write_bytes": 0.0}))
+
+    assert said["name"] == "EFS per-client cap"
+
+
+def test_requests_that_fsx_may_have_answered_from_its_cache_are_no_use_of_its_disks():
+    iops = FSX["storageCapacityGiB"] * 3 if FSX.get("iops") is None else FSX["iops"]
+
+    said = found(measured(cell(FSX, count=1), {"nfs_read_operations": 0.95 * iops, "nfs_read_bytes": 0.0,
+                                               "nfs_write_bytes": 0.0}))  # fmt: skip
+
+    assert said["name"] == "not saturated"
+
+
 def test_packets_that_ec2_drops_all_the_time_are_the_network_allowance_and_a_few_are_not():
     few = found(measured(cell(), {"bw_out_allowance_exceeded": 0.2, "disk_write_bytes": MIB}))
     many = found(measured(cell(), {"bw_out_allowance_exceeded": 400.0, "disk_write_bytes": MIB}))

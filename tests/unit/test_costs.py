@@ -102,5 +102,8 @@ def test_volumes_add_up_and_a_file_system_does_not():
     efs = {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 100}
 
     assert storage_limits(ebs, 4)["MiB/s"] == (500.0, "throughput of 4 volumes")
-    assert storage_limits(efs, 4)["MiB/s"] == (100.0, "throughput of the file system")
+    assert storage_limits(efs, 4)["MiB/s"] == (100.0, "throughput of the file system, of writes")
+    # What elastic throughput ends at depends on the region, and is five times as much in some.
+    assert storage_limits({"type": "efs"}, 4).keys() == {"IOPS"}
+    assert storage_limits({"type": "efs", "deployment": "oneZone"}, 4)["IOPS"][0] == 7_000
     assert storage_limits({"type": "tape"}, 4) == {}

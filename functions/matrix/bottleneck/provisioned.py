@@ -1,7 +1,7 @@
 """What the storage was bought to give, against what the instances moved: known at once, without CloudWatch.
 
-Of EBS the kernel's counters of the disk decide, as they come after caches and merging; of NFS the mount's; of an
-emulated storage what the engines did, as nothing else is limited there.
+Of EBS the kernel's counters of the disk decide, as they come after caches and merging; of NFS the mount's, as far as
+they tell what the server's disks did; of an emulated storage what the engines did, as nothing else is limited there.
 """
 
 import math
@@ -12,6 +12,7 @@ from matrix import limits, usage
 from matrix.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.costs import storage_limits
 from matrix.rendering import number
+from matrix.storages import efs
 
 MB = 1e6
 MIB = 2.0**20
@@ -81,7 +82,8 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     operations = {point: _operations(evidence, point, use) for point, use in uses.items()}
     moved = {point: _bytes(evidence, use) for point, use in uses.items()}
     if evidence.storage.get("volumeType") not in HDD:
-        yield from _ceiling(evidence, names.operations, names.more_operations, operations, most_operations, "IOPS", 1.0)
+        unit = "writes/s, as which requests count" if evidence.kind == "efs" and evidence.is_on_aws else "IOPS"
+        yield from _ceiling(evidence, names.operations, names.more_operations, operations, most_operations, unit, 1.0)
     if evidence.kind not in UNBOUNDED:
         yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, most_bytes, "MB/s", MB)
     if evidence.is_on_aws and evidence.kind == "efs":
@@ -94,8 +96,12 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
 def _client_cap(evidence: Evidence) -> float:
     """MiB/s of one client: 1,500 with elastic throughput through efs-utils (TLS or IAM mounts), else 500."""
     is_helped = bool(evidence.storage.get("tls") or evidence.storage.get("iam"))
-    is_elastic = evidence.storage.get("throughputMode", "elastic") == "elastic"
+    is_elastic = _mode(evidence) == "elastic" and evidence.storage.get("deployment") != "oneZone"
     return limits.EFS_CLIENT_ELASTIC_MIBPS.value if is_helped and is_elastic else limits.EFS_CLIENT_MIBPS.value
+
+
+def _mode(evidence: Evidence) -> str:
+    return str(evidence.storage.get("throughputMode", "elastic"))
 
 
 def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
@@ -109,7 +115,7 @@ def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
     found = storage_limits(evidence.storage, 1)
     if "IOPS" not in found:
         return None
-    return found["IOPS"][0], found["MB/s"][0] * MB, evidence.kind != "ebs"
+    return found["IOPS"][0], found.get("MB/s", (math.inf, ""))[0] * MB, evidence.kind != "ebs"
 
 
 def _operations(evidence: Evidence, point: str, use: Mapping[str, float]) -> float | None:
@@ -119,8 +125,19 @@ def _operations(evidence: Evidence, point: str, use: Mapping[str, float]) -> flo
         return usage.disk_operations(use)
     if evidence.kind == "s3":
         return use.get("requests_per_s")
-    # What EFS and FSx limit are operations on their disks; requests come nearest to that from here.
-    return usage.nfs_operations(use)
+    # Only FSx can tell how many requests its cache has answered, and how many writes it has put together.
+    return _efs_writes(evidence, use) if evidence.kind == "efs" else None
+
+
+def _efs_writes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
+    """Requests as so many writes: a read takes less of what EFS allows. Of metadata it is not known, so as reads."""
+    if usage.nfs_operations(use) is None:
+        return None
+    of = evidence.storage
+    modes = (_mode(evidence), of.get("deployment", "regional"), of.get("performanceMode", "generalPurpose"))
+    reads, writes = efs.most_operations(*modes)
+    others = usage.total(use, ("nfs_read_operations_per_s", "nfs_other_operations_per_s")) or 0.0
+    return use.get("nfs_write_operations_per_s", 0.0) + others * writes / reads
 
 
 def _emulated_operations(
@@ -144,7 +161,7 @@ def _bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
     read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
     if read is None or written is None:
         return use.get("bytes_per_s")
-    is_weighted = evidence.kind == "efs" and evidence.storage.get("throughputMode", "elastic") != "elastic"
+    is_weighted = evidence.kind == "efs" and _mode(evidence) != "elastic"
     return written + read * (EFS_READ_WEIGHT if is_weighted else 1.0)
 
 

@@ -45,10 +45,8 @@ class EfsStorage(InputModel):
 
     @property
     def effective_iops(self) -> int:
-        """Writes per second of the whole file system (EFS guide, performance summary)."""
-        if self.performance_mode == "maxIO":
-            return 500_000
-        return {"elastic": 50_000, "bursting": 7_000, "provisioned": 25_000}[self.throughput_mode]
+        """Writes per second of the whole file system."""
+        return most_operations(self.throughput_mode, self.deployment, self.performance_mode)[1]
 
     @property
     def create_latency_s(self) -> float:
@@ -70,6 +68,18 @@ class EfsStorage(InputModel):
         words += ["tls"] if self.tls else []
         words += ["iam"] if self.iam else []
         return "-".join(words)
+
+
+def most_operations(throughput_mode: str, deployment: str, performance_mode: str) -> tuple[int, int]:
+    """Return the reads and the writes per second of a file system (EFS guide, performance summary, November 2026).
+
+    With elastic throughput those of data in use, before AWS raises the quota. A mixture has a part of each.
+    """
+    if performance_mode == "maxIO":
+        return 500_000, 500_000
+    if deployment == "oneZone":
+        return 35_000, 7_000
+    return {"elastic": (250_000, 50_000), "bursting": (35_000, 7_000), "provisioned": (55_000, 25_000)}[throughput_mode]
 
 
 def performance_mode_goes_with_throughput(part: Part) -> Problems:
