@@ -1,9 +1,9 @@
 """Files to copy from: incompressible, made once per instance, on its own disk and not on the storage that is measured.
 
-A pool of random bytes is drawn once, and each file is a stretch of it at a random place: 1.5 to 2.6 GB/s, where
-os.urandom for each file makes 230 MB/s and random.randbytes 200 MB/s (2 cores, into memory and to the disk). No file
-repeats itself, and stretches that overlap do so at odd offsets, so neither a compressor nor a block-wise deduplication
-finds anything in them.
+A pool of random bytes is drawn once, and each file is a stretch of it at a random place, a large one several: 1.5 to
+2.6 GB/s, where os.urandom for each file makes 230 MB/s and random.randbytes 200 MB/s (2 cores, into memory and to the
+disk). What overlaps does so at odd offsets and far apart, so neither a compressor nor a block-wise deduplication finds
+anything in it; and however large the files are, the pool is all that is in memory of them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import os
 import random
 import shutil
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 from agent.errors import SourceDoesNotFit
 
 FILES_PER_DIRECTORY = 500  # as the EFS tutorial's data set has: 10 directories of 500 files
 POOL_BYTES = 1 << 26
+STRETCH_BYTES = POOL_BYTES // 2  # at most, of the pool at once: the longest still begins at one of 2^25 places
 # What must stay free beside the data set: the tools' own lists and the system's logs.
 SPARE_BYTES = 1 << 26
 
@@ -60,10 +62,20 @@ def provide(root: Path, files: int, file_bytes: int) -> DataSet:
 
 
 def _fill(folder: Path, wanted: DataSet) -> None:
-    pool = memoryview(os.urandom(max(POOL_BYTES, 2 * wanted.file_bytes)))
-    last_start = len(pool) - wanted.file_bytes
+    pool = memoryview(os.urandom(POOL_BYTES))
     for name in wanted.names():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        start = random.randrange(last_start + 1)  # noqa: S311 where a stretch begins is no secret
-        path.write_bytes(pool[start : start + wanted.file_bytes])
+        with path.open("wb", buffering=0) as file:
+            for done in range(0, wanted.file_bytes, STRETCH_BYTES):
+                _write(file, _stretch(pool, min(STRETCH_BYTES, wanted.file_bytes - done)))
+
+
+def _stretch(pool: memoryview, length: int) -> memoryview:
+    start = random.randrange(len(pool) - length + 1)  # noqa: S311 where a stretch begins is no secret
+    return pool[start : start + length]
+
+
+def _write(file: FileIO, piece: memoryview) -> None:
+    while piece:
+        piece = piece[file.write(piece) :]

@@ -89,6 +89,20 @@ def test_a_data_set_has_the_shape_that_was_asked_for_and_does_not_compress(tmp_p
     assert len(gzip.compress(content, 9)) > 0.99 * len(content)
 
 
+def test_files_larger_than_the_pool_take_no_more_memory_than_it(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(data_set, "POOL_BYTES", 4_096)
+    monkeypatch.setattr(data_set, "STRETCH_BYTES", 2_048)
+    monkeypatch.setattr(data_set.os, "urandom", lambda size: drawn.append(size) or bytes(n % 251 for n in range(size)))
+
+    found = data_set.provide(tmp_path, 3, 10_001)
+
+    assert drawn == [4_096]
+    contents = [(found.folder / name).read_bytes() for name in found.names()]
+    assert [len(content) for content in contents] == [10_001] * 3
+    assert len(set(contents)) == 3
+
+
 def test_a_data_set_that_was_left_half_made_is_made_anew(tmp_path):
     (tmp_path / "unfinished-3x100" / "d00000").mkdir(parents=True)
     (tmp_path / "unfinished-3x100" / "d00000" / "f00000007").write_bytes(b"old")
