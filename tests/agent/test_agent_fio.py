@@ -97,7 +97,9 @@ def test_an_option_that_fio_does_not_know_fails_with_what_fio_says(cloud, instan
     ("options", "said"),
     [
         ({"runtime": "900ms"}, "options.runtime: '900ms' is below 1 s"),
-        ({"filename": "/etc/passwd"}, "options.filename: set by the agent"),
+        ({"filename": "/etc/passwd"}, "options.filename: not to be set"),
+        ({"verify": "crc32c"}, "options.verify: not to be set"),
+        ({"gtod_reduce": 1}, "options.gtod_reduce: not to be set"),
         ({"bs": ["4k", "8k"]}, "options.bs: ['4k', '8k'] must be a single value"),
         ({"bs": "4k\nexec_prerun=sh"}, "options.bs: '4k\\nexec_prerun=sh' must be a single value"),
         ({"rw": None, "size": "1g"}, None),

@@ -132,6 +132,11 @@ def test_the_points_of_dd_are_in_bytes():
         ("ramp_time", -1, "ramp_time"),
         ("rwmixread", 101, "rwmixread"),
         ("rwmixread", [50, 1000], "rwmixread"),
+        ("rw", "randtrim", "rw"),  # fio trims no file: "trim not supported"
+        ("verify", "crc32c", "verify"),
+        ("gtod_reduce", 1, "gtod_reduce"),
+        ("clat_percentiles", [0, 1], "clat_percentiles"),
+        ("unified_rw_reporting", 1, "unified_rw_reporting"),
     ],
 )
 def test_a_bad_option_of_fio_has_one_problem_that_names_it(option, value, path):
