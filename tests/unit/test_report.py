@@ -391,3 +391,20 @@ def test_a_column_in_which_nothing_is_known_takes_no_room():
     assert heads[:3] == ["Storage", "Instances", "Point"]
     assert heads[-2:] == ["P100", "n/expected"]
     assert all(len(row) == len(heads) for row in shown)
+
+
+def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of_nothing():
+    summary, results, planned = build_run({"ebs": {10: 3000.0}})
+    metric = cell_of(summary, "ebs", 10)["points"][0]["metrics"]["duration_s"]
+    metric["outliers"] = {
+        "fences": {"low": 2900.0, "high": 3100.0}, "count": 21,
+        "listed": [{"instance": "i-0007", "repetition": 2, "value": 4000.0, "side": "high", "kind": "far out"}],
+    }  # fmt: skip
+
+    read = Page(without_library(render(summary, results=results, plan=planned)))
+
+    [listed] = [rows for rows, name in zip(read.tables, read.captions, strict=True) if "far from the others" in name]
+    assert [one[1] for one in listed[1][3:]] == ["i-0007", "2", "66m 40s", "far out, high"]
+    assert "Values far from the others: 21, none left out" in read.text
+    whole = next(rows for rows in read.tables if [one[1] for one in rows[0]][-1] == "Far off")
+    assert whole[1][-1][1] == "21"

@@ -120,18 +120,25 @@ def figures(view: View) -> list[Markup]:
     primary = [_metric_table(name, entries) for (_, name), entries in view.by("workload", "name").items()]
     others = _other_metrics(view)
     notes = [tag("p", NOT_CARRIED_NOTE)] if any("≥" in one.text for one in primary) else []
-    return [*primary, *notes, *([details("All other metrics", others)] if others else [])]
+    far_off = _far_off(view)
+    return [
+        *primary,
+        *notes,
+        *([far_off] if far_off else []),
+        *([details("All other metrics", others)] if others else []),
+    ]
 
 
 def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     rows = [
         (entry.storage, entry.fleet, told_label(entry.label, entry.point), *_percentiles(entry.metric),
          interval(dict(entry.metric)), sample_count(dict(entry.metric)),
-         figure_of(entry.metric.get("independent_n")), *_between(entry.metric))
+         figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
+         figure_of((entry.metric.get("outliers") or {}).get("count") or None))
         for entry in entries
     ]  # fmt: skip
     heads = ("Storage", "Instances", "Point", *(one.upper() for one in PERCENTILES), INTERVAL_HEAD, "n/expected",
-             "n, independent", "Between instances", "Between repetitions")  # fmt: skip
+             "n, independent", "Between instances", "Between repetitions", "Far off")  # fmt: skip
     caption = f"{entries[0].workload}: {name} ({direction(dict(entries[0].metric))})"
     # Published figures have neither intervals nor spreads: columns without a value would only take the others' room.
     kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
@@ -148,6 +155,27 @@ def _between(metric: Document) -> list[object]:
     spread = metric.get("spread") or {}
     found = [spread.get("between_instances_cv"), spread.get("between_repetitions_cv")]
     return [ABSENT if value is None else Figure(f"{100 * value:.1f} %", value) for value in found]
+
+
+def _far_off(view: View) -> Markup | None:
+    """Values far from the others of their point, by instance and repetition: marked here, left out nowhere."""
+    rows: list[Sequence[object]] = []
+    count = 0
+    for entry in view.entries:
+        found = entry.metric.get("outliers") or {}
+        count += found.get("count", 0)
+        rows += [
+            (entry.storage, entry.fleet, entry.label, one["instance"], one["repetition"],
+             Figure(quantity(one["value"], entry.unit), one["value"]), f"{one['kind']}, {one['side']}")
+            for one in found.get("listed", [])
+        ]  # fmt: skip
+    if not rows:
+        return None
+    heads = ("Storage", "Instances", "Point", "Instance", "Repetition", "Value", "How far")
+    told = "Beyond 1.5 times (outside) or 3 times (far out) the middle half's width from it. All are in every figure."
+    told += f" Of {count} the farthest of each point are shown." if count > len(rows) else ""
+    listed = table(heads, rows, caption="Values far from the others", class_="many")
+    return details(f"Values far from the others: {count}, none left out", tag("p", told, class_="quiet"), listed)
 
 
 def _other_metrics(view: View) -> Markup | None:
