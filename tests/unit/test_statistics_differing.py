@@ -1,6 +1,7 @@
 """Whether two cells differ: known answers, properties, and that nothing is shown where nothing differs."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -103,6 +104,17 @@ def test_equal_fleets_differ_in_nothing():
 
 def test_fleets_that_do_not_overlap_are_told_apart_though_all_their_values_are_equal():
     assert difference(column(*[5] * 12), column(*[6] * 12)).p_value < 0.001
+
+
+def test_a_thousand_instances_with_equal_values_are_told_apart_within_the_memory_of_a_function():
+    values = np.round(np.random.default_rng(1).lognormal(3, 0.2, 1000), 1)
+    tracemalloc.start()
+
+    found = difference(column(*values), column(*(10 * values)))
+
+    assert tracemalloc.get_traced_memory()[1] < 100e6
+    assert (found.p_value < 1e-200, found.test) == (True, "Mann-Whitney, normal approximation")
+    tracemalloc.stop()
 
 
 def test_values_of_zero_have_no_ratio():
