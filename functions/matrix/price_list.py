@@ -75,6 +75,13 @@ def _ebs(kind: str) -> list[Query]:
 def _efs(storage: EfsStorage) -> list[Query]:
     zone, usage = ("one_zone", "-Z-ByteHrs") if storage.deployment == "oneZone" else ("regional", "-ByteHrs")
     kept = Query(f"efs_{zone}_gib_month", "AmazonEFS", (("productFamily", "Storage"),), f"TimedStorage{usage}")
+    if storage.throughput_mode == "elastic":
+        moved = (("read", "Read"), ("write", "Write"))
+        usage = "ETDataAccess-Bytes"
+        return [
+            kept,
+            *(Query(f"efs_elastic_{way}_gib", "AmazonEFS", (("accessType", word),), usage) for way, word in moved),
+        ]
     if storage.throughput_mode != "provisioned":
         return [kept]
     throughput = (("productFamily", "Provisioned Throughput"),)
@@ -83,7 +90,7 @@ def _efs(storage: EfsStorage) -> list[Query]:
 
 def _fsx(storage: FsxOpenZfsStorage) -> list[Query]:
     """HA has a deployment option of its own in the price list, whose name nobody could confirm: the book's price."""
-    zones = {"SINGLE_AZ_1": ("single_az", "Single-AZ"), "SINGLE_AZ_2": ("single_az", "Single-AZ"),
+    zones = {"SINGLE_AZ_1": ("single_az", "Single-AZ"), "SINGLE_AZ_2": ("single_az_2", "Single-AZ_2"),
              "MULTI_AZ_1": ("multi_az", "Multi-AZ")}  # fmt: skip
     if storage.deployment_type not in zones:
         return []

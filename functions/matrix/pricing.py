@@ -402,8 +402,9 @@ def _efs_cost(book: PriceBook, storage: EfsStorage, usage: Usage) -> Cost:
 
 
 def _fsx_cost(book: PriceBook, storage: FsxOpenZfsStorage, usage: Usage) -> Cost:
-    zone = "multi_az" if storage.deployment_type == "MULTI_AZ_1" else "single_az"
-    zone = "single_az_ha" if "_HA_" in storage.deployment_type else zone
+    zone = {"SINGLE_AZ_1": "single_az", "SINGLE_AZ_2": "single_az_2", "MULTI_AZ_1": "multi_az"}.get(
+        storage.deployment_type, "single_az_ha"
+    )
     months = usage.seconds.times(1 / MONTH_S)
     extra_iops = max(0, (storage.iops or 0) - 3 * storage.storage_capacity_gib)
     cost = book.price(f"fsx_{zone}_gib_month").of(months.times(storage.storage_capacity_gib))

@@ -24,7 +24,8 @@ def test_what_a_matrix_uses_is_asked_for_once():
 
     assert names == [
         "m6i.large", "c5.xlarge", "ebs_gp3_gib_month", "ebs_gp3_iops_month", "ebs_gp3_mibps_month",
-        "efs_regional_gib_month", "fsx_single_az_gib_month", "fsx_single_az_mbps_month", "fsx_single_az_iops_month",
+        "efs_regional_gib_month", "efs_elastic_read_gib", "efs_elastic_write_gib",
+        "fsx_single_az_gib_month", "fsx_single_az_mbps_month", "fsx_single_az_iops_month",
     ]  # fmt: skip
 
 
@@ -34,8 +35,9 @@ def test_every_query_is_of_a_price_of_the_book():
     kinds += [{"type": "ebs", "volumeType": kind, "sizeGiB": 125, "iops": 1000} for kind in ("io1", "io2")]
     one_zone = EFS | {"deployment": "oneZone", "throughputMode": "provisioned", "provisionedThroughputMiBps": 10}
     multi = FSX | {"deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 160}
+    second = FSX | {"deploymentType": "SINGLE_AZ_2", "throughputCapacityMBps": 160}
 
-    names = {query.name for query in queries(matrix(storage=[*kinds, EFS, one_zone, FSX, multi]))}
+    names = {query.name for query in queries(matrix(storage=[*kinds, EFS, one_zone, FSX, multi, second]))}
 
     assert names - {"m6i.large"} <= set(book.prices)
 
@@ -55,6 +57,20 @@ def test_free_tiers_later_tiers_and_other_storage_classes_are_no_price():
         product(0.2, "EUW1-TimedStorage-ByteHrs", begin="1000"), product(0.025, "EUW1-IATimedStorage-ByteHrs"),
     ]  # fmt: skip
     assert price_in(answer, kept) == 0.3
+
+
+def test_each_way_of_elastic_bytes_and_each_generation_of_fsx_has_a_price_of_its_own():
+    second = FSX | {"deploymentType": "SINGLE_AZ_2", "throughputCapacityMBps": 160}
+
+    asked = {query.name: query for query in queries(matrix(storage=[EFS, second]))}
+
+    read = asked["efs_elastic_read_gib"]
+    assert dict(read.attributes) == {"accessType": "Read"}
+    # Reads of the class for files that nobody reads have the same accessType.
+    answer = [product(0.04, "APN1-ETDataAccess-Bytes"), product(0.012, "APN1-IADataAccess-Bytes")]
+    assert price_in(answer, read) == 0.04
+    assert dict(asked["fsx_single_az_2_mbps_month"].attributes)["deploymentOption"] == "Single-AZ_2"
+    assert "fsx_single_az_mbps_month" not in asked
 
 
 @pytest.mark.parametrize("answer", [[], [product(0.08), product(0.09)]])
