@@ -63,7 +63,11 @@ def clock() -> dict[str, Any] | None:
 
 def clock_warnings(told: dict[str, Any] | None) -> list[str]:
     """The warning of a sample whose instance may have started with its fleet by its own clock only."""
-    if told is None or abs(told["offset_s"]) <= FAR_OFF_S:
+    if told is None:
+        return []
+    if not told["is_synchronised"]:
+        return ["chrony has no time source, so nobody knows by how much this instance did not start with its fleet"]
+    if abs(told["offset_s"]) <= FAR_OFF_S:
         return []
     return [
         f"chrony says that this instance's clock is {told['offset_s']:+.3f} s off, so it did not start with its fleet"
@@ -71,9 +75,17 @@ def clock_warnings(told: dict[str, Any] | None) -> list[str]:
 
 
 def parse_tracking(line: str) -> dict[str, Any] | None:
-    """The line of `chronyc -c tracking`: reference id, name, stratum, time, system offset, last offset, RMS offset …"""
+    """The line of `chronyc -c tracking`: reference id, name, stratum, time, system offset, last offset, RMS offset …
+
+    Without a source all offsets are 0, as of the best of clocks; only the last field tells, the leap status.
+    """
     fields = line.strip().split(",")
     try:
-        return {"source": fields[1], "offset_s": float(fields[4]), "rms_offset_s": float(fields[6])}
+        return {
+            "source": fields[1],
+            "offset_s": float(fields[4]),
+            "rms_offset_s": float(fields[6]),
+            "is_synchronised": fields[-1] != "Not synchronised",
+        }
     except (IndexError, ValueError):
         return None

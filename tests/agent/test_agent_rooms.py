@@ -442,8 +442,18 @@ def test_the_clock_offset_is_what_chrony_says():
         "A9FEA97B,169.254.169.123,4,1763683200.1,0.000012345,-0.000001,0.000020,-1.2,0.1,0.2,0.0003,0.0002,16.1,Normal"
     )
 
-    assert host.parse_tracking(line) == {"source": "169.254.169.123", "offset_s": 1.2345e-05, "rms_offset_s": 2e-05}
+    assert host.parse_tracking(line) == {
+        "source": "169.254.169.123", "offset_s": 1.2345e-05, "rms_offset_s": 2e-05, "is_synchronised": True
+    }  # fmt: skip
     assert host.parse_tracking("506 Cannot talk to daemon") is None
+
+
+def test_a_clock_without_a_source_is_not_the_best_of_clocks():
+    line = "7F7F0101,,0,0.000000000,0.000000000,0.000000000,0.000000000,0.000,0.000,0.000,1.0,1.0,0.0,Not synchronised"
+
+    [warning] = host.clock_warnings(host.parse_tracking(line))
+
+    assert warning.startswith("chrony has no time source")
 
 
 def test_the_distribution_is_named_as_it_names_itself(tmp_path):
