@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
@@ -22,6 +22,9 @@ COMPRESS_FROM_BYTES = 100_000
 # prefix that S3 throttles because 1,000 instances upload at once.
 ATTEMPTS = 8
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 30
+# As often as boto3's own downloads ask for an answer that breaks off.
+BODIES = 5
+BROKEN_OFF = "an answer of S3 broke off"
 SESSION_SETTINGS = {
     # botocore asks the metadata service for the role's keys once, for a second, which a busy machine may miss.
     "metadata_service_num_attempts": 5,
@@ -131,6 +134,25 @@ def caller_userid(session: Any) -> str:
     """`aws:userid` of this instance: EC2 sets it (role id:instance id), and the role's policy is written in it."""
     with translated("sts GetCallerIdentity"):
         return str(new_client(session, "sts").get_caller_identity()["UserId"])
+
+
+def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> bytes:
+    """The bytes from `first` to `last`, both included, of the object at `place` (Bucket, Key).
+
+    boto3 repeats a request, but not one whose answer breaks off; of millions some do. The time that this takes is the
+    caller's; each is told by a line on standard error, which begins with BROKEN_OFF.
+    """
+    from botocore.exceptions import BotoCoreError
+
+    for left in reversed(range(BODIES)):
+        body = client.get_object(**place, Range=f"bytes={first}-{last}")["Body"]
+        try:
+            return bytes(body.read())
+        except BotoCoreError as err:
+            if not left:
+                raise
+            print(f"{BROKEN_OFF}: {err}", file=sys.stderr)
+    raise AssertionError("unreachable")
 
 
 @contextlib.contextmanager

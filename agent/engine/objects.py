@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable
 from urllib.parse import quote, urlsplit
 
-from agent.blackboard import new_client, new_session
+from agent.blackboard import get_range, new_client, new_session
 from agent.engine.records import RecordWrong
 
 _lock = threading.Lock()
@@ -45,12 +45,8 @@ class ObjectReader:
 def boto3_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:
     """GetObject of boto3, over connections that are kept."""
     client = once(lambda: new_client(new_session(plan["region"]), "s3", plan["threads"]))
-
-    def get(first: int, last: int) -> bytes:
-        found = client.get_object(Bucket=plan["bucket"], Key=plan["key"], Range=f"bytes={first}-{last}")
-        return bytes(found["Body"].read())
-
-    return get
+    place = {"Bucket": plan["bucket"], "Key": plan["key"]}
+    return lambda first, last: get_range(client, place, first, last)
 
 
 def crt_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent
 from agent import uploads
+from agent.blackboard import BROKEN_OFF
 from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
@@ -92,6 +93,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
         outcome = read_engine(ended[0].stdout, plan)
+        outcome.warnings.extend(broken_off(ended[0].stderr))
         if job.mount["kind"] == "s3" and job.environment == "local":
             outcome.warnings.append(PLAYED_S3)
         return outcome
@@ -179,6 +181,14 @@ def past_cache(plan: dict[str, Any]) -> str:
 def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
     """Start the engine; it has chosen its mode and stands at the gate when this returns."""
     return engines.arm("reads", plan, scratch, needs_packages=plan["reader"] in ("boto3", "crt"))
+
+
+def broken_off(errors: Path) -> list[str]:
+    """The warning of a sample in which S3 had to be asked again; boto3's other repetitions nobody is told of."""
+    count = sum(line.startswith(BROKEN_OFF) for line in errors.read_text(errors="replace").splitlines())
+    return [f"{count} answers of S3 broke off and were asked for again, within the time of their requests"] * (
+        count > 0
+    )
 
 
 def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:

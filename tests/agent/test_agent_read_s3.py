@@ -7,9 +7,10 @@ import logging
 
 import pytest
 from agent_cloud import BUCKET, REGION
+from botocore.exceptions import ResponseStreamingError
 from test_agent_read import KIB, MIB, engine, read_params
 
-from agent import mounts, tools, uploads
+from agent import blackboard, mounts, tools, uploads
 from agent.engine import objects, records
 from agent.errors import BlackboardUnavailable, MountFailed, ToolFailed
 from agent.mounts import mountpoint as mountpoint_module
@@ -103,6 +104,40 @@ def test_an_object_that_is_shorter_than_it_was_fails_the_sample(keys, tmp_path):
 
     with pytest.raises(ToolFailed, match="the object ends within the page"):
         engine(params, tmp_path, where=where)
+
+
+class BreakingOff:
+    """An S3 whose first answers end within the bytes that they announced."""
+
+    def __init__(self, times):
+        self.left, self.asked = times, []
+
+    def get_object(self, **request):
+        self.asked.append(request)
+        return {"Body": self}
+
+    def read(self):
+        self.left -= 1
+        if self.left >= 0:
+            raise ResponseStreamingError(error="Connection reset by peer")
+        return b"four"
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again_and_told(tmp_path, capsys):
+    s3 = BreakingOff(times=2)
+
+    assert blackboard.get_range(s3, {"Bucket": "b", "Key": "k"}, 4, 7) == b"four"
+
+    assert s3.asked == [{"Bucket": "b", "Key": "k", "Range": "bytes=4-7"}] * 3
+    errors = tmp_path / "err"
+    errors.write_text(f"a warning of Python\n{capsys.readouterr().err}")
+    [warning] = read.broken_off(errors)
+    assert warning.startswith("2 answers of S3 broke off")
+
+
+def test_answers_that_always_break_off_fail_the_sample():
+    with pytest.raises(ResponseStreamingError):
+        blackboard.get_range(BreakingOff(times=99), {"Bucket": "b", "Key": "k"}, 0, 3)
 
 
 def test_large_data_is_uploaded_in_parts_that_hold_every_record(keys):
