@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # The name of a new mount target takes up to 90 s to appear in DNS; the rest is patience with a busy file system.
 TIMEOUT_S = 300.0
 PAUSE_S = 5.0
+LEAST_TRY_S = 1.0
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
@@ -38,19 +39,28 @@ def attach(
     command = ["mount", "-t", fstype, "-o", mount["options"], mount["source"], str(path)]
     give_up_at = time.monotonic() + timeout_s
     while True:
-        said = mounts.command_result(command)
-        if said.returncode == 0:
+        why = _refusal(command, give_up_at - time.monotonic())
+        if why is None:
             log.info("mounted %s at %s", mount["source"], path)
             if mount.get("read_ahead_kib"):
                 _read_ahead(path, mount["read_ahead_kib"], log)
             return path
-        log.info("not mounted yet: %s", said.stderr.strip())
+        log.info("not mounted yet: %s", why)
         if time.monotonic() + pause_s > give_up_at:
             raise MountFailed(
-                f"{mount['source']} could not be mounted within {timeout_s:g} s, lastly: {said.stderr.strip()}; "
+                f"{mount['source']} could not be mounted within {timeout_s:g} s, lastly: {why}; "
                 "look at its mount targets and at port 2049 in the security groups"
             )
         time.sleep(pause_s)
+
+
+def _refusal(command: list[str], left_s: float) -> str | None:
+    """Why it could not be mounted, None if it was. Where a firewall swallows the packets `mount` itself tries on."""
+    try:
+        said = mounts.command_result(command, min(max(left_s, LEAST_TRY_S), mounts.COMMAND_TIMEOUT_S))
+    except mounts.Unended as err:
+        return str(err)
+    return said.stderr.strip() if said.returncode else None
 
 
 def _read_ahead(path: Path, kib: int, log: logging.Logger) -> None:

@@ -328,6 +328,27 @@ def test_nfs_is_tried_again_until_its_name_is_known(fake_tool, tmp_path):
 
 
 @pytest.mark.usefixtures("recorded")
+def test_nfs_behind_a_closed_port_is_told_with_a_way_out_and_no_mount_is_left_trying(fake_tool, tmp_path):
+    fake_tool("mount", f'echo $$ >> "{tmp_path}/tries"; exec /bin/sleep 30')
+
+    with pytest.raises(MountFailed, match=r"lastly: 'mount .*' did not end within 1 s; .*port 2049") as failed:
+        nfs.attach({"source": "fs:/", "options": "hard"}, LOG, timeout_s=0.5, pause_s=0.01)
+
+    assert failed.value.name == "MountFailed"
+    assert not any(Path(f"/proc/{pid}").exists() for pid in (tmp_path / "tries").read_text().split())
+
+
+def test_a_server_that_has_gone_is_let_go_of_lazily_and_hides_no_error(fake_tool, bin_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(bin_folder))
+    fake_tool("umount", f'echo "$@" >> "{tmp_path}/tries"; [ "$1" = -l ] || exec /bin/sleep 30')
+    monkeypatch.setattr(mounts.command_result, "__defaults__", (0.3,))
+
+    mounts.unmount(tmp_path, LOG)
+
+    assert (tmp_path / "tries").read_text().splitlines() == [f"{tmp_path}", f"-l {tmp_path}"]
+
+
+@pytest.mark.usefixtures("recorded")
 def test_nfs_that_never_answers_is_a_failed_mount(fake_tool):
     fake_tool("mount", 'echo "Connection timed out" >&2; exit 32')
 
