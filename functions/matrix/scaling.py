@@ -29,6 +29,9 @@ AS_GOOD = 0.10
 WIDEST_RANGE = 2.0
 # A model that missed known points by more will not do better on unknown ones.
 LARGEST_HELD_OUT_ERROR = 0.30
+# No time is 0, and no range worth a figure is wider: what a hostile series asks for stays a number.
+LEAST_TIME = 1e-300
+MOST_SLACK = 50.0
 # Until T has grown by this much nothing is known about where it grows.
 GROWN = 0.05
 # The knee: the size up to which one instance pays less than this for the others.
@@ -78,7 +81,8 @@ class Scaling:
 
     def value(self, curve: Curve, n: float) -> float:
         """What a curve says at size n, in the series' own unit."""
-        return float(_values(curve.time(np.array([float(n)])), np.array([float(n)]), self.reads)[0])
+        size = np.array([float(n)])
+        return float(_values(np.maximum(curve.time(size), LEAST_TIME), size, self.reads)[0])
 
 
 def analyse(series: Series) -> Scaling:
@@ -88,7 +92,7 @@ def analyse(series: Series) -> Scaling:
     time = _times(np.array(series.value), n, reads)
     sizes = len(set(series.n))
     candidates = [
-        Candidate(curve, _held_out_error(name, n, time), _root_mean_square(np.log(curve.time(n) / time)))
+        Candidate(curve, _held_out_error(name, n, time), _root_mean_square(_log_errors(curve, n, time)))
         for name in MODELS
         if MODELS[name].count <= sizes
         for curve in [scaling_models.fit(name, n, time)]
@@ -102,12 +106,13 @@ def analyse(series: Series) -> Scaling:
     return Scaling(series, reads, tuple(sorted(candidates, key=lambda one: rank[id(one)])))
 
 
+@np.errstate(over="ignore")  # what is beyond all numbers is said to be none
 def report(series: Series) -> dict[str, Any]:
     """Return what `matrix fit` prints."""
     scaling = analyse(series)
     chosen = scaling.chosen
     predictions = [predict(scaling, n) for n in series.predict]
-    return {
+    document = {
         "schema": 1,
         "reads": scaling.reads,
         "higher_is_better": series.higher_is_better,
@@ -122,6 +127,17 @@ def report(series: Series) -> dict[str, Any]:
         "refusals": [f"n = {one['n']}: {one['refused']}" for one in predictions if one["refused"]],
         "warnings": _warnings(scaling),
     }
+    found: dict[str, Any] = _finite(document)
+    return found
+
+
+def _finite(found: Any) -> Any:
+    """What is beyond all numbers is None: JSON has neither NaN nor infinity."""
+    if isinstance(found, dict):
+        return {name: _finite(value) for name, value in found.items()}
+    if isinstance(found, list):
+        return [_finite(value) for value in found]
+    return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
 def predict(scaling: Scaling, n: int) -> dict[str, Any]:
@@ -145,7 +161,7 @@ def prediction_range(scaling: Scaling, n: int) -> tuple[float, float, float]:
     value = float(np.exp(np.mean(np.log(others))))
     error = scaling.chosen.held_out_error if scaling.chosen.held_out_error is not None else scaling.chosen.fit_error
     # What was missed at known sizes is missed at this one too, and the more the farther out it lies.
-    slack = math.exp(error * max(1.0, n / max(scaling.series.n)))
+    slack = math.exp(min(error * max(1.0, n / max(scaling.series.n)), MOST_SLACK))
     chosen = scaling.value(scaling.chosen.curve, n)
     return value, min([*others, chosen / slack]), max([*others, chosen * slack])
 
@@ -228,11 +244,17 @@ def _held_out_error(model: str, n: Floats, time: Floats) -> float | None:
     if len(sizes) < LEAST_SIZES:
         return None
     errors = [
-        float(np.log(np.maximum(scaling_models.fit(model, n[n != size], time[n != size]).time(n[n == size]), 1e-300)
-        / time[n == size]).mean())
+        float(
+            _log_errors(scaling_models.fit(model, n[n != size], time[n != size]), n[n == size], time[n == size]).mean()
+        )
         for size in sizes[1:]
-    ]  # fmt: skip
+    ]
     return _root_mean_square(np.array(errors))
+
+
+def _log_errors(curve: Curve, n: Floats, time: Floats) -> Floats:
+    found: Floats = np.log(np.maximum(curve.time(n), LEAST_TIME)) - np.log(time)
+    return found
 
 
 def _root_mean_square(errors: Floats) -> float:
@@ -245,17 +267,17 @@ def _refusals(scaling: Scaling, n: int, low: float, high: float) -> list[str]:
     largest = sizes[-1]
     if len(sizes) < LEAST_SIZES and n not in sizes:
         return [f"{len(sizes)} sizes were measured; fewer than {LEAST_SIZES} fit every model"]
-    if n <= largest:
+    if n in sizes:
         return []
     reasons = []
     if n > FARTHEST * largest:
         reasons.append(f"more than {FARTHEST:g} times the largest measured size ({largest}); measure {n // 2} or more")
-    if not _has_grown(scaling):
+    if n > largest and not _has_grown(scaling):
         reasons.append(f"up to {largest} nothing has slowed down yet, so where it will cannot be known")
     error = scaling.chosen.held_out_error
     if error is not None and error > LARGEST_HELD_OUT_ERROR:
         reasons.append(f"the best model missed known sizes by {100 * error:.0f} %")
-    if high > WIDEST_RANGE * low:
+    if n <= FARTHEST * largest and high > WIDEST_RANGE * low:
         names = ", ".join(one.curve.model for one in scaling.plausible)
         reasons.append(f"equally good models ({names}) lie between {low:.4g} and {high:.4g}")
     return reasons

@@ -216,3 +216,29 @@ def test_numbers_beyond_measure_are_refused_not_crashed_on():
 
 def test_the_page_on_predictions_is_up_to_date():
     assert (REPOSITORY / "docs" / "predictions.md").read_text() == page(), "run `make predictions`"
+
+
+def test_a_size_far_beyond_all_numbers_is_refused_in_words():
+    found = report(Series((1, 2, 4, 8), (100.0, 185.0, 390.0, 720.0), higher_is_better=True, predict=(1_000_000,)))
+
+    (refused,) = found["refusals"]
+    assert refused == "n = 1000000: more than 2 times the largest measured size (8); measure 500000 or more"
+
+
+def test_a_size_between_measured_ones_is_refused_where_no_model_found_those():
+    # Twice as fast with each size: no law of scaling says that, and none can say what lies between.
+    faster = Series((1, 2, 4, 8, 16), (100.0, 50.0, 25.0, 12.5, 6.2), higher_is_better=False, predict=(6, 8))
+
+    between, measured = report(faster)["predictions"]
+
+    assert "missed known sizes" in between["refused"]
+    assert measured["refused"] is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("values", [(1e-300, 1e299, 1.0, 1e-200), (1e299, 2e299, 3e299, 4e299)])
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_values_at_the_ends_of_all_numbers_make_json(values, higher_is_better):
+    found = report(Series((1, 2, 4, 1_000_000), values, higher_is_better, predict=(3, 1_000_000)))
+
+    json.dumps(found, allow_nan=False)
