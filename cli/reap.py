@@ -37,17 +37,28 @@ def reap(
     # Never guessed: someone who wants to stop paying for a run on AWS must not be answered by a local cloud.
     service = Service(deployment.find(local=local, stack=stack, region=region))
     answer = service.reap(run, dry_run=dry_run, images=images)
+    if run and not answer.get("deleted") and not answer.get("remaining"):
+        _refuse_what_cannot_be_reaped(service, run)
     if as_json:
         typer.echo(json.dumps(answer, indent=2))
     else:
         _show(answer, dry_run)
-    if answer.get("remaining"):
+    # Of a dry run all that would be deleted remains, as it should.
+    if answer.get("remaining") and not dry_run:
         if as_json:
             raise typer.Exit(ExitCode.FAILED)
         what = "--images " if images else f"--run {run} " if run else ""
         when = "when no run is running" if answer.get("waits_for_runs") else "in a minute"
         again = f"{when} again: `matrix reap {what}{service.deployment.flag}`"
         raise CommandError(f"{len(answer['remaining'])} of them remain", again)
+
+
+def _refuse_what_cannot_be_reaped(service: Service, run: str) -> None:
+    """Tell "nothing is left" apart from a name that is no run's, and from a run that needs all that it has."""
+    execution = service.execution(run)
+    if execution.is_running:
+        stop = f"stop it first (console, or `aws stepfunctions stop-execution --execution-arn {execution.arn}`)"
+        raise CommandError(f"{run} is still running, so it needs what it has", f"{stop}, or wait for its end")
 
 
 def _show(answer: dict[str, Any], dry_run: bool) -> None:
@@ -60,9 +71,9 @@ def _show(answer: dict[str, Any], dry_run: bool) -> None:
     for head in ("Resource", "Id", "Run", ""):
         table.add_column(head, overflow="fold")
     for one in deleted:
-        table.add_row(*_names(one), "would be deleted" if dry_run else "deleted")
+        table.add_row(*_names(one), "deleted")
     for one in remaining:
-        table.add_row(*_names(one), "remains")
+        table.add_row(*_names(one), "would be deleted" if dry_run else "remains")
     console.print(table)
 
 

@@ -24,6 +24,7 @@ class Execution:
     ended_at: float | None = None
     error: str = ""
     cause: str = ""
+    arn: str = ""
 
     @property
     def is_running(self) -> bool:
@@ -163,6 +164,7 @@ def _execution(found: dict[str, Any]) -> Execution:
         ended_at=stopped.timestamp() if stopped else None,
         error=found.get("error", ""),
         cause=found.get("cause", ""),
+        arn=found["executionArn"],
     )
 
 

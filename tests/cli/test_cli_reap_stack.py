@@ -7,6 +7,7 @@ import pytest
 
 from cli import deployment, reap
 from cli.deployment import Deployment
+from cli.service import Service
 from tests.cli.cli_documents import rows, summary_document
 
 VOLUME = {"kind": "volume", "id": "vol-1", "run": "r"}
@@ -25,8 +26,9 @@ def reaps(monkeypatch):
                 self.deployment = found
 
             def reap(self, run, *, dry_run, images=False):
+                """As the function: a dry run leaves all that it would delete."""
                 asked.append((run, dry_run))
-                return said
+                return {"deleted": [], "remaining": said["deleted"] + said["remaining"]} if dry_run else said
 
         monkeypatch.setattr(reap, "Service", FakeService)
         monkeypatch.setattr(deployment, "find", lambda **_: Deployment("aws", "storage-matrix", "eu-central-1", None))
@@ -58,7 +60,11 @@ def test_reap_is_red_when_something_remains_and_says_how_to_go_on(reaps, matrix)
 def test_a_dry_run_only_says_what_would_be_deleted(reaps, matrix):
     asked = reaps({"deleted": [VOLUME], "remaining": []})
 
-    assert "would be deleted" in matrix("reap", "--dry-run").stdout
+    said = matrix("reap", "--dry-run")
+
+    assert "would be deleted" in said.stdout
+    assert "remain" not in said.output
+    assert said.exit_code == 0
     assert asked == [(None, True)]
 
 
@@ -98,6 +104,34 @@ def test_runs_and_results_on_aws_come_from_the_stack(stack, matrix):
     shown = matrix("results", "latest", "--stack", "mine")
     assert "4,425" in shown.stdout
     assert "say nothing about AWS" not in shown.stdout
+
+
+@pytest.fixture
+def nothing_to_reap(monkeypatch):
+    """Reap finds nothing."""
+    monkeypatch.setattr(Service, "reap", lambda *_, **__: {"deleted": [], "remaining": []})
+
+
+def test_a_run_that_is_still_running_is_not_said_to_have_left_nothing(stack, matrix, nothing_to_reap):
+    stack.start("going")
+
+    said = matrix("reap", "--run", "going", "--stack", "mine")
+
+    assert said.exit_code == 1
+    assert "going is still running" in said.stderr
+    assert "stop-execution --execution-arn arn:aws:states:eu-central-1:" in said.stderr
+
+
+def test_a_misspelt_run_is_not_said_to_have_left_nothing(stack, matrix, nothing_to_reap):
+    stack.start("builds-1")
+    stack.end("builds-1")
+
+    said = matrix("reap", "--run", "builds-l", "--stack", "mine")
+
+    assert said.exit_code == 1
+    assert "no run builds-l" in said.stderr
+    assert "builds-1" in said.stderr
+    assert matrix("reap", "--run", "builds-1", "--stack", "mine").stdout.strip() == "nothing to delete"
 
 
 def test_results_of_a_run_that_goes_on_advise_to_watch_it(stack, matrix):
