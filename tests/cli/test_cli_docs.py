@@ -3,12 +3,20 @@
 import re
 from pathlib import Path
 
+import botocore.session
 import pytest
 import typer
+from botocore import xform_name
 
 from cli.main import app
 
-DOCS = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text()
+ROOT = Path(__file__).resolve().parents[2]
+# By the prefix that IAM has for them.
+SERVICES = {"cloudformation": "cloudformation", "stepfunctions": "states", "dynamodb": "dynamodb", "s3": "s3",
+            "lambda": "lambda", "cloudwatch": "cloudwatch"}  # fmt: skip
+# Where the action of IAM is not called as the operation is; a run's mirror is put back into a local cloud only.
+ACTIONS = {"lambda:Invoke": "lambda:InvokeFunction", "s3:ListObjectsV2": "s3:ListBucket", "s3:PutObject": None}
+DOCS = (ROOT / "docs" / "cli.md").read_text()
 
 
 def commands(group, prefix="matrix"):
@@ -44,3 +52,18 @@ def test_each_help_has_a_sentence_and_an_example(name):
 
     assert re.match(r"[A-Z].*\.\n", text)
     assert f"Example: {name}" in text
+
+
+def test_every_right_that_the_command_needs_of_its_user_is_documented():
+    source = "\n".join(path.read_text() for path in (ROOT / "cli").glob("*.py"))
+    called = {*re.findall(r"\.([a-z_0-9]+)\(", source), *re.findall(r'get_paginator\("([a-z_0-9]+)"', source)}
+    page = (ROOT / "docs" / "privilege.md").read_text()
+    asked = next(line for line in page.splitlines() if line.startswith("| Who may use it?"))
+
+    needed = set()
+    for service, prefix in SERVICES.items():
+        operations = botocore.session.get_session().get_service_model(service).operation_names
+        actions = {f"{prefix}:{one}" for one in operations if xform_name(one) in called}
+        needed |= {ACTIONS.get(one, one) for one in actions} - {None}
+
+    assert needed == set(re.findall(r"`([a-z0-9]+:[A-Za-z]+)`", asked))
