@@ -3,8 +3,8 @@
 Two figures, for two questions:
 
 - `usd`: while it worked. The hourly rates of the fleet, its volumes and the whole file system, times the seconds from
-  the first start to the last end, plus what the storage bills by the byte. It is what the same work costs where
-  instances have other things to do in between, so it is what storages are compared by.
+  the first start to the last end, plus what the storage bills by the byte, as the mounts counted it. It is what the
+  same work costs where instances have other things to do in between, so it is what storages are compared by.
 - `usd_billed`: as this run paid it, with boot, barriers and waiting, from the receipt (or, without one, from the plan).
   A short measurement is mostly boot: this says what measuring cost, not what working costs.
 """
@@ -23,6 +23,7 @@ from matrix.storages.efs import EfsStorage
 from matrix.storages.instance_store import InstanceStoreStorage
 from matrix.storages.s3 import S3Storage
 from matrix.workloads import Workload
+from matrix.workloads.touch import METERED_REQUEST_BYTES
 
 Document = Mapping[str, Any]
 
@@ -34,6 +35,8 @@ SOLD_BY = {
     "read_bytes": ("TB moved", 1e12),
     "write_bytes": ("TB moved", 1e12),
 }
+# Work that is bytes; `bytes` are written.
+BYTES = ("bytes", "read_bytes", "write_bytes")
 NOTHING = Amount.exactly(0.0)
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(Storage)
 _WORKLOAD: TypeAdapter[Workload] = TypeAdapter(Workload)
@@ -78,7 +81,7 @@ class Bill:
             return None
         per, amount = sold
         usd_hour, basis = rate
-        by_use = self._by_use(cell, point)
+        by_use = self._by_use(cell, point, {name: total / times for name, total in work.items()})
         usd = usd_hour * span_s / HOUR_S + (by_use or 0.0) * times
         billed = self._billed(cell, point)
         return PointCost(
@@ -109,20 +112,30 @@ class Bill:
         basis = f"list prices of {self.book.region}, {prices_read(self.book)}"
         return count * _instance_usd(rates.to_document(), storage) + shared, basis
 
-    def _by_use(self, cell: Document, point: Document) -> float | None:
-        """What the storage bills by the byte for one repetition of a point, as the plan reckons it; None: not known."""
+    def _by_use(self, cell: Document, point: Document, work: Mapping[str, float]) -> float | None:
+        """What the storage bills by the byte for one repetition of a point that did so much work; None: not known.
+
+        By what the mount has counted, else by the bytes that the workload moved, else as the plan reckons it.
+        """
         storage = _storage(cell["storage"])
         if not _is_billed_by_use(storage):
             return 0.0
-        try:
-            workload = _WORKLOAD.validate_python(dict(cell["workload"]))
-            count = int(cell["fleet"].get("count") or 1)
-            one = workload.footprint(dict(point.get("params") or {}), storage, count)
-        except (ValidationError, KeyError, TypeError, ValueError):
-            return None
-        read, written = Amount.exactly(count * one.read_bytes), Amount.exactly(count * one.written_bytes)
-        usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(count * one.read_requests))
-        return file_system_cost(self.book, storage, usage).expected
+        count = int(cell["fleet"].get("count") or 1)
+        requests = 0.0
+        moved = _metered_by_mount(point.get("use") or {}, count) if isinstance(storage, EfsStorage) else None
+        if moved is None:
+            try:
+                workload = _WORKLOAD.validate_python(dict(cell["workload"]))
+                one = workload.footprint(dict(point.get("params") or {}), storage, count)
+            except (ValidationError, KeyError, TypeError, ValueError):
+                return None
+            moved, requests = (count * one.read_bytes, count * one.written_bytes), count * one.read_requests
+            if any(name in work for name in BYTES):
+                moved = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
+        read, written = map(Amount.exactly, moved)
+        return file_system_cost(
+            self.book, storage, Usage(NOTHING, read, written, NOTHING, Amount.exactly(requests))
+        ).expected
 
     def _billed(self, cell: Document, point: Document) -> tuple[float, str] | None:
         """A point's share of what its cell was billed: by its share of the time in which the cell's fleet worked."""
@@ -192,6 +205,22 @@ def _instance_usd(rates: Mapping[str, float], storage: Storage | None) -> float:
     """What one instance costs per hour with all its volumes: `data_volume_hour` is one volume of a stripe."""
     volumes = storage.volumes if isinstance(storage, EbsStorage) else 1
     return sum(rates.values()) + (volumes - 1) * rates["data_volume_hour"]
+
+
+def _metered_by_mount(use: Mapping[str, float], count: int) -> tuple[float, float] | None:
+    """Bytes read and written as EFS meters them, of all instances in one repetition, from the mounts' counters.
+
+    A request counts as 4 KiB at least, and metadata as reads. The median instance stands for all.
+    """
+    if not {"seconds", "nfs_read_bytes_per_s", "nfs_write_bytes_per_s"} <= use.keys():
+        return None
+
+    def metered(way: str) -> float:
+        requests = use.get(f"nfs_{way}_operations_per_s", 0.0)
+        return max(use.get(f"nfs_{way}_bytes_per_s", 0.0), requests * METERED_REQUEST_BYTES)
+
+    seconds = use["seconds"] * count
+    return seconds * (metered("read") + metered("other")), seconds * metered("write")
 
 
 def _is_billed_by_use(storage: Storage | None) -> TypeGuard[EfsStorage | S3Storage]:

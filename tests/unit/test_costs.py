@@ -77,6 +77,37 @@ def test_without_a_plan_list_prices_stand_in_and_are_named():
     assert cost.usd == pytest.approx(Bill.of(planned, None).point_cost(cell, cell["points"][0]).usd, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("use", "billed_gib"),
+    [
+        # As the workload counts, 100 GiB were written in a minute, whatever the plan had thought of it.
+        ({}, 100.0),
+        # The mount counts the client's cache out: a GiB of each in a minute, and 4 KiB for each small write.
+        ({"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 2**30 / 60}, 2.0),
+        (
+            {"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 1.0,
+             "nfs_write_operations_per_s": 2**18 / 60},
+            2.0,
+        ),
+    ],
+)  # fmt: skip
+def test_elastic_bytes_are_those_that_were_moved(use, billed_gib):
+    fleet = [{"repetition": 1, "span_s": 60.0, "write_bytes_per_s": 100 * 2**30 / 60}]
+    options = {"rw": "write", "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
+    point = {"id": "p01", "params": {"options": options}, "fleet": fleet, "metrics": {}, "use": use}
+    cell = {
+        "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
+        "workload": {"type": "fio", **options}, "fleet": {"instanceType": "m6i.large", "count": 2}, "points": [point],
+    }  # fmt: skip
+
+    cost = Bill.of(None, None).point_cost(cell, point)
+
+    # Two instances (with address and root volume) for a minute, and 0.06 USD per GiB written.
+    instances = 2 * (0.096 + 0.005 + 20 * 0.08 / 730) / 60
+    assert cost.per == "TB moved"
+    assert cost.usd == pytest.approx((instances + billed_gib * 0.06) / (100 * 2**30 / 1e12), rel=1e-4)
+
+
 def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
     point = {"id": "p01", "params": {}, "fleet": [], "metrics": {"duration_s": {"p50": 3600.0}}}
     cell = {
