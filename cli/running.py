@@ -144,6 +144,9 @@ def _finish_without_summary(ended: RunProgress, where: str, as_json: bool) -> No
         else:
             terminal.stdout().print(f"run {execution.run} was only planned (dryRun): nothing was created")
         return
+    if as_json:
+        said = {"error": execution.error, "cause": readable_cause(execution.cause)}
+        typer.echo(json.dumps({"run": execution.run, "status": execution.status, **said}, ensure_ascii=False))
     failed = [f"  {cell.id}: {cell.error}" for cell in ended.cells if cell.error]
     raise CommandError("\n".join([_reason(ended), *failed, *_file_system_errors(ended), f"what there is: {where}"]))
 

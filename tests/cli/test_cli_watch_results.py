@@ -54,6 +54,17 @@ def test_a_run_that_ended_before_its_analysis_says_why(cloud, matrix):
     assert "file system efs: FileSystemFailed: quota" in seen.stderr
 
 
+def test_a_run_that_ended_before_its_analysis_is_one_document_too(cloud, matrix):
+    cloud.start("r")
+    cloud.end("r")
+
+    seen = matrix("watch", "r", "--local", "--json")
+
+    assert seen.exit_code == 1
+    # Plain moto forgets the error of an execution that is stopped.
+    assert json.loads(seen.stdout) == {"run": "r", "status": "ABORTED", "error": "", "cause": ""}
+
+
 def test_an_unknown_run_is_answered_with_those_that_exist(cloud, matrix):
     cloud.start("known")
 
