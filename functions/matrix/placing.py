@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from matrix.inputs import Matrix
+from matrix.pricing import Amount
 from matrix.problems import Problem, Problems
 
 
@@ -18,6 +19,21 @@ def resolved(placement: str | Sequence[float] | None, storage: dict[str, Any]) -
         return placement if isinstance(placement, str) else list(placement)
     has_one_zone = storage["type"] in ("fsx-openzfs", "file-server") or storage.get("deployment") == "oneZone"
     return "same-az" if has_one_zone else "spread"
+
+
+def share_away(placement: str | Sequence[float] | None, storage: dict[str, Any]) -> Amount:
+    """Return which share of a fleet is not in the one zone that its storage (a document) lives in.
+
+    None of it where a storage has a mount target in each zone, or its price has the traffic in it as FSx Multi-AZ's
+    (FSx for OpenZFS pricing). How many zones `spread` has is not known before it is launched: two to six, mostly three.
+    """
+    if resolved(None, storage) == "spread" or storage.get("deploymentType") == "MULTI_AZ_1":
+        return Amount.exactly(0.0)
+    where = resolved(placement, storage)
+    if where == "spread":
+        return Amount(1 / 2, 2 / 3, 5 / 6)
+    weights = [1.0] if isinstance(where, str) else where
+    return Amount.exactly(1 - weights[0] / sum(weights))
 
 
 def shares(placement: str | Sequence[float], count: int, zones: int) -> list[int]:

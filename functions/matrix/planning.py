@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from matrix import images, needed_tools
+from matrix import images, needed_tools, placing
 from matrix.emulation import marked, marked_slug, truth
 from matrix.expansion import Combination, expand, fingerprint
 from matrix.images import Image, PlannedImage
@@ -346,7 +346,8 @@ def _plan_cell(
     orchestration = orchestration_cost(
         book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=one.fleet.count, each_s=each_s
     )
-    cost += orchestration
+    crossing = _crossing_cost(cell, book)
+    cost += orchestration + crossing
     measured_s = Amount(work.least_s(), expected_s, deadline_s)
     moved = file_system_cost(book, one.storage, _usage(Amount.exactly(0.0), [cell], stored_bytes))
     if isinstance(one.storage, EbsStorage):
@@ -368,7 +369,7 @@ def _plan_cell(
         rates=cell_rates(book, one.fleet.instance_type, one.storage, cell.root_volume_gib, is_spot=one.fleet.spot),
         root_volume_gib=cell.root_volume_gib,
         shared_cost=file_system_cost(book, one.storage, _usage(measured_s, [cell], stored_bytes)),
-        metered_cost=orchestration + moved,
+        metered_cost=orchestration + moved + crossing,
         attempts=cell.earlier.attempts,
         emulation=truth(one.storage).to_document() if cell.is_emulated else None,
     )
@@ -395,6 +396,19 @@ def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
         written += times * sum(footprint.written_bytes for footprint in cell.footprints)
         requests += times * sum(footprint.read_requests for footprint in cell.footprints)
     return Usage(seconds, _guessed(read), _guessed(written), _guessed(stored_bytes), Amount.exactly(requests))
+
+
+def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
+    """Return what bytes cost that pass between Availability Zones, to instances away from the file system's own."""
+    one = cell.combination
+    away = placing.share_away(one.fleet.placement, one.storage.to_document())
+    if not away.high:
+        return Cost()
+    usage = _usage(Amount.exactly(0.0), [cell], 0.0)
+    gib = usage.read_bytes.expected + usage.written_bytes.expected
+    moved = _guessed(gib / 2**30)
+    crossing = Amount(moved.low * away.low, moved.expected * away.expected, moved.high * away.high)
+    return book.price("between_zones_gib").of(crossing)
 
 
 def _stored_bytes(group: list[_Cell]) -> float:
@@ -486,5 +500,8 @@ def assumptions(
         "Step Functions, Lambda and S3: a poll is 3 transitions, a call and a listing; instances put 4 objects a step"
     )
     lines.append(book.sources())
-    lines.append("data transfer between Availability Zones and CloudWatch are not in the estimate")
+    lines.append(
+        "what passes between Availability Zones because of a placement is charged both ways; spread is over three"
+    )
+    lines.append("CloudWatch is not in the estimate")
     return lines

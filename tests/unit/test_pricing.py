@@ -148,3 +148,29 @@ def test_every_price_says_where_and_when_it_was_read():
         assert price.source, name
         assert price.unit, name
         assert price.read.startswith("20"), name
+
+
+@pytest.mark.parametrize(
+    ("storage", "placement", "gib_away"),
+    [
+        # 1,000 files of 1 MiB of each of four instances.
+        (FSX, [1, 1], 2_000 / 1_024),
+        (FSX, [3, 1], 1_000 / 1_024),
+        (FSX, None, 0.0),
+        (FSX, "same-az", 0.0),
+        (FSX | {"deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 5120}, [1, 1], 0.0),
+        (EFS, [1, 1], 0.0),
+        (EFS | {"deployment": "oneZone"}, "spread", 4_000 / 1_024 * 2 / 3),
+    ],
+)
+def test_bytes_that_pass_between_zones_are_in_the_plan(storage, placement, gib_away):
+    work = {"type": "transfer", "tool": "cp", "files": 1000, "fileSize": "1MiB"}
+    costs = [
+        plan(matrix(storage=[storage], workload=[work], fleet=[FLEET | {"count": 4} | where], repetitions=1)).cells[0]
+        for where in ({} if placement is None else {"placement": placement}, {"placement": "same-az"})
+    ]
+
+    placed, together = (one.metered_cost.expected for one in costs)
+
+    assert placed - together == pytest.approx(0.02 * gib_away, abs=1e-9)
+    assert costs[0].cost.expected - costs[1].cost.expected == pytest.approx(placed - together, abs=1e-9)
