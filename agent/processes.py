@@ -24,6 +24,7 @@ from agent.errors import ToolFailed
 GATE_FD, READY_FD = 3, 4
 WAIT_AT_THE_GATE = 'echo >&4; exec 4>&-; read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
 ARM_TIMEOUT_S = 120.0
+ENDING_S = 1.0  # from the end of a program's last descriptor to its own
 TAIL_BYTES = 2_000
 # Services begin with 1,024, for which GNU parallel runs 252 of 1,024 jobs at once, and says so to nobody.
 OPEN_FILES = 65_536
@@ -151,17 +152,30 @@ class Armed:
         give_up_at = time.monotonic() + ARM_TIMEOUT_S
         while missing > 0:
             if not select.select([ready], [], [], max(0.0, give_up_at - time.monotonic()))[0]:
-                raise ToolFailed(f"{missing} of {self._tokens} workers did not start within {ARM_TIMEOUT_S:g} s")
+                late = f"{missing} of {self._tokens} workers did not start within {ARM_TIMEOUT_S:g} s"
+                raise ToolFailed(f"{late}: {self._said() or 'they said nothing'}")
             said = os.read(ready, missing)
             if not said:
                 self._report_early_end()
             missing -= len(said)
 
+    def _said(self) -> str:
+        """The last words of the first program that said any: one worker may be gone while another is at the gate."""
+        ends = (Ended((), 0, stdout, stderr, 0.0, 0.0).tail() for stdout, stderr in self._outputs)
+        return next(filter(None, ends), "")
+
     def _report_early_end(self) -> None:
-        for n, pid in enumerate(self._pids):
-            ended = self._reap(pid, n)
-            if ended.status != 0:
-                raise ToolFailed(f"{describe(ended.argv)} ended before its start: {ended.tail()}")
+        """Tell which program has ended, or is about to: those that stand at the gate would be waited for in vain."""
+        give_up_at = time.monotonic() + ENDING_S
+        while time.monotonic() < give_up_at:
+            for n, pid in enumerate(self._pids):
+                if pid in _alive and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                    ended = self._reap(pid, n)
+                    if ended.status != 0:
+                        raise ToolFailed(f"{describe(ended.argv)} ended before its start: {ended.tail()}")
+            if not _alive.intersection(self._pids):
+                break
+            time.sleep(ENDING_S / 100)
         raise ToolFailed(f"{describe(self._commands[0].argv)} ended before its start without a word")
 
     def _reap(self, pid: int, number: int) -> Ended:

@@ -32,7 +32,6 @@ class Disk:
     name: str
     serial: str
     model: str
-    has_partitions: bool
 
 
 def all_disks(root: Path = Path("/")) -> list[Disk]:
@@ -57,7 +56,7 @@ def find(device: str, root: Path = Path("/")) -> Path | None:
 
 
 def instance_stores(root: Path = Path("/")) -> list[Path]:
-    """The devices of the disks that came with the instance and hold nothing of the system's."""
+    """The devices of the disks that came with the instance; what it boots from is never one of them on Nitro."""
     return [
         root / "dev" / disk.name
         for disk in all_disks(root)
@@ -96,8 +95,7 @@ def _disk(path: Path) -> Disk:
                 return (path / name).read_text(errors="replace").strip()
         return ""
 
-    has_partitions = any((child / "partition").exists() for child in path.iterdir())
-    return Disk(path.name, read("device/serial", "serial"), read("device/model"), has_partitions)
+    return Disk(path.name, read("device/serial", "serial"), read("device/model"))
 
 
 class _AdminCommand(ctypes.Structure):

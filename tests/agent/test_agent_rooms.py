@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent import counters, host, job, mounts, processes, tools
-from agent.errors import JobInvalid, MountFailed, ToolMissing
+from agent.errors import JobInvalid, MountFailed, ToolFailed, ToolMissing
 from agent.mounts import disks, ebs, nfs
 
 LOG = logging.getLogger("test")
@@ -110,24 +110,20 @@ def test_a_tool_that_the_package_manager_brings_is_there_afterwards(fake_tool, b
 
 
 SYS_BLOCK = {
-    "nvme0n1": ("vol0aaaaaaaaaaaaaaaa", "Amazon Elastic Block Store", True),
-    "nvme1n1": ("vol0123456789abcdef0", "Amazon Elastic Block Store", False),
-    "nvme2n1": ("AWS6A6D0C6F1E7B2", "Amazon EC2 NVMe Instance Storage", False),
+    "nvme0n1": ("vol0aaaaaaaaaaaaaaaa", "Amazon Elastic Block Store"),
+    "nvme1n1": ("vol0123456789abcdef0", "Amazon Elastic Block Store"),
+    "nvme2n1": ("AWS6A6D0C6F1E7B2", "Amazon EC2 NVMe Instance Storage"),
 }
 
 
 @pytest.fixture
 def machine(tmp_path):
     """A sysfs and a /dev as on a Nitro instance."""
-    for name, (serial, model, has_partitions) in SYS_BLOCK.items():
+    for name, (serial, model) in SYS_BLOCK.items():
         device = tmp_path / "sys/block" / name / "device"
         device.mkdir(parents=True)
         (device / "serial").write_text(f"{serial}\n")
         (device / "model").write_text(f"{model}          \n")
-        if has_partitions:
-            part = tmp_path / "sys/block" / name / f"{name}p1"
-            part.mkdir()
-            (part / "partition").write_text("1\n")
     (tmp_path / "sys/block/loop0").mkdir()
     (tmp_path / "dev").mkdir()
     return tmp_path
@@ -135,9 +131,9 @@ def machine(tmp_path):
 
 def test_disks_are_read_from_sysfs(machine):
     assert disks.all_disks(machine) == [
-        disks.Disk("nvme0n1", "vol0aaaaaaaaaaaaaaaa", "Amazon Elastic Block Store", True),
-        disks.Disk("nvme1n1", "vol0123456789abcdef0", "Amazon Elastic Block Store", False),
-        disks.Disk("nvme2n1", "AWS6A6D0C6F1E7B2", "Amazon EC2 NVMe Instance Storage", False),
+        disks.Disk("nvme0n1", "vol0aaaaaaaaaaaaaaaa", "Amazon Elastic Block Store"),
+        disks.Disk("nvme1n1", "vol0123456789abcdef0", "Amazon Elastic Block Store"),
+        disks.Disk("nvme2n1", "AWS6A6D0C6F1E7B2", "Amazon EC2 NVMe Instance Storage"),
     ]
 
 
@@ -219,11 +215,8 @@ def test_several_volumes_are_striped_before_the_file_system_is_made(recorded, fa
 def test_the_disks_of_an_instance_store_become_one(recorded, fake_tool, tmp_path, monkeypatch, count, disk):
     fake_tool("mdadm", f'echo "mdadm $*" >> "{recorded}"')
     fake_tool("blkid", "exit 2")
-    own = [
-        disks.Disk(f"nvme{n}n1", f"AWS2AAAD41A4DB42A2A{n}", disks.INSTANCE_STORE_MODEL, has_partitions=False)
-        for n in (1, 2)
-    ]
-    ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL, has_partitions=True)
+    own = [disks.Disk(f"nvme{n}n1", f"AWS2AAAD41A4DB42A2A{n}", disks.INSTANCE_STORE_MODEL) for n in (1, 2)]
+    ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL)
     monkeypatch.setattr(disks, "all_disks", lambda *_: [ebs_volume, *own[:count]])
 
     with mounts.attached({"kind": "instance-store", "fstype": "xfs"}, LOG):
@@ -238,7 +231,7 @@ def test_the_disks_of_an_instance_store_become_one(recorded, fake_tool, tmp_path
 
 
 def test_an_instance_without_instance_store_says_which_disks_it_has(monkeypatch):
-    ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL, has_partitions=True)
+    ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL)
     monkeypatch.setattr(disks, "all_disks", lambda *_: [ebs_volume])
 
     with (
@@ -456,6 +449,22 @@ def test_a_program_that_failed_is_told_by_its_words_or_its_error_and_not_by_wher
         subprocess.run([sys.executable, "-c", program], stdout=stdout, stderr=stderr, check=False)
 
     assert processes.Ended([], 1, out, err, 0.0, 0.0).tail() == said
+
+
+def test_a_worker_that_does_not_come_to_the_gate_is_told_by_what_the_program_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "ARM_TIMEOUT_S", 1.0)
+    one_of_two = ["/bin/sh", "-c", "echo 'the other one is gone' >&2; echo >&4; read go <&3"]
+
+    with pytest.raises(ToolFailed, match="1 of 2 workers did not start within 1 s: the other one is gone"):
+        processes.Armed([processes.Command(one_of_two, tmp_path, runners=2)], tmp_path)
+
+
+def test_a_program_that_ends_before_its_start_is_told_though_others_stand_at_the_gate(tmp_path):
+    standing = processes.Command(["/bin/true"], tmp_path)
+    without_a_folder = processes.Command(["/bin/true"], tmp_path / "gone")
+
+    with pytest.raises(ToolFailed, match=r"/bin/true ended before its start: .*cd"):
+        processes.Armed([standing, without_a_folder, standing], tmp_path)
 
 
 def test_the_clock_offset_is_what_chrony_says():
