@@ -49,6 +49,7 @@ class Tool:
     marker: str = ""  # what the version must contain; another program of that name is not it
     # Whether Amazon Linux has it among its supplementary packages (SPAL: those of EPEL 9, since release 2023.9).
     supplementary: bool = False
+    amazon_besides: str = ""  # a package with a part that Debian has in the first, installed on its own
     is_module: bool = False  # of the agent's own Python, instead of a program
     debian_build: tuple[str, ...] = ()  # what gets or makes the package, and installs it, where Debian has none
 
@@ -66,7 +67,8 @@ TOOLS = {
     "fpart": Tool("fpart", "fpart", "fpart", ("-V",), supplementary=True),
     "fpsync": Tool("fpsync", "fpart", "fpart", ("-h",), supplementary=True),
     "cpio": Tool("cpio", "cpio", "cpio"),
-    "fio": Tool("fio", "fio", "fio"),
+    # Without it Amazon Linux's fio has no ioengine libaio (firecracker, pull request 5862).
+    "fio": Tool("fio", "fio", "fio", amazon_besides="fio-engine-libaio"),
     "mkfs.xfs": Tool("mkfs.xfs", "xfsprogs", "xfsprogs", ("-V",)),
     "mkfs.ext4": Tool("mkfs.ext4", "e2fsprogs", "e2fsprogs", ("-V",)),
     "mdadm": Tool("mdadm", "mdadm", "mdadm"),
@@ -198,4 +200,6 @@ def amazon_packages(known: list[Tool]) -> list[list[str]]:
     """What to install one after another: dnf installs all that a command names or nothing."""
     core = sorted({tool.amazon for tool in known if not tool.supplementary})
     supplementary = sorted({tool.amazon for tool in known if tool.supplementary})
-    return ([core] if core else []) + [[name] for name in (["spal-release"] if supplementary else []) + supplementary]
+    besides = sorted({tool.amazon_besides for tool in known if tool.amazon_besides})
+    alone = [*besides, *(["spal-release"] if supplementary else []), *supplementary]
+    return ([core] if core else []) + [[name] for name in alone]

@@ -130,7 +130,8 @@ def check_engine(fio: str, engine: str) -> None:
     if wanted != "external" and wanted not in available:
         raise ToolMissing(
             f"fio has no ioengine '{wanted}' here; it has {', '.join(available)}. Choose one of them, or install a "
-            "package of fio (on Debian and Ubuntu some engines are in fio's recommended libraries) that has it"
+            "package of fio that has it (Amazon Linux: fio-engine-libaio; on Debian and Ubuntu some are in fio's "
+            "recommended libraries)"
         )
 
 

@@ -84,7 +84,13 @@ APT_GET = ["apt-get", "-o", "DPkg::Lock::Timeout=600"]
 @pytest.mark.parametrize(
     ("manager", "expected"),
     [
-        ("dnf", [["dnf", "install", "-y", "-q", *of] for of in (["fio", "nfs-utils"], ["spal-release"], ["parallel"])]),
+        (
+            "dnf",
+            [
+                ["dnf", "install", "-y", "-q", *of]
+                for of in (["fio", "nfs-utils"], ["fio-engine-libaio"], ["spal-release"], ["parallel"])
+            ],
+        ),
         ("apt-get", [["apt-get", "update", "-q"], [*APT_GET, "install", "-y", "-q", "fio", "nfs-common", "parallel"]]),
         ("none", []),
     ],
