@@ -1,6 +1,7 @@
 """What the account allows: a plan above a quota is refused before anything exists."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -55,8 +56,15 @@ def _instance_types(names: list[str]) -> tuple[dict[str, dict[str, Any]], str]:
 
 
 def _value(need: Need) -> float:
-    quota = need.quota
-    answer = impatient_client("service-quotas").get_service_quota(ServiceCode=quota.service, QuotaCode=quota.code)
+    service_quotas = impatient_client("service-quotas")
+    name = {"ServiceCode": need.quota.service, "QuotaCode": need.quota.code}
+    try:
+        answer = service_quotas.get_service_quota(**name)
+    except ClientError as error:
+        if _reason(error) != "NoSuchResourceException":
+            raise
+        # Of some quotas only the default can be asked for: nobody has raised them for this account.
+        answer = service_quotas.get_aws_default_service_quota(**name)
     return float(answer["Quota"]["Value"])
 
 
@@ -66,8 +74,15 @@ def _in_use(need: Need) -> float:
         quotas.EFS_FILE_SYSTEMS.code: lambda: float(len(_file_systems("efs"))),
         quotas.FSX_THROUGHPUT.code: lambda: _of_fsx("ThroughputCapacity"),
         quotas.FSX_STORAGE.code: lambda: _of_fsx("StorageCapacity"),
+        **{quota.code: partial(_of_volumes, kind, "Size", 1_024) for kind, quota in quotas.EBS_STORAGE.items()},
+        **{quota.code: partial(_of_volumes, kind, "Iops") for kind, quota in quotas.EBS_IOPS.items()},
     }
-    return uses.get(need.quota.code, lambda: fleets.running_vcpus(lambda t: quotas.class_of(t) == need.quota))()
+    return uses.get(need.quota.code, lambda: fleets.running_vcpus(need.quota))()
+
+
+def _of_volumes(kind: str, name: str, unit: float = 1) -> float:
+    of_kind = [{"Name": "volume-type", "Values": [kind]}]
+    return sum(volume.get(name) or 0 for volume in fleets.volumes(of_kind)) / unit
 
 
 def _file_systems(service: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,10 @@ from aws import network, tags
 from aws.clients import WANT_OF_CAPACITY, client
 from aws.environment import environment
 from aws.storages import ebs
-from matrix import placing
+from matrix import placing, quotas
 from matrix.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 from matrix.pricing import ROOT_VOLUME_GIB
+from matrix.quotas import Quota
 
 # EC2 advises batches of about 100; each is one idempotent call with a token of its own.
 BATCH = 100
@@ -283,11 +284,15 @@ def _terminate(ids: list[str]) -> None:
             _terminate(known)
 
 
-def running_vcpus(is_counted: Callable[[str], bool]) -> float:
-    """Return the vCPUs of all instances of the account that run or start, of the types that count."""
+def running_vcpus(quota: Quota) -> float:
+    """Return the vCPUs of all instances of the account that run or start and that a quota counts."""
     alive = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
-    cpus = [one["CpuOptions"] for one in _describe(alive) if is_counted(one["InstanceType"]) and "CpuOptions" in one]
+    cpus = [one["CpuOptions"] for one in _describe(alive) if _quota_of(one) == quota and "CpuOptions" in one]
     return float(sum(one["CoreCount"] * one["ThreadsPerCore"] for one in cpus))
+
+
+def _quota_of(instance: Mapping[str, Any]) -> Quota:
+    return quotas.class_of(instance["InstanceType"], is_spot=instance.get("InstanceLifecycle") == "spot")
 
 
 def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -1,12 +1,16 @@
 """Account quotas that a plan needs: how much of each it takes at once, and what to say where there is less."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
+from operator import or_
 from typing import Any
 
 from matrix.errors import QuotaExceeded
+from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.storages.file_server import volume
 
 Document = dict[str, Any]
@@ -36,6 +40,31 @@ _CLASSES = {
     "u": Quota("ec2", "L-43DA4232", "Running On-Demand High Memory instances", "vCPUs"),
     "x": Quota("ec2", "L-7295265B", "Running On-Demand X instances", "vCPUs"),
 }
+STANDARD_SPOT = Quota("ec2", "L-34B43A08", "All Standard (A, C, D, H, I, M, R, T, Z) Spot Instance Requests", "vCPUs")
+# High memory and HPC instances are not sold as Spot.
+_SPOT_CLASSES = {
+    "dl": Quota("ec2", "L-85EED4F7", "All DL Spot Instance Requests", "vCPUs"),
+    "f": Quota("ec2", "L-88CF9481", "All F Spot Instance Requests", "vCPUs"),
+    "g": Quota("ec2", "L-3819A6DF", "All G and VT Spot Instance Requests", "vCPUs"),
+    "vt": Quota("ec2", "L-3819A6DF", "All G and VT Spot Instance Requests", "vCPUs"),
+    "inf": Quota("ec2", "L-B5D1601B", "All Inf Spot Instance Requests", "vCPUs"),
+    "p": Quota("ec2", "L-7212CCBC", "All P Spot Instance Requests", "vCPUs"),
+    "trn": Quota("ec2", "L-6B0D517C", "All Trn Spot Instance Requests", "vCPUs"),
+    "x": Quota("ec2", "L-E3A00192", "All X Spot Instance Requests", "vCPUs"),
+}
+# Of all volumes of a type in the region. EC2 begins a launch above one, and ends the instances seconds later.
+EBS_STORAGE = {
+    "gp2": Quota("ebs", "L-D18FCD1D", "Storage for General Purpose SSD (gp2) volumes", "TiB"),
+    "gp3": Quota("ebs", "L-7A658B76", "Storage for General Purpose SSD (gp3) volumes", "TiB"),
+    "io1": Quota("ebs", "L-FD252861", "Storage for Provisioned IOPS SSD (io1) volumes", "TiB"),
+    "io2": Quota("ebs", "L-09BD8365", "Storage for Provisioned IOPS SSD (io2) volumes", "TiB"),
+    "sc1": Quota("ebs", "L-17AF77E8", "Storage for Cold HDD (sc1) volumes", "TiB"),
+    "st1": Quota("ebs", "L-82ACEF56", "Storage for Throughput Optimized HDD (st1) volumes", "TiB"),
+}
+EBS_IOPS = {
+    "io1": Quota("ebs", "L-B3A130E6", "IOPS for Provisioned IOPS SSD (io1) volumes", "IOPS"),
+    "io2": Quota("ebs", "L-8D977E7E", "IOPS for Provisioned IOPS SSD (io2) volumes", "IOPS"),
+}
 EFS_FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per account", "file systems")
 FSX_THROUGHPUT = Quota("fsx", "L-4EDE4065", "OpenZFS throughput capacity", "MB/s")
 FSX_STORAGE = Quota("fsx", "L-88479C21", "OpenZFS SSD storage capacity", "GiB")
@@ -50,10 +79,11 @@ class Need:
     way_out: str
 
 
-def class_of(instance_type: str) -> Quota:
-    """Return the quota that counts the vCPUs of an instance type."""
+def class_of(instance_type: str, *, is_spot: bool = False) -> Quota:
+    """Return the quota that counts the vCPUs of an instance type, on-demand or Spot."""
     letters = re.match(r"[a-z]+", instance_type)
-    return _CLASSES.get(letters[0] if letters else "", STANDARD)
+    family = letters[0] if letters else ""
+    return _SPOT_CLASSES.get(family, STANDARD_SPOT) if is_spot else _CLASSES.get(family, STANDARD)
 
 
 def needs(plan: Mapping[str, Any], vcpus: Mapping[str, int], at_once: int) -> list[Need]:
@@ -74,15 +104,15 @@ def needs(plan: Mapping[str, Any], vcpus: Mapping[str, int], at_once: int) -> li
     found = []
 
     def taken(fleet: Mapping[str, Any] | None, quota: Quota) -> float:
-        kind = fleet["instanceType"] if fleet else ""
-        return fleet["count"] * vcpus.get(kind, 0) if fleet and class_of(kind) == quota else 0
+        return fleet["count"] * vcpus.get(fleet["instanceType"], 0) if fleet and _class_of_fleet(fleet) == quota else 0
 
-    for quota in dict.fromkeys(class_of(one["instanceType"]) for one in chain(*fleets, filter(None, servers))):
+    for quota in dict.fromkeys(_class_of_fleet(one) for one in chain(*fleets, filter(None, servers))):
         peaks = [
             max(taken(fleet, quota) for fleet in group) + taken(server, quota)
             for group, server in zip(fleets, servers, strict=True)
         ]
         found.append(Need(quota, _largest(peaks, at_once), "lower the fleets' count or maxConcurrentFileSystems"))
+    found += _volume_needs([[cells[cell] for cell in one["cells"]] for one in systems], at_once)
     efs = [1.0 for one in systems if one["storage"]["type"] == "efs"]
     fsx = [one["storage"] for one in systems if one["storage"]["type"] == "fsx-openzfs"]
     fewer = "lower maxConcurrentFileSystems"
@@ -94,6 +124,40 @@ def needs(plan: Mapping[str, Any], vcpus: Mapping[str, int], at_once: int) -> li
     return [need for need in found if need.amount]
 
 
+def _class_of_fleet(fleet: Mapping[str, Any]) -> Quota:
+    return class_of(fleet["instanceType"], is_spot=bool(fleet.get("spot")))
+
+
+def _volume_needs(systems: Sequence[Sequence[Document]], at_once: int) -> Iterable[Need]:
+    """Yield what the volumes of the cells of each file system take of the quotas of their types."""
+    peaks = [_largest_of_each(map(_volumes_of, cells)) for cells in systems]
+    for quota in (*EBS_STORAGE.values(), *EBS_IOPS.values()):
+        fewer = "lower the fleets' count, the volumes' size or IOPS, or maxConcurrentFileSystems"
+        yield Need(quota, _largest((peak[quota] for peak in peaks), at_once), fewer)
+
+
+def _volumes_of(cell: Document) -> Counter[Quota]:
+    """Return TiB and IOPS of all volumes that exist while a cell is measured: root and data, the file server's too."""
+    count, storage = cell["fleet"]["count"], cell["storage"]
+    root = {"volumeType": "gp3", "sizeGiB": cell["root_volume_gib"]}
+    volumes = [(count, root)]
+    if storage["type"] == "ebs":
+        volumes.append((count * (storage.get("raid0") or 1), storage))
+    if storage["type"] == "file-server":
+        volumes += [(1, {"volumeType": "gp3", "sizeGiB": ROOT_VOLUME_GIB}), (1, volume(storage["sizeGiB"]))]
+    taken: Counter[Quota] = Counter()
+    for number, one in volumes:
+        kind = one["volumeType"]
+        taken[EBS_STORAGE[kind]] += number * one["sizeGiB"] / 1_024
+        if kind in EBS_IOPS:
+            taken[EBS_IOPS[kind]] += number * (one.get("iops") or 0)
+    return taken
+
+
+def _largest_of_each(taken: Iterable[Counter[Quota]]) -> Counter[Quota]:
+    return reduce(or_, taken, Counter())
+
+
 def _largest(amounts: Iterable[float], count: int) -> float:
     return sum(sorted(amounts, reverse=True)[:count])
 
@@ -103,11 +167,17 @@ def check(need: Need, value: float, in_use: float) -> None:
     if need.amount + in_use <= value:
         return
     quota = need.quota
-    used = f" beside {in_use:,.0f} in use" if in_use else ""
+    used = f" beside {_figure(in_use)} in use" if in_use else ""
     raise QuotaExceeded(
-        f"{quota.name} ({quota.service} {quota.code}) is {value:,.0f} {quota.unit} in this account and region; the "
-        f"plan needs {need.amount:,.0f}{used}. Ask for more in Service Quotas, or {need.way_out}. Nothing was created"
+        f"{quota.name} ({quota.service} {quota.code}) is {value:,.0f} {quota.unit} in this account and region; "
+        f"the plan needs {_figure(need.amount)}{used}. Ask for more in Service Quotas, or {need.way_out}. "
+        "Nothing was created"
     )
+
+
+def _figure(amount: float) -> str:
+    """A tenth is worth saying where 50.2 TiB are wanted of 50."""
+    return f"{amount:,.1f}".removesuffix(".0")
 
 
 def ceiling_warnings(plan: Mapping[str, Any], types: Mapping[str, Mapping[str, Any]]) -> list[Document]:

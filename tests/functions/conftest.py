@@ -6,6 +6,7 @@ from pathlib import Path
 import boto3
 import pytest
 from moto import mock_aws
+from moto.servicequotas.models import ServiceQuotasBackend
 
 from aws import clients, images, ledger, network, observing, plans
 
@@ -31,6 +32,8 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
         edges = (clients.client, clients.impatient_client, ledger._table, plans.plan_of, images.newest)
         for cached in (*edges, network.availability_zone, observing.instance_limits):
             cached.cache_clear()
+        # moto has the quotas of VPC only.
+        monkeypatch.setattr(ServiceQuotasBackend, "get_service_quota", lambda *_, **__: {"Value": 1e7})
         made = _make_stack()
         for name, value in made.items():
             monkeypatch.setenv(name, value)

@@ -28,6 +28,7 @@ from aws import (
     receipts,
 )
 from aws.plans import cell_of, file_system_of, plan_of
+from matrix import quotas
 from matrix.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.keys import Board
 
@@ -305,13 +306,19 @@ def test_a_service_that_cannot_be_asked_for_copies_is_named_in_the_receipt(plann
 class Quotas:
     """Service Quotas with one value for everything."""
 
-    def __init__(self, value):
-        self.value = value
+    def __init__(self, value, default=None):
+        self.value, self.default = value, default
 
     def get_service_quota(self, **_):
-        if self.value is None:
+        return self._answer(self.value)
+
+    def get_aws_default_service_quota(self, **_):
+        return self._answer(self.default)
+
+    def _answer(self, value):
+        if value is None:
             raise ClientError({"Error": {"Code": "NoSuchResourceException", "Message": "no"}}, "GetServiceQuota")
-        return {"Quota": {"Value": self.value}}
+        return {"Quota": {"Value": value}}
 
 
 def test_above_a_quota_nothing_is_written_and_the_execution_fails_by_its_name(stack, context, monkeypatch):
@@ -332,6 +339,32 @@ def test_instances_of_others_count_against_the_quota(planned, monkeypatch):
 
     # Two of the three are of the Standard class.
     with pytest.raises(QuotaExceeded, match=r"is 17 vCPUs .* beside 16 in use"):
+        account.check(planned, 4)
+
+
+def test_spot_instances_of_others_count_against_the_quota_of_spot(planned, monkeypatch):
+    cpus = {"InstanceType": "m6i.large", "CpuOptions": {"CoreCount": 8, "ThreadsPerCore": 2}}
+    monkeypatch.setattr(fleets, "_describe", lambda _: iter([cpus, cpus | {"InstanceLifecycle": "spot"}]))
+
+    assert fleets.running_vcpus(quotas.STANDARD) == 16
+    assert fleets.running_vcpus(quotas.STANDARD_SPOT) == 16
+
+
+def test_volumes_of_others_count_against_the_quota_of_their_type(planned, monkeypatch):
+    zone = "us-east-1a"
+    boto3.client("ec2").create_volume(AvailabilityZone=zone, VolumeType="gp3", Size=51_200 - 10)
+    boto3.client("ec2").create_volume(AvailabilityZone=zone, VolumeType="gp2", Size=1_000)
+    monkeypatch.setattr(account, "impatient_client", lambda _: Quotas(50.0))
+    monkeypatch.setattr(fleets, "_describe", lambda _: iter([]))
+
+    with pytest.raises(QuotaExceeded, match=r"\(gp3\) volumes \(ebs L-7A658B76\) is 50 TiB .* beside 50 in use"):
+        account.check(planned, 4)
+
+
+def test_a_quota_that_nobody_has_raised_has_its_default(planned, monkeypatch):
+    monkeypatch.setattr(account, "impatient_client", lambda _: Quotas(None, default=1.0))
+
+    with pytest.raises(QuotaExceeded, match=r"L-1216C47A.* is 1 vCPUs"):
         account.check(planned, 4)
 
 

@@ -10,10 +10,16 @@ from matrix.planning import plan
 VCPUS = {"m6i.large": 2, "g5.xlarge": 4}
 
 
-def needs(at_once=4, **changes):
+def all_needs(at_once=4, **changes):
     """Amounts by the quota's code."""
     found = quotas.needs(plan(matrix(**changes)).to_document(), VCPUS, at_once)
     return {need.quota.code: need.amount for need in found}
+
+
+def needs(at_once=4, **changes):
+    """Amounts by the quota's code, but for volumes."""
+    of_volumes = {quota.code for quota in (*quotas.EBS_STORAGE.values(), *quotas.EBS_IOPS.values())}
+    return {code: amount for code, amount in all_needs(at_once, **changes).items() if code not in of_volumes}
 
 
 @pytest.mark.parametrize(
@@ -27,6 +33,37 @@ def needs(at_once=4, **changes):
 )  # fmt: skip
 def test_an_instance_type_counts_against_the_quota_of_its_class(instance_type, code):
     assert quotas.class_of(instance_type).code == code
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "code"),
+    [("m6i.large", "L-34B43A08"), ("g5.xlarge", "L-3819A6DF"), ("x2idn.16xlarge", "L-E3A00192")],
+)
+def test_spot_instances_count_against_a_quota_of_their_own(instance_type, code):
+    assert quotas.class_of(instance_type, is_spot=True).code == code
+    assert needs(fleet=[{"instanceType": "m6i.large", "count": 3, "spot": True}]) == {"L-34B43A08": 6}
+
+
+def test_the_published_fleet_of_200_needs_more_io2_than_an_account_has_by_default():
+    io2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3_000}
+
+    found = all_needs(storage=[io2], fleet=[{"instanceType": "m6i.large", "count": [1, 200]}])
+
+    assert found["L-8D977E7E"] == 600_000  # of 100,000 IOPS
+    assert found["L-09BD8365"] == 200 * 200 / 1_024  # of 20 TiB
+    assert found["L-7A658B76"] == 200 * 20 / 1_024  # root volumes
+
+
+def test_volumes_count_with_their_stripe_beside_those_of_other_file_systems_and_with_the_servers():
+    fleet = [{"instanceType": "m6i.large", "count": 4}]
+    striped = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 512, "raid0": 2}
+    st1 = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1_024}
+    root_tib = 20 / 1_024
+
+    both = {"L-7A658B76": 4 * (1 + 2 * root_tib), "L-82ACEF56": 4, "L-1216C47A": 16}
+    assert all_needs(storage=[striped, st1], fleet=fleet) == both
+    served = all_needs(storage=[FILE_SERVER | {"sizeGiB": 256}], workload=[READ], fleet=fleet)
+    assert served["L-7A658B76"] == 5 * root_tib + 0.25
 
 
 def test_cells_of_one_file_system_follow_each_other_so_the_largest_counts():
@@ -62,7 +99,7 @@ def test_a_file_server_counts_beside_the_fleet_that_reads_from_it():
 
 
 def test_a_plan_above_a_quota_is_refused_with_quota_value_need_and_a_way_out():
-    [need] = quotas.needs(plan(matrix(fleet=[{"instanceType": "m6i.large", "count": 10}])).to_document(), VCPUS, 4)
+    need, *_ = quotas.needs(plan(matrix(fleet=[{"instanceType": "m6i.large", "count": 10}])).to_document(), VCPUS, 4)
 
     quotas.check(need, value=20, in_use=0)
     with pytest.raises(
