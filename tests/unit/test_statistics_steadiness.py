@@ -74,6 +74,21 @@ def test_a_long_tail_is_no_second_group():
     assert sum(found is not None for found in tailed) <= 1
 
 
+def test_chance_makes_the_repetitions_of_a_fleet_unsteady_in_one_of_twenty_at_most():
+    rng = np.random.default_rng(1)
+    fleets = [fleet(10 * (1 + 0.1 * rng.normal(size=(10, 3)))) for _ in range(200)]
+
+    # Medians of ten values that vary by 10 % vary by 4 %; of three such medians some differ by more than 10 %.
+    assert np.mean([steadiness.unsteady(values) is not None for values in fleets]) <= 0.08
+
+
+def test_a_slow_repetition_shows_through_instances_that_differ_more():
+    rng = np.random.default_rng(2)
+    slow_third = np.array([1.0, 1.0, 1.15]) * (1 + 0.03 * rng.normal(size=(10, 3)))
+
+    assert steadiness.unsteady(fleet(10 * np.exp(0.5 * rng.normal(size=(10, 1))) * slow_third)) is not None
+
+
 def test_repetitions_that_jump_are_unsteady():
     assert kinds(noise(5, 4) * [1, 0.9, 1.1, 1.0]) == ["unsteady"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from matrix.statistics.carrying import needed
 from matrix.statistics.dip import is_bimodal
 from matrix.statistics.fleet_values import FleetValues, Floats
+from matrix.statistics.independence import LEAST_UNITS
 from matrix.statistics.intervals import Interval
 
 # Below it nobody would buy another storage.
@@ -118,16 +119,30 @@ def two_groups(values: FleetValues) -> Finding | None:
 
 
 def unsteady(values: FleetValues) -> Finding | None:
-    """Find repetitions of the whole fleet that differ widely without a trend."""
+    """Find repetitions of the whole fleet that differ widely without a trend.
+
+    Of six instances and more chance must not explain it: Kruskal & Wallis (1952, J. Am. Stat. Assoc. 47, 583-621), each
+    instance's values as shares of its own median. Fewer can show nothing, and are taken as they are.
+    """
     medians = values.repetition_medians()
     relative = float(np.ptp(medians)) / abs(float(np.median(values.pooled)))
     if len(medians) < 2 or relative <= UNSTEADY:  # noqa: PLR2004 - one repetition differs from nothing
+        return None
+    if len(values.instances) >= LEAST_UNITS and _is_chance(values):
         return None
     return Finding(
         "unsteady",
         f"medians of the {len(medians)} repetitions differ by {_percent(relative)}: let each run for longer, repeat "
         "more often, and look for other load on the storage",
     )
+
+
+def _is_chance(values: FleetValues) -> bool:
+    from scipy import stats
+
+    with np.errstate(divide="ignore", invalid="ignore"):  # an instance may have been too fast for the clock
+        shares = values.table / values.instance_medians()[:, None]
+    return not stats.kruskal(*shares.T, nan_policy="omit").pvalue < SIGNIFICANT
 
 
 def wide_interval(values: FleetValues, interval: Interval | None) -> Finding | None:
