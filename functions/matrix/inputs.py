@@ -57,13 +57,17 @@ class Matrix(InputModel):
 
     schema_: Annotated[str | None, Field(alias="$schema", max_length=2_000)] = None
     """Address of this schema, for completion in editors."""
-    name: Name
+    name: Annotated[Name, Field(examples=["builds-on-efs"])]
     """Name of the matrix, used in run ids: a-z, 0-9 and -, at most 40 characters."""
-    storage: Annotated[list[Storage], Field(min_length=1, max_length=MOST_ENTRIES)]
+    storage: Annotated[list[Storage], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"type": "efs"}]])]
     """Storages to compare."""
-    workload: Annotated[list[Workload], Field(min_length=1, max_length=MOST_ENTRIES)]
+    workload: Annotated[
+        list[Workload], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"type": "touch", "files": 1024}]])
+    ]
     """Workloads to run on each."""
-    fleet: Annotated[list[FleetAxis], Field(min_length=1, max_length=MOST_ENTRIES)]
+    fleet: Annotated[
+        list[FleetAxis], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"instanceType": "m6i.large"}]])
+    ]
     """Fleets to run them with."""
     image: Image | None = None
     """What the instances boot: operating system, packages, baked or not; Amazon Linux 2023, not baked, unless given."""

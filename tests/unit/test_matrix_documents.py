@@ -52,6 +52,10 @@ def test_every_field_is_documented_with_its_default(title):
         value = None if field.is_required() else field.get_default(call_default_factory=True, validated_data={})
         if isinstance(value, (str, bool, int)):
             assert default == f"`{json.dumps(value)}`", name
+        # What is missing is answered with an example: the page's.
+        example = rows[f"`{field.alias or name}`"].split("|")[3].strip()
+        if field.is_required() and example:
+            assert example == f"`{json.dumps(field.examples[0])}`", name
 
 
 def test_the_example_of_the_format_page_is_what_the_page_says():

@@ -28,7 +28,7 @@ class EbsStorage(InputModel):
     """Kind of storage."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    volume_type: Literal["gp2", "gp3", "io1", "io2", "st1", "sc1"]
+    volume_type: Annotated[Literal["gp2", "gp3", "io1", "io2", "st1", "sc1"], Field(examples=["gp3"])]
     """Volume type."""
     size_gib: Annotated[int, Field(alias="sizeGiB", examples=[200])]
     """Size in GiB."""

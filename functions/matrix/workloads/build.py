@@ -27,7 +27,7 @@ class BuildWorkload(InputModel):
     """Kind of workload."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    build: Command
+    build: Annotated[Command, Field(examples=["make -C $BUILD_DIR -j$JOBS"])]
     """Shell command that is timed. It sees CACHE_DIR (on the storage), BUILD_DIR (empty for each step) and JOBS."""
     prepare: Command | None = None
     """Shell command before the first step on each instance, not timed: unpack sources, install tools."""

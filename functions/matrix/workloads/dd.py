@@ -23,7 +23,7 @@ class DdWorkload(InputModel):
     """Kind of workload."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    total_size: Sweep[Size]
+    total_size: Annotated[Sweep[Size], Field(examples=["2GiB"])]
     """What each instance writes in one step, over all its threads."""
     block_size: Sweep[Size] = Field(default=[2**20])
     """Size of one write."""

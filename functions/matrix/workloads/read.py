@@ -29,7 +29,7 @@ class ReadWorkload(InputModel):
     """Your own name for it, used in ids and tables."""
     access: Sweep[Literal["sequential", "random"]] = Field(default=["sequential"])
     """Page after page, each thread in its own stretch of the data; or records from anywhere, none of them twice."""
-    records: Sweep[Annotated[int, Field(ge=1, le=MOST_RECORDS)]]
+    records: Annotated[Sweep[Annotated[int, Field(ge=1, le=MOST_RECORDS)]], Field(examples=[131072])]
     """Records that each instance reads in one step, over all its threads."""
     record_bytes: Sweep[Size] = Field(default=[8_192])
     """Size of a record."""

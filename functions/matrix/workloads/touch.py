@@ -23,7 +23,7 @@ class TouchWorkload(InputModel):
     """Kind of workload."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    files: Sweep[Annotated[int, Field(ge=1, le=10_000_000)]]
+    files: Annotated[Sweep[Annotated[int, Field(ge=1, le=10_000_000)]], Field(examples=[1024])]
     """Files that each instance creates in one step, over all its threads."""
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
     """Threads (or processes, by the tool) of each instance."""

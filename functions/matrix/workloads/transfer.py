@@ -34,7 +34,10 @@ class TransferWorkload(InputModel):
     """Kind of workload."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    tool: Sweep[Literal["rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"]]
+    tool: Annotated[
+        Sweep[Literal["rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"]],
+        Field(examples=[["cp", "cp+parallel"]]),
+    ]
     """What copies: one file after the other, or many at once."""
     files: Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default=[5_000])
     """Files that each instance copies in one step."""
