@@ -1,6 +1,7 @@
 """File systems from creation to the proof that they are gone."""
 
 import json
+from unittest.mock import Mock
 
 import boto3
 import pytest
@@ -128,6 +129,18 @@ def test_mount_targets_whose_deletion_was_not_heard_of_are_gone(stack, lose_answ
     lose_answer("delete_mount_target")
 
     assert [efs.delete(made) for _ in range(3)][-1] is True
+
+
+@pytest.mark.parametrize("code", ["FileSystemInUse", "IncorrectFileSystemLifeCycleState"])
+def test_an_efs_that_cannot_be_deleted_yet_is_deleted_a_step_later(stack, monkeypatch, code):
+    made = efs.create(TOKEN, EFS, TAGS)
+    refusal = client("efs").exceptions.from_code(code)({"Error": {"Code": code, "Message": "not yet"}}, "x")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(client("efs"), "delete_file_system", Mock(side_effect=refusal))
+        assert efs.delete(made) is False
+
+    assert [efs.delete(made) for _ in range(2)][-1] is True
 
 
 def test_a_provisioned_efs_has_the_throughput_that_was_asked_for(stack):

@@ -142,6 +142,9 @@ def delete(resource_id: str) -> bool:
         return found["LifeCycleState"] == "deleted"
     except efs.exceptions.FileSystemNotFound:
         return True
+    except (efs.exceptions.FileSystemInUse, efs.exceptions.IncorrectFileSystemLifeCycleState):
+        # A mount target that is no longer listed may still count for a moment, or the file system is not yet made.
+        return False
 
 
 def _delete_mount_target(mount_target_id: str) -> None:
