@@ -15,6 +15,7 @@ from aws.environment import environment
 from aws.storages import ebs
 from matrix import placing, quotas
 from matrix.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
+from matrix.polling import ENDED_STATES
 from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.quotas import Quota
 
@@ -213,6 +214,13 @@ def interrupted(instances: Sequence[str]) -> list[str]:
         for one in _by_ids(instances)
         if one.get("StateReason", {}).get("Code") in {"Server.SpotInstanceTermination", "Server.SpotInstanceShutdown"}
     ]
+
+
+def reasons_of_end(instances: Sequence[str]) -> list[str]:
+    """Return EC2's reasons why instances are ending or have ended, each once: 200 of them mostly have the same one."""
+    found = (one for one in _by_ids(instances) if one["State"]["Name"] in ENDED_STATES)
+    reasons = (one.get("StateReason", {}).get("Message") for one in found)
+    return list(dict.fromkeys(reason for reason in reasons if reason))
 
 
 def _by_ids(instances: Sequence[str]) -> Iterator[dict[str, Any]]:

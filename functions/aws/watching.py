@@ -42,7 +42,9 @@ def watch(board: Board) -> Watched:
     except InstanceDied as error:
         taken = fleets.interrupted(fleet.instances)
         if not taken:
-            raise
+            # EBS quotas and encryption keys are what EC2 finds missing only after it has begun a launch.
+            reasons = fleets.reasons_of_end(fleet.instances)[: polling.NAMED_AT_MOST]
+            raise InstanceDied(f"{error}{': ' if reasons else ''}{'; '.join(reasons)}") from error
         fix = "measure again, choose another type, or leave out spot"
         raise SpotInterrupted(
             f"{polling.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"

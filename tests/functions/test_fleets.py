@@ -309,16 +309,21 @@ def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stac
     ("code", "error", "words"),
     [
         ("Server.SpotInstanceTermination", SpotInterrupted, "1 .i-1. of 2 Spot instances taken back by EC2"),
-        ("Client.InstanceInitiatedShutdown", InstanceDied, "1 .i-1. of 2 instances ended before"),
+        (
+            "Client.VolumeLimitExceeded",
+            InstanceDied,
+            "1 .i-1. of 2 instances ended before .* done: Client.VolumeLimitExceeded: in words$",
+        ),
     ],
 )
-def test_a_cell_says_whether_ec2_took_its_instance_back(stack, monkeypatch, code, error, words):
+def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, monkeypatch, code, error, words):
     board = Board.of_cell("r", "c1")
     blackboard.put(board.job, {"steps": [{}], "deadline_at": 2e9, "barrier": None, "ready_within_s": 900.0})
     blackboard.put(board.fleet, {"instances": ["i-1", "i-2"], "launched_at": 1.0})
     blackboard.put(board.gate, {"step": -1})
     monkeypatch.setattr(fleets, "states", lambda _ids: {"i-1": "terminated", "i-2": "running"})
-    seen = [{"InstanceId": "i-1", "StateReason": {"Code": code}}, {"InstanceId": "i-2"}]
+    ended = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
+    seen = [{"InstanceId": "i-1", **ended}, {"InstanceId": "i-2", "State": {"Name": "running"}}]
     monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
 
     with pytest.raises(error, match=words):
