@@ -202,8 +202,8 @@ def test_only_calls_that_know_no_resource_are_allowed_on_any_and_each_place_says
     explained = [n for n, line in enumerate(lines) if line.strip().startswith("- Sid:") and "#" in lines[n - 1]]
 
     assert {statement["Sid"] for statement in open_ones} == {
-        "AskPrices", "CreateEfs", "DeliverLogs", "Describe", "DescribeFsx", "LookForCopies", "LookForFsx",
-        "ReadMetrics", "ReadMetricsAndLimits",
+        "AskDefaultQuotas", "AskPrices", "CreateEfs", "DeliverLogs", "Describe", "DescribeFsx", "LookForCopies",
+        "LookForFsx", "ReadMetrics", "ReadMetricsAndLimits",
     }  # fmt: skip
     for statement in open_ones:
         where = [n for n, line in enumerate(lines) if line.strip() == f"- Sid: {statement['Sid']}"]
