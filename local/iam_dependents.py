@@ -137,7 +137,9 @@ def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> I
                 yield "ec2:CreateNetworkInterface", place.arn("ec2", part), {}
         case "DeleteMountTarget":
             target = place.efs.mount_targets_by_id.get(last)
-            yield _on_efs(action, target.file_system_id if target else "", place)
+            # One that another sweep has just deleted has no file system whose tags count; EFS says that it is gone.
+            if target:
+                yield _on_efs(action, target.file_system_id, place)
             yield "ec2:DeleteNetworkInterface", place.arn("ec2", "network-interface/*"), {}
         case "DeleteFileSystem":
             yield _on_efs(action, last, place)

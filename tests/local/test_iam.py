@@ -1,13 +1,23 @@
 """Roles enforced: the evaluator by itself, and calls of deployed functions."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from running_cloud import function, role
 
 from local.iam import Permission, decide
+from local.iam_dependents import needed
 
 BUCKET = "arn:aws:s3:::results"
+
+
+def test_a_mount_target_that_is_gone_is_held_against_no_tags_that_nobody_can_know():
+    request = SimpleNamespace(path="/2015-02-01/mount-targets/fsmt-0123456789abcdef0")
+
+    asked = needed("elasticfilesystem:DeleteMountTarget", request, {}, "123456789012", "us-east-1")
+
+    assert [action for action, _, _ in asked] == ["ec2:DeleteNetworkInterface"]
 
 
 def allow(action, resource="*", **more) -> dict:
