@@ -128,6 +128,15 @@ def test_zeros_on_a_compressing_file_system_are_warned_of():
     assert "compressible data measures the compressor" in messages[0]
 
 
+@pytest.mark.parametrize(("refill", "count"), [({}, 1), ({"refill_buffers": [0, 1]}, 1), ({"refill_buffers": 1}, 0)])
+def test_fio_that_repeats_its_blocks_on_a_compressing_file_system_is_warned_of(refill, count):
+    fio = {"type": "fio", "rw": "randwrite", "bs": "4k", "size": "1G", "time_based": 1, "runtime": 10}
+
+    warnings = plan(matrix(storage=[FSX | {"compression": "ZSTD"}], workload=[fio | refill])).to_document()["warnings"]
+
+    assert [warning["path"] for warning in warnings].count("workload[0].refill_buffers") == count
+
+
 def test_many_instances_at_once_are_warned_of():
     fleet = [{"instanceType": "c5.large", "count": 1000}]
 
