@@ -129,6 +129,7 @@ def matrix_problems(matrix: Matrix) -> Problems:
     yield from _compression_problems(matrix)
     yield from _only_read_problems(cells)
     yield from _s3_problems(matrix, cells)
+    yield from _one_zone_problems(cells)
     yield from _file_server_problems(matrix, cells)
     yield from _transfer_source_problems(matrix, cells)
     yield from _populate_problems(cells)
@@ -318,6 +319,23 @@ def _only_read_problems(cells: list[Combination]) -> Problems:
             rule = f"cannot be done on {refused[0].storage.slug}: it is only read from"
             fix = f"exclude it for storage type {kind}, or use workload read"
             yield Problem("workload", refused[0].workload.type, rule, fix)
+
+
+def _one_zone_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for instances that would wait for a name that is not known where they are.
+
+    "DNS resolution for file system DNS names requires that the Amazon EFS file system has a mount target in the same
+    Availability Zone as the client instance" (EFS user guide, Mounting on Amazon EC2 with a DNS name).
+    """
+    for cell in cells:
+        if cell.storage.type == "efs" and cell.storage.deployment == "oneZone" and cell.fleet.placement is not None:
+            placement = cell.fleet.placement
+            is_away = placement == "spread" if isinstance(placement, str) else any(placement[1:])
+            if is_away:
+                rule = f"cannot be done on {cell.storage.slug}: EFS One Zone is found by its name in its own zone only"
+                fix = "write same-az, or deployment regional"
+                yield Problem("fleet.placement", placement, rule, fix)
+                return
 
 
 def _s3_problems(matrix: Matrix, cells: list[Combination]) -> Problems:

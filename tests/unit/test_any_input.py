@@ -54,7 +54,7 @@ WHOLE = document(
 # What a matrix may say beside: the other storages and workloads, how a fleet is launched, what its image holds.
 RARER = document(
     storage=[
-        EBS | {"raid0": 2}, EFS | {"tls": True, "iam": True, "deployment": "oneZone"},
+        EBS | {"raid0": 2}, EFS | {"tls": True, "iam": True, "deployment": "regional"},
         FSX | {"nfsVersion": "4.2", "nconnect": 16}, INSTANCE_STORE, {"type": "s3", "client": "mountpoint"},
     ],
     workload=[READ, YOCTO, BUILD | {"jobs": [1, 2]}],

@@ -137,6 +137,21 @@ def test_fio_that_repeats_its_blocks_on_a_compressing_file_system_is_warned_of(r
     assert [warning["path"] for warning in warnings].count("workload[0].refill_buffers") == count
 
 
+@pytest.mark.parametrize(
+    ("deployment", "placement", "refused"),
+    [
+        ("oneZone", "spread", ["fleet.placement"]),
+        ("oneZone", [1, 1], ["fleet.placement"]),
+        ("oneZone", "same-az", []),
+        ("regional", "spread", []),
+    ],
+)
+def test_a_one_zone_file_system_is_not_mounted_from_zones_that_do_not_know_its_name(deployment, placement, refused):
+    fleet = [{"instanceType": "m6i.large", "count": 4, "placement": placement}]
+
+    assert list(problems_of(storage=[EFS | {"deployment": deployment}], fleet=fleet)) == refused
+
+
 def test_many_instances_at_once_are_warned_of():
     fleet = [{"instanceType": "c5.large", "count": 1000}]
 
