@@ -253,3 +253,12 @@ def test_instances_have_no_open_port_no_key_and_only_the_safe_metadata_service()
     }
     assert template["InstanceInitiatedShutdownBehavior"] == "terminate"
     assert "KeyName" not in template
+
+
+def test_rules_use_the_functions_that_cloudformation_has_in_rules_and_no_others():
+    """cfn-lint lets others pass. CloudFormation Template Reference, rule functions, supported functions."""
+    text = (ROOT / "template.yaml").read_text()
+    rules = text[text.index("\nRules:") : text.index("\nConditions:")]
+    named = "Ref And Contains EachMemberEquals EachMemberIn Equals Not Or RefAll ValueOf ValueOfAll"
+
+    assert set(re.findall(r"!(\w+)", rules)) <= set(named.split())
