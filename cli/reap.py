@@ -43,6 +43,9 @@ def reap(
         typer.echo(json.dumps(answer, indent=2))
     else:
         _show(answer, dry_run)
+    for kind, reason in answer.get("unasked", {}).items():
+        note = f"Warning: {kind} file systems were not looked for, which matters only if runs have made some: {reason}"
+        terminal.stderr().print(note, soft_wrap=True, markup=False)
     # Of a dry run all that would be deleted remains, as it should.
     if answer.get("remaining") and not dry_run:
         if as_json:

@@ -41,9 +41,16 @@ def record(run: str, *, file_system: str | None = None, cell: str | None = None)
 
 
 def of_run(run: str) -> Iterator[Resource]:
-    """Yield every resource that carries the run's tag."""
+    """Yield every resource that carries the run's tag.
+
+    Only services that the run was planned to use are asked: an account may forbid the others.
+    """
     yield from _of_fleets(run)
+    planned = ledger.file_systems(run)
     for kind, service in (("efs", "efs"), ("fsx-openzfs", "fsx")):
+        # A row of an older version of the stack does not say of which type it is: it may be of any.
+        if all(row.get("storage_type", kind) != kind for row in planned):
+            continue
         for page in client(service).get_paginator("describe_file_systems").paginate():
             for found in page["FileSystems"]:
                 if tags.is_ours(tags.as_mapping(found.get("Tags", [])), run):

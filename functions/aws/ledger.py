@@ -39,7 +39,8 @@ def start_run(run: str, plan: Mapping[str, Any], **facts: Any) -> None:
         {"SK": "PLAN", "run": run, "name": plan["name"], "cells": len(plan["cells"]),
          "expected_s": plan["totals"]["expected_s"], "cost_usd": plan["totals"]["cost_usd"],
          "committed_usd": 0, "metered_usd": 0, "reserved": {}, **facts},
-        *({"SK": f"FS#{fs['id']}", "file_system": fs["id"], "state": "planned", "since": at}
+        *({"SK": f"FS#{fs['id']}", "file_system": fs["id"], "storage_type": fs["storage"]["type"], "state": "planned",
+           "since": at}
           for fs in plan["file_systems"] if fs["cells"]),
         *({"SK": f"CELL#{cell['id']}", "cell": cell["id"], "file_system": cell["file_system"],
            "state": "measured" if "taken_from" in cell else "planned",

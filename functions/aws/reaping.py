@@ -32,12 +32,13 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, An
     A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` looks at the
     resources of one run. Deleting an instance is done at once; a volume or file system may have to wait for it, stays
     `remaining`, and goes in a later sweep. Copies that AWS has made are found, and deleted, with the receipt of the run
-    that they belong to.
+    that they belong to. A service that the account may not use is named in `unasked`, and the others are swept.
     """
     is_running = _RunningRuns()
     deleted: list[dict[str, str]] = []
     remaining: list[dict[str, str]] = []
-    for leftover in _all_tagged():
+    unasked: dict[str, str] = {}
+    for leftover in _all_tagged(unasked):
         run = leftover.tags[tags.RUN]
         if only_run and run != only_run:
             continue
@@ -54,7 +55,8 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, An
     except (ClientError, LookupError) as error:
         # A table or bucket that refuses: the next sweep makes the receipt, and what this one deleted stays deleted.
         logger.exception("no receipt yet", reason=str(error))
-    return {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
+    swept = {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
+    return swept | {"unasked": unasked} if unasked else swept
 
 
 def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def _copies_of(run: str) -> list[dict[str, str]]:
     return [{"kind": copy.kind, "id": copy.id, "run": run} for copy in backups.look(run, ledger.resources(run)).copies]
 
 
-def _all_tagged() -> Iterator[Leftover]:
+def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
     for instance, instance_tags in list(fleets.tagged()):
         yield Leftover("instance", instance, instance_tags, lambda i=instance: fleets.terminate([i]) is None)
     for volume, state, volume_tags in list(fleets.tagged_volumes()):
@@ -113,14 +115,28 @@ def _all_tagged() -> Iterator[Leftover]:
         yield Leftover(
             "volume", volume, volume_tags, lambda v=volume, free=is_free: free and fleets.delete_volume(v) is None
         )
-    for page in client("efs").get_paginator("describe_file_systems").paginate():
-        for found in page["FileSystems"]:
-            yield from _of_run("efs", found["FileSystemId"], found["Tags"], efs.delete)
-    for page in client("fsx").get_paginator("describe_file_systems").paginate():
-        for found in page["FileSystems"]:
-            yield from _of_run("fsx-openzfs", found["FileSystemId"], found.get("Tags", []), fsx_openzfs.delete)
+    for kind, service, delete in (("efs", "efs", efs.delete), ("fsx-openzfs", "fsx", fsx_openzfs.delete)):
+        for found in _file_systems(kind, service, unasked):
+            yield from _of_run(kind, found["FileSystemId"], found.get("Tags", []), delete)
     for prefix, prefix_tags, _ in list(s3.all_tagged()):
         yield from _of_run("s3", prefix, prefix_tags, s3.delete)
+
+
+def _file_systems(kind: str, service: str, unasked: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the account's file systems; none, and the reason in `unasked`, where an account forbids the service.
+
+    Any other error ends the sweep, and Lambda repeats it. A run that uses the service has its receipt only when it
+    has been asked.
+    """
+    try:
+        pages = client(service).get_paginator("describe_file_systems").paginate()
+        return [found for page in pages for found in page["FileSystems"]]
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in backups.DENIED:
+            raise
+        logger.exception("not swept", kind=kind, reason=str(error))
+        unasked[kind] = str(error)
+        return []
 
 
 def _of_run(

@@ -27,6 +27,7 @@ from aws import (
     price_list,
     receipts,
 )
+from aws.clients import client
 from aws.plans import cell_of, file_system_of, plan_of
 from matrix import quotas
 from matrix.errors import DeadlinePassed, OverBudget, QuotaExceeded
@@ -286,6 +287,23 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
     receipt = receipts.make(RUN, sweep={"at": clock.now(), "remaining": 0})
     assert receipt["unasked"] == []
     assert receipts.still_there(receipt) == []
+
+
+def test_only_services_that_the_run_was_planned_for_are_asked_for_what_it_has(planned, monkeypatch):
+    def asked():
+        services = []
+        monkeypatch.setattr(inventory, "client", lambda service: services.append(service) or client(service))
+        list(inventory.of_run(RUN))
+        return services
+
+    rows = ledger.file_systems(RUN)
+    assert {row["file_system"]: row["storage_type"] for row in rows} == {
+        one["id"]: one["storage"]["type"] for one in planned["file_systems"] if one["cells"]
+    }
+    assert asked() == ["efs", "fsx"]
+
+    monkeypatch.setattr(ledger, "file_systems", lambda _: [row for row in rows if row["storage_type"] == "ebs"])
+    assert asked() == []
 
 
 def test_a_service_that_cannot_be_asked_for_copies_is_named_in_the_receipt(planned, monkeypatch):

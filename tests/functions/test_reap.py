@@ -1,12 +1,15 @@
 """The sweep: what it deletes and, as important, what it leaves alone."""
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 import reap
 from aws import fleets, reaping, storages
+from aws.clients import client
 from aws.storages import efs, s3
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
@@ -118,6 +121,44 @@ def test_the_event_of_an_ended_execution_sweeps_that_run_only(stack, context, ru
 
     assert ids(swept["deleted"]) == {ended}
     assert fleets.of_file_system("other", "ebs") == [other]
+
+
+@pytest.fixture
+def forbidden(monkeypatch):
+    """Services of which every list of file systems is refused, with this code."""
+    refused = {}
+
+    def paginator(service, known):
+        def paginate(**_):
+            if service in refused:
+                raise ClientError({"Error": {"Code": refused[service], "Message": "no"}}, "DescribeFileSystems")
+            return known("describe_file_systems").paginate()
+
+        return SimpleNamespace(paginate=paginate)
+
+    for service in ("efs", "fsx"):
+        made = client(service)
+        known = made.get_paginator
+        monkeypatch.setattr(made, "get_paginator", lambda _name, s=service, k=known: paginator(s, k))
+    return refused
+
+
+def test_a_service_that_the_account_forbids_keeps_nothing_else_alive(stack, context, running, forbidden):
+    forbidden |= {"efs": "AccessDeniedException", "fsx": "AccessDeniedException"}
+    [instance], prefix = launch("r", LONG_AHEAD), make_prefix("r", LONG_AHEAD)
+
+    swept = sweep(context)
+
+    assert ids(swept["deleted"]) >= {instance, prefix}
+    assert swept["unasked"].keys() == {"efs", "fsx-openzfs"}
+    assert "AccessDeniedException" in swept["unasked"]["fsx-openzfs"]
+
+
+def test_a_service_that_fails_to_answer_fails_the_sweep_so_that_it_is_repeated(stack, context, running, forbidden):
+    forbidden["fsx"] = "InternalServerError"
+
+    with pytest.raises(ClientError, match="InternalServerError"):
+        sweep(context)
 
 
 def test_resources_without_our_tags_are_never_touched(stack, context, running):
