@@ -48,7 +48,7 @@ class Deployment:
             config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})
         # The local cloud takes any key; given explicitly, so that a real one never travels to it.
         key = "local" if self.environment == "local" else None
-        session = boto3.Session(aws_access_key_id=key, aws_secret_access_key=key, region_name=self.region)
+        session: Any = boto3.Session(aws_access_key_id=key, aws_secret_access_key=key, region_name=self.region)
         return session.client(service, endpoint_url=self.endpoint, config=config)
 
 

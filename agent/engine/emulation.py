@@ -100,4 +100,4 @@ class EmulatedStorage:
             PAID.pack_into(self._paid, 0, operations_paid, bytes_paid)
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
-        return max(operations_paid, bytes_paid)
+        return float(max(operations_paid, bytes_paid))

@@ -55,7 +55,7 @@ def requests_of_each(plan: dict[str, Any]) -> int:
 def requests_per_check(plan: dict[str, Any]) -> int:
     """After how many requests each worker keeps a record to check it."""
     room = max(1, MOST_KEPT_BYTES // plan["threads"] // plan["record_bytes"])
-    return -(-requests_of_each(plan) // min(MOST_CHECKS, room))
+    return -(-requests_of_each(plan) // int(min(MOST_CHECKS, room)))
 
 
 def asked_at_once(plan: dict[str, Any]) -> int:

@@ -1,6 +1,7 @@
 """Look at a fleet: EC2's view first, then the blackboard."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from aws import blackboard, fleets
 from aws.clock import now
@@ -16,7 +17,7 @@ class Watched:
 
     fleet: Fleet
     progress: Progress
-    job: dict
+    job: dict[str, Any]
 
 
 def watch(board: Board) -> Watched:
