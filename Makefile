@@ -39,7 +39,7 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 	@echo "         $(BIN)/matrix import-published && $(BIN)/matrix report published-yocto --open"
 
 test: $(VENV)/.dev  ## Run all tests
-	@$(BIN)/python -m pytest -rs -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest -rs -n 2 --dist loadfile
 
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
 	@$(BIN)/python -m bench
