@@ -100,9 +100,8 @@ class Bill:
         count = float(cell["fleet"].get("count") or 1)
         storage = _storage(cell["storage"])
         if planned and planned.get("rates_usd") and system and system.get("rates_usd"):
-            return count * _instance_usd(planned["rates_usd"], storage) + system["rates_usd"][
-                "hour"
-            ], "the plan's prices"
+            shared = system["rates_usd"]["hour"]
+            return count * _instance_usd(planned["rates_usd"], storage) + shared, "the plan's prices"
         if storage is None or not cell["fleet"].get("instanceType"):
             return None
         is_spot = bool(cell["fleet"].get("spot"))
@@ -133,9 +132,8 @@ class Bill:
             if any(name in work for name in BYTES):
                 moved = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
         read, written = map(Amount.exactly, moved)
-        return file_system_cost(
-            self.book, storage, Usage(NOTHING, read, written, NOTHING, Amount.exactly(requests))
-        ).expected
+        usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(requests))
+        return file_system_cost(self.book, storage, usage).expected
 
     def _billed(self, cell: Document, point: Document) -> tuple[float, str] | None:
         """A point's share of what its cell was billed: by its share of the time in which the cell's fleet worked."""
