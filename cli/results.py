@@ -11,7 +11,7 @@ from cli import deployment, metrics, mirror, options, result_tables, terminal
 from cli.errors import CommandError, UnknownRun, explain
 from cli.service import SHOWN_RUNS, Service
 from cli.workdir import run_folder, runs_folder
-from matrix import rendering
+from matrix.rendering import csv_rows, markdown, sentences
 
 LATEST = "latest"
 Summary = dict[str, Any]
@@ -86,7 +86,7 @@ def find_run(run: str, *, local: bool, stack: str | None, region: str | None) ->
     elif summary.get("environment") == "published":
         return summary
     else:
-        is_local = local or summary.get("environment") in rendering.ENVIRONMENT_NOTES
+        is_local = local or summary.get("environment") in sentences.ENVIRONMENT_NOTES
         read = partial(Service(deployment.find(local=is_local, stack=stack, region=region)).document, name)
     cells = [_with_samples(cell, read(f"cells/{cell['id']}/result.json")) for cell in summary.get("cells", [])]
     return {**summary, "cells": cells}
@@ -102,7 +102,7 @@ def _with_samples(cell: Summary, result: Summary | None) -> Summary:
 def _text(summary: Summary, format_: Format) -> str:
     if format_ is Format.JSON:
         return json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
-    return rendering.to_csv(summary) if format_ is Format.CSV else rendering.to_markdown(summary)
+    return csv_rows.to_csv(summary) if format_ is Format.CSV else markdown.to_markdown(summary)
 
 
 def find_summary(run: str, *, local: bool, stack: str | None, region: str | None) -> Summary:

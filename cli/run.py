@@ -19,7 +19,7 @@ from cli.planning import Planned
 from cli.running import Wish
 from cli.service import Service
 from matrix.keys import RUN_PATTERN
-from matrix.rendering import rough_duration
+from matrix.rendering.figures import rough_duration
 
 
 def run(

@@ -9,10 +9,11 @@ from aws import blackboard, deleting, observing, receipts
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
-from matrix import rendering, report
+from matrix import report
 from matrix.costs import Bill
 from matrix.decision import decide
 from matrix.keys import Board, run_key
+from matrix.rendering import csv_rows, markdown, sentences
 from matrix.results import run_summary
 
 logger = Logger()
@@ -44,15 +45,15 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     summary["warnings"] += deleting.warnings(run)
     warnings += _decide(summary, results, plan)
     blackboard.put(run_key(run, "summary.json"), summary)
-    blackboard.put_text(run_key(run, "summary.csv"), rendering.to_csv(summary), "text/csv")
-    blackboard.put_text(run_key(run, "summary.md"), rendering.to_markdown(summary), "text/markdown")
+    blackboard.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
+    blackboard.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
     undrawn = _write_report(run, summary, results, plan)
     return {
         "state": "measured" if summary["status"] == "measured" and not left_behind else "failed",
         "totals": summary["totals"],
         "left_behind": len(left_behind),
         "cost_usd": summary["cost_usd"],
-        "decision": rendering.decision_sentences(summary),
+        "decision": sentences.decision_sentences(summary),
         "summary": f"s3://{environment().bucket}/{run_key(run, 'summary.json')}",
         "report": None if undrawn else f"s3://{environment().bucket}/{run_key(run, 'report.html')}",
         "warnings": warnings + undrawn,

@@ -5,8 +5,9 @@ from typing import Any
 from aws import backups, baking, blackboard, inventory, ledger
 from aws.clock import now
 from aws.plans import plan_of
-from matrix import receipts, rendering, report
+from matrix import receipts, report
 from matrix.keys import run_key
+from matrix.rendering import markdown
 
 
 def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def after_sweep(run: str, remaining: int) -> None:
     if summary is not None:
         summary |= {"receipt": receipt, "left_behind": still_there(receipt)}
         blackboard.put(run_key(run, "summary.json"), summary)
-        blackboard.put_text(run_key(run, "summary.md"), rendering.to_markdown(summary), "text/markdown")
+        blackboard.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
         _settle_report(run, summary)
     if receipt["is_complete"]:
         ledger.close_receipt(run)

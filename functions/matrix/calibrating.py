@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from matrix.metrics import METRICS
-from matrix.rendering import quantity
+from matrix.rendering.figures import quantity
 from matrix.samples import SampleFile
 
 # Above half of its tool's ceiling an operation spends more time in the tool than on the storage.

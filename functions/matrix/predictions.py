@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from matrix.published import YOCTO, ZERO_BYTE, load
-from matrix.rendering import storage_label
+from matrix.rendering.names import storage_label
 from matrix.scaling import Scaling, analyse, compare_with_truth
 from matrix.scaling_models import MODELS
 from matrix.series import Series

@@ -14,7 +14,7 @@ from matrix import placing
 from matrix.metrics import METRICS
 from matrix.naming import cell_id, unique_slugs
 from matrix.percentiles import LEVELS
-from matrix.rendering import point_labels, storage_label
+from matrix.rendering.names import point_labels, storage_label
 
 FOLDER = Path(__file__).parent / "published"
 YOCTO = "yocto-builds"

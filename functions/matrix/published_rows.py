@@ -24,7 +24,8 @@ from matrix.published import (
     load,
     objections,
 )
-from matrix.rendering import quantity, storage_label
+from matrix.rendering.figures import quantity
+from matrix.rendering.names import storage_label
 from matrix.scenario import read_matrix
 
 Document = dict[str, Any]

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from matrix.rendering import to_csv, to_markdown
+from matrix.rendering.csv_rows import to_csv
+from matrix.rendering.markdown import to_markdown
 from matrix.results import cell_result
 from matrix.samples import SampleFile, read_samples
 

@@ -7,7 +7,7 @@ from matrix.comparing import NotComparable, compare
 from matrix.emulation import environment_of, truth
 from matrix.planning import plan
 from matrix.problems import InvalidMatrix
-from matrix.rendering import storage_label
+from matrix.rendering.names import storage_label
 
 MIB = 2**20
 HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from matrix import rendering
 from matrix.published import beside, figures, load, yocto_run
+from matrix.rendering import csv_rows, markdown
 
 IMAGE = "core-image-sato-sdk"
 
@@ -16,9 +16,9 @@ def test_the_published_builds_become_a_run_that_renders():
     cells = {(cell["file_system"], cell["fleet"]["count"]): cell for cell in run["cells"]}
     assert len(cells) == len(run["cells"]) == len(load("yocto-builds")["cells"])
     assert run["environment"] == "published"
-    assert "97m 42s" in rendering.to_markdown(run)
-    assert "EFS does not allow maxIO" in rendering.to_markdown(run)
-    assert rendering.to_csv(run).count("NotPublished") == run["totals"]["failed"]
+    assert "97m 42s" in markdown.to_markdown(run)
+    assert "EFS does not allow maxIO" in markdown.to_markdown(run)
+    assert csv_rows.to_csv(run).count("NotPublished") == run["totals"]["failed"]
 
 
 def test_an_n_that_the_source_does_not_tell_is_none():

@@ -3,9 +3,9 @@
 import pytest
 from matrices import EBS, EFS, FSX, matrix
 
-from matrix import rendering
 from matrix.planning import plan
 from matrix.receipts import receipt
+from matrix.rendering import markdown
 
 START = 1_000_000.0
 
@@ -97,7 +97,7 @@ def test_the_report_lists_what_is_still_there_first_and_who_saw_the_rest_go():
         planned(), rows, sweep={"at": START + 99, "remaining": 1}, unasked=["efs-recovery-point: no answer"]
     )
 
-    text = rendering.to_markdown({"run": "r", "cells": [], "receipt": document})
+    text = markdown.to_markdown({"run": "r", "cells": [], "receipt": document})
 
     assert "2 resources were created, 1 gone; the sweep at" in text
     assert text.index("| fsx-backup | `backup-1` |") < text.index("| instance | `i-gone` |")

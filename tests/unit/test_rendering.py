@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from matrix import rendering
+from matrix.rendering import csv_rows, figures, markdown, names, sentences
 from matrix.storage_names import brief_names
 
 
@@ -62,14 +62,14 @@ def summary(**changes):
     ],
 )
 def test_durations_read_as_published(seconds, text):
-    assert rendering.duration(seconds) == text
+    assert figures.duration(seconds) == text
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(7, "7s"), (125, "2m 05s"), (3599, "59m 59s"), (3599.9, "1h 00m"), (161_380, "44h 50m")]
 )
 def test_estimates_are_no_more_exact_than_they_are_long(seconds, text):
-    assert rendering.rough_duration(seconds) == text
+    assert figures.rough_duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_estimates_are_no_more_exact_than_they_are_long(seconds, text):
     ],
 )
 def test_a_fleet_is_named_with_all_that_sets_it_apart(more, words):
-    assert rendering.fleet_words({"instanceType": "m6i.4xlarge", "count": 10, **more}) == f"10 × m6i.4xlarge{words}"
+    assert names.fleet_words({"instanceType": "m6i.4xlarge", "count": 10, **more}) == f"10 × m6i.4xlarge{words}"
 
 
 @pytest.mark.parametrize(
@@ -90,27 +90,27 @@ def test_a_fleet_is_named_with_all_that_sets_it_apart(more, words):
     [(4425.4, "4,425 files/s"), (305, "305 files/s"), (86.6, "86.6 files/s"), (1.578, "1.58 files/s"), (None, "–")],
 )
 def test_rates_carry_their_unit(value, text):
-    assert rendering.quantity(value, "files/s") == text
+    assert figures.quantity(value, "files/s") == text
 
 
 def test_a_figure_that_is_not_a_number_is_a_dash():
-    assert rendering.quantity(float("nan"), "s") == "–"
+    assert figures.quantity(float("nan"), "s") == "–"
 
 
 def test_storages_are_named_as_published():
     efs = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "provisioned"}
 
-    assert rendering.storage_label({**efs, "provisionedThroughputMiBps": 1024}) == (
+    assert names.storage_label({**efs, "provisionedThroughputMiBps": 1024}) == (
         "EFS (performance mode generalPurpose; throughput mode provisioned 1024 MiB/s)"
     )
-    assert rendering.storage_label({"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3000}) == (
+    assert names.storage_label({"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3000}) == (
         "EBS (io2; 200 GiB; 3000 IOPS)"
     )
-    assert rendering.storage_label({"type": "tape", "reels": 3}) == "tape (reels 3)"
+    assert names.storage_label({"type": "tape", "reels": 3}) == "tape (reels 3)"
 
 
 def test_markdown_has_one_row_per_point_with_published_durations():
-    row = next(line for line in rendering.to_markdown(summary()).splitlines() if "EBS" in line)
+    row = next(line for line in markdown.to_markdown(summary()).splitlines() if "EBS" in line)
 
     assert row == (
         "| EBS (gp3; 200 GiB; 3000 IOPS) | 10 × m6i.4xlarge | jobs 16 | 97m 42s | 99m 35s | 99m 48s | 101m 17s | – "
@@ -119,28 +119,28 @@ def test_markdown_has_one_row_per_point_with_published_durations():
 
 
 def test_markdown_says_which_end_is_the_slow_one():
-    assert "## build: duration_s (lower is better, P100 is the slowest)" in rendering.to_markdown(summary())
+    assert "## build: duration_s (lower is better, P100 is the slowest)" in markdown.to_markdown(summary())
 
 
 def test_markdown_names_failed_cells_on_one_line():
     assert "| `efs.touch.m6i.4xlarge-x1` | ToolMissing: parallel is missing \\| install it |" in (
-        rendering.to_markdown(summary()).splitlines()
+        markdown.to_markdown(summary()).splitlines()
     )
 
 
 def test_a_local_run_says_that_its_figures_are_not_those_of_aws():
-    assert rendering.LOCAL_NOTE in rendering.to_markdown(summary(environment="local"))
-    assert rendering.LOCAL_NOTE not in rendering.to_markdown(summary())
+    assert sentences.LOCAL_NOTE in markdown.to_markdown(summary(environment="local"))
+    assert sentences.LOCAL_NOTE not in markdown.to_markdown(summary())
 
 
 def test_warnings_are_listed_with_their_path():
-    text = rendering.to_markdown(summary(warnings=["slow", {"path": "storage[0]", "value": 1, "message": "small"}]))
+    text = markdown.to_markdown(summary(warnings=["slow", {"path": "storage[0]", "value": 1, "message": "small"}]))
 
     assert "- slow\n- storage[0]: small" in text
 
 
 def test_csv_keeps_failed_cells_and_plain_numbers():
-    rows = list(csv.DictReader(io.StringIO(rendering.to_csv(summary()))))
+    rows = list(csv.DictReader(io.StringIO(csv_rows.to_csv(summary()))))
 
     assert [(row["cell"], row["metric"], row["p0"], row["p98"], row["n"], row["expected_n"]) for row in rows] == [
         ("ebs-gp3.build.m6i.4xlarge-x10", "duration_s", "5862", "", "9", "10"),
@@ -150,28 +150,28 @@ def test_csv_keeps_failed_cells_and_plain_numbers():
 
 
 def test_an_empty_summary_renders():
-    assert rendering.to_markdown({"run": "r"}).startswith("# r")
-    assert rendering.to_csv({"run": "r"}).count("\n") == 1
+    assert markdown.to_markdown({"run": "r"}).startswith("# r")
+    assert csv_rows.to_csv({"run": "r"}).count("\n") == 1
 
 
 def test_points_are_named_by_what_differs_and_by_what_a_reader_looks_for():
     touch = {"files": 1024, "tool": "engine", "directories": "own"}
     points = [{"id": "p01", "params": {**touch, "threads": 1}}, {"id": "p02", "params": {**touch, "threads": 32}}]
 
-    assert rendering.point_labels(points) == {"p01": "directories own, threads 1", "p02": "directories own, threads 32"}
+    assert names.point_labels(points) == {"p01": "directories own, threads 1", "p02": "directories own, threads 32"}
 
 
 def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
     fio = {"id": "p01", "params": {"options": {"rw": "randwrite", "bs": "4k", "runtime": 10, "iodepth": 16}}}
     dd = {"id": "p01", "params": {"total_bytes": 2147483648, "block_bytes": 1572864, "sync": "end", "threads": None}}
 
-    assert rendering.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
-    assert rendering.point_labels([dd]) == {"p01": "block 1536 KiB, sync end"}
+    assert names.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
+    assert names.point_labels([dd]) == {"p01": "block 1536 KiB, sync end"}
 
 
 def test_what_is_left_behind_and_the_warnings_of_cells_are_listed():
     cells = [{"id": "c1", "warnings": ["steal (3 samples)"]}]
-    text = rendering.to_markdown({"run": "r", "cells": cells, "left_behind": [{"kind": "volume", "id": "vol-1"}]})
+    text = markdown.to_markdown({"run": "r", "cells": cells, "left_behind": [{"kind": "volume", "id": "vol-1"}]})
 
     assert "- still there: volume vol-1\n- c1: steal (3 samples)" in text
 
@@ -180,7 +180,7 @@ def test_cells_are_read_storage_by_storage_with_growing_fleets():
     ran = [("efs", 10), ("ebs", 4), ("efs", 2), ("ebs", 1)]
     cells = [{"id": f"{system}{count}", "file_system": system, "fleet": {"count": count}} for system, count in ran]
 
-    assert [cell["id"] for cell in rendering.reading_order(cells)] == ["efs2", "efs10", "ebs1", "ebs4"]
+    assert [cell["id"] for cell in names.reading_order(cells)] == ["efs2", "efs10", "ebs1", "ebs4"]
 
 
 def sure(**changes):
@@ -195,7 +195,7 @@ def sure(**changes):
 
 
 def test_a_percentile_that_is_not_carried_is_a_bound_or_a_dash():
-    shown = {name: rendering.figure(sure(), name) for name in ("p50", "p75", "p90", "p98")}
+    shown = {name: figures.figure(sure(), name) for name in ("p50", "p75", "p90", "p98")}
 
     # That P75 is at least 95 is no news beside a median of 100.
     assert shown == {"p50": "1m 40s", "p75": "–", "p90": "≥ 1m 55s", "p98": "–"}
@@ -204,26 +204,26 @@ def test_a_percentile_that_is_not_carried_is_a_bound_or_a_dash():
 def test_a_median_is_written_though_nothing_is_known_of_its_interval():
     metric = sure(carried={"p50": False}, intervals={})
 
-    assert rendering.figure(metric, "p50") == "1m 40s"
-    assert rendering.interval(metric) == "–"
+    assert figures.figure(metric, "p50") == "1m 40s"
+    assert figures.interval(metric) == "–"
 
 
 def test_intervals_have_their_column_and_bounds_their_note():
     document = summary()
     document["cells"][0]["points"][0]["metrics"]["duration_s"] |= sure(primary=True)
-    text = rendering.to_markdown(document)
+    text = markdown.to_markdown(document)
 
     assert "P50 with 95 % confidence" in text
     assert "| 1m 30s – 1m 51s | 12/12 |" in text
-    assert rendering.NOT_CARRIED_NOTE in text
-    assert "P50 with 95 % confidence" not in rendering.to_markdown(summary())
+    assert figures.NOT_CARRIED_NOTE in text
+    assert "P50 with 95 % confidence" not in markdown.to_markdown(summary())
 
 
 def test_csv_says_which_percentiles_are_not_carried():
     document = summary()
     document["cells"][0]["points"][0]["metrics"]["duration_s"] |= sure(independent_n=12)
 
-    (row, _) = csv.DictReader(io.StringIO(rendering.to_csv(document)))
+    (row, _) = csv.DictReader(io.StringIO(csv_rows.to_csv(document)))
 
     assert (row["independent_n"], row["not_carried"]) == ("12", "p75 p90 p98")
     assert (row["p50_low"], row["p50_high"]) == ("90.0", "111.0")
@@ -242,12 +242,12 @@ def test_what_is_odd_alike_at_many_points_is_one_line_with_the_worst():
         ],
     )
 
-    assert rendering.told_warnings(run) == [
+    assert sentences.told_warnings(run) == [
         "t3.medium is slower than the volume",
         f"3 points of 2 cells, the worst is a: p02, iops: {odd.format(135)}",
         "a: p03, iops: slower by 9 %",
     ]
-    assert len(rendering.all_warnings(run)) == 5
+    assert len(sentences.all_warnings(run)) == 5
 
 
 def test_points_that_measured_their_tool_are_one_line_whatever_each_figure_is():
@@ -256,7 +256,7 @@ def test_points_that_measured_their_tool_are_one_line_whatever_each_figure_is():
     )
     run = summary(cells=[{"id": "a", "warnings": [bound.format(1, 71, 153), bound.format(2, 109, 91.5)]}], warnings=[])
 
-    assert rendering.told_warnings(run) == [f"2 points of one cell, the worst is a: {bound.format(2, 109, 91.5)}"]
+    assert sentences.told_warnings(run) == [f"2 points of one cell, the worst is a: {bound.format(2, 109, 91.5)}"]
 
 
 def hit(name, evidence, **more):
@@ -272,7 +272,7 @@ def test_markdown_names_the_ceiling_of_each_cell_with_evidence_and_what_to_do():
     document = summary()
     document["cells"][0]["bottleneck"] = hit("volume IOPS", "2,970 of 3,000 IOPS | at jobs 16")
 
-    text = rendering.to_markdown(document)
+    text = markdown.to_markdown(document)
 
     (row,) = [line for line in text.splitlines() if "| volume IOPS |" in line]
     assert row == (
@@ -286,15 +286,15 @@ def test_markdown_says_when_metrics_may_still_arrive_and_older_runs_have_no_ceil
     document = summary()
     document["cells"][0]["bottleneck"] = hit("not known", "nothing", is_provisional=True)
 
-    assert "CloudWatch's metrics may still arrive" in rendering.to_markdown(document)
-    assert "Which ceiling was hit" not in rendering.to_markdown(summary())
+    assert "CloudWatch's metrics may still arrive" in markdown.to_markdown(document)
+    assert "Which ceiling was hit" not in markdown.to_markdown(summary())
 
 
 def test_csv_names_the_ceiling_of_each_point():
     document = summary()
     document["cells"][0]["bottleneck"] = hit("volume IOPS", "2,970 of 3,000 IOPS")
 
-    rows = list(csv.DictReader(io.StringIO(rendering.to_csv(document))))
+    rows = list(csv.DictReader(io.StringIO(csv_rows.to_csv(document))))
 
     assert [row["bottleneck"] for row in rows] == ["volume IOPS", ""]
 
@@ -306,8 +306,8 @@ def test_an_fsx_file_system_is_named_by_what_is_not_usual():
     }  # fmt: skip
     other = usual | {"compression": "ZSTD", "recordSizeKiB": 16, "nfsVersion": "3", "nconnect": 16}
 
-    assert rendering.storage_label(usual) == "FSx for OpenZFS (SINGLE_AZ_1; 64 GiB; 64 MB/s)"
-    assert rendering.storage_label(other).endswith("64 MB/s; ZSTD; 16 KiB records; NFS 3; 16 connections)")
+    assert names.storage_label(usual) == "FSx for OpenZFS (SINGLE_AZ_1; 64 GiB; 64 MB/s)"
+    assert names.storage_label(other).endswith("64 MB/s; ZSTD; 16 KiB records; NFS 3; 16 connections)")
     assert brief_names([("a", usual), ("b", other)]) == {
         "a": "FSx OpenZFS", "b": "FSx OpenZFS (ZSTD, 16 KiB records, NFS 3, 16 connections)",
     }  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from matrix import limits, usage
 from matrix.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.costs import storage_limits
-from matrix.rendering import number
+from matrix.rendering.figures import number
 from matrix.storages import efs
 
 MB = 1e6

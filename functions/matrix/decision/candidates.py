@@ -5,7 +5,7 @@ from typing import Any
 
 from matrix.costs import PointCost
 from matrix.decision.objective import Objective, SlowEnd
-from matrix.rendering import quantity
+from matrix.rendering.figures import quantity
 from matrix.statistics.fleet_values import FleetValues
 
 Document = dict[str, Any]

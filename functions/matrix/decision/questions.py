@@ -9,7 +9,8 @@ import numpy as np
 from matrix.costs import Bill
 from matrix.decision.candidates import Candidate, Question
 from matrix.decision.objective import Objective, SlowEnd
-from matrix.rendering import error_text, fleet_label, placement_words, point_labels, primary_metric
+from matrix.rendering.names import fleet_label, placement_words, point_labels, primary_metric
+from matrix.rendering.sentences import error_text
 from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import LEAST_UNITS

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from matrix.rendering import ABSENT, fleet_label, instant
 from matrix.rendering.ceilings import PROVISIONAL, bottlenecks, why_not
+from matrix.rendering.figures import ABSENT, instant
+from matrix.rendering.names import fleet_label
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from matrix.costs import Bill
 from matrix.decision import decide
-from matrix.rendering import ABSENT, ENVIRONMENT_NOTES, instant, rough_duration
+from matrix.rendering.figures import ABSENT, instant, rough_duration
+from matrix.rendering.sentences import ENVIRONMENT_NOTES
 from matrix.report import parts
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections

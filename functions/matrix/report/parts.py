@@ -7,26 +7,19 @@ from matrix.costs import prices_read
 from matrix.decision.words import money
 from matrix.pricing import published_prices
 from matrix.provenance import lines
-from matrix.rendering import (
+from matrix.rendering.figures import (
     ABSENT,
-    ENVIRONMENT_NOTES,
     INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
     PERCENTILES,
-    all_warnings,
-    direction,
-    error_text,
     figure,
-    gone_text,
     instant,
     interval,
-    point_labels,
     quantity,
-    receipt_sentence,
     sample_count,
-    storage_label,
-    told_label,
 )
+from matrix.rendering.names import direction, point_labels, storage_label, told_label
+from matrix.rendering.sentences import ENVIRONMENT_NOTES, all_warnings, error_text, gone_text, receipt_sentence
 from matrix.report.ceilings import ceiling_of
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from matrix.decision.candidates import AS_GOOD
-from matrix.rendering import quantity
+from matrix.rendering.figures import quantity
 from matrix.report.chart import Chart, Series
 from matrix.report.charts.marks import is_wide
 from matrix.report.charts.words import percentile_words, slug

@@ -6,7 +6,7 @@ from typing import Any
 from matrix import cloudwatch
 from matrix.costs import storage_limits
 from matrix.emulation import MARK
-from matrix.rendering import quantity
+from matrix.rendering.figures import quantity
 from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.charts.words import slug
 from matrix.report.view import Entry, View

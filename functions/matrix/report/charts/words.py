@@ -1,6 +1,6 @@
 """What charts of several families write alike."""
 
-from matrix.rendering import ABSENT, figure, interval, quantity
+from matrix.rendering.figures import ABSENT, figure, interval, quantity
 from matrix.report.view import Entry, View
 
 
