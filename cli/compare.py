@@ -10,7 +10,7 @@ from rich.text import Text
 
 from cli import options, results, terminal
 from cli.errors import CommandError, ExitCode
-from matrix.rendering.figures import ABSENT, quantity
+from matrix.terms.figures import ABSENT, quantity
 
 Document = dict[str, Any]
 

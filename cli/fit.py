@@ -24,8 +24,8 @@ def fit(
     text = planning.read(file)
     # numpy and scipy take a second to import, which `matrix --help` need not wait for.
     from matrix import scaling
-    from matrix.problems import InvalidMatrix
     from matrix.series import read_series
+    from matrix.terms.problems import InvalidMatrix
 
     try:
         series = read_series(text)

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from cli import terminal
 from cli.errors import CommandError, ExitCode
-from matrix.rendering.figures import ABSENT, number
+from matrix.terms.figures import ABSENT, number
 
 if TYPE_CHECKING:
     # numpy, which it needs, takes a while to import, and `matrix --help` need not wait for it.

@@ -23,8 +23,8 @@ def import_published(
     Example: matrix import-published
     """
     from matrix.decision import decide
-    from matrix.naming import cut
     from matrix.published import yocto_run
+    from matrix.terms.ids import cut
 
     if cut(name, 80) != name or set(name) <= {"."}:
         advice = "use letters, digits, dots, dashes and underscores"

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.progress import ENDED_CELLS, CellProgress, RunProgress
-from matrix.rendering.figures import rough_duration
+from matrix.terms.figures import rough_duration
 
 STYLES = {
     **dict.fromkeys(("measured", "gone", "SUCCEEDED"), "green"),

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from matrix.rendering.figures import number, rough_duration
-from matrix.rendering.names import fleet_words, storage_label
-from matrix.rendering.sentences import warning_text
+from matrix.terms.figures import number, rough_duration
+from matrix.terms.names import fleet_words, storage_label
+from matrix.terms.sentences import warning_text
 
 # Below this, whole cents would hide what a cell costs.
 CENTS_MATTER = 0.1

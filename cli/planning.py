@@ -43,8 +43,8 @@ def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
     """Plan a matrix; `earlier` is what the run that it resumes has of its cells. Raises BadMatrix."""
     # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
     from matrix.planning import plan
-    from matrix.problems import InvalidMatrix
     from matrix.scenario import parse_json, read_matrix
+    from matrix.terms.problems import InvalidMatrix
 
     try:
         planned = plan(read_matrix(text), region=region or DEFAULT_REGION, earlier=earlier)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cli.service import Execution
-from matrix.rendering.sentences import error_text
+from matrix.terms.sentences import error_text
 
 ENDED_CELLS = ("measured", "failed", "skipped")
 INSTANCE_COUNTS = ("ready", "running", "done", "failed")

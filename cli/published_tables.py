@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from matrix.rendering.figures import quantity
+from matrix.terms.figures import quantity
 
 Row = dict[str, Any]
 

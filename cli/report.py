@@ -11,7 +11,7 @@ from cli.errors import CommandError, ExitCode
 from cli.results import LATEST, find_summary
 from cli.service import Service
 from cli.workdir import run_folder
-from matrix.rendering.sentences import ENVIRONMENT_NOTES
+from matrix.terms.sentences import ENVIRONMENT_NOTES
 
 NAME = "report.html"
 Documents = dict[str, Any]

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from matrix.rendering.ceilings import PROVISIONAL, by_ceiling
-from matrix.rendering.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, sample_count
-from matrix.rendering.names import direction, fleet_words, point_labels, primary_metric, reading_order, told_label
-from matrix.rendering.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, told_warnings
+from matrix.terms.ceilings import PROVISIONAL, by_ceiling
+from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, sample_count
+from matrix.terms.names import direction, fleet_words, point_labels, primary_metric, reading_order, told_label
+from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, told_warnings
 
 Summary = dict[str, Any]
 

@@ -18,8 +18,8 @@ from cli.plan import report_problems
 from cli.planning import Planned
 from cli.running import Wish
 from cli.service import Service
-from matrix.keys import RUN_PATTERN
-from matrix.rendering.figures import rough_duration
+from matrix.terms.figures import rough_duration
+from matrix.terms.keys import RUN_PATTERN
 
 
 def run(

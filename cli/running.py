@@ -18,7 +18,7 @@ from cli.interruption import ClosingDown, Interrupted, Patience
 from cli.planning import Planned
 from cli.progress import RunProgress
 from cli.service import Service
-from matrix.rendering.sentences import receipt_sentence
+from matrix.terms.sentences import receipt_sentence
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
 AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)

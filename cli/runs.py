@@ -12,7 +12,7 @@ from cli.errors import UnreadableRun
 from cli.live_view import STYLES
 from cli.service import Service
 from cli.workdir import run_folder
-from matrix.rendering.figures import instant, rough_duration
+from matrix.terms.figures import instant, rough_duration
 
 LIMIT = 50
 

@@ -12,9 +12,10 @@ from aws.plans import plan_of
 from matrix import report
 from matrix.costs import Bill
 from matrix.decision import decide
-from matrix.keys import Board, run_key
-from matrix.rendering import csv_rows, markdown, sentences
+from matrix.rendering import csv_rows, markdown
 from matrix.results import run_summary
+from matrix.terms import sentences
+from matrix.terms.keys import Board, run_key
 
 logger = Logger()
 

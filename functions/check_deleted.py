@@ -5,7 +5,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import deleting
 from aws.clock import now
-from matrix.errors import FileSystemLeftBehind
+from matrix.terms.errors import FileSystemLeftBehind
 
 logger = Logger()
 

@@ -6,7 +6,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws import ledger, storages
 from aws.clock import now
 from aws.plans import file_system_of, plan_of
-from matrix.errors import FileSystemTimeout
+from matrix.terms.errors import FileSystemTimeout
 
 logger = Logger()
 

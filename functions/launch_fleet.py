@@ -10,7 +10,7 @@ from aws.clock import now
 from aws.environment import environment
 from aws.plans import cell_of, plan_of
 from matrix.jobs import measuring_job
-from matrix.keys import Board
+from matrix.terms.keys import Board
 
 logger = Logger()
 

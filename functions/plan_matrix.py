@@ -10,10 +10,10 @@ from aws.clock import now
 from aws.environment import environment
 from matrix import placing
 from matrix.emulation import environment_of
-from matrix.keys import run_key
 from matrix.planning import plan
-from matrix.problems import InvalidMatrix
 from matrix.scenario import check_run_name, read_matrix
+from matrix.terms.keys import run_key
+from matrix.terms.problems import InvalidMatrix
 
 logger = Logger()
 

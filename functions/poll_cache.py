@@ -4,8 +4,8 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import fleets, watching
-from matrix.errors import CacheFailed, StorageMatrixError
-from matrix.keys import Board
+from matrix.terms.errors import CacheFailed, StorageMatrixError
+from matrix.terms.keys import Board
 
 logger = Logger()
 

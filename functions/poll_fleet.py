@@ -6,7 +6,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws import blackboard, ledger, watching
 from aws.clock import now
 from aws.environment import environment
-from matrix.keys import Board
+from matrix.terms.keys import Board
 
 logger = Logger()
 

@@ -7,7 +7,7 @@ from aws import analysing, blackboard, ledger
 from aws.failures import readable
 from aws.plans import cell_of, file_system_of, plan_of
 from matrix.admission import skipped
-from matrix.keys import Board
+from matrix.terms.keys import Board
 
 logger = Logger()
 

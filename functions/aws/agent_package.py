@@ -9,7 +9,7 @@ from pathlib import Path
 from aws import blackboard
 from aws.clients import client
 from aws.environment import environment
-from matrix.keys import agent_key
+from matrix.terms.keys import agent_key
 
 _MAIN = "import sys\n\nfrom agent.__main__ import main\n\nsys.exit(main())\n"
 # The earliest time that a zip can hold: the same sources give the same bytes, whenever they were checked out.

@@ -14,12 +14,12 @@ from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
 from matrix import bottleneck, histograms, rates
-from matrix.errors import InvalidSamples
 from matrix.histograms import Histogram
-from matrix.keys import Board
 from matrix.polling import named
 from matrix.results import cell_result, skipped_result, without_samples
 from matrix.samples import MAX_BYTES, SampleFile, read_samples
+from matrix.terms.errors import InvalidSamples
+from matrix.terms.keys import Board
 
 GETS_AT_ONCE = 16
 logger = Logger(child=True)

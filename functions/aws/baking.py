@@ -6,14 +6,14 @@ from aws import blackboard, budgeting, fleets, images, inventory, launching, led
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import image_of, plan_of
-from matrix.errors import ImageFailed, StorageMatrixError
 from matrix.images import fingerprint
 from matrix.jobs import baking_job
-from matrix.keys import Board, booted_image_key
 from matrix.pace import BOOT_ALLOWANCE_S
 from matrix.polling import named
 from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.receipts import BUILDERS
+from matrix.terms.errors import ImageFailed, StorageMatrixError
+from matrix.terms.keys import Board, booted_image_key
 
 Document = dict[str, Any]
 

@@ -14,10 +14,10 @@ from aws.clients import WANT_OF_CAPACITY, client
 from aws.environment import environment
 from aws.storages import ebs
 from matrix import placing, quotas
-from matrix.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 from matrix.polling import ENDED_STATES
 from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.quotas import Quota
+from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 
 # EC2 advises batches of about 100; each is one idempotent call with a token of its own.
 BATCH = 100

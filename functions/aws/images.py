@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from aws import blackboard, tags
 from aws.clients import client
 from aws.fleets import Boot
-from matrix.errors import ImageFailed
-from matrix.keys import booted_image_key
+from matrix.terms.errors import ImageFailed
+from matrix.terms.keys import booted_image_key
 
 Document = dict[str, Any]
 # Names of images are unique in an account and region, so of two runs of a stack that bake the same one, one is refused.

@@ -9,8 +9,8 @@ from aws.environment import environment
 from aws.fleets import Boot
 from aws.plans import image_of
 from matrix.jobs import user_data
-from matrix.keys import Board
 from matrix.pace import BOOT_ALLOWANCE_S
+from matrix.terms.keys import Board
 
 # Beyond its job's deadline an instance gets time to boot, to upload what it has, and to be polled once more.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300

@@ -12,8 +12,8 @@ from aws.clients import client, impatient_client
 from matrix import bottleneck
 from matrix.cloudwatch import resources
 from matrix.instance_limits import limits_of
-from matrix.keys import Board
 from matrix.samples import SampleFile
+from matrix.terms.keys import Board
 
 # GetMetricData allows 50 calls a second (CloudWatch quotas).
 READS_AT_ONCE = 8

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Any
 
 from aws import blackboard
-from matrix.keys import run_key
+from matrix.terms.keys import run_key
 
 
 @lru_cache(maxsize=4)

@@ -6,8 +6,8 @@ from aws import backups, baking, blackboard, inventory, ledger
 from aws.clock import now
 from aws.plans import plan_of
 from matrix import receipts, report
-from matrix.keys import run_key
 from matrix.rendering import markdown
+from matrix.terms.keys import run_key
 
 
 def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from typing import Any
 
 from aws import blackboard, executions, ledger
-from matrix.keys import Board, run_key
 from matrix.results import without_samples
 from matrix.resuming import Earlier, earlier_cells, refusal, taken_over
+from matrix.terms.keys import Board, run_key
 
 
 def earlier(run: str, environment: str, execution_arn: str) -> dict[str, Earlier]:

@@ -6,9 +6,9 @@ from typing import Any
 from aws import blackboard, fleets
 from aws.clock import now
 from matrix import polling
-from matrix.errors import InstanceDied, InstanceFailed, SpotInterrupted
-from matrix.keys import Board
 from matrix.polling import Fleet, Progress
+from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
+from matrix.terms.keys import Board
 
 
 @dataclass(frozen=True)

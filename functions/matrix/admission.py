@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from matrix.errors import DeadlinePassed, OverBudget, StorageMatrixError
+from matrix.terms.errors import DeadlinePassed, OverBudget, StorageMatrixError
 
 # Errors that are no failure of the cell: it was never begun.
 SKIPPED_BECAUSE = {OverBudget.__name__: "budget", DeadlinePassed.__name__: "deadline"}

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from matrix.metrics import METRICS
-from matrix.rendering.figures import quantity
 from matrix.samples import SampleFile
+from matrix.terms.figures import quantity
+from matrix.terms.metrics import METRICS
 
 # Above half of its tool's ceiling an operation spends more time in the tool than on the storage.
 BOUND_SHARE = 0.5

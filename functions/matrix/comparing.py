@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from matrix.emulation import ENVIRONMENT
-from matrix.rendering.names import fleet_words, point_labels, primary_metric, storage_label
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
+from matrix.terms.names import fleet_words, point_labels, primary_metric, storage_label
 
 Document = dict[str, Any]
 

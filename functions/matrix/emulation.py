@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from matrix.problems import InvalidMatrix, Problem, Problems
 from matrix.storages import Storage
+from matrix.terms.problems import InvalidMatrix, Problem, Problems
 
 ENVIRONMENT = "emulated"
 # Key of a storage in plan and results, and what its id ends with.

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ValidationError
 
 from matrix.fleets import Fleet
 from matrix.inputs import Matrix
-from matrix.problems import Path
 from matrix.storages import Storage
+from matrix.terms.problems import Path
 from matrix.workloads import Workload
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from matrix.sizes import format_size, parse_size
+from matrix.terms.sizes import format_size, parse_size
 
 MOST_SWEEP_VALUES = 100
 MOST_NAME_CHARACTERS = 40

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from matrix.errors import InvalidSamples
 from matrix.statistics.carrying import is_carried
+from matrix.terms.errors import InvalidSamples
 
 # 1,856 bins of at most 40 characters for each direction; anything larger is no histogram of an agent.
 MAX_BYTES = 1_000_000

@@ -7,8 +7,8 @@ from pydantic import Field, StringConstraints
 from matrix.fields import InputModel, Name
 from matrix.fleets import Fleet, FleetAxis
 from matrix.images import Image
-from matrix.keys import RUN_PATTERN
 from matrix.storages import Storage
+from matrix.terms.keys import RUN_PATTERN
 from matrix.workloads import Workload
 
 MOST_ENTRIES = 1_000

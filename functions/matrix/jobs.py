@@ -4,7 +4,7 @@ import math
 import shlex
 from typing import Any
 
-from matrix.keys import Board
+from matrix.terms.keys import Board
 
 # The Step Functions poll opens a gate; agents look at it this often, and the start lies far enough ahead of the
 # opening for each of them to have seen it: one look, one S3 request, and some milliseconds of clock difference.

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from matrix.problems import Path, Problem, Problems, path_text, shorten
+from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 
 MISSING = object()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from matrix.inputs import Matrix
 from matrix.pricing import Amount
-from matrix.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems
 
 
 def resolved(placement: str | Sequence[float] | None, storage: dict[str, Any]) -> str | list[float]:

@@ -14,7 +14,6 @@ from matrix.emulation import marked, marked_slug, truth
 from matrix.expansion import Combination, expand, fingerprint
 from matrix.images import Image, PlannedImage
 from matrix.inputs import MOST_HOURS, Matrix
-from matrix.naming import cell_id, unique_slugs
 from matrix.pace import (
     GATE_MARGIN_S,
     PREPARE_S,
@@ -42,11 +41,12 @@ from matrix.pricing import (
     published_prices,
     volumes_cost,
 )
-from matrix.problems import InvalidMatrix
 from matrix.resuming import Earlier, sameness
 from matrix.rules import problems_of
 from matrix.storages import Storage
 from matrix.storages.ebs import EbsStorage
+from matrix.terms.ids import cell_id, unique_slugs
+from matrix.terms.problems import InvalidMatrix
 from matrix.workloads import Workload, populate_s
 from matrix.workloads.sweeps import Footprint
 

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from matrix.errors import (
+from matrix.pace import BOOT_ALLOWANCE_S
+from matrix.terms.errors import (
     BarrierTimeout,
     CellTimeout,
     InstanceDied,
@@ -13,7 +14,6 @@ from matrix.errors import (
     InstanceSilent,
     StorageMatrixError,
 )
-from matrix.pace import BOOT_ALLOWANCE_S
 
 # EC2 states of an instance that will not do anything any more.
 ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})

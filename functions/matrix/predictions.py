@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from matrix.published import YOCTO, ZERO_BYTE, load
-from matrix.rendering.names import storage_label
 from matrix.scaling import Scaling, analyse, compare_with_truth
 from matrix.scaling_models import MODELS
 from matrix.series import Series
+from matrix.terms.names import storage_label
 
 LARGEST_FITTED = 100
 PREDICTED = 200

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from matrix import placing
-from matrix.metrics import METRICS
-from matrix.naming import cell_id, unique_slugs
 from matrix.percentiles import LEVELS
-from matrix.rendering.names import point_labels, storage_label
+from matrix.terms.ids import cell_id, unique_slugs
+from matrix.terms.metrics import METRICS
+from matrix.terms.names import point_labels, storage_label
 
 FOLDER = Path(__file__).parent / "published"
 YOCTO = "yocto-builds"

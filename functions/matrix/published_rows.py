@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from matrix.metrics import METRICS
 from matrix.planning import plan
 from matrix.published import (
     EBS_FIO,
@@ -24,9 +23,10 @@ from matrix.published import (
     load,
     objections,
 )
-from matrix.rendering.figures import quantity
-from matrix.rendering.names import storage_label
 from matrix.scenario import read_matrix
+from matrix.terms.figures import quantity
+from matrix.terms.metrics import METRICS
+from matrix.terms.names import storage_label
 
 Document = dict[str, Any]
 

@@ -9,9 +9,9 @@ from itertools import chain
 from operator import or_
 from typing import Any
 
-from matrix.errors import QuotaExceeded
 from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.storages.file_server import volume
+from matrix.terms.errors import QuotaExceeded
 
 Document = dict[str, Any]
 

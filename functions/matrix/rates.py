@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, ValidationError, model_validator
 
-from matrix.errors import InvalidSamples
+from matrix.terms.errors import InvalidSamples
 
 # A day of seconds with seven counters of 20 characters; anything larger is no series of an agent.
 MAX_BYTES = 15_000_000

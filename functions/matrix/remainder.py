@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from matrix.inputs import Matrix
-from matrix.problems import Problem, Problems
 from matrix.rules import matrix_problems
+from matrix.terms.problems import Problem, Problems
 
 _LISTS = ("storage", "workload", "fleet", "include", "exclude")
 _AXES = _LISTS[:3]

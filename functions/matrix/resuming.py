@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from matrix.problems import InvalidMatrix, Problem
+from matrix.terms.problems import InvalidMatrix, Problem
 
 Document = dict[str, Any]
 

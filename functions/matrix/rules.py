@@ -12,13 +12,13 @@ from matrix.emulation import emulation_problems
 from matrix.expansion import Combination, Expansion, fingerprint
 from matrix.fleets import FleetAxis
 from matrix.inputs import Matrix
-from matrix.metrics import METRICS, YIELDS
 from matrix.pace import Work, poll_interval_s, turns_of
 from matrix.parts import Part, Rule, check
-from matrix.problems import Path, Problem, Problems, path_text, shorten
-from matrix.sizes import format_size
 from matrix.storages import file_server
 from matrix.storages.instance_store import InstanceStoreStorage, room_gib, stores
+from matrix.terms.metrics import METRICS, YIELDS
+from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
+from matrix.terms.sizes import format_size
 from matrix.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.workloads.fio import FioWorkload
 from matrix.workloads.read import ReadWorkload

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
 
-from matrix.errors import InvalidSamples
-from matrix.metrics import METRICS
 from matrix.provenance import AgentField, HostField, MountField, ToolField
+from matrix.terms.errors import InvalidSamples
+from matrix.terms.metrics import METRICS
 
 # 10,000 steps of one instance at about 2 kB each; anything larger is not a file of samples.
 MAX_BYTES = 20_000_000

@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from matrix import limits
 from matrix.inputs import Matrix
-from matrix.keys import RUN_PATTERN
-from matrix.problems import InvalidMatrix, Path, Problem, display, path_text, shorten
 from matrix.remainder import whole_problems
 from matrix.rules import matrix_problems, part_problems
 from matrix.structure import structural_problems
+from matrix.terms.keys import RUN_PATTERN
+from matrix.terms.problems import InvalidMatrix, Path, Problem, display, path_text, shorten
 
 MOST_DEPTH = 20
 # Beyond any byte, dollar or file that can be meant, and small enough for sums and products of floats.

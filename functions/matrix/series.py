@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.problems import InvalidMatrix, Problem, shorten
 from matrix.scenario import parse_json
+from matrix.terms.problems import InvalidMatrix, Problem, shorten
 
 LARGEST_N = 1_000_000
 LARGEST_VALUE = 1e300

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from matrix import storages, workloads
 from matrix.fleets import Fleet, FleetAxis
 from matrix.inputs import Inclusion, Matrix, Objective, Selector
-from matrix.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
+from matrix.terms.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
 
 MISSING = object()
 _IS_MISSING = "is missing"

@@ -15,8 +15,8 @@ import reap
 import record_failed_image
 from aws import blackboard, fleets, images, ledger, plans, reaping, receipts
 from local import images as corrections
-from matrix.errors import ImageFailed
-from matrix.keys import Board
+from matrix.terms.errors import ImageFailed
+from matrix.terms.keys import Board
 
 IMAGE = "al2023-x86_64"
 

@@ -30,8 +30,8 @@ from aws import (
 from aws.clients import client
 from aws.plans import cell_of, file_system_of, plan_of
 from matrix import quotas
-from matrix.errors import DeadlinePassed, OverBudget, QuotaExceeded
-from matrix.keys import Board
+from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
+from matrix.terms.keys import Board
 
 EFS = "efs-elastic"
 

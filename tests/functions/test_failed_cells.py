@@ -7,7 +7,7 @@ import plan_matrix
 import record_failed_cell
 from aws import blackboard, ledger
 from aws.plans import plan_of
-from matrix.keys import Board
+from matrix.terms.keys import Board
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from aws import fleets, storages
 from aws import tags as tags_of
 from aws.plans import plan_of
 from aws.storages import file_server
-from matrix.errors import FileSystemFailed
 from matrix.receipts import SERVER, rate_usd
+from matrix.terms.errors import FileSystemFailed
 
 NAME = "file-server-m6i-large"
 ADDRESS = {"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}

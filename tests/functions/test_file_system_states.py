@@ -13,7 +13,7 @@ import delete_file_system
 import plan_matrix
 import reap
 from aws import blackboard, clock, deleting, ledger
-from matrix.errors import FileSystemLeftBehind, FileSystemTimeout
+from matrix.terms.errors import FileSystemLeftBehind, FileSystemTimeout
 
 EFS = "efs-elastic"
 

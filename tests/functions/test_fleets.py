@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from aws import blackboard, fleets, network, watching
 from aws.clients import client
-from matrix.errors import (
+from matrix.terms.errors import (
     CapacityUnavailable,
     InstanceDied,
     LaunchRefused,
@@ -17,7 +17,7 @@ from matrix.errors import (
     QuotaExceeded,
     SpotInterrupted,
 )
-from matrix.keys import Board
+from matrix.terms.keys import Board
 
 BOOT = fleets.Boot("ami-12c6146b", "/dev/xvda")
 PLAN = {"run": "r", "deadline_at": 2_000_000_000.0, "owner": "me"}

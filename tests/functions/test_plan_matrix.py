@@ -10,7 +10,7 @@ from function_events import RUN, load_event
 
 import plan_matrix
 from aws import agent_package, spot_prices
-from matrix.problems import InvalidMatrix
+from matrix.terms.problems import InvalidMatrix
 
 
 def documents(prefix):

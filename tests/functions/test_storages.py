@@ -9,7 +9,7 @@ import pytest
 from aws import storages
 from aws.clients import client
 from aws.storages import ebs, efs, fsx_openzfs, s3
-from matrix.errors import FileSystemFailed
+from matrix.terms.errors import FileSystemFailed
 
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
 FSX = {

@@ -14,7 +14,7 @@ import populate_cache
 from aws import fleets, plans
 from aws.storages import file_server
 from matrix.jobs import USER_DATA_MAX_BYTES, user_data
-from matrix.problems import InvalidMatrix
+from matrix.terms.problems import InvalidMatrix
 
 ROOT = Path(__file__).parents[2]
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")

@@ -143,7 +143,7 @@ def test_every_failure_once_a_file_system_exists_leads_to_its_deletion():
 
 
 def test_every_error_of_ours_that_the_definition_names_exists():
-    errors = importlib.import_module("matrix.errors")
+    errors = importlib.import_module("matrix.terms.errors")
     named = {error for state in STATES.values() for rule in state.get("Catch", []) for error in rule["ErrorEquals"]}
 
     assert {error for error in named if "." not in error} <= set(dir(errors))

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from matrix.inputs import Matrix
-from matrix.problems import InvalidMatrix
 from matrix.scenario import read_matrix
+from matrix.terms.problems import InvalidMatrix
 
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}
 EFS = {"type": "efs"}

@@ -23,8 +23,8 @@ from matrices import (
 )  # fmt: skip
 
 from matrix.planning import plan
-from matrix.problems import InvalidMatrix
 from matrix.scenario import read_matrix
+from matrix.terms.problems import InvalidMatrix
 
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,100}")
 SCALARS = (

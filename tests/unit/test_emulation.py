@@ -6,8 +6,8 @@ from matrices import DD, EBS, EFS, FIO, FSX, TOUCH, matrix, problems_of
 from matrix.comparing import NotComparable, compare
 from matrix.emulation import environment_of, truth
 from matrix.planning import plan
-from matrix.problems import InvalidMatrix
-from matrix.rendering.names import storage_label
+from matrix.terms.names import storage_label
+from matrix.terms.problems import InvalidMatrix
 
 MIB = 2**20
 HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.engine import histogram as of_agent
-from matrix.errors import InvalidSamples
 from matrix.histograms import latency, merge, percentile, point_of, read_histograms
+from matrix.terms.errors import InvalidSamples
 
 # 64 bins per power of two, each represented by its middle.
 MOST_RELATIVE_ERROR = 1 / 128

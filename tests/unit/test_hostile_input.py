@@ -15,8 +15,8 @@ from test_any_input import MATRICES, PLACES, answer, mutated
 
 from matrix.jobs import user_data
 from matrix.planning import plan
-from matrix.problems import InvalidMatrix
 from matrix.scenario import read_matrix
+from matrix.terms.problems import InvalidMatrix
 
 WRONG_TYPES = [None, True, [], {}, [[]], {"a": {}}, [None], "", " ", 0, -1, 1.5, [1, "1"], {"type": "ebs"}]
 HUGE = [10**18, 10**400, -(10**30), 1e308, 2**63, 0.1e-300]

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrix import histograms, polling
-from matrix.errors import InvalidSamples
 from matrix.polling import read_listing
 from matrix.results import cell_result, missing_samples
 from matrix.samples import MAX_BYTES, read_samples
+from matrix.terms.errors import InvalidSamples
 
 SAMPLE = {
     "point": "p01", "repetition": 1, "step": 0, "metrics": {"files_per_s": 900.5, "duration_s": 1.1},

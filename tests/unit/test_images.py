@@ -8,8 +8,8 @@ from aws.storages import ebs
 from matrix import needed_tools
 from matrix.images import fingerprint
 from matrix.planning import plan
-from matrix.problems import InvalidMatrix
 from matrix.scenario import check_matrix
+from matrix.terms.problems import InvalidMatrix
 
 # On every image of Amazon Linux 2023 and Ubuntu 22.04.
 EVERYWHERE = {"bash", "touch", "seq", "dd", "cp", "sync", "find", "blkid"}

@@ -11,8 +11,8 @@ from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, documen
 
 from matrix.inputs import Matrix
 from matrix.planning import plan
-from matrix.problems import InvalidMatrix
 from matrix.scenario import read_matrix
+from matrix.terms.problems import InvalidMatrix
 
 ROOT = Path(__file__).parents[2]
 STORAGES = [EBS, EFS, FSX, EFS | {"performanceMode": "maxIO", "throughputMode": "bursting"}]

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from matrix.errors import BarrierTimeout, CellTimeout, InstanceDied, InstanceFailed, InstanceSilent
 from matrix.polling import Fleet, assess, read_listing
+from matrix.terms.errors import BarrierTimeout, CellTimeout, InstanceDied, InstanceFailed, InstanceSilent
 
 LAUNCHED = 1_000_000.0
 PREFIX = "runs/r/cells/c/instances/"

@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 from runs_for_reports import build_run
 
-from matrix.errors import InvalidSamples
 from matrix.rates import MOST_STRETCHES, read_curve, step_of
 from matrix.report.charts import sections
 from matrix.report.page import view_of
 from matrix.results import without_samples
+from matrix.terms.errors import InvalidSamples
 
 
 def series(seconds, counted, carrier="network_sent_bytes"):

@@ -5,8 +5,8 @@ import json
 import pytest
 from matrices import EBS, EFS, FIO, FLEET, TOUCH, document, matrix, problems_of, problems_of_text
 
-from matrix.problems import InvalidMatrix
 from matrix.scenario import check_matrix, read_matrix
+from matrix.terms.problems import InvalidMatrix
 
 
 def test_the_smallest_matrix_gets_its_defaults():

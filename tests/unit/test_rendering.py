@@ -5,8 +5,9 @@ import io
 
 import pytest
 
-from matrix.rendering import csv_rows, figures, markdown, names, sentences
-from matrix.storage_names import brief_names
+from matrix.rendering import csv_rows, markdown
+from matrix.terms import figures, names, sentences
+from matrix.terms.storages import brief_names
 
 
 def summary(**changes):

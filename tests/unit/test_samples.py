@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrix.errors import InvalidSamples
 from matrix.samples import read_samples
+from matrix.terms.errors import InvalidSamples
 
 
 def upload(**changes):

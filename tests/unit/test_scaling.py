@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrix.predictions import page
-from matrix.problems import InvalidMatrix
 from matrix.scaling import analyse, crossover, knee, peak, predict, report
 from matrix.scaling_models import fit
 from matrix.series import Series, read_series
+from matrix.terms.problems import InvalidMatrix
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SIZES = (1, 2, 4, 8, 16, 32, 64)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrix.sizes import NotASize, format_size, parse_size
+from matrix.terms.sizes import NotASize, format_size, parse_size
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 from aws import network
 from aws.clients import client
 from aws.environment import environment
-from matrix.errors import FileSystemFailed
+from matrix.terms.errors import FileSystemFailed
 
 # The options AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.
 # https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html

@@ -12,14 +12,14 @@ from aws import tags as tags_of
 from aws.clock import now
 from aws.plans import plan_of
 from matrix import images
-from matrix.errors import FileSystemFailed
 from matrix.fleets import Fleet
 from matrix.jobs import serving_job
-from matrix.keys import Board
 from matrix.polling import ENDED_STATES
 from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.receipts import SERVER
 from matrix.storages.file_server import volume
+from matrix.terms.errors import FileSystemFailed
+from matrix.terms.keys import Board
 
 # Boot, packages and mount, as for a fleet.
 CREATION_LIMIT_S = 900

@@ -4,7 +4,7 @@ from typing import Any
 
 from aws import network
 from aws.clients import client
-from matrix.errors import FileSystemFailed
+from matrix.terms.errors import FileSystemFailed
 
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
 # FSx says "up to 15 minutes" for a Single-AZ file system and takes up to 30 for Multi-AZ.

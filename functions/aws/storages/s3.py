@@ -10,7 +10,7 @@ from typing import Any
 
 from aws.clients import client
 from aws.environment import environment
-from matrix.errors import FileSystemFailed
+from matrix.terms.errors import FileSystemFailed
 
 # Sorts behind the folders of instances, whose names begin with a role's id (AROA…): deleted in the order of a listing,
 # it is the last.

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from matrix import usage
 from matrix.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
 from matrix.calibrating import BOUND_SHARE
-from matrix.rendering.figures import number
+from matrix.terms.figures import number
 
 MB = 1e6
 GBIT = 125e6

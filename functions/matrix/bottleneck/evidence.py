@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from matrix import cloudwatch
-from matrix.rendering.names import point_labels
+from matrix.terms.names import point_labels
 
 # A ceiling of which this share was used was reached: what is billed and paced by the second is never used to the last
 # per cent by a workload that starts and ends.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from matrix import limits, usage
 from matrix.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.costs import storage_limits
-from matrix.rendering.figures import number
 from matrix.storages import efs
+from matrix.terms.figures import number
 
 MB = 1e6
 MIB = 2.0**20

@@ -6,7 +6,7 @@ from typing import Any
 
 from matrix.bottleneck import clients, provisioned, watched
 from matrix.bottleneck.evidence import Ceiling, Evidence
-from matrix.rendering.figures import number
+from matrix.terms.figures import number
 
 NOT_SATURATED = "not saturated"
 NOT_KNOWN = "not known"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from matrix.bottleneck.clients import LARGER_EBS
 from matrix.bottleneck.evidence import Ceiling, Evidence
 from matrix.bottleneck.provisioned import NAMES
-from matrix.rendering.figures import instant, number
+from matrix.terms.figures import instant, number
 
 MIB = 2.0**20
 GIB = 2.0**30

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from matrix.decision.candidates import AS_GOOD, Candidate, Question
 from matrix.decision.objective import Objective, SlowEnd
 from matrix.decision.words import at_cost, times
-from matrix.rendering.figures import quantity
 from matrix.statistics.differing import SIGNIFICANT, difference, holm
+from matrix.terms.figures import quantity
 
 # Costs closer than this are the same for all that anyone can plan.
 SAME_COST = 0.01

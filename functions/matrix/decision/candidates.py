@@ -5,8 +5,8 @@ from typing import Any
 
 from matrix.costs import PointCost
 from matrix.decision.objective import Objective, SlowEnd
-from matrix.rendering.figures import quantity
 from matrix.statistics.fleet_values import FleetValues
+from matrix.terms.figures import quantity
 
 Document = dict[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.rendering.figures import quantity
+from matrix.terms.figures import quantity
 
 USUAL_PERCENT = 90.0
 

@@ -9,13 +9,13 @@ import numpy as np
 from matrix.costs import Bill
 from matrix.decision.candidates import Candidate, Question
 from matrix.decision.objective import Objective, SlowEnd
-from matrix.rendering.names import fleet_label, placement_words, point_labels, primary_metric
-from matrix.rendering.sentences import error_text
 from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import LEAST_UNITS
 from matrix.statistics.intervals import percentile_interval
-from matrix.storage_names import whole_names
+from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric
+from matrix.terms.sentences import error_text
+from matrix.terms.storages import whole_names
 
 
 def questions_of(

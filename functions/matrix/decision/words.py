@@ -2,7 +2,7 @@
 
 from matrix.costs import PointCost
 from matrix.decision.candidates import Candidate
-from matrix.rendering.figures import number
+from matrix.terms.figures import number
 
 
 def at_cost(one: Candidate) -> str:

@@ -6,13 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from matrix.rendering.figures import (
-    PERCENTILES,
-)
-from matrix.rendering.names import point_labels, storage_label
-from matrix.rendering.sentences import (
-    error_text,
-)
+from matrix.terms.figures import PERCENTILES
+from matrix.terms.names import point_labels, storage_label
+from matrix.terms.sentences import error_text
 
 Summary = dict[str, Any]
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from matrix.rendering.ceilings import PROVISIONAL, bottlenecks, why_not
-from matrix.rendering.figures import (
+from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
+from matrix.terms.figures import (
     ABSENT,
     INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
@@ -14,7 +14,7 @@ from matrix.rendering.figures import (
     number,
     sample_count,
 )
-from matrix.rendering.names import (
+from matrix.terms.names import (
     direction,
     fleet_words,
     point_labels,
@@ -23,7 +23,7 @@ from matrix.rendering.names import (
     storage_label,
     told_label,
 )
-from matrix.rendering.sentences import (
+from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     decision_sentences,
     error_text,

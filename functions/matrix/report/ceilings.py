@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from matrix.rendering.ceilings import PROVISIONAL, bottlenecks, why_not
-from matrix.rendering.figures import ABSENT, instant
-from matrix.rendering.names import fleet_label
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
+from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
+from matrix.terms.figures import ABSENT, instant
+from matrix.terms.names import fleet_label
 
 Document = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from matrix.rendering.figures import ABSENT, number
+from matrix.terms.figures import ABSENT, number
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,10 @@ from matrix.costs import prices_read
 from matrix.decision.words import money
 from matrix.pricing import published_prices
 from matrix.provenance import lines
-from matrix.rendering.figures import (
+from matrix.report.ceilings import ceiling_of
+from matrix.report.html import Figure, Markup, details, figure_of, table, tag
+from matrix.report.view import View
+from matrix.terms.figures import (
     ABSENT,
     INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
@@ -18,11 +21,8 @@ from matrix.rendering.figures import (
     quantity,
     sample_count,
 )
-from matrix.rendering.names import direction, point_labels, storage_label, told_label
-from matrix.rendering.sentences import ENVIRONMENT_NOTES, all_warnings, error_text, gone_text, receipt_sentence
-from matrix.report.ceilings import ceiling_of
-from matrix.report.html import Figure, Markup, details, figure_of, table, tag
-from matrix.report.view import View
+from matrix.terms.names import direction, point_labels, storage_label, told_label
+from matrix.terms.sentences import ENVIRONMENT_NOTES, all_warnings, error_text, gone_text, receipt_sentence
 
 Document = Mapping[str, Any]
 

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from matrix.decision.questions import storages_of
-from matrix.rendering.figures import quantity
-from matrix.rendering.names import fleet_label, placement_words, point_labels, primary_metric, reading_order
-from matrix.storage_names import brief_names
+from matrix.terms.figures import quantity
+from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order
+from matrix.terms.storages import brief_names
 
 Document = Mapping[str, Any]
 

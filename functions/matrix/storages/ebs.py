@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from matrix import limits
 from matrix.fields import InputModel, Name
 from matrix.parts import Part
-from matrix.problems import Problems
+from matrix.terms.problems import Problems
 
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
 # /dev/sdf to /dev/sdm: names that EC2 leaves to data volumes on every kind of instance.

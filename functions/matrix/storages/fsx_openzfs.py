@@ -7,7 +7,7 @@ from pydantic import Field
 from matrix import limits
 from matrix.fields import InputModel, Name
 from matrix.parts import Part
-from matrix.problems import Problems
+from matrix.terms.problems import Problems
 
 
 class FsxOpenZfsStorage(InputModel):

@@ -6,8 +6,8 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields import InputModel, Name, Sweep
 from matrix.parts import Part
-from matrix.problems import Problems
 from matrix.storages import Storage
+from matrix.terms.problems import Problems
 from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 
 # The user's own shell, by design: it runs on the user's instances. Only what no shell can take is refused.

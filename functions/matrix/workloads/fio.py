@@ -18,8 +18,8 @@ from pydantic_core import PydanticCustomError
 
 from matrix.fields import InputModel, Name, Sweep
 from matrix.parts import Part
-from matrix.problems import Path, Problem, Problems, path_text, shorten
 from matrix.storages import Storage
+from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 from matrix.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.workloads.sweeps import Footprint, Params, combinations
 

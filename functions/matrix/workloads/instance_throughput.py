@@ -6,9 +6,9 @@ from pydantic import Field
 
 from matrix.fields import InputModel, Name, Size, Sweep
 from matrix.parts import Part
-from matrix.problems import Problems
-from matrix.sizes import format_size
 from matrix.storages import Storage
+from matrix.terms.problems import Problems
+from matrix.terms.sizes import format_size
 from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 
 # What the slowest instance of the published table reached on average (t2.micro, 20 GiB in 720 s). Faster ones end

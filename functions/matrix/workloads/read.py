@@ -6,9 +6,9 @@ from pydantic import Field
 
 from matrix.fields import InputModel, Name, Size, Sweep
 from matrix.parts import Part
-from matrix.problems import Problems
-from matrix.sizes import UNITS, format_size
 from matrix.storages import Storage
+from matrix.terms.problems import Problems
+from matrix.terms.sizes import UNITS, format_size
 from matrix.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 

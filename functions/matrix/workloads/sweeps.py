@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from matrix.parts import Part
-from matrix.problems import Problems
+from matrix.terms.problems import Problems
 
 Params = dict[str, Any]
 

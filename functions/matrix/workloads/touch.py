@@ -6,8 +6,8 @@ from pydantic import Field
 
 from matrix.fields import InputModel, Name, Sweep
 from matrix.parts import Part
-from matrix.problems import Problems
 from matrix.storages import Storage
+from matrix.terms.problems import Problems
 from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 
 # EFS meters each request as at least 4 KB (EFS guide, metering).

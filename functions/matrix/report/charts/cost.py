@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from matrix.decision.words import money
-from matrix.rendering.figures import quantity
 from matrix.report.chart import Chart, Series
 from matrix.report.charts.marks import is_wide
 from matrix.report.charts.words import slug
 from matrix.report.view import View
+from matrix.terms.figures import quantity
 
 WIDE_COST = 5.0
 MOST_LABELLED = 4

@@ -1,7 +1,7 @@
 """What charts of several families write alike."""
 
-from matrix.rendering.figures import ABSENT, figure, interval, quantity
 from matrix.report.view import Entry, View
+from matrix.terms.figures import ABSENT, figure, interval, quantity
 
 
 def percentile_words(view: View, entry: Entry) -> str:

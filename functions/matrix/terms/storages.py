@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.rendering.names import USUAL, storage_label
+from matrix.terms.names import USUAL, storage_label
 
 Document = Mapping[str, Any]
 

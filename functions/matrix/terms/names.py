@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matrix.rendering.figures import ABSENT
+from matrix.terms.figures import ABSENT
 
 # Parameters that name a point even when they are the same in all points of a cell.
 HEADLINE_PARAMS = frozenset(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from matrix.rendering.names import reading_order
+from matrix.terms.names import reading_order
 
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` looks again"
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from matrix.rendering.figures import instant
+from matrix.terms.figures import instant
 
 Summary = dict[str, Any]
 
