@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from matrix import placing
-from matrix.percentiles import LEVELS
+from matrix.statistics.percentiles import LEVELS
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import point_labels, storage_label

@@ -6,12 +6,12 @@ from typing import Any
 from matrix.calibrating import tool_ceiling, tool_warnings
 from matrix.cloudwatch import without_series
 from matrix.histograms import Histogram, latency
-from matrix.percentiles import percentiles
 from matrix.polling import named
 from matrix.provenance import provenance
 from matrix.samples import Sample, SampleFile
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
+from matrix.statistics.percentiles import percentiles
 from matrix.terms.metrics import METRICS, PRIMARY
 from matrix.usage import fleet_use_of, use_of
 

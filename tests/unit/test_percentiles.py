@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrix.percentiles import percentiles
+from matrix.statistics.percentiles import percentiles
 
 REASONABLE = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=50)
 

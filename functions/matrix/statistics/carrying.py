@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from matrix.percentiles import LEVELS
 from matrix.statistics.fleet_values import Floats
+from matrix.statistics.percentiles import LEVELS
 
 CONFIDENCE = 0.95
 # P0 and P100 are the smallest and the largest value seen: they claim nothing about others, and are always carried.
