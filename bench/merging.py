@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from agent.engine import histogram
 from bench.pairs import Result, cost
-from matrix import histograms
+from matrix.samples import histograms
 
 INSTANCES, SLOW_INSTANCES, OPERATIONS = 100, 5, 2_000
 PERCENTS = (50, 90, 99, 99.9)

@@ -15,7 +15,7 @@ from matrix.terms.figures import ABSENT, number
 
 if TYPE_CHECKING:
     # numpy, which it needs, takes a while to import, and `matrix --help` need not wait for it.
-    from matrix.fio_logs import Row
+    from matrix.samples.fio_logs import Row
 
 # A json+ document of a thousand jobs; more is no log that fits into a table.
 LARGEST_FILE_BYTES = 512 * 1024 * 1024
@@ -40,7 +40,7 @@ def import_fio(
 
     Example: matrix import-fio old/*.json --format csv > old.csv
     """
-    from matrix import fio_logs
+    from matrix.samples import fio_logs
 
     found: list[Row] = []
     refused: list[str] = []
@@ -61,7 +61,7 @@ def import_fio(
 
 
 def _read(file: Path) -> str:
-    from matrix.fio_logs import NotFio
+    from matrix.samples.fio_logs import NotFio
 
     try:
         with file.open("rb") as opened:

@@ -15,7 +15,8 @@ def refreshed(service: Service, results: Mapping[str, Document], environment: st
     """Return the results of a run on AWS with its metrics as they are now; where that fails, as they were."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from matrix import bottleneck, cloudwatch
+    from matrix import bottleneck
+    from matrix.samples import cloudwatch
 
     def read(about: Mapping[str, Any], begun: float, ended: float) -> Document:
         return cloudwatch.read(service.metric_pages, about, begun, ended, time.time())

@@ -13,11 +13,12 @@ from aws import blackboard, budgeting, counting, ledger, observing
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
-from matrix import bottleneck, histograms, rates
-from matrix.histograms import Histogram
+from matrix import bottleneck
 from matrix.polling import named
 from matrix.results import cell_result, skipped_result, without_samples
-from matrix.samples import MAX_BYTES, SampleFile, read_samples
+from matrix.samples import histograms, rates
+from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
+from matrix.samples.histograms import Histogram
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.keys import Board
 

@@ -6,7 +6,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.clock import now
-from matrix import cloudwatch
+from matrix.samples import cloudwatch
 
 
 def read(client: Any, about: Mapping[str, Any], begun: float, ended: float) -> dict[str, Any]:

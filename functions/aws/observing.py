@@ -10,9 +10,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from aws import blackboard, cloudwatch, ledger
 from aws.clients import client, impatient_client
 from matrix import bottleneck
-from matrix.cloudwatch import resources
 from matrix.instance_limits import limits_of
-from matrix.samples import SampleFile
+from matrix.samples.cloudwatch import resources
+from matrix.samples.file import SampleFile
 from matrix.terms.keys import Board
 
 # GetMetricData allows 50 calls a second (CloudWatch quotas).

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from matrix.samples import SampleFile
+from matrix.samples.file import SampleFile
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
 

@@ -4,16 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from matrix.calibrating import tool_ceiling, tool_warnings
-from matrix.cloudwatch import without_series
-from matrix.histograms import Histogram, latency
 from matrix.polling import named
-from matrix.provenance import provenance
-from matrix.samples import Sample, SampleFile
+from matrix.samples.cloudwatch import without_series
+from matrix.samples.file import Sample, SampleFile
+from matrix.samples.histograms import Histogram, latency
+from matrix.samples.provenance import provenance
+from matrix.samples.usage import fleet_use_of, use_of
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
 from matrix.terms.metrics import METRICS, PRIMARY
-from matrix.usage import fleet_use_of, use_of
 
 SCHEMA = 1
 

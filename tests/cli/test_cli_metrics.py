@@ -8,9 +8,10 @@ import pytest
 from botocore.exceptions import ClientError
 
 from cli import metrics
-from matrix import bottleneck, cloudwatch
+from matrix import bottleneck
 from matrix.results import cell_result
-from matrix.samples import SampleFile
+from matrix.samples import cloudwatch
+from matrix.samples.file import SampleFile
 
 BEGUN = 1_763_683_200.0
 

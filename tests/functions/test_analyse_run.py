@@ -8,7 +8,7 @@ import pytest
 
 import analyse_run
 from aws import ledger
-from matrix.cloudwatch import document, resources
+from matrix.samples.cloudwatch import document, resources
 from tests.unit.runs_for_reports import build_run
 
 OBJECTIVE = {"metric": "duration_s", "percentile": 90, "atMost": 4000}

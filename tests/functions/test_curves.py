@@ -5,7 +5,7 @@ import json
 import boto3
 
 from aws import analysing
-from matrix.rates import MOST_CURVES
+from matrix.samples.rates import MOST_CURVES
 
 CELL = "efs.instance-throughput.t2.micro-x2"
 SERIES = {"schema": 1, "carrier": "disk_write_bytes", "seconds": [0, 1], "counted": {"disk_write_bytes": [0, 5e6]}}

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from aws import cloudwatch, ledger, observing
-from matrix.samples import SampleFile
+from matrix.samples.file import SampleFile
 
 START = 1_763_683_200.0
 MIB = 2**20

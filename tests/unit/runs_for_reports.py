@@ -7,7 +7,7 @@ import numpy as np
 from matrix import bottleneck
 from matrix.planning import plan
 from matrix.results import cell_result, run_summary
-from matrix.samples import InstanceIdentity, Sample, SampleFile
+from matrix.samples.file import InstanceIdentity, Sample, SampleFile
 from tests.unit.matrices import BUILD, EBS, EFS, matrix
 
 Document = dict[str, Any]

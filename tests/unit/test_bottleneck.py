@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from matrix import bottleneck, cloudwatch
+from matrix import bottleneck
 from matrix.results import cell_result
-from matrix.samples import SampleFile
+from matrix.samples import cloudwatch
+from matrix.samples.file import SampleFile
 from tests.unit.matrices import EBS, EFS, FSX
 
 Document = dict[str, Any]

@@ -7,7 +7,7 @@ import pytest
 from matrix.rendering.csv_rows import to_csv
 from matrix.rendering.markdown import to_markdown
 from matrix.results import cell_result
-from matrix.samples import SampleFile, read_samples
+from matrix.samples.file import SampleFile, read_samples
 
 CELL = {
     "id": "efs.touch.m6i-x2", "file_system": "efs", "storage": {"type": "efs"}, "workload": {"type": "touch"},

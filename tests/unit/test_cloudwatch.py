@@ -1,6 +1,6 @@
 """What CloudWatch is asked for, within the limits of a call."""
 
-from matrix import cloudwatch
+from matrix.samples import cloudwatch
 
 VOLUMES = {f"vol-{number}": f"i-{number // 2:03d}" for number in range(400)}
 INSTANCES = [f"i-{number:03d}" for number in range(200)]

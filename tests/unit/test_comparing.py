@@ -5,7 +5,7 @@ import pytest
 
 from matrix.comparing import compare
 from matrix.results import cell_result
-from matrix.samples import SampleFile
+from matrix.samples.file import SampleFile
 
 RNG = np.random.default_rng(2)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from aws import counting
-from matrix import cloudwatch
+from matrix.samples import cloudwatch
 from tests.unit.dashboard import STACK, emitted, shown, widgets
 
 # Step Functions guide, "Execution metrics" and Lambda guide, "Types of metrics", read November 2026.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matrix.fio_logs import NotFio, rows, to_csv
+from matrix.samples.fio_logs import NotFio, rows, to_csv
 
 FIO_2 = {
     "fio version": "fio-2.2.10",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.engine import histogram as of_agent
-from matrix.histograms import latency, merge, percentile, point_of, read_histograms
+from matrix.samples.histograms import latency, merge, percentile, point_of, read_histograms
 from matrix.terms.errors import InvalidSamples
 
 # 64 bins per power of two, each represented by its middle.

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matrix import histograms, polling
+from matrix import polling
 from matrix.polling import read_listing
 from matrix.results import cell_result, missing_samples
-from matrix.samples import MAX_BYTES, read_samples
+from matrix.samples import histograms
+from matrix.samples.file import MAX_BYTES, read_samples
 from matrix.terms.errors import InvalidSamples
 
 SAMPLE = {

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from matrix import cloudwatch
 from matrix.decision import decide
 from matrix.published import yocto_run
 from matrix.receipts import receipt
@@ -15,6 +14,7 @@ from matrix.report.charts.cost import costs
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
 from matrix.report.html import figure_of, table, tag
+from matrix.samples import cloudwatch
 from tests.unit.runs_for_reports import build_run, cell_of
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from matrix.results import cell_result, missing_samples, run_summary
-from matrix.samples import SampleFile
+from matrix.samples.file import SampleFile
 
 CELL = {
     "id": "efs.touch.m6i-x2", "file_system": "efs", "storage": {"type": "efs"}, "workload": {"type": "touch"},

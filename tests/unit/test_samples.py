@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrix.samples import read_samples
+from matrix.samples.file import read_samples
 from matrix.terms.errors import InvalidSamples
 
 

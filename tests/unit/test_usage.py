@@ -2,8 +2,8 @@
 
 import pytest
 
-from matrix.samples import SampleFile
-from matrix.usage import fleet_use_of
+from matrix.samples.file import SampleFile
+from matrix.samples.usage import fleet_use_of
 
 START = 1_780_000_000.0
 

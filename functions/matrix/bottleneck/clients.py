@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from matrix import usage
 from matrix.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
 from matrix.calibrating import BOUND_SHARE
+from matrix.samples import usage
 from matrix.terms.figures import number
 
 MB = 1e6

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from matrix import cloudwatch
+from matrix.samples import cloudwatch
 from matrix.terms.names import point_labels
 
 # A ceiling of which this share was used was reached: what is billed and paced by the second is never used to the last

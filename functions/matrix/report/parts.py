@@ -6,10 +6,10 @@ from typing import Any
 from matrix.costs import prices_read
 from matrix.decision.words import money
 from matrix.pricing import published_prices
-from matrix.provenance import lines
 from matrix.report.ceilings import ceiling_of
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
+from matrix.samples.provenance import lines
 from matrix.terms.figures import (
     ABSENT,
     INTERVAL_HEAD,

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from matrix import cloudwatch
 from matrix.costs import storage_limits
 from matrix.emulation import MARK
 from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.charts.words import slug
 from matrix.report.view import Entry, View
+from matrix.samples import cloudwatch
 from matrix.terms.figures import quantity
 
 # What AWS counts of a storage's bytes, minute by minute.

@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from matrix.samples import Sample, SampleFile
+    from matrix.samples.file import Sample, SampleFile
 
 MB, MIB = 1e6, 2.0**20
 # Counters that become a rate by their own name.

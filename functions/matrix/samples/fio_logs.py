@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from matrix.histograms import percentile
+from matrix.samples.histograms import percentile
 
 DIRECTIONS = ("read", "write", "trim")
 PERCENTS = (50, 99)

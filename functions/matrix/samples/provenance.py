@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 if TYPE_CHECKING:
-    from matrix.samples import SampleFile
+    from matrix.samples.file import SampleFile
 
 LONGEST = 300
 # A fleet has one agent and one image: more than this is no fleet but a fuzzer.
