@@ -7,8 +7,8 @@ from aws.clock import now
 from aws.environment import environment
 from aws.plans import image_of, plan_of
 from matrix.images import fingerprint
+from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.jobs import baking_job
-from matrix.pace import BOOT_ALLOWANCE_S
 from matrix.polling import named
 from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.receipts import BUILDERS

@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.clients import impatient_client
 from aws.clock import now
-from matrix.inputs import Matrix
+from matrix.input.matrix import Matrix
 from matrix.price_list import Query, price_in, queries
 from matrix.pricing import PriceBook, published_prices
 

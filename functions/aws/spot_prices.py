@@ -6,7 +6,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.clients import impatient_client
 from aws.clock import now
-from matrix.inputs import Matrix
+from matrix.input.matrix import Matrix
 from matrix.planning import spot_types
 from matrix.pricing import SpotPrice
 from matrix.spot_prices import HISTORY_S, spot_prices

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from matrix.emulation import ENVIRONMENT
+from matrix.input.emulation import ENVIRONMENT
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
 from matrix.terms.names import fleet_words, point_labels, primary_metric, storage_label

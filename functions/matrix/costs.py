@@ -15,15 +15,15 @@ from typing import Any, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
+from matrix.input.storages import Storage
+from matrix.input.storages.ebs import EbsStorage
+from matrix.input.storages.efs import EfsStorage
+from matrix.input.storages.instance_store import InstanceStoreStorage
+from matrix.input.storages.s3 import S3Storage
+from matrix.input.workloads import Workload
+from matrix.input.workloads.touch import METERED_REQUEST_BYTES
 from matrix.pricing import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
 from matrix.receipts import CACHE, SERVER
-from matrix.storages import Storage
-from matrix.storages.ebs import EbsStorage
-from matrix.storages.efs import EfsStorage
-from matrix.storages.instance_store import InstanceStoreStorage
-from matrix.storages.s3 import S3Storage
-from matrix.workloads import Workload
-from matrix.workloads.touch import METERED_REQUEST_BYTES
 
 Document = Mapping[str, Any]
 

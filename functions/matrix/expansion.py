@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from matrix.fleets import Fleet
-from matrix.inputs import Matrix
-from matrix.storages import Storage
+from matrix.input.fleet import Fleet
+from matrix.input.matrix import Matrix
+from matrix.input.storages import Storage
+from matrix.input.workloads import Workload
 from matrix.terms.problems import Path
-from matrix.workloads import Workload
 
 
 @dataclass(frozen=True)

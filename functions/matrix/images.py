@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields import InputModel
+from matrix.input.fields import InputModel
 from matrix.pricing import (
     ROOT_VOLUME_GIB,
     Amount,

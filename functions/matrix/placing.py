@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from matrix.inputs import Matrix
+from matrix.input.matrix import Matrix
 from matrix.pricing import Amount
 from matrix.terms.problems import Problem, Problems
 

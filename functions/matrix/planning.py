@@ -10,19 +10,15 @@ from functools import cached_property
 from typing import Any
 
 from matrix import images, needed_tools, placing
-from matrix.emulation import marked, marked_slug, truth
 from matrix.expansion import Combination, expand, fingerprint
 from matrix.images import Image, PlannedImage
-from matrix.inputs import MOST_HOURS, Matrix
-from matrix.pace import (
-    GATE_MARGIN_S,
-    PREPARE_S,
-    STEP_S,
-    WORK_FACTOR,
-    Work,
-    makespan_s,
-    poll_interval_s,
-)
+from matrix.input.emulation import marked, marked_slug, truth
+from matrix.input.matrix import MOST_HOURS, Matrix
+from matrix.input.pace import GATE_MARGIN_S, PREPARE_S, STEP_S, WORK_FACTOR, Work, makespan_s, poll_interval_s
+from matrix.input.storages import Storage
+from matrix.input.storages.ebs import EbsStorage
+from matrix.input.workloads import Workload, populate_s
+from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import Document, Plan, PlannedCell, PlannedFileSystem
 from matrix.pricing import (
     BOOK_REGION,
@@ -43,12 +39,8 @@ from matrix.pricing import (
 )
 from matrix.resuming import Earlier, sameness
 from matrix.rules import problems_of
-from matrix.storages import Storage
-from matrix.storages.ebs import EbsStorage
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.problems import InvalidMatrix
-from matrix.workloads import Workload, populate_s
-from matrix.workloads.sweeps import Footprint
 
 # Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).
 CREATE_AND_DELETE_S = {

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from matrix.pace import BOOT_ALLOWANCE_S
+from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.terms.errors import (
     BarrierTimeout,
     CellTimeout,

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.inputs import Matrix
-from matrix.storages.ebs import EbsStorage
-from matrix.storages.efs import EfsStorage
-from matrix.storages.file_server import FileServerStorage
-from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.input.matrix import Matrix
+from matrix.input.storages.ebs import EbsStorage
+from matrix.input.storages.efs import EfsStorage
+from matrix.input.storages.file_server import FileServerStorage
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 
 MIB_PER_GIB = 1_024
 

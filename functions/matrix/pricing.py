@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from matrix.storages import Storage
-from matrix.storages.ebs import EbsStorage
-from matrix.storages.efs import EfsStorage
-from matrix.storages.file_server import FileServerStorage
-from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
-from matrix.storages.s3 import S3Storage
+from matrix.input.storages import Storage
+from matrix.input.storages.ebs import EbsStorage
+from matrix.input.storages.efs import EfsStorage
+from matrix.input.storages.file_server import FileServerStorage
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.input.storages.s3 import S3Storage
 
 BOOK_REGION = "us-east-1"
 HOUR_S = 3_600

@@ -9,8 +9,8 @@ from itertools import chain
 from operator import or_
 from typing import Any
 
+from matrix.input.storages.file_server import volume
 from matrix.pricing import ROOT_VOLUME_GIB
-from matrix.storages.file_server import volume
 from matrix.terms.errors import QuotaExceeded
 
 Document = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from matrix.inputs import Matrix
+from matrix.input.matrix import Matrix
 from matrix.rules import matrix_problems
 from matrix.terms.problems import Problem, Problems
 

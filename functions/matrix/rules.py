@@ -7,22 +7,22 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from matrix import limits, storages, workloads
-from matrix.emulation import emulation_problems
 from matrix.expansion import Combination, Expansion, fingerprint
-from matrix.fleets import FleetAxis
-from matrix.inputs import Matrix
-from matrix.pace import Work, poll_interval_s, turns_of
-from matrix.parts import Part, Rule, check
-from matrix.storages import file_server
-from matrix.storages.instance_store import InstanceStoreStorage, room_gib, stores
+from matrix.input import limits, storages, workloads
+from matrix.input.emulation import emulation_problems
+from matrix.input.fleet import FleetAxis
+from matrix.input.matrix import Matrix
+from matrix.input.pace import Work, poll_interval_s, turns_of
+from matrix.input.part import Part, Rule, check
+from matrix.input.storages import file_server
+from matrix.input.storages.instance_store import InstanceStoreStorage, room_gib, stores
+from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.fio import FioWorkload
+from matrix.input.workloads.read import ReadWorkload
+from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.terms.metrics import METRICS, YIELDS
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 from matrix.terms.sizes import format_size
-from matrix.workloads.dd import INSTANCE_BYTES_PER_S
-from matrix.workloads.fio import FioWorkload
-from matrix.workloads.read import ReadWorkload
-from matrix.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 
 # A plan of more cells than Step Functions starts children for has not been tried: a warning. Above the second figure
 # the plan itself would not fit into the memory of the function that writes it.

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from matrix import limits
-from matrix.inputs import Matrix
+from matrix.input import limits
+from matrix.input.matrix import Matrix
 from matrix.remainder import whole_problems
 from matrix.rules import matrix_problems, part_problems
 from matrix.structure import structural_problems

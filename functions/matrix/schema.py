@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from matrix.inputs import Matrix
+from matrix.input.matrix import Matrix
 
 
 def matrix_schema() -> dict[str, Any]:

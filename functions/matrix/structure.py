@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from matrix import storages, workloads
-from matrix.fleets import Fleet, FleetAxis
-from matrix.inputs import Inclusion, Matrix, Objective, Selector
+from matrix.input import storages, workloads
+from matrix.input.fleet import Fleet, FleetAxis
+from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
 from matrix.terms.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
 
 MISSING = object()

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from runs import EBS, EFS, TOUCH, Cloud, Run, matrix, start_cloud, until
 
-from matrix import pace
+from matrix.input import pace
 
 ONE, TWO = {"instanceType": "m6i.large", "count": 1}, {"instanceType": "m6i.large", "count": 2}
 SLOW = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}

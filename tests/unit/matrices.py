@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from matrix.inputs import Matrix
+from matrix.input.matrix import Matrix
 from matrix.scenario import read_matrix
 from matrix.terms.problems import InvalidMatrix
 

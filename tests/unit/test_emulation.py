@@ -4,7 +4,7 @@ import pytest
 from matrices import DD, EBS, EFS, FIO, FSX, TOUCH, matrix, problems_of
 
 from matrix.comparing import NotComparable, compare
-from matrix.emulation import environment_of, truth
+from matrix.input.emulation import environment_of, truth
 from matrix.planning import plan
 from matrix.terms.names import storage_label
 from matrix.terms.problems import InvalidMatrix

@@ -3,10 +3,10 @@
 import pytest
 from matrices import BUILD, DD, EBS, EFS, FIO, FSX, READ, THROUGHPUT, TOUCH, TRANSFER, YOCTO, matrix, problems_of
 
-from matrix import workloads
+from matrix.input import workloads
+from matrix.input.workloads import TransferWorkload
 from matrix.planning import plan
 from matrix.terms.metrics import METRICS, PRIMARY, YIELDS
-from matrix.workloads import TransferWorkload
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from matrix import storages, workloads
-from matrix.fleets import FleetAxis
 from matrix.images import Image
-from matrix.inputs import Inclusion, Matrix, Objective, Selector
+from matrix.input import storages, workloads
+from matrix.input.fleet import FleetAxis
+from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
 from matrix.planning import plan
 from matrix.scenario import read_matrix
 from matrix.schema import schema_text

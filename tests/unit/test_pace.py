@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matrices import EBS, EFS, TOUCH, matrix, problems_of
 
-from matrix.pace import Work, makespan_s, poll_interval_s
+from matrix.input.pace import Work, makespan_s, poll_interval_s
 from matrix.planning import plan
 
 

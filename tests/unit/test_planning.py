@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, document, matrix
 
-from matrix.inputs import Matrix
+from matrix.input.matrix import Matrix
 from matrix.planning import plan
 from matrix.scenario import read_matrix
 from matrix.terms.problems import InvalidMatrix

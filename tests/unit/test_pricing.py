@@ -3,11 +3,11 @@
 import pytest
 from matrices import EBS, EFS, FLEET, FSX, matrix
 
+from matrix.input.storages.ebs import EbsStorage
+from matrix.input.storages.efs import EfsStorage
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.planning import plan
 from matrix.pricing import Amount, Usage, file_system_cost, instances_cost, io2_tiers, published_prices, volumes_cost
-from matrix.storages.ebs import EbsStorage
-from matrix.storages.efs import EfsStorage
-from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 
 MONTH_S = 730 * 3600
 

@@ -12,12 +12,12 @@ from aws import tags as tags_of
 from aws.clock import now
 from aws.plans import plan_of
 from matrix import images
-from matrix.fleets import Fleet
+from matrix.input.fleet import Fleet
+from matrix.input.storages.file_server import volume
 from matrix.jobs import serving_job
 from matrix.polling import ENDED_STATES
 from matrix.pricing import ROOT_VOLUME_GIB
 from matrix.receipts import SERVER
-from matrix.storages.file_server import volume
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.keys import Board
 

@@ -8,11 +8,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from matrix import limits
 from matrix.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.costs import storage_limits
+from matrix.input import limits
+from matrix.input.storages import efs
 from matrix.samples import usage
-from matrix.storages import efs
 from matrix.terms.figures import number
 
 MB = 1e6

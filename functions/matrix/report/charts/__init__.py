@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from matrix.emulation import ENVIRONMENT
+from matrix.input.emulation import ENVIRONMENT
 from matrix.report.chart import Chart
 from matrix.report.charts.cost import costs
 from matrix.report.charts.curves import curves

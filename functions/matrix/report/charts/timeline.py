@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from matrix.costs import storage_limits
-from matrix.emulation import MARK
+from matrix.input.emulation import MARK
 from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.charts.words import slug
 from matrix.report.view import Entry, View

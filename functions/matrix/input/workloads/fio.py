@@ -16,12 +16,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from matrix.fields import InputModel, Name, Sweep
-from matrix.parts import Part
-from matrix.storages import Storage
+from matrix.input.fields import InputModel, Name, Sweep
+from matrix.input.part import Part
+from matrix.input.storages import Storage
+from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
-from matrix.workloads.dd import INSTANCE_BYTES_PER_S
-from matrix.workloads.sweeps import Footprint, Params, combinations
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
 VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from matrix import limits
-from matrix.fields import InputModel, Name
-from matrix.parts import Part
+from matrix.input import limits
+from matrix.input.fields import InputModel, Name
+from matrix.input.part import Part
 from matrix.terms.problems import Problems
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields import InputModel, Sweep
+from matrix.input.fields import InputModel, Sweep
 
 MOST_INSTANCES = 1_000
 

@@ -4,15 +4,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from matrix.fields import InputModel
-from matrix.parts import Rule
-from matrix.storages import ebs, efs, fsx_openzfs, s3
-from matrix.storages.ebs import EbsStorage
-from matrix.storages.efs import EfsStorage
-from matrix.storages.file_server import FileServerStorage
-from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
-from matrix.storages.instance_store import InstanceStoreStorage
-from matrix.storages.s3 import S3Storage
+from matrix.input.fields import InputModel
+from matrix.input.part import Rule
+from matrix.input.storages import ebs, efs, fsx_openzfs, s3
+from matrix.input.storages.ebs import EbsStorage
+from matrix.input.storages.efs import EfsStorage
+from matrix.input.storages.file_server import FileServerStorage
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.input.storages.instance_store import InstanceStoreStorage
+from matrix.input.storages.s3 import S3Storage
 
 Storage = Annotated[
     EbsStorage

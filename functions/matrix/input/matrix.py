@@ -4,12 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields import InputModel, Name
-from matrix.fleets import Fleet, FleetAxis
 from matrix.images import Image
-from matrix.storages import Storage
+from matrix.input.fields import InputModel, Name
+from matrix.input.fleet import Fleet, FleetAxis
+from matrix.input.storages import Storage
+from matrix.input.workloads import Workload
 from matrix.terms.keys import RUN_PATTERN
-from matrix.workloads import Workload
 
 MOST_ENTRIES = 1_000
 MOST_SEED = 2**32 - 1

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from matrix.fields import InputModel, Name
-from matrix.fleets import InstanceType
-from matrix.storages.ebs import EbsStorage
+from matrix.input.fields import InputModel, Name
+from matrix.input.fleet import InstanceType
+from matrix.input.storages.ebs import EbsStorage
 
 # What agent/file_server.py has connections for, and the largest answer that it gives.
 MOST_READERS = 4_000

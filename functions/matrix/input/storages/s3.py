@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from matrix.fields import InputModel, Name
+from matrix.input.fields import InputModel, Name
 
 
 class S3Storage(InputModel):

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix import limits
-from matrix.fields import InputModel, Name
-from matrix.parts import Part
+from matrix.input import limits
+from matrix.input.fields import InputModel, Name
+from matrix.input.part import Part
 from matrix.terms.problems import Problems
 
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]

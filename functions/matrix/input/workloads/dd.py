@@ -4,12 +4,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from matrix.fields import InputModel, Name, Size, Sweep
-from matrix.parts import Part
-from matrix.storages import Storage
+from matrix.input.fields import InputModel, Name, Size, Sweep
+from matrix.input.part import Part
+from matrix.input.storages import Storage
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
-from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 
 MOST_BLOCK_BYTES = UNITS["GiB"]
 # One EC2 instance, conservatively: 5 Gbit/s of network or of EBS bandwidth.

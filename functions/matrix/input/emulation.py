@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from matrix.storages import Storage
+from matrix.input.storages import Storage
 from matrix.terms.problems import InvalidMatrix, Problem, Problems
 
 ENVIRONMENT = "emulated"

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from matrix.fields import InputModel, Name
+from matrix.input.fields import InputModel, Name
 
 _TABLE = Path(__file__).parents[1] / "instance_stores.json"
 

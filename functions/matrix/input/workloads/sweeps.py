@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.parts import Part
+from matrix.input.part import Part
 from matrix.terms.problems import Problems
 
 Params = dict[str, Any]

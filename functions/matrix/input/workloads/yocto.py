@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields import InputModel, Name
-from matrix.parts import Rule
-from matrix.storages import Storage
-from matrix.workloads.build import CachePath
-from matrix.workloads.sweeps import Footprint, Params
+from matrix.input.fields import InputModel, Name
+from matrix.input.part import Rule
+from matrix.input.storages import Storage
+from matrix.input.workloads.build import CachePath
+from matrix.input.workloads.sweeps import Footprint, Params
 
 # Each becomes an argument of bitbake, git or docker and must not look like an option of theirs.
 Image = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$")]

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from matrix.fields import InputModel, Name, Sweep
-from matrix.parts import Part
-from matrix.storages import Storage
+from matrix.input.fields import InputModel, Name, Sweep
+from matrix.input.part import Part
+from matrix.input.storages import Storage
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
-from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 
 # EFS meters each request as at least 4 KB (EFS guide, metering).
 METERED_REQUEST_BYTES = 4_096

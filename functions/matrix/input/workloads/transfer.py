@@ -4,13 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from matrix.fields import InputModel, Name, Size, Sweep
-from matrix.parts import Part
-from matrix.storages import Storage
+from matrix.input.fields import InputModel, Name, Size, Sweep
+from matrix.input.part import Part
+from matrix.input.storages import Storage
+from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
-from matrix.workloads.dd import INSTANCE_BYTES_PER_S
-from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 
 # These copy one file after the other, however many threads are asked for.
 ONE_AT_A_TIME = ("rsync", "cp")

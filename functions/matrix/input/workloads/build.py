@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields import InputModel, Name, Sweep
-from matrix.parts import Part
-from matrix.storages import Storage
+from matrix.input.fields import InputModel, Name, Sweep
+from matrix.input.part import Part
+from matrix.input.storages import Storage
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
-from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 
 # The user's own shell, by design: it runs on the user's instances. Only what no shell can take is refused.
 Command = Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=r"^[^\x00]+$")]

@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from matrix.fields import InputModel, Name, Size, Sweep
-from matrix.parts import Part
-from matrix.storages import Storage
+from matrix.input.fields import InputModel, Name, Size, Sweep
+from matrix.input.part import Part
+from matrix.input.storages import Storage
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
-from matrix.workloads.sweeps import Footprint, Params, combinations, values_are_different
 
 # What the slowest instance of the published table reached on average (t2.micro, 20 GiB in 720 s). Faster ones end
 # sooner than planned; reckoning with a faster one would give a throttled instance up before its baseline is known.

@@ -4,17 +4,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from matrix.fields import InputModel
-from matrix.parts import Rule
-from matrix.workloads import build, dd, fio, instance_throughput, read, touch, transfer, yocto
-from matrix.workloads.build import BuildWorkload
-from matrix.workloads.dd import DdWorkload
-from matrix.workloads.fio import FioWorkload
-from matrix.workloads.instance_throughput import InstanceThroughputWorkload
-from matrix.workloads.read import ReadWorkload
-from matrix.workloads.touch import TouchWorkload
-from matrix.workloads.transfer import TransferWorkload
-from matrix.workloads.yocto import YoctoWorkload
+from matrix.input.fields import InputModel
+from matrix.input.part import Rule
+from matrix.input.workloads import build, dd, fio, instance_throughput, read, touch, transfer, yocto
+from matrix.input.workloads.build import BuildWorkload
+from matrix.input.workloads.dd import DdWorkload
+from matrix.input.workloads.fio import FioWorkload
+from matrix.input.workloads.instance_throughput import InstanceThroughputWorkload
+from matrix.input.workloads.read import ReadWorkload
+from matrix.input.workloads.touch import TouchWorkload
+from matrix.input.workloads.transfer import TransferWorkload
+from matrix.input.workloads.yocto import YoctoWorkload
 
 Workload = Annotated[
     TouchWorkload

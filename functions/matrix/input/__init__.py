@@ -1,0 +1,1 @@
+"""What may be asked: the models of storages, workloads, fleets and images, with their limits."""
