@@ -10,7 +10,7 @@ from matrix.images import fingerprint
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.jobs import baking_job
 from matrix.polling import named
-from matrix.pricing import ROOT_VOLUME_GIB
+from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.receipts import BUILDERS
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key

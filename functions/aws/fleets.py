@@ -15,7 +15,7 @@ from aws.environment import environment
 from aws.storages import ebs
 from matrix import placing, quotas
 from matrix.polling import ENDED_STATES
-from matrix.pricing import ROOT_VOLUME_GIB
+from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.quotas import Quota
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 

@@ -8,8 +8,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from aws.clients import impatient_client
 from aws.clock import now
 from matrix.input.matrix import Matrix
-from matrix.price_list import Query, price_in, queries
-from matrix.pricing import PriceBook, published_prices
+from matrix.price.book import PriceBook, published_prices
+from matrix.price.pricing_api import Query, price_in, queries
 
 # The Pricing API lives in a few regions only and knows the prices of all.
 API_REGION = "us-east-1"

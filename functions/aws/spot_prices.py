@@ -8,8 +8,8 @@ from aws.clients import impatient_client
 from aws.clock import now
 from matrix.input.matrix import Matrix
 from matrix.planning import spot_types
-from matrix.pricing import SpotPrice
-from matrix.spot_prices import HISTORY_S, spot_prices
+from matrix.price.book import SpotPrice
+from matrix.price.spot import HISTORY_S, spot_prices
 
 # A week of one type is some dozen changes in each zone.
 MOST_ENTRIES = 5_000

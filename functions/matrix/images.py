@@ -13,15 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from matrix.input.fields import InputModel
-from matrix.pricing import (
-    ROOT_VOLUME_GIB,
-    Amount,
-    CellRates,
-    Cost,
-    PriceBook,
-    instances_cost,
-    machine_rates,
-)
+from matrix.price.book import ROOT_VOLUME_GIB, Amount, CellRates, Cost, PriceBook, instances_cost, machine_rates
 
 Os = Literal["al2023", "ubuntu-22.04"]
 Architecture = Literal["arm64", "x86_64"]

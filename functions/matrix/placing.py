@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from matrix.input.matrix import Matrix
-from matrix.pricing import Amount
+from matrix.price.book import Amount
 from matrix.terms.problems import Problem, Problems
 
 

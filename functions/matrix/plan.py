@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from matrix.images import PlannedImage
-from matrix.pricing import CellRates, Cost
+from matrix.price.book import CellRates, Cost
 
 Document = dict[str, Any]
 

@@ -20,7 +20,7 @@ from matrix.input.storages.ebs import EbsStorage
 from matrix.input.workloads import Workload, populate_s
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import Document, Plan, PlannedCell, PlannedFileSystem
-from matrix.pricing import (
+from matrix.price.book import (
     BOOK_REGION,
     HOUR_S,
     LEAST_BILLED_S,

@@ -10,7 +10,7 @@ from operator import or_
 from typing import Any
 
 from matrix.input.storages.file_server import volume
-from matrix.pricing import ROOT_VOLUME_GIB
+from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.terms.errors import QuotaExceeded
 
 Document = dict[str, Any]

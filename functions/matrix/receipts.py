@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from matrix.pricing import HOUR_S, LEAST_BILLED_S
+from matrix.price.book import HOUR_S, LEAST_BILLED_S
 
 SCHEMA = 1
 # The purpose, in place of a cell, of the instance that fills a file system's cache.

@@ -4,7 +4,7 @@ import pytest
 from matrices import DD, EBS, EFS, FILE_SERVER, FSX, INSTANCE_STORE, READ, TOUCH, matrix, problems_of
 
 from matrix.planning import plan
-from matrix.pricing import Amount, Usage, file_system_cost, published_prices
+from matrix.price.book import Amount, Usage, file_system_cost, published_prices
 
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
 IO2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 100, "iops": 3000}

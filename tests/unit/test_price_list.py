@@ -6,8 +6,8 @@ import pytest
 from matrices import EBS, EFS, FSX, matrix
 
 from matrix.planning import plan
-from matrix.price_list import Query, price_in, queries
-from matrix.pricing import published_prices
+from matrix.price.book import published_prices
+from matrix.price.pricing_api import Query, price_in, queries
 
 
 def product(usd, usage="EUW1-EBS:VolumeUsage.gp3", begin="0"):

@@ -7,8 +7,8 @@ from matrices import FLEET, matrix
 
 from matrix.costs import Bill
 from matrix.planning import plan, spot_types
-from matrix.pricing import SpotPrice, published_prices
-from matrix.spot_prices import spot_prices
+from matrix.price.book import SpotPrice, published_prices
+from matrix.price.spot import spot_prices
 
 SPOT = [FLEET | {"spot": True}]
 TYPE = FLEET["instanceType"]

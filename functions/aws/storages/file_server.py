@@ -16,7 +16,7 @@ from matrix.input.fleet import Fleet
 from matrix.input.storages.file_server import volume
 from matrix.jobs import serving_job
 from matrix.polling import ENDED_STATES
-from matrix.pricing import ROOT_VOLUME_GIB
+from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.receipts import SERVER
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.keys import Board

@@ -5,7 +5,7 @@ from typing import Any
 
 from matrix.costs import prices_read
 from matrix.decision.words import money
-from matrix.pricing import published_prices
+from matrix.price.book import published_prices
 from matrix.report.ceilings import ceiling_of
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View

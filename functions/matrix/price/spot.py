@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from matrix.pricing import SpotPrice
+from matrix.price.book import SpotPrice
 
 HISTORY_S = 7 * 86_400.0
 
