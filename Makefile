@@ -68,7 +68,7 @@ format: $(VENV)/.dev  ## Format the sources
 	@$(BIN)/ruff check --fix .
 
 schema: install  ## Write docs/matrix.schema.json from the models
-	@$(BIN)/python -m matrix.schema > docs/matrix.schema.json
+	@$(BIN)/python -m matrix.check.schema > docs/matrix.schema.json
 
 predictions: install  ## Write docs/predictions.md from the published figures
 	@$(BIN)/python -m matrix.predictions > docs/predictions.md

@@ -42,8 +42,8 @@ def read_and_plan(file: Path, region: str | None) -> Planned:
 def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
     """Plan a matrix; `earlier` is what the run that it resumes has of its cells. Raises BadMatrix."""
     # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
+    from matrix.check.read import parse_json, read_matrix
     from matrix.planning import plan
-    from matrix.scenario import parse_json, read_matrix
     from matrix.terms.problems import InvalidMatrix
 
     try:

@@ -10,6 +10,6 @@ def schema() -> None:
 
     Example: matrix schema > matrix.schema.json
     """
-    from matrix.schema import schema_text
+    from matrix.check.schema import schema_text
 
     typer.echo(schema_text(), nl=False)

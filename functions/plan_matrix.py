@@ -9,9 +9,9 @@ from aws import account, agent_package, blackboard, ledger, network, price_list,
 from aws.clock import now
 from aws.environment import environment
 from matrix import placing
+from matrix.check.read import check_run_name, read_matrix
 from matrix.input.emulation import environment_of
 from matrix.planning import plan
-from matrix.scenario import check_run_name, read_matrix
 from matrix.terms.keys import run_key
 from matrix.terms.problems import InvalidMatrix
 

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from matrix import images, needed_tools, placing
-from matrix.expansion import Combination, expand, fingerprint
+from matrix.check.cells import Combination, expand, fingerprint
+from matrix.check.rules import problems_of
 from matrix.images import Image, PlannedImage
 from matrix.input.emulation import marked, marked_slug, truth
 from matrix.input.matrix import MOST_HOURS, Matrix
@@ -38,7 +39,6 @@ from matrix.price.book import (
     volumes_cost,
 )
 from matrix.resuming import Earlier, sameness
-from matrix.rules import problems_of
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.problems import InvalidMatrix
 

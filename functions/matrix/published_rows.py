@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from matrix.check.read import read_matrix
 from matrix.planning import plan
 from matrix.published import (
     EBS_FIO,
@@ -23,7 +24,6 @@ from matrix.published import (
     load,
     objections,
 )
-from matrix.scenario import read_matrix
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import storage_label

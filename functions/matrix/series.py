@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.scenario import parse_json
+from matrix.check.read import parse_json
 from matrix.terms.problems import InvalidMatrix, Problem, shorten
 
 LARGEST_N = 1_000_000

@@ -428,7 +428,7 @@ def test_the_prices_of_the_answer_are_those_of_the_plan(monkeypatch, stack):
 
 
 def _matrix():
-    from matrix.scenario import check_matrix
+    from matrix.check.read import check_matrix
 
     return check_matrix({
         "name": "m", "storage": [{"type": "efs"}], "workload": [{"type": "touch", "files": 8}],

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+from matrix.check.read import read_matrix
 from matrix.input.matrix import Matrix
-from matrix.scenario import read_matrix
 from matrix.terms.problems import InvalidMatrix
 
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}

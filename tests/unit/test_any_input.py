@@ -22,8 +22,8 @@ from matrices import (
     document,
 )  # fmt: skip
 
+from matrix.check.read import read_matrix
 from matrix.planning import plan
-from matrix.scenario import read_matrix
 from matrix.terms.problems import InvalidMatrix
 
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,100}")

@@ -6,9 +6,9 @@ from matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
 from agent import mounts, workloads
 from aws.storages import ebs
 from matrix import needed_tools
+from matrix.check.read import check_matrix
 from matrix.images import fingerprint
 from matrix.planning import plan
-from matrix.scenario import check_matrix
 from matrix.terms.problems import InvalidMatrix
 
 # On every image of Amazon Linux 2023 and Ubuntu 22.04.

@@ -7,13 +7,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from matrix.check.read import read_matrix
+from matrix.check.schema import schema_text
 from matrix.images import Image
 from matrix.input import storages, workloads
 from matrix.input.fleet import FleetAxis
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
 from matrix.planning import plan
-from matrix.scenario import read_matrix
-from matrix.schema import schema_text
 
 ROOT = Path(__file__).parents[2]
 FORMAT = (ROOT / "docs" / "matrix-format.md").read_text(encoding="utf-8")
@@ -35,9 +35,9 @@ def section(title):
 
 
 def test_the_schema_in_docs_is_that_of_the_models():
-    kept = (ROOT / "docs" / "matrix.schema.json").read_text(encoding="utf-8")
+    kept = (ROOT / "docs" / "matrix.check.schema.json").read_text(encoding="utf-8")
 
-    assert kept == schema_text(), "run: PYTHONPATH=functions python -m matrix.schema > docs/matrix.schema.json"
+    assert kept == schema_text(), "run: PYTHONPATH=functions python -m matrix.check.schema > docs/matrix.schema.json"
 
 
 @pytest.mark.parametrize("title", SECTIONS)
@@ -77,7 +77,7 @@ def test_a_matrix_in_events_is_good_within_its_budget_and_documented(path):
     assert matrix.name == path.stem
     assert planned.is_within(matrix.budget_usd)
     assert f"`{path.name}`" in FORMAT
-    assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.schema.json"
+    assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.check.schema.json"
     jsonschema.validate(json.loads(text), json.loads(schema_text()))
 
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, document, matrix
 
+from matrix.check.read import read_matrix
 from matrix.input.matrix import Matrix
 from matrix.planning import plan
-from matrix.scenario import read_matrix
 from matrix.terms.problems import InvalidMatrix
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ import json
 import pytest
 from matrices import EBS, EFS, FIO, FLEET, TOUCH, document, matrix, problems_of, problems_of_text
 
-from matrix.scenario import check_matrix, read_matrix
+from matrix.check.read import check_matrix, read_matrix
 from matrix.terms.problems import InvalidMatrix
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_hostile_input import SHELL, UNICODE
 
-from matrix.schema import matrix_schema
+from matrix.check.schema import matrix_schema
 
 # What may be any text, and why that is no danger.
 ANY_TEXT = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from matrix.expansion import Combination, Expansion, fingerprint
+from matrix.check.cells import Combination, Expansion, fingerprint
 from matrix.input import limits, storages, workloads
 from matrix.input.emulation import emulation_problems
 from matrix.input.fleet import FleetAxis

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from matrix.check.rules import matrix_problems
 from matrix.input.matrix import Matrix
-from matrix.rules import matrix_problems
 from matrix.terms.problems import Problem, Problems
 
 _LISTS = ("storage", "workload", "fleet", "include", "exclude")

@@ -1,6 +1,6 @@
 """The JSON Schema of a matrix, for completion and checks in editors.
 
-`PYTHONPATH=functions python -m matrix.schema > docs/matrix.schema.json` writes it; a test says when that is due.
+`PYTHONPATH=functions python -m matrix.check.schema > docs/matrix.schema.json` writes it; a test says when that is due.
 """
 
 import json

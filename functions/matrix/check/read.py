@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
+from matrix.check.remainder import whole_problems
+from matrix.check.rules import matrix_problems, part_problems
+from matrix.check.shape import structural_problems
 from matrix.input import limits
 from matrix.input.matrix import Matrix
-from matrix.remainder import whole_problems
-from matrix.rules import matrix_problems, part_problems
-from matrix.structure import structural_problems
 from matrix.terms.keys import RUN_PATTERN
 from matrix.terms.problems import InvalidMatrix, Path, Problem, display, path_text, shorten
 

@@ -1,0 +1,1 @@
+"""What is wrong with a matrix: every problem, with its path, before anything is created."""
