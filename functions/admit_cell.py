@@ -5,7 +5,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import analysing, budgeting
 from aws.plans import cell_of, plan_of
-from matrix.admission import skipped
+from matrix.run.admission import skipped
 from matrix.terms.errors import DeadlinePassed, OverBudget
 
 logger = Logger()

@@ -9,7 +9,7 @@ from aws import images, launching, ledger
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import cell_of, plan_of
-from matrix.jobs import measuring_job
+from matrix.run.job import measuring_job
 from matrix.terms.keys import Board
 
 logger = Logger()

@@ -5,7 +5,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import images, launching, ledger
 from aws.plans import cell_of, file_system_of, plan_of
-from matrix.jobs import populating_job
+from matrix.run.job import populating_job
 from matrix.terms.keys import Board
 
 logger = Logger()

@@ -6,7 +6,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws import analysing, blackboard, ledger
 from aws.failures import readable
 from aws.plans import cell_of, file_system_of, plan_of
-from matrix.admission import skipped
+from matrix.run.admission import skipped
 from matrix.terms.keys import Board
 
 logger = Logger()

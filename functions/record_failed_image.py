@@ -6,7 +6,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws import analysing, ledger
 from aws.failures import readable
 from aws.plans import cell_of, plan_of
-from matrix.admission import skipped
+from matrix.run.admission import skipped
 
 logger = Logger()
 

@@ -8,10 +8,10 @@ from aws.environment import environment
 from aws.plans import image_of, plan_of
 from matrix.images import fingerprint
 from matrix.input.pace import BOOT_ALLOWANCE_S
-from matrix.jobs import baking_job
-from matrix.polling import named
 from matrix.price.book import ROOT_VOLUME_GIB
-from matrix.receipts import BUILDERS
+from matrix.run.job import baking_job
+from matrix.run.progress import named
+from matrix.run.receipt import BUILDERS
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key
 

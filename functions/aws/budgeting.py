@@ -4,8 +4,8 @@ from typing import Any
 
 from aws import ledger
 from aws.clock import now
-from matrix import receipts
-from matrix.admission import over_budget, too_late
+from matrix.run import receipt
+from matrix.run.admission import over_budget, too_late
 
 
 def admit_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
@@ -30,9 +30,9 @@ def admit_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
 
 def settle_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
     """Replace an image's reservation by what its builder has cost until now; nothing if an earlier run baked it."""
-    of_it = {"file_system": receipts.BUILDERS, "cell": image["id"]}
+    of_it = {"file_system": receipt.BUILDERS, "cell": image["id"]}
     own = [row for row in ledger.resources(run) if of_it.items() <= row.items()]
-    ledger.settle(run, _image_name(image), receipts.cost_usd(own, plan, now()))
+    ledger.settle(run, _image_name(image), receipt.cost_usd(own, plan, now()))
 
 
 def _admit(run: str, plan: dict[str, Any], name: str, *, needs_s: float, needs_usd: float) -> None:
@@ -52,7 +52,7 @@ def settle_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
     """
     at = now()
     rows = [row for row in ledger.resources(run) if row.get("cell") == cell["id"]]
-    spent_usd = receipts.cost_usd(rows, plan, at) + cell["metered_usd"]["high"]
+    spent_usd = receipt.cost_usd(rows, plan, at) + cell["metered_usd"]["high"]
     file_system = next(one for one in plan["file_systems"] if one["id"] == cell["file_system"])
     spent_usd += _hours_of_cell(run, cell["id"], at) * file_system["rates_usd"]["hour"]
     ledger.settle(run, _cell_name(cell["id"]), spent_usd, cell["metered_usd"]["expected"])
@@ -64,11 +64,11 @@ def settle_file_system(run: str, plan: dict[str, Any], file_system: dict[str, An
     own = [
         row
         for row in ledger.resources(run)
-        if row.get("file_system") == name and row.get("cell") in (None, receipts.CACHE)
+        if row.get("file_system") == name and row.get("cell") in (None, receipt.CACHE)
     ]
     cells_h = sum(_hours_of_cell(run, cell, at) for cell in file_system["cells"])
     paid_usd = cells_h * file_system["rates_usd"]["hour"] if own else 0.0
-    ledger.settle(run, _file_system_name(name), max(0.0, receipts.cost_usd(own, plan, at) - paid_usd))
+    ledger.settle(run, _file_system_name(name), max(0.0, receipt.cost_usd(own, plan, at) - paid_usd))
 
 
 def _hours_of_cell(run: str, cell: str, now: float) -> float:

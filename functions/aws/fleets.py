@@ -14,9 +14,9 @@ from aws.clients import WANT_OF_CAPACITY, client
 from aws.environment import environment
 from aws.storages import ebs
 from matrix import placing, quotas
-from matrix.polling import ENDED_STATES
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.quotas import Quota
+from matrix.run.progress import ENDED_STATES
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 
 # EC2 advises batches of about 100; each is one idempotent call with a token of its own.

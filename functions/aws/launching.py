@@ -9,7 +9,7 @@ from aws.environment import environment
 from aws.fleets import Boot
 from aws.plans import image_of
 from matrix.input.pace import BOOT_ALLOWANCE_S
-from matrix.jobs import user_data
+from matrix.run.job import user_data
 from matrix.terms.keys import Board
 
 # Beyond its job's deadline an instance gets time to boot, to upload what it has, and to be polled once more.

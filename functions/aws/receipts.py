@@ -5,8 +5,9 @@ from typing import Any
 from aws import backups, baking, blackboard, inventory, ledger
 from aws.clock import now
 from aws.plans import plan_of
-from matrix import receipts, report
+from matrix import report
 from matrix.rendering import markdown
+from matrix.run import receipt as receipts
 from matrix.terms.keys import run_key
 
 

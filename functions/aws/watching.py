@@ -5,8 +5,8 @@ from typing import Any
 
 from aws import blackboard, fleets
 from aws.clock import now
-from matrix import polling
-from matrix.polling import Fleet, Progress
+from matrix.run import progress as polling
+from matrix.run.progress import Fleet, Progress
 from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
 from matrix.terms.keys import Board
 

@@ -23,7 +23,7 @@ from matrix.input.storages.s3 import S3Storage
 from matrix.input.workloads import Workload
 from matrix.input.workloads.touch import METERED_REQUEST_BYTES
 from matrix.price.book import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
-from matrix.receipts import CACHE, SERVER
+from matrix.run.receipt import CACHE, SERVER
 
 Document = Mapping[str, Any]
 

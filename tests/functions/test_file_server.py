@@ -12,7 +12,7 @@ from aws import fleets, storages
 from aws import tags as tags_of
 from aws.plans import plan_of
 from aws.storages import file_server
-from matrix.receipts import SERVER, rate_usd
+from matrix.run.receipt import SERVER, rate_usd
 from matrix.terms.errors import FileSystemFailed
 
 NAME = "file-server-m6i-large"

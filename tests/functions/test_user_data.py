@@ -13,7 +13,7 @@ import plan_matrix
 import populate_cache
 from aws import fleets, plans
 from aws.storages import file_server
-from matrix.jobs import USER_DATA_MAX_BYTES, user_data
+from matrix.run.job import USER_DATA_MAX_BYTES, user_data
 from matrix.terms.problems import InvalidMatrix
 
 ROOT = Path(__file__).parents[2]

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matrices import BUILD, DD, EBS, EFS, FSX, TOUCH, matrix
 
-from matrix.admission import over_budget, skipped, too_late
 from matrix.planning import plan
 from matrix.resuming import earlier_cells, taken_over
+from matrix.run.admission import over_budget, skipped, too_late
 
 
 @given(

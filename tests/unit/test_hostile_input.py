@@ -14,8 +14,8 @@ from matrices import BUILD, EBS, EFS, FLEET, TOUCH, document
 from test_any_input import MATRICES, PLACES, answer, mutated
 
 from matrix.check.read import read_matrix
-from matrix.jobs import user_data
 from matrix.planning import plan
+from matrix.run.job import user_data
 from matrix.terms.problems import InvalidMatrix
 
 WRONG_TYPES = [None, True, [], {}, [[]], {"a": {}}, [None], "", " ", 0, -1, 1.5, [1, "1"], {"type": "ebs"}]

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from matrix.jobs import measuring_job, user_data
+from matrix.run.job import measuring_job, user_data
 
 CELL = {
     "id": "c", "storage": {"type": "ebs"}, "workload": {"type": "touch"}, "deadline_s": 900,

@@ -4,8 +4,8 @@ import pytest
 from matrices import EBS, EFS, FSX, matrix
 
 from matrix.planning import plan
-from matrix.receipts import receipt
 from matrix.rendering import markdown
+from matrix.run.receipt import receipt
 
 START = 1_000_000.0
 

@@ -8,12 +8,12 @@ import pytest
 
 from matrix.decision import decide
 from matrix.published import yocto_run
-from matrix.receipts import receipt
 from matrix.report import page, render, settled
 from matrix.report.charts.cost import costs
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
 from matrix.report.html import figure_of, table, tag
+from matrix.run.receipt import receipt
 from matrix.samples import cloudwatch
 from tests.unit.runs_for_reports import build_run, cell_of
 

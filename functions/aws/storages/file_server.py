@@ -14,10 +14,10 @@ from aws.plans import plan_of
 from matrix import images
 from matrix.input.fleet import Fleet
 from matrix.input.storages.file_server import volume
-from matrix.jobs import serving_job
-from matrix.polling import ENDED_STATES
 from matrix.price.book import ROOT_VOLUME_GIB
-from matrix.receipts import SERVER
+from matrix.run.job import serving_job
+from matrix.run.progress import ENDED_STATES
+from matrix.run.receipt import SERVER
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.keys import Board
 

@@ -1,0 +1,1 @@
+"""What happens meanwhile: the job of an instance, progress of a fleet, admission, receipt."""
