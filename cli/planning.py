@@ -43,7 +43,7 @@ def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
     """Plan a matrix; `earlier` is what the run that it resumes has of its cells. Raises BadMatrix."""
     # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
     from matrix.check.read import parse_json, read_matrix
-    from matrix.planning import plan
+    from matrix.plan.planning import plan
     from matrix.terms.problems import InvalidMatrix
 
     try:

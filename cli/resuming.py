@@ -50,7 +50,7 @@ def _parsed(file: Path) -> dict[str, Any]:
 
 
 def _earlier(service: Service, run: str, plan: dict[str, Any]) -> Any:
-    from matrix.resuming import earlier_cells
+    from matrix.plan.resume import earlier_cells
 
     uploads: Counter[str] = Counter()
     results: set[str] = set()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent import containers, tools
-from matrix import needed_tools
+from matrix.plan import tools as needed_tools
 
 
 def needed(plan: dict[str, Any]) -> dict[str, list[str]]:

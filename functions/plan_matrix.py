@@ -8,10 +8,10 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws import account, agent_package, blackboard, ledger, network, price_list, resuming, spot_prices
 from aws.clock import now
 from aws.environment import environment
-from matrix import placing
 from matrix.check.read import check_run_name, read_matrix
 from matrix.input.emulation import environment_of
-from matrix.planning import plan
+from matrix.plan import placing
+from matrix.plan.planning import plan
 from matrix.terms.keys import run_key
 from matrix.terms.problems import InvalidMatrix
 

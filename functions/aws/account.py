@@ -8,8 +8,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws import fleets
 from aws.clients import client, impatient_client
-from matrix import quotas
-from matrix.quotas import Need
+from matrix.plan import quotas
+from matrix.plan.quotas import Need
 
 # DescribeInstanceTypes takes a hundred names.
 TYPES_AT_ONCE = 100

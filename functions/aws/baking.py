@@ -6,8 +6,8 @@ from aws import blackboard, budgeting, fleets, images, inventory, launching, led
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import image_of, plan_of
-from matrix.images import fingerprint
 from matrix.input.pace import BOOT_ALLOWANCE_S
+from matrix.plan.images import fingerprint
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import baking_job
 from matrix.run.progress import named

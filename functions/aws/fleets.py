@@ -13,9 +13,9 @@ from aws import network, tags
 from aws.clients import WANT_OF_CAPACITY, client
 from aws.environment import environment
 from aws.storages import ebs
-from matrix import placing, quotas
+from matrix.plan import placing, quotas
+from matrix.plan.quotas import Quota
 from matrix.price.book import ROOT_VOLUME_GIB
-from matrix.quotas import Quota
 from matrix.run.progress import ENDED_STATES
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from matrix import placing
+from matrix.plan import placing
 from matrix.statistics.percentiles import LEVELS
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.metrics import METRICS

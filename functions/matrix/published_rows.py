@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from matrix.check.read import read_matrix
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.published import (
     EBS_FIO,
     READS,

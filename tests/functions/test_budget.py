@@ -29,7 +29,7 @@ from aws import (
 )
 from aws.clients import client
 from aws.plans import cell_of, file_system_of, plan_of
-from matrix import quotas
+from matrix.plan import quotas
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
 

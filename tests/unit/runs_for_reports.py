@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from matrix import bottleneck
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.results import cell_result, run_summary
 from matrix.samples.file import InstanceIdentity, Sample, SampleFile
 from tests.unit.matrices import BUILD, EBS, EFS, matrix

@@ -23,7 +23,7 @@ from matrices import (
 )  # fmt: skip
 
 from matrix.check.read import read_matrix
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
 
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,100}")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matrices import BUILD, DD, EBS, EFS, FSX, TOUCH, matrix
 
-from matrix.planning import plan
-from matrix.resuming import earlier_cells, taken_over
+from matrix.plan.planning import plan
+from matrix.plan.resume import earlier_cells, taken_over
 from matrix.run.admission import over_budget, skipped, too_late
 
 

@@ -5,7 +5,7 @@ from matrices import DD, EBS, EFS, FIO, FSX, TOUCH, matrix, problems_of
 
 from matrix.comparing import NotComparable, compare
 from matrix.input.emulation import environment_of, truth
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.terms.names import storage_label
 from matrix.terms.problems import InvalidMatrix
 
@@ -48,7 +48,7 @@ def test_a_plan_marks_every_emulated_storage_so_that_none_equals_a_measured_one(
 
 
 def test_an_emulated_cell_is_not_taken_for_the_same_as_a_measured_one_when_resuming():
-    from matrix.planning import _named_cells
+    from matrix.plan.planning import _named_cells
 
     [emulated], [measured] = (_named_cells(matrix(emulate=flag)) for flag in (True, False))
 

@@ -14,7 +14,7 @@ from matrices import BUILD, EBS, EFS, FLEET, TOUCH, document
 from test_any_input import MATRICES, PLACES, answer, mutated
 
 from matrix.check.read import read_matrix
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.run.job import user_data
 from matrix.terms.problems import InvalidMatrix
 

@@ -5,10 +5,10 @@ from matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
 
 from agent import mounts, workloads
 from aws.storages import ebs
-from matrix import needed_tools
 from matrix.check.read import check_matrix
-from matrix.images import fingerprint
-from matrix.planning import plan
+from matrix.plan import tools
+from matrix.plan.images import fingerprint
+from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
 
 # On every image of Amazon Linux 2023 and Ubuntu 22.04.
@@ -29,7 +29,7 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
     for cell in document["cells"]:
         for point in cell["points"]:
             wanted = workloads.tools(workload["type"], point["params"]) - EVERYWHERE
-            assert wanted <= needed_tools.of_cell({"type": "none"}, cell["workload"], [point["params"]])
+            assert wanted <= tools.of_cell({"type": "none"}, cell["workload"], [point["params"]])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
     ],
 )
 def test_the_table_of_tools_names_what_a_mount_calls_for(storage, mount):
-    assert mounts.tools(mount) - EVERYWHERE <= needed_tools.of_cell(storage, {"type": "none"}, [])
+    assert mounts.tools(mount) - EVERYWHERE <= tools.of_cell(storage, {"type": "none"}, [])
 
 
 def test_one_image_for_each_architecture_with_what_its_cells_need():
@@ -107,7 +107,7 @@ def test_what_is_no_image_is_refused_where_it_stands(image, path):
 
 
 def test_another_operating_system_is_measured_anew():
-    from matrix.resuming import earlier_cells
+    from matrix.plan.resume import earlier_cells
 
     before = plan(matrix()).to_document()
     found = earlier_cells("old", before, lambda _: {"state": "measured"}, lambda _: 0)

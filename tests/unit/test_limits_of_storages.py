@@ -3,7 +3,7 @@
 import pytest
 from matrices import DD, EBS, EFS, FILE_SERVER, FSX, INSTANCE_STORE, READ, TOUCH, matrix, problems_of
 
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.price.book import Amount, Usage, file_system_cost, published_prices
 
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}

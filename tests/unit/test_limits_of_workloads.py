@@ -5,7 +5,7 @@ from matrices import BUILD, DD, EBS, EFS, FIO, FSX, READ, THROUGHPUT, TOUCH, TRA
 
 from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.terms.metrics import METRICS, PRIMARY, YIELDS
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from matrix.check.read import read_matrix
 from matrix.check.schema import schema_text
-from matrix.images import Image
 from matrix.input import storages, workloads
 from matrix.input.fleet import FleetAxis
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
-from matrix.planning import plan
+from matrix.plan.images import Image
+from matrix.plan.planning import plan
 
 ROOT = Path(__file__).parents[2]
 FORMAT = (ROOT / "docs" / "matrix-format.md").read_text(encoding="utf-8")

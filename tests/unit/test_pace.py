@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from matrices import EBS, EFS, TOUCH, matrix, problems_of
 
 from matrix.input.pace import Work, makespan_s, poll_interval_s
-from matrix.planning import plan
+from matrix.plan.planning import plan
 
 
 def events_of(works, poll_s):

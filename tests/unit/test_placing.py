@@ -3,8 +3,8 @@
 import pytest
 from matrices import FLEET, matrix, problems_of
 
-from matrix.placing import least, resolved, shares
-from matrix.planning import plan
+from matrix.plan.placing import least, resolved, shares
+from matrix.plan.planning import plan
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, documen
 
 from matrix.check.read import read_matrix
 from matrix.input.matrix import Matrix
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ import json
 import pytest
 from matrices import EBS, EFS, FSX, matrix
 
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.price.book import published_prices
 from matrix.price.pricing_api import Query, price_in, queries
 

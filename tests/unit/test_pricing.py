@@ -6,7 +6,7 @@ from matrices import EBS, EFS, FLEET, FSX, matrix
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.price.book import Amount, Usage, file_system_cost, instances_cost, io2_tiers, published_prices, volumes_cost
 
 MONTH_S = 730 * 3600

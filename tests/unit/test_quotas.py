@@ -3,8 +3,8 @@
 import pytest
 from matrices import EBS, EFS, FILE_SERVER, FSX, READ, TOUCH, matrix
 
-from matrix import quotas
-from matrix.planning import plan
+from matrix.plan import quotas
+from matrix.plan.planning import plan
 from matrix.terms.errors import QuotaExceeded
 
 VCPUS = {"m6i.large": 2, "g5.xlarge": 4}

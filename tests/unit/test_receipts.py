@@ -3,7 +3,7 @@
 import pytest
 from matrices import EBS, EFS, FSX, matrix
 
-from matrix.planning import plan
+from matrix.plan.planning import plan
 from matrix.rendering import markdown
 from matrix.run.receipt import receipt
 

@@ -6,7 +6,7 @@ import pytest
 from matrices import FLEET, matrix
 
 from matrix.costs import Bill
-from matrix.planning import plan, spot_types
+from matrix.plan.planning import plan, spot_types
 from matrix.price.book import SpotPrice, published_prices
 from matrix.price.spot import spot_prices
 

@@ -11,9 +11,9 @@ from aws import blackboard, fleets
 from aws import tags as tags_of
 from aws.clock import now
 from aws.plans import plan_of
-from matrix import images
 from matrix.input.fleet import Fleet
 from matrix.input.storages.file_server import volume
+from matrix.plan import images
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import serving_job
 from matrix.run.progress import ENDED_STATES

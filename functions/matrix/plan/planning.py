@@ -9,10 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from matrix import images, needed_tools, placing
 from matrix.check.cells import Combination, expand, fingerprint
 from matrix.check.rules import problems_of
-from matrix.images import Image, PlannedImage
 from matrix.input.emulation import marked, marked_slug, truth
 from matrix.input.matrix import MOST_HOURS, Matrix
 from matrix.input.pace import GATE_MARGIN_S, PREPARE_S, STEP_S, WORK_FACTOR, Work, makespan_s, poll_interval_s
@@ -20,7 +18,11 @@ from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.workloads import Workload, populate_s
 from matrix.input.workloads.sweeps import Footprint
-from matrix.plan import Document, Plan, PlannedCell, PlannedFileSystem
+from matrix.plan import images, placing
+from matrix.plan import tools as needed_tools
+from matrix.plan.document import Document, Plan, PlannedCell, PlannedFileSystem
+from matrix.plan.images import Image, PlannedImage
+from matrix.plan.resume import Earlier, sameness
 from matrix.price.book import (
     BOOK_REGION,
     HOUR_S,
@@ -38,7 +40,6 @@ from matrix.price.book import (
     published_prices,
     volumes_cost,
 )
-from matrix.resuming import Earlier, sameness
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.problems import InvalidMatrix
 

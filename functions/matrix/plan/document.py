@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from matrix.images import PlannedImage
+from matrix.plan.images import PlannedImage
 from matrix.price.book import CellRates, Cost
 
 Document = dict[str, Any]

@@ -1,0 +1,1 @@
+"""Which cells, when, where and for how much."""
