@@ -41,7 +41,7 @@ def compare(
     share = _share(threshold)
     found = [results.find_run(name, local=local, stack=stack, region=region) for name in (base, run)]
     # scipy takes half a second to import, which `matrix --help` need not wait for.
-    from matrix import comparing
+    from matrix.answer import comparing
 
     try:
         document = comparing.compare(*found, threshold=share)

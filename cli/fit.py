@@ -23,8 +23,8 @@ def fit(
     """
     text = planning.read(file)
     # numpy and scipy take a second to import, which `matrix --help` need not wait for.
-    from matrix import scaling
-    from matrix.series import read_series
+    from matrix.answer.scaling import fit as scaling
+    from matrix.answer.scaling.series import read_series
     from matrix.terms.problems import InvalidMatrix
 
     try:

@@ -22,7 +22,7 @@ def import_published(
 
     Example: matrix import-published
     """
-    from matrix.decision import decide
+    from matrix.answer.decision import decide
     from matrix.published import yocto_run
     from matrix.terms.ids import cut
 

@@ -15,7 +15,7 @@ def refreshed(service: Service, results: Mapping[str, Document], environment: st
     """Return the results of a run on AWS with its metrics as they are now; where that fails, as they were."""
     from botocore.exceptions import BotoCoreError, ClientError
 
-    from matrix import bottleneck
+    from matrix.answer import bottleneck
     from matrix.samples import cloudwatch
 
     def read(about: Mapping[str, Any], begun: float, ended: float) -> Document:

@@ -5,7 +5,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import analysing, ledger
 from aws.plans import cell_of, plan_of
-from matrix.results import missing_samples
+from matrix.answer.results import missing_samples
 from matrix.terms.errors import InvalidSamples
 
 logger = Logger()

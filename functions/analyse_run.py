@@ -10,10 +10,10 @@ from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
 from matrix import report
-from matrix.costs import Bill
-from matrix.decision import decide
+from matrix.answer.costs import Bill
+from matrix.answer.decision import decide
+from matrix.answer.results import run_summary
 from matrix.rendering import csv_rows, markdown
-from matrix.results import run_summary
 from matrix.terms import sentences
 from matrix.terms.keys import Board, run_key
 

@@ -13,8 +13,8 @@ from aws import blackboard, budgeting, counting, ledger, observing
 from aws.clock import now
 from aws.environment import environment
 from aws.plans import plan_of
-from matrix import bottleneck
-from matrix.results import cell_result, skipped_result, without_samples
+from matrix.answer import bottleneck
+from matrix.answer.results import cell_result, skipped_result, without_samples
 from matrix.run.progress import named
 from matrix.samples import histograms, rates
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples

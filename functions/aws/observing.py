@@ -9,8 +9,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws import blackboard, cloudwatch, ledger
 from aws.clients import client, impatient_client
-from matrix import bottleneck
-from matrix.instance_limits import limits_of
+from matrix.answer import bottleneck
+from matrix.answer.bottleneck.instance_limits import limits_of
 from matrix.samples.cloudwatch import resources
 from matrix.samples.file import SampleFile
 from matrix.terms.keys import Board

@@ -3,8 +3,8 @@
 from typing import Any
 
 from aws import blackboard, executions, ledger
+from matrix.answer.results import without_samples
 from matrix.plan.resume import Earlier, earlier_cells, refusal, taken_over
-from matrix.results import without_samples
 from matrix.terms.keys import Board, run_key
 
 

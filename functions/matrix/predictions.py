@@ -10,10 +10,10 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
+from matrix.answer.scaling.fit import Scaling, analyse, compare_with_truth
+from matrix.answer.scaling.laws import MODELS
+from matrix.answer.scaling.series import Series
 from matrix.published import YOCTO, ZERO_BYTE, load
-from matrix.scaling import Scaling, analyse, compare_with_truth
-from matrix.scaling_models import MODELS
-from matrix.series import Series
 from matrix.terms.names import storage_label
 
 LARGEST_FITTED = 100
@@ -30,7 +30,7 @@ Seconds; errors relative to the published figure. Source: {{source}}.
 Made by `make predictions` from `functions/matrix/published/`; a test fails when this page is out of date.
 
 The prediction is the geometric mean of the models that held-out points cannot tell apart, the range spans them all. It
-is no confidence interval. The models are described in `functions/matrix/scaling_models.py`.
+is no confidence interval. The models are described in `functions/matrix/answer/scaling/laws.py`.
 """
 
 NOTES = """## What to make of it

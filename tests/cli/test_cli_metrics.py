@@ -8,8 +8,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from cli import metrics
-from matrix import bottleneck
-from matrix.results import cell_result
+from matrix.answer import bottleneck
+from matrix.answer.results import cell_result
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from matrix import bottleneck
+from matrix.answer import bottleneck
+from matrix.answer.results import cell_result, run_summary
 from matrix.plan.planning import plan
-from matrix.results import cell_result, run_summary
 from matrix.samples.file import InstanceIdentity, Sample, SampleFile
 from tests.unit.matrices import BUILD, EBS, EFS, matrix
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from matrix import bottleneck
-from matrix.results import cell_result
+from matrix.answer import bottleneck
+from matrix.answer.results import cell_result
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
 from tests.unit.matrices import EBS, EFS, FSX

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from matrix.answer.results import cell_result
 from matrix.rendering.csv_rows import to_csv
 from matrix.rendering.markdown import to_markdown
-from matrix.results import cell_result
 from matrix.samples.file import SampleFile, read_samples
 
 CELL = {

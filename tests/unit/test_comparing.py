@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from matrix.comparing import compare
-from matrix.results import cell_result
+from matrix.answer.comparing import compare
+from matrix.answer.results import cell_result
 from matrix.samples.file import SampleFile
 
 RNG = np.random.default_rng(2)

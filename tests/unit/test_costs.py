@@ -2,7 +2,7 @@
 
 import pytest
 
-from matrix.costs import Bill, storage_limits
+from matrix.answer.costs import Bill, storage_limits
 from tests.unit.runs_for_reports import build_run, cell_of
 
 TEN = {"ebs": {10: 3600.0}, "efs": {10: 7200.0}}

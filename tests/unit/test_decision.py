@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from matrix.costs import Bill
-from matrix.decision import decide
+from matrix.answer.costs import Bill
+from matrix.answer.decision import decide
 from matrix.published import yocto_run
 from tests.unit.runs_for_reports import build_run, cell_of
 

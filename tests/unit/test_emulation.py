@@ -3,7 +3,7 @@
 import pytest
 from matrices import DD, EBS, EFS, FIO, FSX, TOUCH, matrix, problems_of
 
-from matrix.comparing import NotComparable, compare
+from matrix.answer.comparing import NotComparable, compare
 from matrix.input.emulation import environment_of, truth
 from matrix.plan.planning import plan
 from matrix.terms.names import storage_label

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matrix.results import cell_result, missing_samples
+from matrix.answer.results import cell_result, missing_samples
 from matrix.run import progress
 from matrix.run.progress import read_listing
 from matrix.samples import histograms

@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 from runs_for_reports import build_run
 
+from matrix.answer.results import without_samples
 from matrix.report.charts import sections
 from matrix.report.page import view_of
-from matrix.results import without_samples
 from matrix.samples.rates import MOST_STRETCHES, read_curve, step_of
 from matrix.terms.errors import InvalidSamples
 

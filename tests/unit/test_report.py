@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from matrix.decision import decide
+from matrix.answer.decision import decide
 from matrix.published import yocto_run
 from matrix.report import page, render, settled
 from matrix.report.charts.cost import costs
@@ -194,7 +194,7 @@ def test_costs_of_the_tables_are_the_decisions(run, read):
 
 def render_decision(run):
     """The decision that the page was made with."""
-    from matrix.costs import Bill
+    from matrix.answer.costs import Bill
 
     _, _, planned = build_run(TWO_STORAGES)
     return decide(run[0], results=run[1], bill=Bill.of(planned, None))

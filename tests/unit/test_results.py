@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from matrix.results import cell_result, missing_samples, run_summary
+from matrix.answer.results import cell_result, missing_samples, run_summary
 from matrix.samples.file import SampleFile
 
 CELL = {

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from matrix.answer.scaling.fit import analyse, crossover, knee, peak, predict, report
+from matrix.answer.scaling.laws import fit
+from matrix.answer.scaling.series import Series, read_series
 from matrix.predictions import page
-from matrix.scaling import analyse, crossover, knee, peak, predict, report
-from matrix.scaling_models import fit
-from matrix.series import Series, read_series
 from matrix.terms.problems import InvalidMatrix
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 from matrices import FLEET, matrix
 
-from matrix.costs import Bill
+from matrix.answer.costs import Bill
 from matrix.plan.planning import plan, spot_types
 from matrix.price.book import SpotPrice, published_prices
 from matrix.price.spot import spot_prices

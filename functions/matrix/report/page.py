@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from matrix.costs import Bill
-from matrix.decision import decide
+from matrix.answer.costs import Bill
+from matrix.answer.decision import decide
 from matrix.report import parts
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections

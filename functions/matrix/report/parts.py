@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.costs import prices_read
-from matrix.decision.words import money
+from matrix.answer.costs import prices_read
+from matrix.answer.decision.words import money
 from matrix.price.book import published_prices
 from matrix.report.ceilings import ceiling_of
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from matrix.decision.questions import storages_of
+from matrix.answer.decision.questions import storages_of
 from matrix.terms.figures import quantity
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order
 from matrix.terms.storages import brief_names

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from matrix.decision.words import money
+from matrix.answer.decision.words import money
 from matrix.report.chart import Chart, Series
 from matrix.report.charts.marks import is_wide
 from matrix.report.charts.words import slug

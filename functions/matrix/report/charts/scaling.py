@@ -6,13 +6,13 @@ from itertools import combinations
 
 import numpy as np
 
-from matrix.decision.candidates import AS_GOOD
+from matrix.answer.decision.candidates import AS_GOOD
+from matrix.answer.scaling.fit import LEAST_SIZES, Scaling, analyse, crossover, knee
+from matrix.answer.scaling.series import Series as Measured
 from matrix.report.chart import Chart, Series
 from matrix.report.charts.marks import is_wide
 from matrix.report.charts.words import percentile_words, slug
 from matrix.report.view import Entry, View
-from matrix.scaling import LEAST_SIZES, Scaling, analyse, crossover, knee
-from matrix.series import Series as Measured
 from matrix.terms.figures import quantity
 
 # More labels would lie on each other.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from matrix.costs import storage_limits
+from matrix.answer.costs import storage_limits
 from matrix.input.emulation import MARK
 from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.charts.words import slug

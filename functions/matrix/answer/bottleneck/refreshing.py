@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from matrix.bottleneck.verdict import find
+from matrix.answer.bottleneck.verdict import find
 
 Document = dict[str, Any]
 

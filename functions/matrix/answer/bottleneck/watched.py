@@ -6,9 +6,9 @@ only in part tells too little of it, never too much.
 
 from collections.abc import Callable, Iterable, Iterator
 
-from matrix.bottleneck.clients import LARGER_EBS
-from matrix.bottleneck.evidence import Ceiling, Evidence
-from matrix.bottleneck.provisioned import NAMES
+from matrix.answer.bottleneck.clients import LARGER_EBS
+from matrix.answer.bottleneck.evidence import Ceiling, Evidence
+from matrix.answer.bottleneck.provisioned import NAMES
 from matrix.terms.figures import instant, number
 
 MIB = 2.0**20

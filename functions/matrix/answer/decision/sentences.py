@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from matrix.decision.candidates import AS_GOOD, Question
-from matrix.decision.objective import Objective
+from matrix.answer.decision.candidates import AS_GOOD, Question
+from matrix.answer.decision.objective import Objective
 
 MOST_SENTENCES = 3
 

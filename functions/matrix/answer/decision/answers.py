@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.decision.candidates import AS_GOOD, Candidate, Question
-from matrix.decision.objective import Objective, SlowEnd
-from matrix.decision.words import at_cost, times
+from matrix.answer.decision.candidates import AS_GOOD, Candidate, Question
+from matrix.answer.decision.objective import Objective, SlowEnd
+from matrix.answer.decision.words import at_cost, times
 from matrix.statistics.differing import SIGNIFICANT, difference, holm
 from matrix.terms.figures import quantity
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from matrix.costs import Bill
-from matrix.decision.candidates import Candidate, Question
-from matrix.decision.objective import Objective, SlowEnd
+from matrix.answer.costs import Bill
+from matrix.answer.decision.candidates import Candidate, Question
+from matrix.answer.decision.objective import Objective, SlowEnd
 from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import LEAST_UNITS

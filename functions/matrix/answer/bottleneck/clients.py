@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from matrix.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
-from matrix.calibrating import BOUND_SHARE
+from matrix.answer.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
+from matrix.answer.tool_bound import BOUND_SHARE
 from matrix.samples import usage
 from matrix.terms.figures import number
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from matrix.costs import PointCost
-from matrix.decision.objective import Objective, SlowEnd
+from matrix.answer.costs import PointCost
+from matrix.answer.decision.objective import Objective, SlowEnd
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.figures import quantity
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from matrix.calibrating import tool_ceiling, tool_warnings
+from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.run.progress import named
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile

@@ -10,12 +10,12 @@ One question per workload, point and fleet: which storage? Storages are compared
 from collections.abc import Mapping
 from typing import Any
 
-from matrix.costs import Bill
-from matrix.decision.answers import answer
-from matrix.decision.candidates import Document
-from matrix.decision.objective import Objective
-from matrix.decision.questions import questions_of
-from matrix.decision.sentences import sentences
+from matrix.answer.costs import Bill
+from matrix.answer.decision.answers import answer
+from matrix.answer.decision.candidates import Document
+from matrix.answer.decision.objective import Objective
+from matrix.answer.decision.questions import questions_of
+from matrix.answer.decision.sentences import sentences
 
 SCHEMA = 1
 # Figures that lead nobody to a purchase: what was measured is not what would be bought.

@@ -4,7 +4,7 @@ Ceilings are looked at one by one (`provisioned`, `watched`, `clients`), each yi
 names the one that was reached at most points, says why the others were not it, and what could not be seen.
 """
 
-from matrix.bottleneck.refreshing import is_late, refreshed
-from matrix.bottleneck.verdict import find
+from matrix.answer.bottleneck.refreshing import is_late, refreshed
+from matrix.answer.bottleneck.verdict import find
 
 __all__ = ["find", "is_late", "refreshed"]

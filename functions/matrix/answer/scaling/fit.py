@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from matrix import scaling_models
-from matrix.scaling_models import MODELS, Curve
-from matrix.series import Series
+from matrix.answer.scaling import laws
+from matrix.answer.scaling.laws import MODELS, Curve
+from matrix.answer.scaling.series import Series
 from matrix.statistics.fleet_values import Floats
 
 # Three parameters through three points fit anything.
@@ -95,7 +95,7 @@ def analyse(series: Series) -> Scaling:
         Candidate(curve, _held_out_error(name, n, time), _root_mean_square(_log_errors(curve, n, time)))
         for name in MODELS
         if MODELS[name].count <= sizes
-        for curve in [scaling_models.fit(name, n, time)]
+        for curve in [laws.fit(name, n, time)]
     ]
     judged = [one.held_out_error for one in candidates]
     # Errors that differ by less than a thousandth are equal: the simpler model comes first.
@@ -244,9 +244,7 @@ def _held_out_error(model: str, n: Floats, time: Floats) -> float | None:
     if len(sizes) < LEAST_SIZES:
         return None
     errors = [
-        float(
-            _log_errors(scaling_models.fit(model, n[n != size], time[n != size]), n[n == size], time[n == size]).mean()
-        )
+        float(_log_errors(laws.fit(model, n[n != size], time[n != size]), n[n == size], time[n == size]).mean())
         for size in sizes[1:]
     ]
     return _root_mean_square(np.array(errors))

@@ -1,7 +1,7 @@
 """Costs and ratios as they stand in a sentence."""
 
-from matrix.costs import PointCost
-from matrix.decision.candidates import Candidate
+from matrix.answer.costs import PointCost
+from matrix.answer.decision.candidates import Candidate
 from matrix.terms.figures import number
 
 

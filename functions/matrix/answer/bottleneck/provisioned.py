@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from matrix.bottleneck.evidence import BEYOND, Ceiling, Evidence
-from matrix.costs import storage_limits
+from matrix.answer.bottleneck.evidence import BEYOND, Ceiling, Evidence
+from matrix.answer.costs import storage_limits
 from matrix.input import limits
 from matrix.input.storages import efs
 from matrix.samples import usage

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.bottleneck import clients, provisioned, watched
-from matrix.bottleneck.evidence import Ceiling, Evidence
+from matrix.answer.bottleneck import clients, provisioned, watched
+from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.terms.figures import number
 
 NOT_SATURATED = "not saturated"
