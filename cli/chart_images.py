@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from matrix.report.chart import Chart, Series, minute_ticks
 from matrix.report.charts import sections
+from matrix.report.charts.chart import Chart, Series, minute_ticks
 from matrix.report.page import view_of
 
 # The light half of the page's palette (page.js), with the same markers in the same order.

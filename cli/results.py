@@ -11,7 +11,7 @@ from cli import deployment, metrics, mirror, options, result_tables, terminal
 from cli.errors import CommandError, UnknownRun, explain
 from cli.service import SHOWN_RUNS, Service
 from cli.workdir import run_folder, runs_folder
-from matrix.rendering import csv_rows, markdown
+from matrix.report import csv_rows, markdown
 from matrix.terms import sentences
 
 LATEST = "latest"

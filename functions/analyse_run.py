@@ -13,7 +13,7 @@ from matrix import report
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
-from matrix.rendering import csv_rows, markdown
+from matrix.report import csv_rows, markdown
 from matrix.terms import sentences
 from matrix.terms.keys import Board, run_key
 

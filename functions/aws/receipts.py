@@ -6,7 +6,7 @@ from aws import backups, baking, blackboard, inventory, ledger
 from aws.clock import now
 from aws.plans import plan_of
 from matrix import report
-from matrix.rendering import markdown
+from matrix.report import markdown
 from matrix.run import receipt as receipts
 from matrix.terms.keys import run_key
 

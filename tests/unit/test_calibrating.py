@@ -5,8 +5,8 @@ import json
 import pytest
 
 from matrix.answer.results import cell_result
-from matrix.rendering.csv_rows import to_csv
-from matrix.rendering.markdown import to_markdown
+from matrix.report.csv_rows import to_csv
+from matrix.report.markdown import to_markdown
 from matrix.samples.file import SampleFile, read_samples
 
 CELL = {

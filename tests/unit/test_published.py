@@ -5,7 +5,7 @@ import json
 import pytest
 
 from matrix.published import beside, figures, load, yocto_run
-from matrix.rendering import csv_rows, markdown
+from matrix.report import csv_rows, markdown
 
 IMAGE = "core-image-sato-sdk"
 

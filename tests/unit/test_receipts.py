@@ -4,7 +4,7 @@ import pytest
 from matrices import EBS, EFS, FSX, matrix
 
 from matrix.plan.planning import plan
-from matrix.rendering import markdown
+from matrix.report import markdown
 from matrix.run.receipt import receipt
 
 START = 1_000_000.0

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from matrix.rendering import csv_rows, markdown
+from matrix.report import csv_rows, markdown
 from matrix.terms import figures, names, sentences
 from matrix.terms.storages import brief_names
 

@@ -15,8 +15,8 @@ from matrix.answer.decision import decide
 from matrix.report import parts
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
+from matrix.report.charts.plotly import figure
 from matrix.report.html import Markup, data, details, figure_of, join, table, tag
-from matrix.report.plotly import figure
 from matrix.report.view import View
 from matrix.terms.figures import ABSENT, instant, rough_duration
 from matrix.terms.sentences import ENVIRONMENT_NOTES

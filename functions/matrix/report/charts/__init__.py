@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from matrix.input.emulation import ENVIRONMENT
-from matrix.report.chart import Chart
+from matrix.report.charts.chart import Chart
 from matrix.report.charts.cost import costs
 from matrix.report.charts.curves import curves
 from matrix.report.charts.fleet import skews, spreads

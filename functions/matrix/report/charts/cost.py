@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from matrix.answer.decision.words import money
-from matrix.report.chart import Chart, Series
+from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.labels import slug
 from matrix.report.charts.marks import is_wide
-from matrix.report.charts.words import slug
 from matrix.report.view import View
 from matrix.terms.figures import quantity
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.view import Entry, View
 
 # What the counters are of, in words.

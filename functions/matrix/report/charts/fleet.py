@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from matrix.report.chart import Chart, Series
+from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.marks import segments
 from matrix.report.view import Entry, View
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from matrix.report.chart import MOST_SERIES, Chart, Series
-from matrix.report.charts.words import slug
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.labels import slug
 from matrix.report.view import Entry, View
 
 LATENCY_NAMES = {"create_lat": "Creates", "read_lat": "Reads", "write_lat": "Writes"}

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.report.chart import Chart, Series
+from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.labels import percentile_words, slug
 from matrix.report.charts.marks import is_wide, segments
-from matrix.report.charts.words import percentile_words, slug
 from matrix.report.view import Entry, View
 
 # More rows than this are split into a chart per point.

@@ -9,9 +9,9 @@ import numpy as np
 from matrix.answer.decision.candidates import AS_GOOD
 from matrix.answer.scaling.fit import LEAST_SIZES, Scaling, analyse, crossover, knee
 from matrix.answer.scaling.series import Series as Measured
-from matrix.report.chart import Chart, Series
+from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.labels import percentile_words, slug
 from matrix.report.charts.marks import is_wide
-from matrix.report.charts.words import percentile_words, slug
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 

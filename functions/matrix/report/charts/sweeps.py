@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from matrix.report.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.labels import percentile_words, slug
 from matrix.report.charts.marks import is_wide
-from matrix.report.charts.words import percentile_words, slug
 from matrix.report.view import Entry, View
 
 # Options of fio that are sizes.

@@ -5,8 +5,8 @@ from typing import Any
 
 from matrix.answer.costs import storage_limits
 from matrix.input.emulation import MARK
-from matrix.report.chart import MOST_SERIES, Chart, Series, thinned
-from matrix.report.charts.words import slug
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series, thinned
+from matrix.report.charts.labels import slug
 from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
 from matrix.terms.figures import quantity

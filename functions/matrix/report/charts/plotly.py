@@ -4,7 +4,7 @@ import math
 from html import escape
 from typing import Any
 
-from matrix.report.chart import Chart, Series, minute_ticks
+from matrix.report.charts.chart import Chart, Series, minute_ticks
 
 # Markers and dashes tell apart what a reader may not see in colours.
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "pentagon", "star")
