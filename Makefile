@@ -71,10 +71,10 @@ schema: install  ## Write docs/matrix.schema.json from the models
 	@$(BIN)/python -m matrix.check.schema > docs/matrix.schema.json
 
 predictions: install  ## Write docs/predictions.md from the published figures
-	@$(BIN)/python -m matrix.predictions > docs/predictions.md
+	@$(BIN)/python -m matrix.published.predictions > docs/predictions.md
 
 published: install  ## Write docs/published.md: which matrix measures each published row again
-	@$(BIN)/python -m matrix.published_rows events > docs/published.md
+	@$(BIN)/python -m matrix.published.rows events > docs/published.md
 
 privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
 	@$(BIN)/python tests/statemachine/privilege_table.py

@@ -65,7 +65,7 @@ def _with_late_metrics(summary: Summary, stack: str | None, region: str | None) 
 def _show_beside(summary: Summary, format_: Format) -> None:
     # Reading the published figures is only worth it where they are asked for.
     from cli import published_tables
-    from matrix.published import beside
+    from matrix.published.figures import beside
 
     rows = beside(summary)
     if format_ is Format.JSON:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from matrix.published import beside, figures, load, yocto_run
+from matrix.published.figures import beside, figures, load, yocto_run
 from matrix.report import csv_rows, markdown
 
 IMAGE = "core-image-sato-sdk"

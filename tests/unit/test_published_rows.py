@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from matrix.published import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, beside, figures, load
-from matrix.published_rows import EMPTY, REASONS, SECTIONS, page, plans_of, rows
+from matrix.published.figures import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, beside, figures, load
+from matrix.published.rows import EMPTY, REASONS, SECTIONS, page, plans_of, rows
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from matrix.answer.scaling.fit import analyse, crossover, knee, peak, predict, report
 from matrix.answer.scaling.laws import fit
 from matrix.answer.scaling.series import Series, read_series
-from matrix.predictions import page
+from matrix.published.predictions import page
 from matrix.terms.problems import InvalidMatrix
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -1,6 +1,6 @@
 """Which matrix measures each published row again: docs/published.md, made from the sources' files and the events.
 
-`python -m matrix.published_rows events` prints the page (`make published`); a test says when it is out of date, and
+`python -m matrix.published.rows events` prints the page (`make published`); a test says when it is out of date, and
 when a row is neither measured by a matrix nor has a reason for that.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
-from matrix.published import (
+from matrix.published.figures import (
     EBS_FIO,
     READS,
     TUTORIAL,

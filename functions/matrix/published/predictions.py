@@ -1,6 +1,6 @@
 """How good predictions are: docs/predictions.md, made from the published builds.
 
-Fitted on 100 instances and fewer, held against the published cells of 200. `python -m matrix.predictions` prints the
+Fitted on 100 instances and fewer, held against the published cells of 200. `python -m matrix.published.predictions` prints the
 page (`make predictions`); a test says when it is out of date.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from matrix.answer.scaling.fit import Scaling, analyse, compare_with_truth
 from matrix.answer.scaling.laws import MODELS
 from matrix.answer.scaling.series import Series
-from matrix.published import YOCTO, ZERO_BYTE, load
+from matrix.published.figures import YOCTO, ZERO_BYTE, load
 from matrix.terms.names import storage_label
 
 LARGEST_FITTED = 100

@@ -1,0 +1,1 @@
+"""What others measured: their figures, as runs and beside ours."""
