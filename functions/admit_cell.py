@@ -3,8 +3,9 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import analysing, budgeting
-from aws.plans import cell_of, plan_of
+from aws.records.plans import cell_of, plan_of
+from aws.results import cell as analysing
+from aws.run import budget
 from matrix.run.admission import skipped
 from matrix.terms.errors import DeadlinePassed, OverBudget
 
@@ -18,7 +19,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     plan = plan_of(run)
     cell = cell_of(plan, event["cell"])
     try:
-        budgeting.admit_cell(run, plan, cell)
+        budget.admit_cell(run, plan, cell)
     except (OverBudget, DeadlinePassed) as refusal:
         analysing.write_skipped(run, cell, skipped(refusal))
         logger.warning("cell skipped", cell=cell["id"], reason=str(refusal))

@@ -3,8 +3,9 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import analysing, ledger
-from aws.plans import cell_of, plan_of
+from aws.records import table
+from aws.records.plans import cell_of, plan_of
+from aws.results import cell as analysing
 from matrix.answer.results import missing_samples
 from matrix.terms.errors import InvalidSamples
 
@@ -16,7 +17,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     """Write the result of a measured cell. Samples that are missing or wrong are InvalidSamples, never left out."""
     run = event["run"]
     cell = cell_of(plan_of(run), event["cell"])
-    ledger.set_cell(run, cell["id"], "analysing")
+    table.set_cell(run, cell["id"], "analysing")
     files, refused = analysing.samples_of(run, cell["id"])
     problems = refused or missing_samples(cell, files, analysing.launched(run, cell["id"]))
     if problems:

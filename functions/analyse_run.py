@@ -5,10 +5,12 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import blackboard, deleting, observing, receipts
-from aws.clock import now
-from aws.environment import environment
-from aws.plans import plan_of
+from aws.records import bucket
+from aws.records.plans import plan_of
+from aws.results import observing
+from aws.stack.clock import now
+from aws.stack.environment import environment
+from aws.teardown import deleting, receipts
 from matrix import report
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
@@ -28,7 +30,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     results = {
         cell["id"]: result
         for cell in plan["cells"]
-        if (result := blackboard.get(Board.of_cell(run, cell["id"]).result)) is not None
+        if (result := bucket.get(Board.of_cell(run, cell["id"]).result)) is not None
     }
     warnings = _refresh(run, results, plan)
     receipt = receipts.make(run, sweep=None)
@@ -45,9 +47,9 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     summary["receipt"] = receipt
     summary["warnings"] += deleting.warnings(run)
     warnings += _decide(summary, results, plan)
-    blackboard.put(run_key(run, "summary.json"), summary)
-    blackboard.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
-    blackboard.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
+    bucket.put(run_key(run, "summary.json"), summary)
+    bucket.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
+    bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
     undrawn = _write_report(run, summary, results, plan)
     return {
         "state": "measured" if summary["status"] == "measured" and not left_behind else "failed",
@@ -86,7 +88,7 @@ def _write_report(run: str, summary: dict[str, Any], results: dict[str, Any], pl
     """Write report.html and return what went wrong with it: a page that cannot be drawn costs no measured figure."""
     try:
         page = report.render(summary, results=results, plan=plan)
-        blackboard.put_text(run_key(run, "report.html"), page, "text/html; charset=utf-8")
+        bucket.put_text(run_key(run, "report.html"), page, "text/html; charset=utf-8")
     except Exception as error:  # whatever it is: the summary is written, and `matrix report` can draw it again
         logger.exception("no report", run=run)
         return [f"report.html was not written: {type(error).__name__}: {error}"]

@@ -3,8 +3,8 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import deleting
-from aws.clock import now
+from aws.stack.clock import now
+from aws.teardown import deleting
 from matrix.terms.errors import FileSystemLeftBehind
 
 logger = Logger()

@@ -3,9 +3,10 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import ledger, storages
-from aws.clock import now
-from aws.plans import file_system_of, plan_of
+from aws import storages
+from aws.records import table
+from aws.records.plans import file_system_of, plan_of
+from aws.stack.clock import now
 from matrix.terms.errors import FileSystemTimeout
 
 logger = Logger()
@@ -18,7 +19,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     storage = file_system_of(plan_of(run), name)["storage"]
     kind = storages.of(storage)
     if kind.is_ready(event["resource_id"], storage):
-        ledger.set_file_system(run, name, "ready")
+        table.set_file_system(run, name, "ready")
         return {"state": "ready"}
     waited_s = now() - event["started_at"]
     if waited_s > kind.CREATION_LIMIT_S:

@@ -3,9 +3,12 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import budgeting, ledger, storages, tags
-from aws.clock import now
-from aws.plans import file_system_of, plan_of
+from aws import storages
+from aws.records import table
+from aws.records.plans import file_system_of, plan_of
+from aws.run import budget
+from aws.stack import tags
+from aws.stack.clock import now
 
 logger = Logger()
 
@@ -19,14 +22,14 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     run, name = event["run"], event["file_system"]
     plan = plan_of(run)
     planned = file_system_of(plan, name)
-    budgeting.admit_file_system(run, plan, planned)
-    ledger.set_file_system(run, name, "creating")
+    budget.admit_file_system(run, plan, planned)
+    table.set_file_system(run, name, "creating")
     resource_id = storages.of(planned["storage"]).create(
         storages.token(run, name), planned["storage"], tags.tags(plan, file_system=name)
     )
     if resource_id:
-        ledger.set_file_system(run, name, "creating", resource_id=resource_id)
-        ledger.record_resource(run, planned["storage"]["type"], resource_id, file_system=name)
+        table.set_file_system(run, name, "creating", resource_id=resource_id)
+        table.record_resource(run, planned["storage"]["type"], resource_id, file_system=name)
     return {
         "resource_id": resource_id,
         "started_at": now(),

@@ -3,8 +3,9 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import deleting, ledger
-from aws.clock import now
+from aws.records import table
+from aws.stack.clock import now
+from aws.teardown import deleting
 
 logger = Logger()
 
@@ -14,5 +15,5 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     """Take the first step of the deletion. Answers `gone` or `deleting`, and since when."""
     run, name = event["run"], event["file_system"]
     with deleting.telling(run, name):
-        ledger.set_file_system(run, name, "deleting")
+        table.set_file_system(run, name, "deleting")
         return {"state": deleting.step(run, name), "since": now()}

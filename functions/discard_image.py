@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import baking
+from aws.fleet import bake
 
 logger = Logger()
 
@@ -11,4 +11,4 @@ logger = Logger()
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Answer `discarding` or `gone`; found by tag, so a launch that crashed half-way is covered too."""
-    return {"state": baking.discard(event["run"])}
+    return {"state": bake.discard(event["run"])}

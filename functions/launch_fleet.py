@@ -5,10 +5,12 @@ from functools import partial
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import images, launching, ledger
-from aws.clock import now
-from aws.environment import environment
-from aws.plans import cell_of, plan_of
+from aws.ec2 import images
+from aws.fleet import launch
+from aws.records import table
+from aws.records.plans import cell_of, plan_of
+from aws.stack.clock import now
+from aws.stack.environment import environment
 from matrix.run.job import measuring_job
 from matrix.terms.keys import Board
 
@@ -21,17 +23,17 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     run = event["run"]
     plan = plan_of(run)
     cell = cell_of(plan, event["cell"])
-    ledger.set_file_system(run, cell["file_system"], "measuring")
-    ledger.set_cell(run, cell["id"], "launching", started_at=now())
-    launching.launch(
+    table.set_file_system(run, cell["file_system"], "measuring")
+    table.set_cell(run, cell["id"], "launching", started_at=now())
+    launch.launch(
         plan=plan,
         board=Board.of_cell(run, cell["id"]),
         cell=cell,
         purpose=cell["id"],
         fleet=cell["fleet"],
         boot=images.booted(plan, cell),
-        mount=launching.mount_of(cell, event["resource_id"]),
+        mount=launch.mount_of(cell, event["resource_id"]),
         job=partial(measuring_job, gate_margin_s=environment().gate_margin_s),
     )
-    ledger.set_cell(run, cell["id"], "waiting")
+    table.set_cell(run, cell["id"], "waiting")
     return {"cell": cell["id"], "poll_s": cell["poll_s"]}

@@ -5,9 +5,13 @@ import json
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import account, agent_package, blackboard, ledger, network, price_list, resuming, spot_prices
-from aws.clock import now
-from aws.environment import environment
+from aws.account import prices as price_list
+from aws.account import quotas, spot
+from aws.records import agent_package, bucket, table
+from aws.run import resume
+from aws.stack import network
+from aws.stack.clock import now
+from aws.stack.environment import environment
 from matrix.check.read import check_run_name, read_matrix
 from matrix.input.emulation import environment_of
 from matrix.plan import placing
@@ -27,9 +31,9 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     if misplaced := list(placing.problems(matrix, len(network.subnets()))):
         raise InvalidMatrix(misplaced)
     name = environment_of(environment().name, is_emulated=matrix.emulate)
-    earlier = resuming.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
+    earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
-    prices = price_list.book(matrix, region).with_spot(spot_prices.asked(matrix))
+    prices = price_list.book(matrix, region).with_spot(spot.asked(matrix))
     planned = plan(matrix, region=region, prices=prices, earlier=earlier)
     created_at = now()
     document = planned.to_document() | {
@@ -44,12 +48,12 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         "environment": name,
         "agent_key": agent_package.publish(),
     }
-    document["warnings"] += account.check(document, matrix.max_concurrent_file_systems)
-    blackboard.put(run_key(run, "matrix.json"), event["matrix"])
-    blackboard.put(run_key(run, "plan.json"), document)
+    document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)
+    bucket.put(run_key(run, "matrix.json"), event["matrix"])
+    bucket.put(run_key(run, "plan.json"), document)
     facts = ("execution_arn", "created_at", "deadline_at", "owner", "environment", "budget_usd")
-    ledger.start_run(run, document, **{name: document[name] for name in facts})
-    resuming.take_over(run, document)
+    table.start_run(run, document, **{name: document[name] for name in facts})
+    resume.take_over(run, document)
     expected_usd = document["totals"]["cost_usd"]["expected"]
     return {
         "file_systems": [one["id"] for one in document["file_systems"] if one["cells"]],

@@ -3,7 +3,8 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import fleets, watching
+from aws.ec2 import instances
+from aws.fleet import watch
 from matrix.terms.errors import CacheFailed, StorageMatrixError
 from matrix.terms.keys import Board
 
@@ -16,10 +17,10 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     run, name = event["run"], event["file_system"]
     board = Board.of_cache(run, name)
     try:
-        watched = watching.watch(board)
+        watched = watch.watch(board)
     except StorageMatrixError as error:
         raise CacheFailed(f"{name}: {error}") from error
     if watched.progress.state != "finished":
         return {"state": "populating", "poll_s": event["poll_s"]}
-    fleets.terminate(watched.fleet.instances)
+    instances.terminate(watched.fleet.instances)
     return {"state": "populated", "poll_s": event["poll_s"]}

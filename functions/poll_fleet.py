@@ -3,9 +3,10 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import blackboard, ledger, watching
-from aws.clock import now
-from aws.environment import environment
+from aws.fleet import watch
+from aws.records import bucket, table
+from aws.stack.clock import now
+from aws.stack.environment import environment
 from matrix.terms.keys import Board
 
 logger = Logger()
@@ -16,10 +17,10 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     """Answer `waiting`, `running` or `finished`; a fleet that cannot finish is an error that names the instances."""
     run, cell = event["run"], event["cell"]
     board = Board.of_cell(run, cell)
-    watched = watching.watch(board)
+    watched = watch.watch(board)
     progress = watched.progress
     if progress.gate_to_open is not None:
-        blackboard.put(
+        bucket.put(
             board.gate,
             {
                 "step": progress.gate_to_open,
@@ -31,5 +32,5 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     steps = watched.job["steps"]
     point = steps[progress.step]["point"] if progress.step < len(steps) else None
     state = "running" if progress.state == "finished" else progress.state
-    ledger.set_cell(run, cell, state, step=progress.step, point=point, instances=progress.counts())
+    table.set_cell(run, cell, state, step=progress.step, point=point, instances=progress.counts())
     return {"cell": cell, "poll_s": event["poll_s"], "state": progress.state}

@@ -3,8 +3,10 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import images, launching, ledger
-from aws.plans import cell_of, file_system_of, plan_of
+from aws.ec2 import images
+from aws.fleet import launch
+from aws.records import table
+from aws.records.plans import cell_of, file_system_of, plan_of
 from matrix.run.job import populating_job
 from matrix.terms.keys import Board
 
@@ -18,8 +20,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     plan = plan_of(run)
     planned = file_system_of(plan, name)
     cell = cell_of(plan, planned["populate"]["cell"])
-    ledger.set_file_system(run, name, "populating")
-    launching.launch(
+    table.set_file_system(run, name, "populating")
+    launch.launch(
         plan=plan,
         board=Board.of_cache(run, name),
         cell=cell,
@@ -27,7 +29,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         # On-demand and beside the file system: no measured fleet, and an interruption would cost all its cells.
         fleet={"instanceType": cell["fleet"]["instanceType"], "count": 1, "placement": "same-az"},
         boot=images.booted(plan, cell),
-        mount=launching.mount_of(cell, event["resource_id"]),
+        mount=launch.mount_of(cell, event["resource_id"]),
         job=lambda **facts: populating_job(file_system=name, **facts),
     )
     return {"state": "populating", "poll_s": cell["poll_s"]}

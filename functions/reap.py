@@ -3,8 +3,8 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import reaping
-from aws.clock import now
+from aws.stack.clock import now
+from aws.teardown import reaping
 
 logger = Logger()
 

@@ -3,9 +3,9 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import analysing
-from aws.failures import readable
-from aws.plans import cell_of, plan_of
+from aws.records.plans import cell_of, plan_of
+from aws.results import cell as analysing
+from aws.run.failures import readable
 
 logger = Logger()
 

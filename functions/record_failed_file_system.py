@@ -3,9 +3,10 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import analysing, blackboard, ledger
-from aws.failures import readable
-from aws.plans import cell_of, file_system_of, plan_of
+from aws.records import bucket, table
+from aws.records.plans import cell_of, file_system_of, plan_of
+from aws.results import cell as analysing
+from aws.run.failures import readable
 from matrix.run.admission import skipped
 from matrix.terms.keys import Board
 
@@ -21,10 +22,10 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     run, name = event["run"], event["file_system"]
     plan = plan_of(run)
     error = readable(event["failure"])
-    ledger.set_file_system(run, name, "failed", error=error)
+    table.set_file_system(run, name, "failed", error=error)
     logger.error("file system failed", file_system=name, error=error)
     for cell in file_system_of(plan, name)["cells"]:
-        if blackboard.exists(Board.of_cell(run, cell).result):
+        if bucket.exists(Board.of_cell(run, cell).result):
             continue
         skip = skipped(error)
         if skip:

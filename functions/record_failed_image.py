@@ -3,9 +3,10 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import analysing, ledger
-from aws.failures import readable
-from aws.plans import cell_of, plan_of
+from aws.records import table
+from aws.records.plans import cell_of, plan_of
+from aws.results import cell
+from aws.run.failures import readable
 from matrix.run.admission import skipped
 
 logger = Logger()
@@ -22,9 +23,9 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     for file_system in plan["file_systems"]:
         for name in file_system["cells"]:
             if skip:
-                analysing.write_skipped(run, cell_of(plan, name), skip)
+                cell.write_skipped(run, cell_of(plan, name), skip)
             else:
-                analysing.write_result(run, cell_of(plan, name), [], error=error)
+                cell.write_result(run, cell_of(plan, name), [], error=error)
         if file_system["cells"]:
-            ledger.set_file_system(run, file_system["id"], "failed", error=error)
+            table.set_file_system(run, file_system["id"], "failed", error=error)
     return {"state": "discarding"}

@@ -3,8 +3,10 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import fleets, inventory, ledger
-from aws.plans import cell_of, plan_of
+from aws.ec2 import instances as fleets
+from aws.inventory import resources
+from aws.records import table
+from aws.records.plans import cell_of, plan_of
 
 logger = Logger()
 
@@ -13,8 +15,8 @@ logger = Logger()
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Terminate what carries the cell's tags; found by tag, so a launch that crashed half-way is covered too."""
     run, cell = event["run"], event["cell"]
-    ledger.set_cell(run, cell, "stopping")
-    inventory.record(run, cell=cell)
+    table.set_cell(run, cell, "stopping")
+    resources.record(run, cell=cell)
     instances = fleets.of_file_system(run, cell_of(plan_of(run), cell)["file_system"], cell)
     fleets.terminate(instances)
     return {"cell": cell, "stopped": len(instances)}

@@ -8,7 +8,10 @@ import pytest
 from moto import mock_aws
 from moto.servicequotas.models import ServiceQuotasBackend
 
-from aws import clients, images, ledger, network, observing, plans
+from aws.ec2 import images
+from aws.records import plans, table
+from aws.results import observing
+from aws.stack import clients, network
 
 
 class Context:
@@ -29,7 +32,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
         monkeypatch.setenv(name, "us-east-1")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
-        edges = (clients.client, clients.impatient_client, ledger._table, plans.plan_of, images.newest)
+        edges = (clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
         for cached in (*edges, network.availability_zone, observing.instance_limits):
             cached.cache_clear()
         # moto has the quotas of VPC only.

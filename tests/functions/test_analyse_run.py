@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 import analyse_run
-from aws import ledger
+from aws.records import table
 from matrix.samples.cloudwatch import document, resources
 from tests.unit.runs_for_reports import build_run
 
@@ -31,7 +31,7 @@ def bucket(stack):
     for cell, result in results.items():
         bucket.put_object(Key=f"runs/r1/cells/{cell}/result.json", Body=json.dumps(result).encode())
     facts = {"execution_arn": "arn", "created_at": 1000, "deadline_at": 10**10, "owner": "me", "environment": "aws"}
-    ledger.start_run("r1", planned, **facts, budget_usd=None)
+    table.start_run("r1", planned, **facts, budget_usd=None)
     return bucket
 
 

@@ -13,7 +13,9 @@ import launch_fleet
 import plan_matrix
 import reap
 import record_failed_image
-from aws import blackboard, fleets, images, ledger, plans, reaping, receipts
+from aws.ec2 import images, instances
+from aws.records import bucket, plans, table
+from aws.teardown import reaping, receipts
 from local import images as corrections
 from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import Board
@@ -46,13 +48,13 @@ def check(context, run=RUN, image=IMAGE):
 
 
 def builders(run=RUN):
-    return fleets.of_file_system(run, "_images")
+    return instances.of_file_system(run, "_images")
 
 
 def finish_builder(run=RUN, image=IMAGE):
     """The agent says that it is done, and the instance stops."""
     [builder] = builders(run)
-    blackboard.put(f"{Board.of_image(run, image).instances}AROA:{builder}/done.json", {"at": 1})
+    bucket.put(f"{Board.of_image(run, image).instances}AROA:{builder}/done.json", {"at": 1})
     boto3.client("ec2").stop_instances(InstanceIds=[builder])
 
 
@@ -99,8 +101,8 @@ def test_an_image_is_made_of_a_stopped_builder_and_the_builder_ends(stack, conte
     finish_image()
     assert check(context) == "baked"
 
-    assert fleets.states([builder])[builder] in ("shutting-down", "terminated")
-    assert blackboard.get(f"runs/{RUN}/booted/{IMAGE}.json")["image_id"] == image["ImageId"]
+    assert instances.states([builder])[builder] in ("shutting-down", "terminated")
+    assert bucket.get(f"runs/{RUN}/booted/{IMAGE}.json")["image_id"] == image["ImageId"]
     assert [one["SnapshotId"] for one in snapshots()] == [image["BlockDeviceMappings"][0]["Ebs"]["SnapshotId"]]
 
 
@@ -114,7 +116,7 @@ def test_a_builder_is_tagged_stops_when_done_and_installs_what_the_matrix_needs(
         InstanceId=builder, Attribute="instanceInitiatedShutdownBehavior"
     )
     assert found["InstanceInitiatedShutdownBehavior"]["Value"] == "stop"
-    job = blackboard.get(Board.of_image(RUN, IMAGE).job)
+    job = bucket.get(Board.of_image(RUN, IMAGE).job)
     assert (job["kind"], job["mount"]) == ("bake", {"kind": "root"})
     assert job["provisions"]["packages"] == ["gcc"]
     assert job["provisions"]["containers"] == ["debian:12"]
@@ -135,9 +137,9 @@ def test_a_later_run_takes_the_image_and_launches_nothing(stack, context):
 
     assert bake(context, "later") == "baked"
     assert builders("later") == []
-    document = blackboard.get(f"runs/later/booted/{IMAGE}.json")
+    document = bucket.get(f"runs/later/booted/{IMAGE}.json")
     assert (document["image_id"], document["baked_by"]) == (mine()[0]["ImageId"], RUN)
-    assert not any(row["kind"] == "image" for row in ledger.resources("later"))
+    assert not any(row["kind"] == "image" for row in table.resources("later"))
 
 
 @pytest.mark.parametrize("change", [{"packages": ["gcc"]}, {"os": "ubuntu-22.04"}, {"dockerfile": "FROM debian:12"}])
@@ -187,7 +189,7 @@ def test_a_cell_boots_the_baked_image_and_none_is_launched_without_it(stack, con
 
     launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_id": None}, context)
 
-    launched = fleets.of_file_system(RUN, cell["file_system"], cell["id"])
+    launched = instances.of_file_system(RUN, cell["file_system"], cell["id"])
     described = boto3.client("ec2").describe_instances(InstanceIds=launched)["Reservations"]
     assert {one["ImageId"] for found in described for one in found["Instances"]} == {mine()[0]["ImageId"]}
 
@@ -205,7 +207,7 @@ def test_an_instance_has_what_the_matrix_gives_and_not_what_other_workloads_need
 
     launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_id": None}, context)
 
-    provisions = blackboard.get(Board.of_cell(RUN, cell["id"]).job)["provisions"]
+    provisions = bucket.get(Board.of_cell(RUN, cell["id"]).job)["provisions"]
     assert provisions == {"packages": [], "containers": ["debian:12"], "dockerfile": None}
     assert plan["images"][0]["recipe"]["containers"] == ["crops/poky:ubuntu-22.04", "debian:12"]
 
@@ -225,7 +227,7 @@ def test_a_builder_that_gave_up_is_an_error_in_its_own_words_and_leaves_nothing(
     bake(context)
     [builder] = builders()
     said = {"error": "ToolMissing", "message": "GNU parallel is not installed"}
-    blackboard.put(f"{Board.of_image(RUN, IMAGE).instances}AROA:{builder}/failed.json", said)
+    bucket.put(f"{Board.of_image(RUN, IMAGE).instances}AROA:{builder}/failed.json", said)
 
     with pytest.raises(ImageFailed, match="ToolMissing: GNU parallel is not installed") as refused:
         check(context)
@@ -237,7 +239,7 @@ def test_a_builder_that_gave_up_is_an_error_in_its_own_words_and_leaves_nothing(
     assert state == "gone"
     assert (builders(), mine()) == ([], [])
     for cell in plans.plan_of(RUN)["cells"]:
-        result = blackboard.get(Board.of_cell(RUN, cell["id"]).result)
+        result = bucket.get(Board.of_cell(RUN, cell["id"]).result)
         assert (result["state"], result["error"]["name"]) == ("failed", "ImageFailed")
 
 
@@ -276,7 +278,7 @@ def test_an_image_that_its_run_could_not_note_any_more_is_in_the_receipt_after_t
 
     receipts.after_sweep(RUN, 0)
 
-    receipt = blackboard.get(f"runs/{RUN}/receipt.json")
+    receipt = bucket.get(f"runs/{RUN}/receipt.json")
     assert [one["id"] for one in receipt["resources"] if one["kind"] == "image"] == [mine()[0]["ImageId"]]
     assert receipt["totals"]["kept"] == 2
     assert receipt["totals"]["kept_usd_month"]["high"] == pytest.approx(1.0)

@@ -14,21 +14,17 @@ import delete_file_system
 import plan_matrix
 import record_failed_file_system
 import stop_fleet
-from aws import (
-    account,
-    analysing,
-    backups,
-    blackboard,
-    budgeting,
-    clock,
-    fleets,
-    inventory,
-    ledger,
-    price_list,
-    receipts,
-)
-from aws.clients import client
-from aws.plans import cell_of, file_system_of, plan_of
+from aws.account import prices
+from aws.account import quotas as account
+from aws.ec2 import instances as fleets
+from aws.inventory import copies, resources
+from aws.records import bucket, table
+from aws.records.plans import cell_of, file_system_of, plan_of
+from aws.results import cell as analysing
+from aws.run import budget
+from aws.stack import clock
+from aws.stack.clients import client
+from aws.teardown import receipts
 from matrix.plan import quotas
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
@@ -55,7 +51,7 @@ def launch(plan, cell, **changes):
 
 
 def money(run=RUN):
-    row = ledger.run_row(run)
+    row = table.run_row(run)
     return float(row["committed_usd"]), {name: float(usd) for name, usd in row["reserved"].items()}
 
 
@@ -63,9 +59,9 @@ def money(run=RUN):
 
 
 def test_what_is_set_aside_for_one_is_not_there_for_another(planned):
-    assert ledger.reserve(RUN, "cell a", 0.6, 1.0)
-    assert not ledger.reserve(RUN, "cell b", 0.6, 1.0)
-    assert ledger.reserve(RUN, "cell c", 0.4, 1.0)
+    assert table.reserve(RUN, "cell a", 0.6, 1.0)
+    assert not table.reserve(RUN, "cell b", 0.6, 1.0)
+    assert table.reserve(RUN, "cell c", 0.4, 1.0)
     assert money() == (pytest.approx(1.0), {"cell a": 0.6, "cell c": 0.4})
 
 
@@ -74,34 +70,34 @@ def test_a_result_stands_though_its_budget_cannot_be_settled(planned, monkeypatc
         raise ClientError({"Error": {"Code": "ThrottlingException", "Message": "slow down"}}, "UpdateItem")
 
     cell = first_cell(planned)
-    ledger.reserve(RUN, f"cell {cell['id']}", 0.6, 1.0)
-    monkeypatch.setattr(budgeting, "settle_cell", refuse)
+    table.reserve(RUN, f"cell {cell['id']}", 0.6, 1.0)
+    monkeypatch.setattr(budget, "settle_cell", refuse)
 
     analysing.write_result(RUN, cell, [], error={"name": "X", "message": "y"})
 
-    assert blackboard.get(Board.of_cell(RUN, cell["id"]).result)["state"] == "failed"
+    assert bucket.get(Board.of_cell(RUN, cell["id"]).result)["state"] == "failed"
     assert money()[0] == pytest.approx(0.6)
 
 
 def test_asking_again_after_a_crash_sets_nothing_more_aside(planned):
-    assert [ledger.reserve(RUN, "cell a", 0.6, 1.0) for _ in range(3)] == [True, True, True]
+    assert [table.reserve(RUN, "cell a", 0.6, 1.0) for _ in range(3)] == [True, True, True]
     assert money()[0] == pytest.approx(0.6)
 
 
 def test_without_a_budget_everything_is_admitted_and_still_counted(planned):
-    assert ledger.reserve(RUN, "cell a", 1e6, None)
+    assert table.reserve(RUN, "cell a", 1e6, None)
     assert money()[0] == pytest.approx(1e6)
 
 
 def test_what_it_took_replaces_what_was_set_aside_once(planned):
-    ledger.reserve(RUN, "cell a", 0.6, 1.0)
+    table.reserve(RUN, "cell a", 0.6, 1.0)
 
     for _ in range(2):
-        ledger.settle(RUN, "cell a", 0.1, metered_usd=0.02)
+        table.settle(RUN, "cell a", 0.1, metered_usd=0.02)
 
     assert money() == (pytest.approx(0.1), {})
-    assert float(ledger.run_row(RUN)["metered_usd"]) == pytest.approx(0.02)
-    assert ledger.reserve(RUN, "cell b", 0.9, 1.0)
+    assert float(table.run_row(RUN)["metered_usd"]) == pytest.approx(0.02)
+    assert table.reserve(RUN, "cell b", 0.9, 1.0)
 
 
 def test_a_cell_that_does_not_fit_gets_its_result_as_skipped(planned, context):
@@ -110,15 +106,15 @@ def test_a_cell_that_does_not_fit_gets_its_result_as_skipped(planned, context):
 
     assert admit_cell.handler({"run": RUN, "cell": cell["id"]}, context)["state"] == "skipped"
 
-    result = blackboard.get(Board.of_cell(RUN, cell["id"]).result)
+    result = bucket.get(Board.of_cell(RUN, cell["id"]).result)
     assert (result["state"], result["error"]["name"]) == ("skipped", "skipped: budget")
-    assert ledger.cell_row(RUN, cell["id"])["state"] == "skipped"
+    assert table.cell_row(RUN, cell["id"])["state"] == "skipped"
     planned["budget_usd"] = cell["reserve_usd"] + 0.0001
     assert admit_cell.handler({"run": RUN, "cell": cell["id"]}, context)["state"] == "admitted"
 
 
 def test_a_cell_is_not_begun_past_the_runs_deadline(planned, context, monkeypatch):
-    monkeypatch.setattr(budgeting, "now", lambda: planned["deadline_at"] - 1)
+    monkeypatch.setattr(budget, "now", lambda: planned["deadline_at"] - 1)
 
     answer = admit_cell.handler({"run": RUN, "cell": first_cell(planned)["id"]}, context)
 
@@ -140,21 +136,21 @@ def test_a_file_system_that_may_not_begin_is_not_created_and_its_cells_are_skipp
     assert boto3.client("efs").describe_file_systems()["FileSystems"] == []
     failure = {"Error": error.__name__, "Cause": f'{{"errorMessage": "{refused.value}"}}'}
     record_failed_file_system.handler({"run": RUN, "file_system": EFS, "failure": failure}, context)
-    assert ledger.cell_row(RUN, first_cell(planned)["id"])["state"] == "skipped"
+    assert table.cell_row(RUN, first_cell(planned)["id"])["state"] == "skipped"
 
 
 def test_a_cell_is_settled_by_the_time_of_its_instances_volumes_and_file_system(planned, monkeypatch):
     cell = first_cell(planned)
-    budgeting.admit_cell(RUN, planned, cell)
+    budget.admit_cell(RUN, planned, cell)
     began = clock.now()
-    ledger.set_cell(RUN, cell["id"], "launching", started_at=began)
+    table.set_cell(RUN, cell["id"], "launching", started_at=began)
     for kind, name in (("instance", "i-1"), ("instance", "i-2"), ("volume", "vol-1")):
         facts = {"file_system": EFS, "cell": cell["id"], "created_at": began}
-        ledger.record_resource(RUN, kind, name, **facts)
+        table.record_resource(RUN, kind, name, **facts)
     file_system_of(planned, EFS)["rates_usd"]["hour"] = 2.0
-    monkeypatch.setattr(budgeting, "now", lambda: began + 1800)
+    monkeypatch.setattr(budget, "now", lambda: began + 1800)
 
-    budgeting.settle_cell(RUN, planned, cell)
+    budget.settle_cell(RUN, planned, cell)
 
     rates = cell["rates_usd"]
     by_hand = (2 * rates["instance_hour"] + rates["root_volume_hour"] + 2.0) / 2 + cell["metered_usd"]["high"]
@@ -167,11 +163,11 @@ def test_a_cell_is_settled_by_the_time_of_its_instances_volumes_and_file_system(
 def test_what_a_crashed_launch_has_not_noted_is_found_by_its_tags(planned, context):
     cell = first_cell(planned)
     instances = launch(planned, cell)
-    assert ledger.resources(RUN) == []
+    assert table.resources(RUN) == []
 
     stop_fleet.handler({"run": RUN, "cell": cell["id"]}, context)
 
-    rows = {row["id"]: row for row in ledger.resources(RUN)}
+    rows = {row["id"]: row for row in table.resources(RUN)}
     assert set(instances) <= set(rows)
     assert {row["kind"] for row in rows.values()} == {"instance", "volume"}
     assert {row["cell"] for row in rows.values()} == {cell["id"]}
@@ -181,11 +177,11 @@ def test_a_file_system_that_was_created_but_not_noted_is_in_the_receipt(planned,
     def crash(*_, **__):
         raise RuntimeError("the function died here")
 
-    real = ledger.record_resource
-    monkeypatch.setattr(ledger, "record_resource", crash)
+    real = table.record_resource
+    monkeypatch.setattr(table, "record_resource", crash)
     with pytest.raises(RuntimeError):
         create_file_system.handler({"run": RUN, "file_system": EFS}, context)
-    monkeypatch.setattr(ledger, "record_resource", real)
+    monkeypatch.setattr(table, "record_resource", real)
     for _ in range(2):
         delete_file_system.handler({"run": RUN, "file_system": EFS}, context)
 
@@ -199,27 +195,27 @@ def test_a_file_system_that_was_created_but_not_noted_is_in_the_receipt(planned,
 def test_only_what_the_services_no_longer_have_counts_as_gone(planned):
     cell = first_cell(planned)
     alive, ended = launch(planned, cell)
-    inventory.record(RUN)
+    resources.record(RUN)
     fleets.terminate([ended])
 
-    left = {row["id"] for row in inventory.verify(RUN)}
+    left = {row["id"] for row in resources.verify(RUN)}
 
     assert alive in left
     assert ended not in left
 
 
 def test_an_instance_that_ec2_does_not_know_yet_is_not_gone(planned):
-    ledger.record_resource(RUN, "instance", "i-0aa")
-    ledger.record_resource(RUN, "instance", "i-0bb", created_at=time.time() - 3_600)
+    table.record_resource(RUN, "instance", "i-0aa")
+    table.record_resource(RUN, "instance", "i-0bb", created_at=time.time() - 3_600)
 
-    assert {row["id"] for row in inventory.verify(RUN)} == {"i-0aa"}
+    assert {row["id"] for row in resources.verify(RUN)} == {"i-0aa"}
 
 
 def test_a_row_keeps_the_time_of_its_first_note(planned):
-    ledger.record_resource(RUN, "instance", "i-1", created_at=100.0)
-    ledger.record_resource(RUN, "instance", "i-1")
+    table.record_resource(RUN, "instance", "i-1", created_at=100.0)
+    table.record_resource(RUN, "instance", "i-1")
 
-    assert [float(row["created_at"]) for row in ledger.resources(RUN)] == [100.0]
+    assert [float(row["created_at"]) for row in table.resources(RUN)] == [100.0]
 
 
 # --- copies that AWS makes ---
@@ -231,7 +227,7 @@ def test_a_backup_of_a_file_system_of_the_run_is_a_leak_that_is_found_deleted_an
         FileSystemType="OPENZFS", StorageCapacity=64, SubnetIds=["subnet-0123456789abcdef0"],
         OpenZFSConfiguration={"DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 64},
     )["FileSystem"]["FileSystemId"]  # fmt: skip
-    ledger.record_resource(RUN, "fsx-openzfs", made, file_system="fsx")
+    table.record_resource(RUN, "fsx-openzfs", made, file_system="fsx")
     backup = fsx.create_backup(FileSystemId=made)["Backup"]["BackupId"]
     fsx.delete_file_system(FileSystemId=made)
 
@@ -247,15 +243,15 @@ def test_a_backup_of_a_file_system_of_the_run_is_a_leak_that_is_found_deleted_an
 def test_snapshots_of_the_runs_volumes_are_found_by_tag_and_by_volume(planned):
     ec2 = boto3.client("ec2")
     ours, theirs = (ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in range(2))
-    ledger.record_resource(RUN, "volume", ours)
+    table.record_resource(RUN, "volume", ours)
     wanted = ec2.create_snapshot(VolumeId=ours)["SnapshotId"]
     ec2.create_snapshot(VolumeId=theirs)
 
-    found = backups.look(RUN, ledger.resources(RUN))
+    found = copies.look(RUN, table.resources(RUN))
 
     assert [copy.id for copy in found.copies] == [wanted]
-    backups.delete(found.copies)
-    assert backups.look(RUN, ledger.resources(RUN)).copies == []
+    copies.delete(found.copies)
+    assert copies.look(RUN, table.resources(RUN)).copies == []
 
 
 class Backup:
@@ -278,10 +274,10 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
     point = {"of": "fs-1", "BackupVaultName": "aws/efs/automatic-backup-vault", "RecoveryPointArn": "arn:point",
              "CreationDate": datetime.now(UTC)}  # fmt: skip
     service = Backup([point])
-    monkeypatch.setattr(backups, "impatient_client", lambda _: service)
-    ledger.record_resource(RUN, "efs", "fs-1", file_system=EFS)
+    monkeypatch.setattr(copies, "impatient_client", lambda _: service)
+    table.record_resource(RUN, "efs", "fs-1", file_system=EFS)
 
-    assert [copy.id for copy in backups.look(RUN, ledger.resources(RUN)).copies] == ["arn:point"]
+    assert [copy.id for copy in copies.look(RUN, table.resources(RUN)).copies] == ["arn:point"]
     receipts.make(RUN, sweep={"at": clock.now(), "remaining": 1})
     assert service.points == []
     receipt = receipts.make(RUN, sweep={"at": clock.now(), "remaining": 0})
@@ -292,17 +288,17 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
 def test_only_services_that_the_run_was_planned_for_are_asked_for_what_it_has(planned, monkeypatch):
     def asked():
         services = []
-        monkeypatch.setattr(inventory, "client", lambda service: services.append(service) or client(service))
-        list(inventory.of_run(RUN))
+        monkeypatch.setattr(resources, "client", lambda service: services.append(service) or client(service))
+        list(resources.of_run(RUN))
         return services
 
-    rows = ledger.file_systems(RUN)
+    rows = table.file_systems(RUN)
     assert {row["file_system"]: row["storage_type"] for row in rows} == {
         one["id"]: one["storage"]["type"] for one in planned["file_systems"] if one["cells"]
     }
     assert asked() == ["efs", "fsx"]
 
-    monkeypatch.setattr(ledger, "file_systems", lambda _: [row for row in rows if row["storage_type"] == "ebs"])
+    monkeypatch.setattr(table, "file_systems", lambda _: [row for row in rows if row["storage_type"] == "ebs"])
     assert asked() == []
 
 
@@ -310,8 +306,8 @@ def test_a_service_that_cannot_be_asked_for_copies_is_named_in_the_receipt(plann
     def refuse(_):
         raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "ListRecoveryPointsByResource")
 
-    monkeypatch.setattr(backups, "impatient_client", refuse)
-    ledger.record_resource(RUN, "efs", "fs-1", file_system=EFS)
+    monkeypatch.setattr(copies, "impatient_client", refuse)
+    table.record_resource(RUN, "efs", "fs-1", file_system=EFS)
 
     receipt = receipts.make(RUN, sweep=None)
 
@@ -402,9 +398,9 @@ def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypa
             asked.append(request)
             raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "GetProducts")
 
-    monkeypatch.setattr(price_list, "impatient_client", lambda *_: Pricing())
+    monkeypatch.setattr(prices, "impatient_client", lambda *_: Pricing())
 
-    book = price_list.book(_matrix(), "eu-west-1")
+    book = prices.book(_matrix(), "eu-west-1")
 
     assert len(asked) == 1
     assert book.fresh.prices == {}
@@ -422,9 +418,9 @@ def test_the_prices_of_the_answer_are_those_of_the_plan(monkeypatch, stack):
                 '{"priceDimensions": {"b": {"beginRange": "0", "pricePerUnit": {"USD": "0.107"}}}}}}}'
             ]}  # fmt: skip
 
-    monkeypatch.setattr(price_list, "impatient_client", lambda *_: Pricing())
+    monkeypatch.setattr(prices, "impatient_client", lambda *_: Pricing())
 
-    assert price_list.book(_matrix(), "eu-west-1").instance_hour("m6i.large").usd == 0.107
+    assert prices.book(_matrix(), "eu-west-1").instance_hour("m6i.large").usd == 0.107
 
 
 def _matrix():

@@ -5,8 +5,8 @@ from function_events import RUN, load_event
 
 import plan_matrix
 import record_failed_cell
-from aws import blackboard, ledger
-from aws.plans import plan_of
+from aws.records import bucket, table
+from aws.records.plans import plan_of
 from matrix.terms.keys import Board
 
 
@@ -23,17 +23,17 @@ def upload(cell, instance):
     document = {"schema": 1, "run": RUN, "cell": cell["id"], "instance": {"id": instance, "type": "m6i.large"}}
     samples = [{**sample, "metrics": {"files_per_s": 64.0, "duration_s": 1.0}}]
     key = f"{Board.of_cell(RUN, cell['id']).instances}AROA:{instance}/samples.json"
-    blackboard.put(key, document | {"samples": samples})
+    bucket.put(key, document | {"samples": samples})
 
 
 def test_samples_of_a_launch_that_failed_half_way_count(cell, context):
-    ledger.record_resource(RUN, "instance", "i-1", file_system=cell["file_system"], cell=cell["id"])
+    table.record_resource(RUN, "instance", "i-1", file_system=cell["file_system"], cell=cell["id"])
     upload(cell, "i-1")
     upload(cell, "i-of-somebody-else")
 
     event = {"run": RUN, "cell": cell["id"], "failure": {"Error": "ClientError", "Cause": "denied"}}
     record_failed_cell.handler(event, context)
 
-    result = blackboard.get(Board.of_cell(RUN, cell["id"]).result)
+    result = bucket.get(Board.of_cell(RUN, cell["id"]).result)
     assert (result["state"], result["error"]["name"]) == ("failed", "ClientError")
     assert result["points"][0]["metrics"]["files_per_s"]["n"] == 1

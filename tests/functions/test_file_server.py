@@ -8,9 +8,10 @@ import pytest
 from function_events import RUN
 
 import plan_matrix
-from aws import fleets, storages
-from aws import tags as tags_of
-from aws.plans import plan_of
+from aws import storages
+from aws.ec2 import instances
+from aws.records.plans import plan_of
+from aws.stack import tags as tags_of
 from aws.storages import file_server
 from matrix.run.receipt import SERVER, rate_usd
 from matrix.terms.errors import FileSystemFailed
@@ -43,7 +44,7 @@ def say(instance, name, document):
 
 def test_creating_a_server_again_after_a_crash_finds_the_one_that_was_launched(made):
     assert create() == made
-    [instance] = fleets.of_run(RUN)
+    [instance] = instances.of_run(RUN)
     assert instance["InstanceId"] == made
     found = tags_of.as_mapping(instance["Tags"])
     assert (found[tags_of.RUN], found[tags_of.FILE_SYSTEM], found[tags_of.CELL]) == (RUN, NAME, SERVER)
@@ -58,7 +59,7 @@ def test_emulated_machines_have_no_file_server_and_say_so(stack, context, monkey
     with pytest.raises(FileSystemFailed, match="cannot reach each other"):
         create()
 
-    assert list(fleets.of_run(RUN)) == []
+    assert list(instances.of_run(RUN)) == []
 
 
 def test_the_server_is_told_to_serve_its_volume_until_the_runs_deadline(made):
@@ -105,7 +106,7 @@ def test_a_server_that_failed_is_given_up_with_its_own_reason(made):
 
 def test_a_server_that_is_no_more_is_given_up(made):
     say(made, "address.json", ADDRESS)
-    fleets.terminate([made])
+    instances.terminate([made])
 
     with pytest.raises(FileSystemFailed, match=f"file server {made} is terminated: its log may say why"):
         file_server.is_ready(made, STORAGE)
@@ -115,7 +116,7 @@ def test_a_server_that_ended_while_its_cells_were_measured_fails_the_next_one_be
     say(made, "address.json", ADDRESS)
     assert file_server.mount(made, STORAGE)["host"] == "10.0.0.7"
 
-    fleets.terminate([made])
+    instances.terminate([made])
 
     with pytest.raises(FileSystemFailed, match=f"file server {made} is terminated"):
         file_server.mount(made, STORAGE)

@@ -12,7 +12,9 @@ import create_file_system
 import delete_file_system
 import plan_matrix
 import reap
-from aws import blackboard, clock, deleting, ledger
+from aws.records import bucket, table
+from aws.stack import clock
+from aws.teardown import deleting
 from matrix.terms.errors import FileSystemLeftBehind, FileSystemTimeout
 
 EFS = "efs-elastic"
@@ -44,7 +46,7 @@ def test_a_shared_file_system_is_made_tagged_recorded_and_becomes_ready(planned,
 
     assert made["resource_id"].startswith("fs-")
     assert [check(context, made), check(context, made)] == ["creating", "ready"]
-    assert [row["id"] for row in ledger.resources(RUN)] == [made["resource_id"]]
+    assert [row["id"] for row in table.resources(RUN)] == [made["resource_id"]]
 
 
 def test_creating_again_after_a_crash_finds_the_same_file_system(planned, context):
@@ -78,13 +80,13 @@ def test_a_deleted_file_system_is_gone_only_when_aws_says_so(planned, context):
     states = [delete(context, check_deleted.handler, since=began["since"])["state"] for _ in range(3)]
 
     assert states[-1] == "gone"
-    assert all("gone_at" in row for row in ledger.resources(RUN))
+    assert all("gone_at" in row for row in table.resources(RUN))
 
 
 def test_a_snapshot_that_somebody_makes_of_a_volume_goes_too_and_keeps_nothing_waiting(planned, context):
     ec2, file_system = boto3.client("ec2"), "ebs-gp3-20gib-3000iops"
     volume = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
-    ledger.record_resource(RUN, "volume", volume, file_system=file_system)
+    table.record_resource(RUN, "volume", volume, file_system=file_system)
     ec2.create_snapshot(VolumeId=volume)
     ec2.delete_volume(VolumeId=volume)
 
@@ -93,7 +95,7 @@ def test_a_snapshot_that_somebody_makes_of_a_volume_goes_too_and_keeps_nothing_w
 
     assert states == ["deleting", "gone"]
     assert ec2.describe_snapshots(Filters=[{"Name": "volume-id", "Values": [volume]}])["Snapshots"] == []
-    assert [(row["kind"], "gone_at" in row) for row in ledger.resources(RUN)] == [
+    assert [(row["kind"], "gone_at" in row) for row in table.resources(RUN)] == [
         ("ebs-snapshot", True), ("volume", True),
     ]  # fmt: skip
 
@@ -118,7 +120,7 @@ def test_why_a_file_system_could_not_be_deleted_is_told_though_a_sweep_deletes_i
     analyse_run.handler({"run": RUN}, context)
     reap.handler({"run": RUN}, context)
 
-    summary = blackboard.get(f"runs/{RUN}/summary.json")
+    summary = bucket.get(f"runs/{RUN}/summary.json")
     [warning] = [one for one in summary["warnings"] if one.startswith(f"{EFS}: not deleted with its cells")]
     assert "(AccessDenied) when calling the DeleteFileSystem operation: not you" in warning
 

@@ -7,8 +7,11 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
-from aws import blackboard, fleets, network, watching
-from aws.clients import client
+from aws.ec2 import instances as fleets
+from aws.fleet import watch
+from aws.records import bucket
+from aws.stack import network
+from aws.stack.clients import client
 from matrix.terms.errors import (
     CapacityUnavailable,
     InstanceDied,
@@ -318,13 +321,13 @@ def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stac
 )
 def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, monkeypatch, code, error, words):
     board = Board.of_cell("r", "c1")
-    blackboard.put(board.job, {"steps": [{}], "deadline_at": 2e9, "barrier": None, "ready_within_s": 900.0})
-    blackboard.put(board.fleet, {"instances": ["i-1", "i-2"], "launched_at": 1.0})
-    blackboard.put(board.gate, {"step": -1})
+    bucket.put(board.job, {"steps": [{}], "deadline_at": 2e9, "barrier": None, "ready_within_s": 900.0})
+    bucket.put(board.fleet, {"instances": ["i-1", "i-2"], "launched_at": 1.0})
+    bucket.put(board.gate, {"step": -1})
     monkeypatch.setattr(fleets, "states", lambda _ids: {"i-1": "terminated", "i-2": "running"})
     ended = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
     seen = [{"InstanceId": "i-1", **ended}, {"InstanceId": "i-2", "State": {"Name": "running"}}]
     monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
 
     with pytest.raises(error, match=words):
-        watching.watch(board)
+        watch.watch(board)

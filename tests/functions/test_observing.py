@@ -7,7 +7,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from aws import cloudwatch, ledger, observing
+from aws.records import table
+from aws.results import cloudwatch, observing
 from matrix.samples.file import SampleFile
 
 START = 1_763_683_200.0
@@ -45,8 +46,8 @@ def publish(namespace: str, name: str, dimensions: dict[str, str], *values: floa
 
 @pytest.mark.usefixtures("stack")
 def test_the_metrics_of_a_cells_volumes_are_copied_and_what_has_no_value_is_named():
-    ledger.record_resource(RUN, "volume", "vol-1", cell="c", is_data=True, instance="i-1")
-    ledger.record_resource(RUN, "volume", "vol-root", cell="c", is_data=False, instance="i-1")
+    table.record_resource(RUN, "volume", "vol-1", cell="c", is_data=True, instance="i-1")
+    table.record_resource(RUN, "volume", "vol-root", cell="c", is_data=False, instance="i-1")
     publish("AWS/EBS", "VolumeWriteBytes", {"VolumeId": "vol-1"}, 60 * MIB, 600 * MIB, 60 * MIB, 7 * MIB)
     publish("AWS/EBS", "VolumeIOPSExceededCheck", {"VolumeId": "vol-1", "InstanceId": "i-1"}, 0, 1)
     publish("AWS/EBS", "VolumeWriteBytes", {"VolumeId": "vol-other"}, 5 * MIB)
@@ -68,8 +69,8 @@ def test_the_metrics_of_a_cells_volumes_are_copied_and_what_has_no_value_is_name
 @pytest.mark.usefixtures("stack")
 def test_a_file_systems_metrics_are_read_by_its_id():
     cell = CELL | {"storage": {"type": "efs"}}
-    ledger.record_resource(RUN, "efs", "fs-1", file_system="fs")
-    ledger.record_resource(RUN, "efs", "fs-2", file_system="another")
+    table.record_resource(RUN, "efs", "fs-1", file_system="fs")
+    table.record_resource(RUN, "efs", "fs-2", file_system="another")
     publish("AWS/EFS", "PercentIOLimit", {"FileSystemId": "fs-1"}, 55.0, 98.5)
     publish("AWS/EFS", "PercentIOLimit", {"FileSystemId": "fs-2"}, 11.0)
 

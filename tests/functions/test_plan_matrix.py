@@ -9,7 +9,8 @@ import pytest
 from function_events import RUN, load_event
 
 import plan_matrix
-from aws import agent_package, spot_prices
+from aws.account import spot
+from aws.records import agent_package
 from matrix.terms.problems import InvalidMatrix
 
 
@@ -151,7 +152,7 @@ def test_a_spot_fleet_is_priced_by_what_ec2_says_it_costs_and_a_refusal_changes_
         def build_full_result(self):
             return answer
 
-    monkeypatch.setattr(spot_prices.impatient_client("ec2"), "get_paginator", lambda _: Pages())
+    monkeypatch.setattr(spot.impatient_client("ec2"), "get_paginator", lambda _: Pages())
     plan_matrix.handler(event, context)
     said = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])["assumptions"]
     answer.clear()

@@ -8,9 +8,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 import reap
-from aws import fleets, reaping, storages
-from aws.clients import client
+from aws import storages
+from aws.ec2 import instances
+from aws.stack.clients import client
 from aws.storages import efs, s3
+from aws.teardown import reaping
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
@@ -26,9 +28,9 @@ def running(monkeypatch):
 
 def launch(run, deadline_at):
     plan = {"run": run, "deadline_at": deadline_at, "owner": "me"}
-    return fleets.launch(
+    return instances.launch(
         plan=plan, file_system="ebs", cell="c", storage={"type": "efs"}, user_data="x",
-        boot=fleets.Boot("ami-12c6146b", "/dev/xvda"),
+        boot=instances.Boot("ami-12c6146b", "/dev/xvda"),
         fleet={"instanceType": "m6i.large", "count": 1},
     ).instances  # fmt: skip
 
@@ -111,7 +113,7 @@ def test_a_dry_run_deletes_nothing_and_lists_all(stack, context, running):
 
     assert swept["deleted"] == []
     assert {entry["kind"] for entry in swept["remaining"]} == {"instance", "volume"}
-    assert fleets.of_file_system("r", "ebs") == [instance]
+    assert instances.of_file_system("r", "ebs") == [instance]
 
 
 def test_the_event_of_an_ended_execution_sweeps_that_run_only(stack, context, running):
@@ -120,7 +122,7 @@ def test_the_event_of_an_ended_execution_sweeps_that_run_only(stack, context, ru
     swept = sweep(context, detail={"name": "ended", "status": "ABORTED"})
 
     assert ids(swept["deleted"]) == {ended}
-    assert fleets.of_file_system("other", "ebs") == [other]
+    assert instances.of_file_system("other", "ebs") == [other]
 
 
 @pytest.fixture

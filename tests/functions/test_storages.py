@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from aws import storages
-from aws.clients import client
+from aws.stack.clients import client
 from aws.storages import ebs, efs, fsx_openzfs, s3
 from matrix.terms.errors import FileSystemFailed
 

@@ -11,7 +11,8 @@ import pytest
 import launch_fleet
 import plan_matrix
 import populate_cache
-from aws import fleets, plans
+from aws.ec2 import instances
+from aws.records import plans
 from aws.storages import file_server
 from matrix.run.job import USER_DATA_MAX_BYTES, user_data
 from matrix.terms.problems import InvalidMatrix
@@ -42,9 +43,9 @@ def scripts(stack, monkeypatch):
 
     def launch(**request):
         given.append(request["user_data"])
-        return fleets.Launched([], "")
+        return instances.Launched([], "")
 
-    monkeypatch.setattr(fleets, "launch", launch)
+    monkeypatch.setattr(instances, "launch", launch)
     # Nothing is mounted here, and scenarios that emulate their storages are for local runs only.
     monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/storage")
     monkeypatch.setenv("ENVIRONMENT", "local")

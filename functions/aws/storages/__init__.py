@@ -9,7 +9,7 @@ import hashlib
 from types import ModuleType
 from typing import Any
 
-from aws.environment import environment
+from aws.stack.environment import environment
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 
 _MODULES: dict[str, ModuleType] = {

@@ -4,9 +4,9 @@ import json
 import os
 from typing import Any
 
-from aws import network
-from aws.clients import client
-from aws.environment import environment
+from aws.stack import network
+from aws.stack.clients import client
+from aws.stack.environment import environment
 from matrix.terms.errors import FileSystemFailed
 
 # The options AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.

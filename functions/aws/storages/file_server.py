@@ -7,10 +7,11 @@ import json
 import re
 from typing import Any
 
-from aws import blackboard, fleets
-from aws import tags as tags_of
-from aws.clock import now
-from aws.plans import plan_of
+from aws.ec2 import instances
+from aws.records import bucket
+from aws.records.plans import plan_of
+from aws.stack import tags as tags_of
+from aws.stack.clock import now
 from matrix.input.fleet import Fleet
 from matrix.input.storages.file_server import volume
 from matrix.plan import images
@@ -32,8 +33,8 @@ def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> 
 
     Raises FileSystemFailed among emulated machines, whose networks do not meet.
     """
-    from aws import launching  # both need this package
-    from aws.images import newest
+    from aws.ec2.images import newest
+    from aws.fleet import launch  # both need this package
 
     told = tags_of.as_mapping(tags)
     run, file_system = told[tags_of.RUN], told[tags_of.FILE_SYSTEM]
@@ -54,17 +55,17 @@ def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> 
         "root_volume_gib": ROOT_VOLUME_GIB,
     }
     parameter, root_device = images.base("al2023", Fleet(**fleet).architecture)
-    launching.launch(
+    launch.launch(
         plan=plan,
         board=board,
         cell=cell,
         purpose=SERVER,
         fleet=fleet,
-        boot=fleets.Boot(newest(parameter), root_device),
-        mount=launching.mount_of(cell, None),
+        boot=instances.Boot(newest(parameter), root_device),
+        mount=launch.mount_of(cell, None),
         job=lambda **facts: serving_job(file_system=file_system, **facts),
     )
-    return blackboard.get(board.fleet)["instances"][0]
+    return bucket.get(board.fleet)["instances"][0]
 
 
 def find(_token: str) -> None:
@@ -74,7 +75,7 @@ def find(_token: str) -> None:
 def is_ready(resource_id: str, _storage: dict[str, Any]) -> bool:
     """Say whether it serves. Raises FileSystemFailed when it never will, with its own reason if it has given one."""
     said = _said(resource_id, "failed.json")
-    state = fleets.states([resource_id]).get(resource_id, "pending")
+    state = instances.states([resource_id]).get(resource_id, "pending")
     if said or state in ENDED_STATES:
         reason = f"{said.get('error')}: {said.get('message')}" if said else "its log may say why"
         raise FileSystemFailed(f"the file server {resource_id} is {state}: {reason}"[:1_000])
@@ -106,14 +107,14 @@ def delete(_resource_id: str) -> bool:
 
 def _said(instance: str, name: str) -> dict[str, Any] | None:
     """A document that the server has put on its board; None until then."""
-    [told] = fleets.tags_by_id([instance]).values() or [{}]
+    [told] = instances.tags_by_id([instance]).values() or [{}]
     if not told:  # launched a moment ago: EC2 is eventually consistent
         return None
     board = Board.of_server(told[tags_of.RUN], told[tags_of.FILE_SYSTEM])
     # Below its own folder any instance may write anything, so also what looks like another's.
     own = re.compile(f"{re.escape(board.instances)}[^/:]+:{re.escape(instance)}/{re.escape(name)}")
-    for key, _ in blackboard.listing(board.instances):
+    for key, _ in bucket.listing(board.instances):
         if own.fullmatch(key):
-            found = json.loads(blackboard.get_bytes(key, at_most=MOST_BYTES) or b"null")
+            found = json.loads(bucket.get_bytes(key, at_most=MOST_BYTES) or b"null")
             return found if isinstance(found, dict) else None
     return None

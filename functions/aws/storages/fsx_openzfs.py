@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aws import network
-from aws.clients import client
+from aws.stack import network
+from aws.stack.clients import client
 from matrix.terms.errors import FileSystemFailed
 
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"

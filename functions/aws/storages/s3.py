@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from aws.clients import client
-from aws.environment import environment
+from aws.stack.clients import client
+from aws.stack.environment import environment
 from matrix.terms.errors import FileSystemFailed
 
 # Sorts behind the folders of instances, whose names begin with a role's id (AROA…): deleted in the order of a listing,

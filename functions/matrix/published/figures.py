@@ -16,7 +16,7 @@ from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import point_labels, storage_label
 
-FOLDER = Path(__file__).parent / "published"
+FOLDER = Path(__file__).parent / "sources"
 YOCTO = "yocto-builds"
 EBS_FIO = "ebs-fio"
 ZERO_BYTE = "efs-zero-byte"

@@ -1,7 +1,7 @@
 """How good predictions are: docs/predictions.md, made from the published builds.
 
-Fitted on 100 instances and fewer, held against the published cells of 200. `python -m matrix.published.predictions` prints the
-page (`make predictions`); a test says when it is out of date.
+Fitted on 100 instances and fewer, held against the published cells of 200. `make predictions` prints the page by
+`python -m matrix.published.predictions`; a test says when it is out of date.
 """
 
 import json

@@ -1,0 +1,1 @@
+"""What the account allows and what AWS charges: quotas, prices, Spot."""

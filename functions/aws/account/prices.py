@@ -1,0 +1,41 @@
+"""Today's prices from the Pricing API, where it answers: the book's stay in force for all others."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from aws.stack.clients import impatient_client
+from aws.stack.clock import now
+from matrix.input.matrix import Matrix
+from matrix.price.book import PriceBook, published_prices
+from matrix.price.pricing_api import Query, price_in, queries
+
+# The Pricing API lives in a few regions only and knows the prices of all.
+API_REGION = "us-east-1"
+# A plan shall not wait for prices longer than this; 20 instance types are asked for in about 5 s.
+PATIENCE_S = 20.0
+
+
+def book(matrix: Matrix, region: str) -> PriceBook:
+    """Return the price book with today's prices in it. The first call that is not answered ends the asking."""
+    until, fresh = now() + PATIENCE_S, {}
+    try:
+        for query in queries(matrix):
+            if now() > until:
+                break
+            usd = price_in(_products(query, region), query)
+            if usd is not None:
+                fresh[query.name] = usd
+    except (ClientError, BotoCoreError, ValueError, KeyError):
+        # No answer, no permission, or an answer of another shape: prices of the book are good enough to go on with.
+        pass
+    today = datetime.fromtimestamp(now(), UTC).strftime("%Y-%m-%d")
+    return published_prices().refreshed(region, fresh, today)
+
+
+def _products(query: Query, region: str) -> list[Any]:
+    wanted = [("regionCode", region), *query.attributes]
+    filters = [{"Type": "TERM_MATCH", "Field": field, "Value": value} for field, value in wanted]
+    answer = impatient_client("pricing", API_REGION).get_products(ServiceCode=query.service, Filters=filters)
+    return list(answer["PriceList"])

@@ -1,0 +1,99 @@
+"""What the account allows: a plan above a quota is refused before anything exists."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from aws.ec2 import instances
+from aws.stack.clients import client, impatient_client
+from matrix.plan import quotas
+from matrix.plan.quotas import Need
+
+# DescribeInstanceTypes takes a hundred names.
+TYPES_AT_ONCE = 100
+
+
+def check(plan: Mapping[str, Any], at_once: int) -> list[dict[str, Any]]:
+    """Return warnings on a plan; raises QuotaExceeded where the account has less than it needs at once.
+
+    What could not be asked is one warning: EC2, EFS and FSx have the last word when the resource is created.
+    """
+    cells = [cell for cell in plan["cells"] if "taken_from" not in cell]
+    fleets_and_servers = [one for cell in cells for one in (cell["fleet"], cell["storage"])]
+    types, unknown = _instance_types(
+        sorted({one["instanceType"] for one in fleets_and_servers if "instanceType" in one})
+    )
+    vcpus = {name: one["VCpuInfo"]["DefaultVCpus"] for name, one in types.items()}
+    unasked = [unknown] if unknown else []
+    for need in quotas.needs(plan, vcpus, at_once):
+        try:
+            value = _value(need)
+            in_use = _in_use(need)
+        except (ClientError, BotoCoreError) as error:
+            unasked.append(f"{need.quota.name} ({_reason(error)})")
+            continue
+        quotas.check(need, value, in_use)
+    ebs = {name: one.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, one in types.items()}
+    warnings = quotas.ceiling_warnings({"cells": cells}, ebs)
+    if unasked:
+        message = "these quotas could not be asked for; what exceeds one fails when it is created"
+        warnings.append({"path": "quotas", "value": "; ".join(unasked), "message": f"{message}: {'; '.join(unasked)}"})
+    return warnings
+
+
+def _instance_types(names: list[str]) -> tuple[dict[str, dict[str, Any]], str]:
+    """Return EC2's description of each instance type, and why there is none."""
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        for start in range(0, len(names), TYPES_AT_ONCE):
+            answer = client("ec2").describe_instance_types(InstanceTypes=names[start : start + TYPES_AT_ONCE])
+            found |= {one["InstanceType"]: one for one in answer["InstanceTypes"]}
+    except ClientError as error:
+        return found, f"vCPUs of the instance types ({_reason(error)})"
+    return found, ""
+
+
+def _value(need: Need) -> float:
+    service_quotas = impatient_client("service-quotas")
+    name = {"ServiceCode": need.quota.service, "QuotaCode": need.quota.code}
+    try:
+        answer = service_quotas.get_service_quota(**name)
+    except ClientError as error:
+        if _reason(error) != "NoSuchResourceException":
+            raise
+        # Of some quotas only the default can be asked for: nobody has raised them for this account.
+        answer = service_quotas.get_aws_default_service_quota(**name)
+    return float(answer["Quota"]["Value"])
+
+
+def _in_use(need: Need) -> float:
+    """Return how much of a quota the account uses now: all that it has, of whatever project."""
+    uses: dict[str, Callable[[], float]] = {
+        quotas.EFS_FILE_SYSTEMS.code: lambda: float(len(_file_systems("efs"))),
+        quotas.FSX_THROUGHPUT.code: lambda: _of_fsx("ThroughputCapacity"),
+        quotas.FSX_STORAGE.code: lambda: _of_fsx("StorageCapacity"),
+        **{quota.code: partial(_of_volumes, kind, "Size", 1_024) for kind, quota in quotas.EBS_STORAGE.items()},
+        **{quota.code: partial(_of_volumes, kind, "Iops") for kind, quota in quotas.EBS_IOPS.items()},
+    }
+    return uses.get(need.quota.code, lambda: instances.running_vcpus(need.quota))()
+
+
+def _of_volumes(kind: str, name: str, unit: float = 1) -> float:
+    of_kind = [{"Name": "volume-type", "Values": [kind]}]
+    return sum(volume.get(name) or 0 for volume in instances.volumes(of_kind)) / unit
+
+
+def _file_systems(service: str) -> list[dict[str, Any]]:
+    pages = client(service).get_paginator("describe_file_systems").paginate()
+    return [found for page in pages for found in page["FileSystems"]]
+
+
+def _of_fsx(name: str) -> float:
+    systems = [one for one in _file_systems("fsx") if one["FileSystemType"] == "OPENZFS"]
+    return float(sum(one.get(name) or one.get("OpenZFSConfiguration", {}).get(name) or 0 for one in systems))
+
+
+def _reason(error: ClientError | BotoCoreError) -> str:
+    return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__

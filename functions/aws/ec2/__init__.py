@@ -1,0 +1,1 @@
+"""Instances, images and volumes of EC2."""

@@ -1,0 +1,309 @@
+"""EC2: launch the instances of a cell, ask for their states, end them."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from aws.stack import network, tags
+from aws.stack.clients import WANT_OF_CAPACITY, client
+from aws.stack.environment import environment
+from aws.storages import ebs
+from matrix.plan import placing, quotas
+from matrix.plan.quotas import Quota
+from matrix.price.book import ROOT_VOLUME_GIB
+from matrix.run.progress import ENDED_STATES
+from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
+
+# EC2 advises batches of about 100; each is one idempotent call with a token of its own.
+BATCH = 100
+# The error codes as RunInstances documents them.
+_QUOTA = {
+    "InstanceLimitExceeded", "VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "VolumeLimitExceeded",
+    "MaxIOPSLimitExceeded", "AddressLimitExceeded",
+}  # fmt: skip
+# What another Availability Zone may have; Unsupported is the answer where the zone does not offer the type at all.
+_CAPACITY = WANT_OF_CAPACITY | {"Unsupported", "InsufficientFreeAddressesInSubnet", "SpotMaxPriceTooLow"}
+_THROTTLED = {"RequestLimitExceeded", "InsufficientRequestLimit", "Throttling"}
+# Terminate, as the results are on the blackboard; a one-time request does not come back by itself.
+_SPOT = {
+    "MarketType": "spot",
+    "SpotOptions": {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"},
+}
+# Here and not in the launch template: mappings in a request may replace the template's, and then the image's own,
+# unencrypted one would count.
+_ROOT_VOLUME: dict[str, Any] = {"VolumeType": "gp3", "Encrypted": True, "DeleteOnTermination": True}
+ALIVE = ("pending", "running", "stopping", "stopped", "shutting-down")
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What an instance boots, and whether it is still there, stopped, when it has done its job."""
+
+    image_id: str
+    root_device: str
+    is_kept_when_done: bool = False
+
+
+@dataclass(frozen=True)
+class Launched:
+    """The instances that run, and in words what kept the fleet from being whole, '' if it is."""
+
+    instances: list[str]
+    shortfall: str
+
+
+def launch(
+    *, plan: Mapping[str, Any], file_system: str, cell: str, storage: dict[str, Any], fleet: Mapping[str, Any],
+    user_data: str, boot: Boot, root_gib: int = ROOT_VOLUME_GIB,
+) -> Launched:  # fmt: skip
+    """Launch a fleet where its placement says. Calling it again yields the same instances, and none twice.
+
+    Where a zone has no capacity, others are tried if the placement is `spread`. A fleet that ends below its quorum is
+    terminated whole before the refusal is raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled or
+    LaunchRefused.
+    """
+    count, instance_type = fleet["count"], fleet["instanceType"]
+    least = placing.least(fleet.get("quorum"), count)
+    launching = _Launching(
+        request=_request(
+            tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, boot, root_gib
+        ),
+        scope=f"{environment().stack}/{plan['run']}/{file_system}/{cell}",
+        has_quorum=least < count,
+    )
+    try:
+        launching.place(placing.resolved(fleet.get("placement"), storage), count)
+        if len(launching.instances) < least:
+            raise launching.refusals[-1]
+    except (ClientError, LaunchRefused) as error:
+        terminate({*launching.instances, *of_file_system(plan["run"], file_system, cell)})
+        if isinstance(error, ClientError):
+            raise _refusal(error, instance_type, count, len(launching.instances), least) from error
+        raise
+    # An attempt that crashed may have gone another way: capacity comes and goes between two attempts.
+    terminate(set(of_file_system(plan["run"], file_system, cell)) - set(launching.instances))
+    missing = count - len(launching.instances)
+    reasons = dict.fromkeys(_in_words(error) for error in launching.refusals)
+    return Launched(launching.instances, "; ".join(reasons) if missing else "")
+
+
+def _request(
+    resource_tags: list[dict[str, str]], storage: dict[str, Any], fleet: Mapping[str, Any], user_data: str,
+    boot: Boot, root_gib: int,
+) -> dict[str, Any]:  # fmt: skip
+    """What all calls of a launch have in common."""
+    mappings = [{"DeviceName": boot.root_device, "Ebs": _ROOT_VOLUME | {"VolumeSize": root_gib}}]
+    if storage["type"] == "ebs":
+        mappings += ebs.block_devices(storage)
+    kinds = ["instance", "volume", "network-interface"]
+    if fleet.get("spot"):
+        kinds.append("spot-instances-request")
+    return {
+        "LaunchTemplate": {"LaunchTemplateId": os.environ["LAUNCH_TEMPLATE_ID"], "Version": "$Latest"},
+        "ImageId": boot.image_id,
+        "InstanceType": fleet["instanceType"],
+        "UserData": user_data,
+        "BlockDeviceMappings": mappings,
+        "TagSpecifications": [{"ResourceType": kind, "Tags": resource_tags} for kind in kinds],
+        **({"InstanceInitiatedShutdownBehavior": "stop"} if boot.is_kept_when_done else {}),
+        **({"InstanceMarketOptions": _SPOT} if fleet.get("spot") else {}),
+    }
+
+
+class _Launching:
+    """One attempt to launch a fleet: what runs so far, and which calls were refused."""
+
+    def __init__(self, request: dict[str, Any], scope: str, *, has_quorum: bool) -> None:
+        self._request, self._scope, self._has_quorum = request, scope, has_quorum
+        self._is_over = False
+        self.instances: list[str] = []
+        self.refusals: list[ClientError] = []
+
+    def place(self, placement: str | Sequence[float], count: int) -> None:
+        """Launch up to `count` instances. Ends early when an account's limit is met: no zone can help then."""
+        subnets = network.subnets()
+        try:
+            wanted = placing.shares(placement, count, len(subnets))
+        except ValueError as error:
+            raise LaunchRefused(f"{error}; write fewer shares, or give the stack more subnets") from error
+        is_spread = placement == "spread"
+        # A zone that has less than its share need not refuse the fleet: the others may have the rest.
+        full = [
+            subnet
+            for subnet, share in zip(subnets, wanted, strict=False)
+            if not self._fill(subnet, share, is_splitting=self._has_quorum or is_spread)
+        ]
+        for subnet in subnets if is_spread else []:
+            if subnet not in full and len(self.instances) < count:
+                self._fill(subnet, count - len(self.instances), is_splitting=True)
+
+    def _fill(self, subnet: str, share: int, *, is_splitting: bool) -> bool:
+        """Launch into one zone, whole batches first, then half ones, as far as it has room; whether it had for all."""
+        size, start = min(BATCH, share), 0
+        while start < share and not self._is_over:
+            size = min(size, share - start)
+            refused = self._run(subnet, size)
+            if refused is None:
+                start += size
+                continue
+            # The account's limits hold in every zone. Below them there may be room for a part, if that is enough.
+            is_for_all = refused in _THROTTLED or (refused in _QUOTA and not (self._has_quorum and size > 1))
+            self._is_over = is_for_all or not is_splitting
+            if size == 1:
+                break
+            size //= 2
+        return start == share
+
+    def _run(self, subnet: str, size: int) -> str | None:
+        """Launch `size` instances or none; the code of a refusal with which one may go on elsewhere."""
+        # Everything in which two calls of a launch differ is in the token: a retry repeats calls, none is a mismatch.
+        name = f"{self._scope}/{subnet}/{len(self.instances)}/{size}"
+        token = hashlib.sha256(name.encode()).hexdigest()
+        try:
+            answer = client("ec2").run_instances(
+                **self._request, SubnetId=subnet, MinCount=size, MaxCount=size, ClientToken=token
+            )
+        except ClientError as error:
+            self.refusals.append(error)
+            if _code(error) not in _QUOTA | _CAPACITY | _THROTTLED:
+                raise
+            return _code(error)
+        self.instances += [instance["InstanceId"] for instance in answer["Instances"]]
+        return None
+
+
+def _code(error: ClientError) -> str:
+    return error.response["Error"]["Code"]
+
+
+def _in_words(error: ClientError) -> str:
+    return f"{_code(error)}: {error.response['Error']['Message']}"
+
+
+def _refusal(error: ClientError, instance_type: str, count: int, launched: int, least: int) -> Exception:
+    enough = f", {least} would have been enough" if least < count else ""
+    what = f"{count} × {instance_type} refused after {launched}{enough}: {_in_words(error)}"
+    if _code(error) in _QUOTA:
+        return QuotaExceeded(f"{what}; ask for a higher quota in Service Quotas or lower the fleet's count")
+    if _code(error) in _CAPACITY:
+        return CapacityUnavailable(f"{what}; try another instance type, placement or time, or a lower quorum")
+    if _code(error) in _THROTTLED:
+        return LaunchThrottled(f"{what}; EC2 limits calls per second: lower maxConcurrentFileSystems or try later")
+    return LaunchRefused(what)
+
+
+def states(instances: Sequence[str]) -> dict[str, str]:
+    """Return EC2's state of each instance. One launched seconds ago may be absent, as EC2 is eventually consistent."""
+    return {one["InstanceId"]: one["State"]["Name"] for one in _by_ids(instances)}
+
+
+def tags_by_id(instances: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the tags of each instance that EC2 knows already."""
+    return {one["InstanceId"]: tags.as_mapping(one.get("Tags", [])) for one in _by_ids(instances)}
+
+
+def interrupted(instances: Sequence[str]) -> list[str]:
+    """Return those of the instances that EC2 took back, as it may with Spot; it says so for about an hour."""
+    return [
+        one["InstanceId"]
+        for one in _by_ids(instances)
+        if one.get("StateReason", {}).get("Code") in {"Server.SpotInstanceTermination", "Server.SpotInstanceShutdown"}
+    ]
+
+
+def reasons_of_end(instances: Sequence[str]) -> list[str]:
+    """Return EC2's reasons why instances are ending or have ended, each once: 200 of them mostly have the same one."""
+    found = (one for one in _by_ids(instances) if one["State"]["Name"] in ENDED_STATES)
+    reasons = (one.get("StateReason", {}).get("Message") for one in found)
+    return list(dict.fromkeys(reason for reason in reasons if reason))
+
+
+def _by_ids(instances: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """By a filter, which takes 200 values: an unknown id among InstanceIds would fail the whole call."""
+    for start in range(0, len(instances), 200):
+        yield from _describe([{"Name": "instance-id", "Values": list(instances[start : start + 200])}])
+
+
+def of_file_system(run: str, file_system: str, cell: str | None = None) -> list[str]:
+    """Return the ids of instances not yet terminated of a file system, or of one of its cells, found by their tags."""
+    wanted = {tags.FILE_SYSTEM: file_system} | ({tags.CELL: cell} if cell else {})
+    filters = tags.of_runs(run) + [{"Name": f"tag:{key}", "Values": [value]} for key, value in wanted.items()]
+    return [one["InstanceId"] for one in _describe([*filters, {"Name": "instance-state-name", "Values": list(ALIVE)}])]
+
+
+def tagged() -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield (id, tags) of every instance of any run of this stack that is not yet terminated."""
+    alive = {"Name": "instance-state-name", "Values": list(ALIVE)}
+    for one in _describe([*tags.of_runs(), alive]):
+        yield one["InstanceId"], tags.as_mapping(one["Tags"])
+
+
+def of_run(run: str) -> Iterator[dict[str, Any]]:
+    """Yield EC2's description of every instance of a run, for an hour also of those that have ended."""
+    yield from _describe(tags.of_runs(run))
+
+
+def tagged_volumes() -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield (id, state, tags) of every volume of any run of this stack."""
+    for volume in volumes(tags.of_runs()):
+        yield volume["VolumeId"], volume["State"], tags.as_mapping(volume["Tags"])
+
+
+def volumes(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield EC2's description of every volume that passes the filters."""
+    for page in client("ec2").get_paginator("describe_volumes").paginate(Filters=filters):
+        yield from page["Volumes"]
+
+
+def delete_volume(volume: str) -> None:
+    """Delete a volume that outlived its instance; one that is gone already is fine."""
+    try:
+        client("ec2").delete_volume(VolumeId=volume)
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "InvalidVolume.NotFound":
+            raise
+
+
+def terminate(instances: Iterable[str]) -> None:
+    """Terminate instances; one that EC2 does not know, any more or yet, does not keep it from ending the others."""
+    ids = list(instances)
+    for start in range(0, len(ids), 1000):
+        _terminate(ids[start : start + 1000])
+
+
+def _terminate(ids: list[str]) -> None:
+    try:
+        client("ec2").terminate_instances(InstanceIds=ids)
+    except ClientError as error:
+        if _code(error) != "InvalidInstanceID.NotFound":
+            raise
+        if len(ids) == 1:
+            return
+        # EC2 ends none of several where it does not know one, and says which it does not know.
+        unknown = set(re.findall(r"\bi-[0-9a-f]+", error.response["Error"]["Message"])) & set(ids)
+        if not unknown:
+            raise
+        if known := [one for one in ids if one not in unknown]:
+            _terminate(known)
+
+
+def running_vcpus(quota: Quota) -> float:
+    """Return the vCPUs of all instances of the account that run or start and that a quota counts."""
+    alive = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
+    cpus = [one["CpuOptions"] for one in _describe(alive) if _quota_of(one) == quota and "CpuOptions" in one]
+    return float(sum(one["CoreCount"] * one["ThreadsPerCore"] for one in cpus))
+
+
+def _quota_of(instance: Mapping[str, Any]) -> Quota:
+    return quotas.class_of(instance["InstanceType"], is_spot=instance.get("InstanceLifecycle") == "spot")
+
+
+def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for page in client("ec2").get_paginator("describe_instances").paginate(Filters=filters):
+        for reservation in page["Reservations"]:
+            yield from reservation["Instances"]

@@ -1,0 +1,1 @@
+"""Fleets: launched, baked for, watched."""

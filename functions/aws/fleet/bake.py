@@ -1,0 +1,142 @@
+"""Bake an image: find it, or launch one instance, let its agent install everything, and make the image of it."""
+
+from typing import Any
+
+from aws.ec2 import images, instances
+from aws.fleet import launch, watch
+from aws.inventory import resources
+from aws.records import bucket, table
+from aws.records.plans import image_of, plan_of
+from aws.run import budget
+from aws.stack.clock import now
+from aws.stack.environment import environment
+from matrix.input.pace import BOOT_ALLOWANCE_S
+from matrix.plan.images import fingerprint
+from matrix.price.book import ROOT_VOLUME_GIB
+from matrix.run.job import baking_job
+from matrix.run.progress import named
+from matrix.run.receipt import BUILDERS
+from matrix.terms.errors import ImageFailed, StorageMatrixError
+from matrix.terms.keys import Board, booted_image_key
+
+Document = dict[str, Any]
+
+
+def begin(run: str, image: str) -> str:
+    """Return `baked` if the image is there, else `baking` with its builder launched; a second call launches nothing.
+
+    OverBudget or DeadlinePassed is raised before anything exists.
+    """
+    plan = plan_of(run)
+    planned = image_of(plan, image)
+    board = Board.of_image(run, image)
+    base = images.newest(planned["base_parameter"])
+    recipe = {"base_image_id": base, "fingerprint": fingerprint(planned["recipe"], base), "since": now()}
+    bucket.put_if_absent(board.recipe, recipe)
+    recipe = bucket.get(board.recipe)
+    state = _adopt(plan, planned, images.find(recipe["fingerprint"]), recipe)
+    if state != "absent":
+        return "baked" if state == "baked" else "baking"
+    budget.admit_image(run, plan, planned)
+    waiting = {cell["file_system"] for cell in plan["cells"] if cell["image"] == image and "taken_from" not in cell}
+    for file_system in waiting:
+        table.set_file_system(run, file_system, "baking")
+    launch.launch(
+        plan=plan,
+        board=board,
+        # What a job of a cell says of the cell; the builder has no storage but its own root volume.
+        cell={
+            "id": image, "image": image, "file_system": BUILDERS, "storage": {"type": "image"},
+            "workload": {"type": "image"}, "points": [], "deadline_s": planned["deadline_s"],
+            "ready_within_s": BOOT_ALLOWANCE_S, "root_volume_gib": ROOT_VOLUME_GIB,
+        },
+        purpose=image,
+        fleet={"instanceType": planned["builder"], "count": 1, "placement": "spread"},
+        boot=instances.Boot(recipe["base_image_id"], planned["root_device"], is_kept_when_done=True),
+        mount=launch.root_mount(),
+        job=lambda **facts: baking_job(recipe=planned["recipe"], **facts),
+    )  # fmt: skip
+    return "baking"
+
+
+def check(run: str, image: str) -> str:
+    """Return `baked` or `baking`, and do the next step: image of the finished builder, end of the builder.
+
+    Raises ImageFailed with the builder's own words where it cannot come to an image any more.
+    """
+    plan = plan_of(run)
+    planned = image_of(plan, image)
+    board = Board.of_image(run, image)
+    recipe = bucket.get(board.recipe)
+    found = images.find(recipe["fingerprint"])
+    state = _adopt(plan, planned, found, recipe)
+    if found and found.state not in ("available", "pending"):
+        images.deregister(found)  # its name shall be free for another attempt
+        if found.made_by == run:
+            why = found.reason or "no reason given"
+            raise ImageFailed(f"{image}: EC2 could not make {found.id} of its builder ({found.state}: {why})")
+    if state == "baked":
+        instances.terminate(instances.of_file_system(run, BUILDERS, image))
+        budget.settle_image(run, plan, planned)
+        return state
+    if now() > recipe["since"] + planned["deadline_s"]:
+        raise ImageFailed(f"{image} was not baked within {planned['deadline_s']:.0f} s: {state}")
+    if state == "pending" or bucket.get(board.fleet) is None:
+        return "baking"
+    _make_image(plan, planned, recipe, board)
+    return "baking"
+
+
+def discard(run: str) -> str:
+    """End the builders of a run, and return `gone` once none is left, else `discarding`."""
+    builders = instances.of_file_system(run, BUILDERS)
+    instances.terminate(builders)
+    return "discarding" if builders or resources.verify(run, file_system=BUILDERS) else "gone"
+
+
+def note_kept(plan: Document) -> None:
+    """Note the images that an ended run has made: it may have been stopped before it could do so itself."""
+    for planned in plan.get("images", []):
+        recipe = bucket.get(Board.of_image(plan["run"], planned["id"]).recipe) if planned["bake"] else None
+        found = images.find(recipe["fingerprint"]) if recipe else None
+        if found and found.made_by == plan["run"] and found.state in ("available", "pending"):
+            _note(plan["run"], planned["id"], found)
+
+
+def _adopt(plan: Document, planned: Document, found: images.Baked | None, recipe: Document) -> str:
+    """Note an available image for the run; return `baked`, `pending`, or `absent` where there is none of use."""
+    if found is None or found.state not in ("available", "pending"):
+        return "absent"
+    if found.state == "pending":
+        return "pending"
+    bucket.put(
+        booted_image_key(plan["run"], planned["id"]),
+        {"image_id": found.id, "baked": True, "baked_by": found.made_by, "snapshots": found.snapshots, **recipe},
+    )
+    if found.made_by == plan["run"]:
+        _note(plan["run"], planned["id"], found)
+    return "baked"
+
+
+def _note(run: str, image: str, found: images.Baked) -> None:
+    facts = {"file_system": BUILDERS, "cell": image, "kept": True}
+    for kind, name in [("image", found.id), *(("image-snapshot", one) for one in found.snapshots)]:
+        table.record_resource(run, kind, name, **facts)
+
+
+def _make_image(plan: Document, planned: Document, recipe: Document, board: Board) -> None:
+    """Make the image once the builder's agent is done and the builder has stopped: its disk is at rest then."""
+    try:
+        watched = watch.watch(board)
+    except StorageMatrixError as error:
+        raise ImageFailed(f"{planned['id']}: {type(error).__name__}: {error}") from error
+    if watched.progress.state != "finished":
+        return
+    [builder] = watched.fleet.instances
+    state = instances.states([builder]).get(builder)
+    if state == "terminated":
+        raise ImageFailed(f"{planned['id']}: its builder {named([builder])} was terminated before the image was made")
+    if state == "stopped":
+        # Names have 128 characters at most, as those of stacks.
+        name = f"{environment().stack[:80]}-{planned['id']}-{recipe['fingerprint'][:12]}"
+        images.create(plan, builder, name, recipe["fingerprint"])

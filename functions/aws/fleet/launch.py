@@ -1,0 +1,84 @@
+"""What Launch fleet and Populate cache have in common: put a job on the blackboard, launch instances that do it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from aws import storages
+from aws.ec2 import instances
+from aws.ec2.instances import Boot
+from aws.inventory import resources
+from aws.records import bucket, table
+from aws.records.plans import image_of
+from aws.stack.clock import now
+from aws.stack.environment import environment
+from matrix.input.pace import BOOT_ALLOWANCE_S
+from matrix.run.job import user_data
+from matrix.terms.keys import Board
+
+# Beyond its job's deadline an instance gets time to boot, to upload what it has, and to be polled once more.
+WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
+
+
+def launch(
+    *, plan: dict[str, Any], board: Board, cell: dict[str, Any], purpose: str, fleet: dict[str, Any],
+    boot: Boot, mount: dict[str, Any], job: Callable[..., dict[str, Any]],
+) -> None:  # fmt: skip
+    """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch."""
+    if bucket.get(board.fleet):
+        return
+    environ = environment()
+    document = job(
+        run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
+    )  # fmt: skip
+    # What its own workload needs an agent knows itself; a builder's job names what those of all cells need.
+    if "provisions" not in document:
+        document["provisions"] = image_of(plan, cell["image"])["provisions"]
+    # Past the run's deadline the sweep ends the instances; until then they shall have uploaded what they have.
+    document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
+    bucket.put_if_absent(board.job, document)
+    bucket.put_if_absent(board.gate, {"step": -1})
+    launched_at = now()
+    launched = instances.launch(
+        plan=plan,
+        file_system=cell["file_system"],
+        cell=purpose,
+        storage=cell["storage"],
+        fleet=fleet,
+        boot=boot,
+        user_data=user_data(
+            bucket=environ.bucket,
+            agent_key=plan["agent_key"],
+            job_key=board.job,
+            region=environ.region,
+            lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
+        ),
+        root_gib=cell["root_volume_gib"],
+    )
+    for instance in launched.instances:
+        table.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
+    # The volumes: EC2 makes them with the instances and deletes them with them, so now is the time to see them.
+    resources.record(plan["run"], cell=purpose, file_system=cell["file_system"])
+    bucket.put(
+        board.fleet,
+        {
+            "instances": launched.instances,
+            "expected": fleet["count"],
+            "shortfall": launched.shortfall,
+            "launched_at": launched_at,
+        },
+    )
+
+
+def root_mount() -> dict[str, Any]:
+    """Return the mount of an instance that works on its own root volume; locally that is a folder that ends with it."""
+    root = environment().local_mount_root
+    return {"kind": "directory", "path": f"{root}/volumes/{{instance_id}}"} if root else {"kind": "root"}
+
+
+def mount_of(cell: dict[str, Any], resource_id: str | None) -> dict[str, Any]:
+    """Return how an instance gets at the storage. The local cloud lends a folder instead: all that differs there."""
+    root = environment().local_mount_root
+    if not root or not storages.is_lent(cell["storage"]):
+        return storages.of(cell["storage"]).mount(resource_id, cell["storage"])
+    own = "volumes/{instance_id}"
+    return {"kind": "directory", "path": f"{root}/{f'file-systems/{resource_id}' if resource_id else own}"}

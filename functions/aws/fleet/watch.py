@@ -1,0 +1,64 @@
+"""Look at a fleet: EC2's view first, then the blackboard."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from aws.ec2 import instances
+from aws.records import bucket
+from aws.stack.clock import now
+from matrix.run import progress as polling
+from matrix.run.progress import Fleet, Progress
+from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
+from matrix.terms.keys import Board
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A fleet and where it stands."""
+
+    fleet: Fleet
+    progress: Progress
+    job: dict[str, Any]
+
+
+def watch(board: Board) -> Watched:
+    """Return how far the fleet of a board is; raises the reason when it cannot finish."""
+    job = bucket.get(board.job)
+    record = bucket.get(board.fleet)
+    gate = bucket.get(board.gate)
+    fleet = Fleet(
+        instances=tuple(record["instances"]),
+        launched_at=record["launched_at"],
+        steps=len(job["steps"]),
+        deadline_at=job["deadline_at"],
+        has_barrier=job["barrier"] is not None,
+        ready_within_s=job["ready_within_s"],
+    )
+    # EC2 before the blackboard: see polling.assess.
+    states = instances.states(fleet.instances)
+    seen = polling.read_listing(board.instances, bucket.listing(board.instances))
+    try:
+        progress = polling.assess(fleet, seen, states, gate["step"], now())
+    except InstanceFailed as error:
+        raise InstanceFailed(f"{error}: {_reasons(board)}") from error
+    except InstanceDied as error:
+        taken = instances.interrupted(fleet.instances)
+        if not taken:
+            # EBS quotas and encryption keys are what EC2 finds missing only after it has begun a launch.
+            reasons = instances.reasons_of_end(fleet.instances)[: polling.NAMED_AT_MOST]
+            raise InstanceDied(f"{error}{': ' if reasons else ''}{'; '.join(reasons)}") from error
+        fix = "measure again, choose another type, or leave out spot"
+        raise SpotInterrupted(
+            f"{polling.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
+        ) from error
+    return Watched(fleet, progress, job)
+
+
+def _reasons(board: Board) -> str:
+    """What the agents themselves say, each distinct reason once: 200 of them mostly fail for the same one."""
+    reasons: dict[str, None] = {}
+    for key, _ in bucket.listing(board.instances):
+        name = key.removeprefix(board.instances).partition("/")[2]
+        if name == "failed.json" and len(reasons) < polling.NAMED_AT_MOST:
+            reasons[polling.reason(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")] = None
+    return "; ".join(reasons)

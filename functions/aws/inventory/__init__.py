@@ -1,0 +1,1 @@
+"""What a run has created, found by its tags."""

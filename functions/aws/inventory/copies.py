@@ -1,0 +1,161 @@
+"""Copies that AWS makes by itself, or a backup plan of the account does: they outlive a file system and cost money.
+
+We ask for none (no backup policy, no automatic or final backup), so each one that is there is a leak. FSx and AWS
+Backup copy our tags to what they make, and our roles may delete only what carries them: a snapshot that somebody has
+made by hand of a run's volume is found and told, and left to them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from aws.records import table
+from aws.stack import tags
+from aws.stack.clients import client, impatient_client
+
+FSX_BACKUP, SNAPSHOT, RECOVERY_POINT = "fsx-backup", "ebs-snapshot", "efs-recovery-point"
+WHO_SAYS_SO = {
+    FSX_BACKUP: "FSx DescribeBackups: not there",
+    SNAPSHOT: "EC2 DescribeSnapshots: not there",
+    RECOVERY_POINT: "AWS Backup ListRecoveryPointsByResource: not there",
+}
+
+DENIED = ("UnauthorizedOperation", "AccessDeniedException", "AccessDenied")
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A backup, snapshot or recovery point; `of` is what it is a copy of."""
+
+    kind: str
+    id: str
+    of: str
+    created_at: float
+    delete: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Look:
+    """The copies that are there, and why a kind of them could not be looked for."""
+
+    copies: list[Copy]
+    unasked: dict[str, str]
+
+
+def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
+    """Look for copies of what a run created; a service that does not answer is no reason to stop.
+
+    `rows` are resource rows of the run: a backup carries no tags of ours, only the id of its file system.
+    """
+    ids: dict[str, list[str]] = {}
+    for row in rows:
+        ids.setdefault(row["kind"], []).append(row["id"])
+    asked = {
+        FSX_BACKUP: _fsx_backups(ids.get("fsx-openzfs", [])),
+        SNAPSHOT: _snapshots(run, ids.get("volume", [])),
+        RECOVERY_POINT: _recovery_points(ids.get("efs", [])),
+    }
+    copies: list[Copy] = []
+    unasked: dict[str, str] = {}
+    for kind, answer in asked.items():
+        try:
+            copies += answer
+        except (ClientError, BotoCoreError) as error:
+            unasked[kind] = _briefly(error)
+    return Look(copies, unasked)
+
+
+def _briefly(error: ClientError | BotoCoreError) -> str:
+    """An answer may be a whole page of HTML; what was called and the code say enough."""
+    if isinstance(error, ClientError):
+        return f"{error.operation_name} answered {error.response['Error']['Code']}"
+    return type(error).__name__
+
+
+def delete(copies: Iterable[Copy]) -> set[str]:
+    """Delete copies; one that is being deleted already refuses, and is looked for again later.
+
+    Return the ids of those that our roles may not delete: without our tags they are somebody's own.
+    """
+    not_ours = set()
+    for copy in copies:
+        try:
+            copy.delete()
+        except ClientError as error:
+            if error.response["Error"]["Code"] in DENIED:
+                not_ours.add(copy.id)
+    return not_ours
+
+
+def note(run: str, found: Look, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Give each copy a row, and note those that are gone; `rows` are the run's resource rows before."""
+    by_id = {row["id"]: row for row in rows}
+    for copy in found.copies:
+        facts = {"of": copy.of, "created_at": copy.created_at}
+        file_system = by_id.get(copy.of, {}).get("file_system")
+        table.record_resource(run, copy.kind, copy.id, **facts, **({"file_system": file_system} if file_system else {}))
+    there = {copy.id for copy in found.copies}
+    for row in by_id.values():
+        was_asked = row["kind"] in WHO_SAYS_SO and row["kind"] not in found.unasked
+        if was_asked and "gone_at" not in row and row["id"] not in there:
+            table.resource_gone(run, row["id"], WHO_SAYS_SO[row["kind"]])
+
+
+def _fsx_backups(file_systems: list[str]) -> Iterator[Copy]:
+    for file_system in file_systems:
+        of_it = [{"Name": "file-system-id", "Values": [file_system]}]
+        for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_it):
+            for backup in page["Backups"]:
+                name = backup["BackupId"]
+                yield Copy(
+                    FSX_BACKUP, name, file_system, _epoch(backup["CreationTime"]),
+                    lambda name=name: client("fsx").delete_backup(BackupId=name),
+                )  # fmt: skip
+
+
+def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
+    """Those that carry our tags, as snapshots may inherit them, and those of our volumes."""
+    asked = [tags.of_runs(run)]
+    asked += [[{"Name": "volume-id", "Values": volumes[start : start + 200]}] for start in range(0, len(volumes), 200)]
+    seen: set[str] = set()
+    for one in asked:
+        for page in client("ec2").get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=one):
+            for snapshot in page["Snapshots"]:
+                name = snapshot["SnapshotId"]
+                is_kept = tags.IMAGE in tags.as_mapping(snapshot.get("Tags", []))  # of an image that a run has baked
+                if name not in seen and not is_kept:
+                    seen.add(name)
+                    yield Copy(
+                        SNAPSHOT, name, snapshot.get("VolumeId", ""), _epoch(snapshot["StartTime"]),
+                        lambda name=name: client("ec2").delete_snapshot(SnapshotId=name),
+                    )  # fmt: skip
+
+
+def _recovery_points(file_systems: list[str]) -> Iterator[Copy]:
+    """AWS Backup is a service of its own that an account may not use or allow: one short try for each."""
+    if not file_systems:
+        return
+    backup = impatient_client("backup")
+    for file_system in file_systems:
+        pages = backup.get_paginator("list_recovery_points_by_resource").paginate(ResourceArn=_efs_arn(file_system))
+        for point in (point for page in pages for point in page["RecoveryPoints"]):
+            where = {"BackupVaultName": point["BackupVaultName"], "RecoveryPointArn": point["RecoveryPointArn"]}
+            yield Copy(
+                RECOVERY_POINT, point["RecoveryPointArn"], file_system, _epoch(point["CreationDate"]),
+                lambda where=where: backup.delete_recovery_point(**where),
+            )  # fmt: skip
+
+
+def _efs_arn(file_system: str) -> str:
+    account = client("sts").get_caller_identity()
+    partition = account["Arn"].split(":")[1]
+    return (
+        f"arn:{partition}:elasticfilesystem:{client('efs').meta.region_name}:{account['Account']}"
+        f":file-system/{file_system}"
+    )
+
+
+def _epoch(at: Any) -> float:
+    return float(at.timestamp())

@@ -1,0 +1,68 @@
+"""The results bucket: documents as JSON, and the listings that tell how far a fleet is."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from aws.stack.clients import client
+from aws.stack.environment import environment
+
+
+def put(key: str, document: Any) -> None:
+    """Write a document as JSON. Raises ValueError for numbers that JSON does not have."""
+    put_text(key, json.dumps(document, allow_nan=False, separators=(",", ":")), "application/json")
+
+
+def put_text(key: str, text: str, content_type: str) -> None:
+    """Write a text."""
+    client("s3").put_object(Bucket=environment().bucket, Key=key, Body=text.encode(), ContentType=content_type)
+
+
+def put_if_absent(key: str, document: Any) -> bool:
+    """Write a document unless there is one already; say whether it was written. Two callers cannot both write."""
+    body = json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
+    try:
+        client("s3").put_object(
+            Bucket=environment().bucket, Key=key, Body=body, ContentType="application/json", IfNoneMatch="*"
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] in ("PreconditionFailed", "ConditionalRequestConflict"):
+            return False
+        raise
+    return True
+
+
+def get_bytes(key: str, at_most: int | None = None) -> bytes | None:
+    """Return an object's bytes, None where there is none.
+
+    Of an object that an instance has written, `at_most` bytes and one more are read, however large it is: enough to
+    see that it is too large.
+    """
+    try:
+        body = client("s3").get_object(Bucket=environment().bucket, Key=key)["Body"]
+    except client("s3").exceptions.NoSuchKey:
+        return None
+    with closing(body):
+        return body.read() if at_most is None else body.read(at_most + 1)
+
+
+def get(key: str) -> Any:
+    """Return a document, None where there is none."""
+    text = get_bytes(key)
+    return None if text is None else json.loads(text)
+
+
+def exists(key: str) -> bool:
+    """Say whether there is an object of this name."""
+    return any(found == key for found, _ in listing(key))
+
+
+def listing(prefix: str) -> Iterator[tuple[str, float]]:
+    """Yield (key, last-modified epoch seconds) of every object below a prefix; strongly consistent since 2020."""
+    pages = client("s3").get_paginator("list_objects_v2").paginate(Bucket=environment().bucket, Prefix=prefix)
+    for page in pages:
+        for found in page.get("Contents", []):
+            yield found["Key"], found["LastModified"].timestamp()

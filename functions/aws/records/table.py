@@ -1,0 +1,192 @@
+"""The results table: where each file system, cell and resource of a run stands. What `matrix watch` shows."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from boto3.dynamodb.conditions import Key
+from botocore.exceptions import ClientError
+
+from aws.stack import clients
+from aws.stack.clock import now
+from aws.stack.environment import environment
+
+
+@cache
+def _table() -> Any:
+    return clients.table(environment().table)
+
+
+def _numbers(value: Any) -> Any:
+    """DynamoDB takes Decimal and no float."""
+    return json.loads(json.dumps(value, allow_nan=False), parse_float=Decimal)
+
+
+def _partition(run: str) -> str:
+    return f"RUN#{run}"
+
+
+# Runs whose receipt is not complete: the sweep looks after each of them until it is.
+OPEN_RECEIPTS = "OPEN-RECEIPTS"
+
+
+def start_run(run: str, plan: Mapping[str, Any], **facts: Any) -> None:
+    """Write the run's own row and one for each file system and cell, all still `planned`."""
+    at = now()
+    rows: list[dict[str, Any]] = [
+        {"SK": "PLAN", "run": run, "name": plan["name"], "cells": len(plan["cells"]),
+         "expected_s": plan["totals"]["expected_s"], "cost_usd": plan["totals"]["cost_usd"],
+         "committed_usd": 0, "metered_usd": 0, "reserved": {}, **facts},
+        *({"SK": f"FS#{fs['id']}", "file_system": fs["id"], "storage_type": fs["storage"]["type"], "state": "planned",
+           "since": at}
+          for fs in plan["file_systems"] if fs["cells"]),
+        *({"SK": f"CELL#{cell['id']}", "cell": cell["id"], "file_system": cell["file_system"],
+           "state": "measured" if "taken_from" in cell else "planned",
+           "since": at, "expected_s": cell["expected_s"], "steps": len(cell["steps"]),
+           "instances": {"expected": cell["fleet"]["count"]}} for cell in plan["cells"]),
+    ]  # fmt: skip
+    with _table().batch_writer() as batch:
+        for row in rows:
+            batch.put_item(Item=_numbers({"PK": _partition(run), **row}))
+        batch.put_item(Item=_numbers({"PK": OPEN_RECEIPTS, "SK": run, "run": run, "created_at": at}))
+
+
+def set_file_system(run: str, file_system: str, state: str, **facts: Any) -> None:
+    """Note the state a file system is in now, and facts about it."""
+    _update(run, f"FS#{file_system}", {"file_system": file_system, "state": state, "since": now(), **facts})
+
+
+def set_cell(run: str, cell: str, state: str, **facts: Any) -> None:
+    """Note the state a cell is in now, and facts about it."""
+    _update(run, f"CELL#{cell}", {"cell": cell, "state": state, "since": now(), **facts})
+
+
+def record_points(run: str, cell: str, points: Iterable[Mapping[str, Any]]) -> None:
+    """Write one row for each point of a cell with its percentiles."""
+    with _table().batch_writer() as batch:
+        for point in points:
+            row = {"PK": _partition(run), "SK": f"CELL#{cell}#POINT#{point['id']}", "cell": cell, **point}
+            batch.put_item(Item=_numbers(row))
+
+
+def record_resource(run: str, kind: str, resource_id: str, **facts: Any) -> None:
+    """Note that a resource exists and costs money since `created_at`, by default now; noted once, it stays so."""
+    first = {"created_at": facts.pop("created_at", None) or now()}
+    _update(run, f"RESOURCE#{resource_id}", {"kind": kind, "id": resource_id, **facts}, first)
+
+
+def resource_gone(run: str, resource_id: str, verified: str) -> None:
+    """Note that a resource is gone, and how that was seen."""
+    _update(run, f"RESOURCE#{resource_id}", {"gone_at": now(), "verified": verified})
+
+
+def resources(run: str) -> list[dict[str, Any]]:
+    """Return the run's resource rows: all that was created, with `gone_at` where it was seen gone."""
+    return list(_rows(run, "RESOURCE#"))
+
+
+def instances(run: str, cell: str) -> list[str]:
+    """Return the instances that were created for a cell."""
+    return [row["id"] for row in resources(run) if row["kind"] == "instance" and row.get("cell") == cell]
+
+
+def file_systems(run: str) -> list[dict[str, Any]]:
+    """Return the rows of the run's file systems."""
+    return list(_rows(run, "FS#"))
+
+
+def reserve(run: str, name: str, usd: float, budget_usd: float | None) -> bool:
+    """Set money of the run's budget aside for a cell or file system; say whether the budget allows it.
+
+    One conditional write, so that file systems that are measured at the same time cannot both take the last of it.
+    Asking again for the same name is answered with True and changes nothing.
+    """
+    condition, values = "attribute_not_exists(reserved.#name)", {":usd": usd}
+    if budget_usd is not None:
+        condition += " AND committed_usd <= :room"
+        values[":room"] = round(budget_usd - usd, 6)
+    update = "SET committed_usd = committed_usd + :usd, reserved.#name = :usd"
+    return _update_plan(run, update, condition, name, values) or name in (run_row(run) or {})["reserved"]
+
+
+def settle(run: str, name: str, spent_usd: float, metered_usd: float = 0.0) -> None:
+    """Put what was really spent in the place of what was set aside; without a reservation, or again, nothing."""
+    reserved_usd = (run_row(run) or {}).get("reserved", {}).get(name)
+    if reserved_usd is None:
+        return
+    values = {":freed": round(float(reserved_usd) - spent_usd, 6), ":metered": metered_usd}
+    update = "SET committed_usd = committed_usd - :freed, metered_usd = metered_usd + :metered REMOVE reserved.#name"
+    _update_plan(run, update, "attribute_exists(reserved.#name)", name, values)
+
+
+def _update_plan(run: str, update: str, condition: str, name: str, values: Mapping[str, Any]) -> bool:
+    try:
+        _table().update_item(
+            Key={"PK": _partition(run), "SK": "PLAN"},
+            UpdateExpression=update,
+            ConditionExpression=condition,
+            ExpressionAttributeNames={"#name": name},
+            ExpressionAttributeValues=_numbers(values),
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+            raise
+        return False
+    return True
+
+
+def record_receipt(run: str, receipt: Mapping[str, Any]) -> None:
+    """Write the receipt's row: all but its resources, which have rows of their own and may be thousands."""
+    _update(run, "RECEIPT", {name: value for name, value in receipt.items() if name != "resources"})
+
+
+def open_receipts() -> list[str]:
+    """Return the runs whose receipt is not complete yet."""
+    found = _table().query(KeyConditionExpression=Key("PK").eq(OPEN_RECEIPTS), ConsistentRead=True)["Items"]
+    return [row["run"] for row in found]
+
+
+def close_receipt(run: str) -> None:
+    """Note that a run's receipt is complete: no sweep need look at it again."""
+    _table().delete_item(Key={"PK": OPEN_RECEIPTS, "SK": run})
+
+
+def cell_row(run: str, cell: str) -> dict[str, Any]:
+    """Return a cell's row."""
+    found = _table().get_item(Key={"PK": _partition(run), "SK": f"CELL#{cell}"}, ConsistentRead=True)
+    return found.get("Item", {})
+
+
+def run_row(run: str) -> dict[str, Any] | None:
+    """Return the run's own row, None for a run that is not in the table."""
+    return _table().get_item(Key={"PK": _partition(run), "SK": "PLAN"}, ConsistentRead=True).get("Item")
+
+
+def _rows(run: str, prefix: str) -> Iterator[dict[str, Any]]:
+    condition = Key("PK").eq(_partition(run)) & Key("SK").begins_with(prefix)
+    start: dict[str, Any] = {}
+    while True:
+        page = _table().query(KeyConditionExpression=condition, ConsistentRead=True, **start)
+        yield from page["Items"]
+        if "LastEvaluatedKey" not in page:
+            return
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+
+def _update(run: str, sort_key: str, facts: Mapping[str, Any], first: Mapping[str, Any] | None = None) -> None:
+    """Set attributes of a row; those of `first` only if the row has none yet."""
+    together = {**facts, **(first or {})}
+    names = {f"#n{i}": name for i, name in enumerate(together)}
+    values = {f":v{i}": value for i, value in enumerate(_numbers(list(together.values())))}
+    changes = [
+        f"#n{i} = if_not_exists(#n{i}, :v{i})" if name in (first or {}) else f"#n{i} = :v{i}"
+        for i, name in enumerate(together)
+    ]
+    _table().update_item(
+        Key={"PK": _partition(run), "SK": sort_key},
+        UpdateExpression="SET " + ", ".join(changes),
+        ExpressionAttributeNames=names,
+        ExpressionAttributeValues=values,
+    )

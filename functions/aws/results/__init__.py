@@ -1,0 +1,1 @@
+"""A cell's samples read, its storage observed, its result written."""

@@ -1,0 +1,24 @@
+"""CloudWatch: read the metrics of a cell's volumes, file system and instances over its window."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from aws.stack.clock import now
+from matrix.samples import cloudwatch
+
+
+def read(client: Any, about: Mapping[str, Any], begun: float, ended: float) -> dict[str, Any]:
+    """Return the metrics of `about` (matrix.cloudwatch.resources) from `begun` to `ended`, as far as they are there.
+
+    What measures a result must not cost it: where CloudWatch may not be asked, the document says so and has no values.
+    """
+    try:
+        return cloudwatch.read(client.get_paginator("get_metric_data").paginate, about, begun, ended, now())
+    except (ClientError, BotoCoreError) as error:
+        return cloudwatch.refused(about, begun, ended, now(), _reason(error))
+
+
+def _reason(error: ClientError | BotoCoreError) -> str:
+    return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__

@@ -1,0 +1,77 @@
+"""What AWS knows of a measured cell beside its samples: CloudWatch's metrics and the limits of the instance type."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from aws.records import bucket, table
+from aws.results import cloudwatch
+from aws.stack.clients import client, impatient_client
+from matrix.answer import bottleneck
+from matrix.answer.bottleneck.instance_limits import limits_of
+from matrix.samples.cloudwatch import resources
+from matrix.samples.file import SampleFile
+from matrix.terms.keys import Board
+
+# GetMetricData allows 50 calls a second (CloudWatch quotas).
+READS_AT_ONCE = 8
+FILE_SYSTEMS = ("efs", "fsx-openzfs")
+
+
+def observe(run: str, cell: Mapping[str, Any], files: Sequence[SampleFile]) -> dict[str, Any]:
+    """Return what is kept in the cell's result: `cloudwatch` and `instance_limits`; nothing without samples."""
+    samples = [sample for file in files for sample in file.samples]
+    if not samples:
+        return {}
+    rows = table.resources(run)
+    about = resources(
+        cell["storage"],
+        cell["fleet"]["instanceType"],
+        [file.instance.id for file in files],
+        _volumes(rows, cell["id"]),
+        _file_system(rows, cell["file_system"]),
+    )
+    begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
+    return {
+        "cloudwatch": cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended),
+        "instance_limits": instance_limits(cell["fleet"]["instanceType"]),
+    }
+
+
+def refresh(run: str, results: dict[str, dict[str, Any]], environment: str) -> None:
+    """Read again the metrics of those cells where they may have arrived since, and keep what has changed.
+
+    Analyse cell comes seconds after the last sample; by the end of the run its minutes have mostly been published.
+    """
+    late = {cell: result for cell, result in results.items() if bottleneck.is_late(result)}
+    read = partial(cloudwatch.read, impatient_client("cloudwatch"))
+    with ThreadPoolExecutor(READS_AT_ONCE) as pool:
+        found = pool.map(lambda result: bottleneck.refreshed(result, environment, read), late.values())
+        for (cell, before), result in zip(late.items(), found, strict=True):
+            if result["cloudwatch"]["series"] != before["cloudwatch"]["series"]:
+                bucket.put(Board.of_cell(run, cell).result, result)
+            results[cell] = result
+
+
+def _volumes(rows: Sequence[Mapping[str, Any]], cell: str) -> dict[str, str]:
+    """Each data volume of a cell with the instance it was attached to."""
+    mine = [row for row in rows if row["kind"] == "volume" and row.get("cell") == cell and row.get("is_data")]
+    return {row["id"]: row["instance"] for row in mine if row.get("instance")}
+
+
+def _file_system(rows: Sequence[Mapping[str, Any]], file_system: str) -> str | None:
+    mine = [row["id"] for row in rows if row["kind"] in FILE_SYSTEMS and row.get("file_system") == file_system]
+    return mine[-1] if mine else None
+
+
+@cache
+def instance_limits(instance_type: str) -> dict[str, Any]:
+    """Return what EC2 allows an instance of a type; empty where it may not be asked."""
+    try:
+        answer = client("ec2").describe_instance_types(InstanceTypes=[instance_type])
+    except (ClientError, BotoCoreError):
+        return {}
+    return limits_of(answer["InstanceTypes"][0])

@@ -1,0 +1,1 @@
+"""Calls about a run as a whole: executions, failures, budget, resuming."""

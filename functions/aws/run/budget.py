@@ -1,0 +1,89 @@
+"""The run's money while it runs: set the worst case aside before something begins, settle it by what it took."""
+
+from typing import Any
+
+from aws.records import table
+from aws.stack.clock import now
+from matrix.run import receipt
+from matrix.run.admission import over_budget, too_late
+
+
+def admit_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
+    """Set a cell's worst case aside. Raises DeadlinePassed or OverBudget where it may not begin."""
+    _admit(run, plan, _cell_name(cell["id"]), needs_s=cell["expected_s"], needs_usd=cell["reserve_usd"])
+
+
+def admit_file_system(run: str, plan: dict[str, Any], file_system: dict[str, Any]) -> None:
+    """Set the worst case of creating and deleting a file system aside. Raises DeadlinePassed or OverBudget.
+
+    In time is what leaves its shortest cell enough of it: without one the file system would be of no use.
+    """
+    name = file_system["id"]
+    shortest_s = min(cell["expected_s"] for cell in plan["cells"] if cell["id"] in file_system["cells"])
+    _admit(run, plan, _file_system_name(name), needs_s=shortest_s, needs_usd=file_system["reserve_usd"])
+
+
+def admit_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
+    """Set the worst case of baking an image aside. Raises DeadlinePassed or OverBudget where it may not begin."""
+    _admit(run, plan, _image_name(image), needs_s=image["expected_s"], needs_usd=image["reserve_usd"])
+
+
+def settle_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
+    """Replace an image's reservation by what its builder has cost until now; nothing if an earlier run baked it."""
+    of_it = {"file_system": receipt.BUILDERS, "cell": image["id"]}
+    own = [row for row in table.resources(run) if of_it.items() <= row.items()]
+    table.settle(run, _image_name(image), receipt.cost_usd(own, plan, now()))
+
+
+def _admit(run: str, plan: dict[str, Any], name: str, *, needs_s: float, needs_usd: float) -> None:
+    refusal = too_late(name, needs_s=needs_s, now=now(), deadline_at=plan["deadline_at"])
+    if refusal:
+        raise refusal
+    budget_usd = plan["budget_usd"]
+    if not table.reserve(run, name, needs_usd, budget_usd):
+        committed_usd = float((table.run_row(run) or {})["committed_usd"])
+        raise over_budget(name, needs_usd=needs_usd, committed_usd=committed_usd, budget_usd=budget_usd)
+
+
+def settle_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
+    """Replace a cell's reservation by what its instances, volumes and time on the file system have cost until now.
+
+    What is billed by use cannot be read anywhere in time, so it counts with its worst case.
+    """
+    at = now()
+    rows = [row for row in table.resources(run) if row.get("cell") == cell["id"]]
+    spent_usd = receipt.cost_usd(rows, plan, at) + cell["metered_usd"]["high"]
+    file_system = next(one for one in plan["file_systems"] if one["id"] == cell["file_system"])
+    spent_usd += _hours_of_cell(run, cell["id"], at) * file_system["rates_usd"]["hour"]
+    table.settle(run, _cell_name(cell["id"]), spent_usd, cell["metered_usd"]["expected"])
+
+
+def settle_file_system(run: str, plan: dict[str, Any], file_system: dict[str, Any]) -> None:
+    """Replace a file system's reservation by what it has cost beside the time of its cells, which have paid for it."""
+    at, name = now(), file_system["id"]
+    own = [
+        row
+        for row in table.resources(run)
+        if row.get("file_system") == name and row.get("cell") in (None, receipt.CACHE)
+    ]
+    cells_h = sum(_hours_of_cell(run, cell, at) for cell in file_system["cells"])
+    paid_usd = cells_h * file_system["rates_usd"]["hour"] if own else 0.0
+    table.settle(run, _file_system_name(name), max(0.0, receipt.cost_usd(own, plan, at) - paid_usd))
+
+
+def _hours_of_cell(run: str, cell: str, now: float) -> float:
+    row = table.cell_row(run, cell)
+    started_at = row.get("started_at")
+    return 0.0 if started_at is None else (float(row.get("finished_at", now)) - float(started_at)) / 3600
+
+
+def _image_name(image: dict[str, Any]) -> str:
+    return f"image {image['id']}"
+
+
+def _cell_name(cell: str) -> str:
+    return f"cell {cell}"
+
+
+def _file_system_name(file_system: str) -> str:
+    return f"file system {file_system}"

@@ -1,0 +1,42 @@
+"""The earlier run that a matrix resumes: what it has measured is taken over, what it has uploaded is kept."""
+
+from typing import Any
+
+from aws.records import bucket, table
+from aws.run import executions
+from matrix.answer.results import without_samples
+from matrix.plan.resume import Earlier, earlier_cells, refusal, taken_over
+from matrix.terms.keys import Board, run_key
+
+
+def earlier(run: str, environment: str, execution_arn: str) -> dict[str, Earlier]:
+    """Return what a run has of its cells; `execution_arn` is that of the run that resumes it.
+
+    InvalidMatrix where there is no such run, where it is none of the environment, or still running: its cells would be
+    measured twice, and paid for twice.
+    """
+    plan = bucket.get(run_key(run, "plan.json"))
+    if plan is None:
+        raise refusal(run, "has no plan in the bucket of this stack")
+    if plan["environment"] != environment:
+        raise refusal(run, f"was measured in the environment {plan['environment']}, this is {environment}")
+    if executions.is_running(executions.sibling(execution_arn, run)):
+        raise refusal(run, "is still running")
+    return earlier_cells(run, plan, lambda cell: bucket.get(Board.of_cell(run, cell).result), _uploads(run))
+
+
+def _uploads(run: str) -> Any:
+    def uploads_of(cell: str) -> int:
+        keys = (key for key, _ in bucket.listing(Board.of_cell(run, cell).instances))
+        return sum(key.endswith("/samples.json") for key in keys)
+
+    return uploads_of
+
+
+def take_over(run: str, plan: dict[str, Any]) -> None:
+    """Write the result of each cell that an earlier run has measured, marked with that run."""
+    for cell in (one for one in plan["cells"] if "taken_from" in one):
+        source = cell["taken_from"]
+        result = taken_over(bucket.get(Board.of_cell(source["run"], source["cell"]).result), cell)
+        bucket.put(Board.of_cell(run, cell["id"]).result, result)
+        table.record_points(run, cell["id"], map(without_samples, result["points"]))

@@ -1,0 +1,1 @@
+"""What the stack gives every function: environment, clients, clock, tags, network."""

@@ -1,0 +1,27 @@
+"""Where instances and file systems live: the subnets and security groups of the stack."""
+
+import os
+from functools import cache
+
+from aws.stack.clients import client
+
+
+def subnets() -> list[str]:
+    """Return the stack's subnets. The first is where a fleet and a file system of one AZ meet."""
+    return os.environ["SUBNET_IDS"].split(",")
+
+
+def file_system_security_group() -> str:
+    """Return the group that lets NFS in from the fleet and nothing else."""
+    return os.environ["FILE_SYSTEM_SECURITY_GROUP_ID"]
+
+
+def route_table() -> str:
+    """Return the route table of the stack's subnets; empty where the VPC is somebody else's."""
+    return os.environ.get("ROUTE_TABLE_ID", "")
+
+
+@cache
+def availability_zone(subnet: str) -> str:
+    """Return the name of the Availability Zone of a subnet, such as `eu-west-1a`."""
+    return client("ec2").describe_subnets(SubnetIds=[subnet])["Subnets"][0]["AvailabilityZone"]

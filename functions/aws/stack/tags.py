@@ -1,0 +1,60 @@
+"""Tags that say what a resource belongs to and how long it may live, set by the very call that creates it."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from aws.stack.environment import environment
+
+# Whose a resource is: another stack of the account and region neither finds it nor, by its roles, may delete it.
+STACK = "storage-matrix:stack"
+RUN = "storage-matrix:run"
+DEADLINE = "storage-matrix:deadline"
+OWNER = "storage-matrix:owner"
+FILE_SYSTEM = "storage-matrix:file-system"
+CELL = "storage-matrix:cell"
+# Images and their snapshots outlive their run on purpose, so they carry neither its tag nor a deadline.
+IMAGE = "storage-matrix:image"
+MADE_BY = "storage-matrix:made-by"
+
+
+def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) -> list[dict[str, str]]:
+    """Return the tags of a resource of a run, as EC2, EFS and FSx take them."""
+    deadline = datetime.fromtimestamp(plan["deadline_at"], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    pairs = {
+        "Name": f"{plan['run']}.{file_system}",
+        STACK: environment().stack,
+        RUN: plan["run"],
+        DEADLINE: deadline,
+        OWNER: plan["owner"],
+        FILE_SYSTEM: file_system,
+    }
+    if cell:
+        pairs[CELL] = cell
+    return [{"Key": key, "Value": value} for key, value in pairs.items()]
+
+
+def image_tags(plan: Mapping[str, Any], name: str, fingerprint: str) -> list[dict[str, str]]:
+    """Return the tags of a baked image and its snapshots; by the fingerprint later runs find it."""
+    pairs = {"Name": name, STACK: environment().stack, IMAGE: fingerprint, MADE_BY: plan["run"], OWNER: plan["owner"]}
+    return [{"Key": key, "Value": value} for key, value in pairs.items()]
+
+
+def of_stack() -> list[dict[str, Any]]:
+    """Return EC2's filters for what is this stack's."""
+    return [{"Name": f"tag:{STACK}", "Values": [environment().stack]}]
+
+
+def of_runs(run: str | None = None) -> list[dict[str, Any]]:
+    """Return EC2's filters for what belongs to a run of this stack: to any, or to one."""
+    return [*of_stack(), {"Name": f"tag:{RUN}", "Values": [run]} if run else {"Name": "tag-key", "Values": [RUN]}]
+
+
+def is_ours(found: Mapping[str, str], run: str | None = None) -> bool:
+    """Say whether tags by name are those of a run of this stack, or of that run."""
+    return found.get(STACK) == environment().stack and RUN in found and run in (None, found[RUN])
+
+
+def as_mapping(tag_list: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return a resource's tags by name."""
+    return {tag["Key"]: tag["Value"] for tag in tag_list}

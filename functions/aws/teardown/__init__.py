@@ -1,0 +1,1 @@
+"""What ends a run: deletions, the sweep, the receipt."""

@@ -1,0 +1,178 @@
+"""Find by tag whatever a run has left, decide whether the run still needs it, delete it, and complete its receipt."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from botocore.exceptions import ClientError
+
+from aws.ec2 import images, instances
+from aws.inventory import copies
+from aws.records import table
+from aws.run import executions
+from aws.stack import tags
+from aws.stack.clients import client
+from aws.storages import efs, fsx_openzfs, s3
+from aws.teardown import receipts
+
+logger = Logger(child=True)
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A resource that carries a run's tags."""
+
+    kind: str
+    id: str
+    tags: dict[str, str]
+    delete: Callable[[], object]
+
+
+def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, Any]:
+    """Delete what no running execution needs; return what was `deleted` and what `remaining` is still to go.
+
+    A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` looks at the
+    resources of one run. Deleting an instance is done at once; a volume or file system may have to wait for it, stays
+    `remaining`, and goes in a later sweep. Copies that AWS has made are found, and deleted, with the receipt of the run
+    that they belong to. A service that the account may not use is named in `unasked`, and the others are swept.
+    """
+    is_running = _RunningRuns()
+    deleted: list[dict[str, str]] = []
+    remaining: list[dict[str, str]] = []
+    unasked: dict[str, str] = {}
+    for leftover in _all_tagged(unasked):
+        run = leftover.tags[tags.RUN]
+        if only_run and run != only_run:
+            continue
+        if is_running(run) and not _is_overdue(leftover.tags, now):
+            continue
+        entry = {"kind": leftover.kind, "id": leftover.id, "run": run}
+        is_gone = not is_dry_run and _delete(leftover)
+        (deleted if is_gone else remaining).append(entry)
+    try:
+        for run in _runs_to_settle(only_run, [*deleted, *remaining], is_running):
+            remaining += _copies_of(run)
+            if not is_dry_run:
+                receipts.after_sweep(run, sum(one["run"] == run for one in remaining))
+    except (ClientError, LookupError) as error:
+        # A table or bucket that refuses: the next sweep makes the receipt, and what this one deleted stays deleted.
+        logger.exception("no receipt yet", reason=str(error))
+    swept = {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
+    return swept | {"unasked": unasked} if unasked else swept
+
+
+def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:
+    """Take baked images and their snapshots away; while any run is running they stay, as it may launch from them."""
+    pages = (
+        client("stepfunctions")
+        .get_paginator("list_executions")
+        .paginate(stateMachineArn=os.environ["STATE_MACHINE_ARN"], statusFilter="RUNNING")
+    )
+    is_any_running = any(page["executions"] for page in pages)
+    deleted: list[dict[str, str]] = []
+    remaining: list[dict[str, str]] = []
+    for image in images.all_baked():
+        is_gone = not is_dry_run and not is_any_running and _delete(_leftover_of(image))
+        parts = [("image", image.id), *(("image-snapshot", one) for one in image.snapshots)]
+        (deleted if is_gone else remaining).extend(
+            {"kind": kind, "id": one, "run": image.made_by} for kind, one in parts
+        )
+    return {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run, "waits_for_runs": is_any_running}
+
+
+def _leftover_of(image: images.Baked) -> Leftover:
+    return Leftover("image", image.id, {}, lambda: images.deregister(image) is None)
+
+
+def _delete(leftover: Leftover) -> bool:
+    """Delete one; that AWS refuses it is no reason to leave the others."""
+    try:
+        return bool(leftover.delete())
+    except ClientError as error:
+        logger.exception("not deleted", kind=leftover.kind, id=leftover.id, reason=str(error))
+        return False
+
+
+def _runs_to_settle(
+    only_run: str | None, entries: list[dict[str, str]], is_running: Callable[[str], bool]
+) -> list[str]:
+    """Return the ended runs whose receipt is not complete, or no longer: something of them was found just now."""
+    open_ones = [one for one in table.open_receipts() if only_run in (None, one)]
+    found = [entry["run"] for entry in entries]
+    named = [only_run] if only_run else []
+    return [run for run in dict.fromkeys([*open_ones, *found, *named]) if table.run_row(run) and not is_running(run)]
+
+
+def _copies_of(run: str) -> list[dict[str, str]]:
+    """Return what AWS has kept of a run's volumes and file systems; the receipt deletes it."""
+    return [{"kind": copy.kind, "id": copy.id, "run": run} for copy in copies.look(run, table.resources(run)).copies]
+
+
+def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
+    for instance, instance_tags in list(instances.tagged()):
+        yield Leftover("instance", instance, instance_tags, lambda i=instance: instances.terminate([i]) is None)
+    for volume, state, volume_tags in list(instances.tagged_volumes()):
+        # One in use goes with its instance; EC2 refuses to delete it before.
+        is_free = state == "available"
+        yield Leftover(
+            "volume", volume, volume_tags, lambda v=volume, free=is_free: free and instances.delete_volume(v) is None
+        )
+    for kind, service, delete in (("efs", "efs", efs.delete), ("fsx-openzfs", "fsx", fsx_openzfs.delete)):
+        for found in _file_systems(kind, service, unasked):
+            yield from _of_run(kind, found["FileSystemId"], found.get("Tags", []), delete)
+    for prefix, prefix_tags, _ in list(s3.all_tagged()):
+        yield from _of_run("s3", prefix, prefix_tags, s3.delete)
+
+
+def _file_systems(kind: str, service: str, unasked: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the account's file systems; none, and the reason in `unasked`, where an account forbids the service.
+
+    Any other error ends the sweep, and Lambda repeats it. A run that uses the service has its receipt only when it
+    has been asked.
+    """
+    try:
+        pages = client(service).get_paginator("describe_file_systems").paginate()
+        return [found for page in pages for found in page["FileSystems"]]
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in copies.DENIED:
+            raise
+        logger.exception("not swept", kind=kind, reason=str(error))
+        unasked[kind] = str(error)
+        return []
+
+
+def _of_run(
+    kind: str, resource_id: str, tag_list: list[dict[str, str]], delete: Callable[[str], bool]
+) -> Iterator[Leftover]:
+    found = tags.as_mapping(tag_list)
+    if tags.is_ours(found):
+        yield Leftover(kind, resource_id, found, lambda: delete(resource_id))
+
+
+class _RunningRuns:
+    """Says whether a run's execution is still running; asks Step Functions once for each run."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, run: str) -> bool:
+        if run not in self._known:
+            self._known[run] = self._ask(run)
+        return self._known[run]
+
+    @staticmethod
+    def _ask(run: str) -> bool:
+        arn = os.environ["STATE_MACHINE_ARN"].replace(":stateMachine:", ":execution:")
+        return executions.is_running(f"{arn}:{run}")
+
+
+def _is_overdue(resource_tags: dict[str, str], now: float) -> bool:
+    """A deadline that is missing or not readable is one that has passed: nothing of ours lives without."""
+    try:
+        deadline = datetime.strptime(resource_tags[tags.DEADLINE], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except (KeyError, ValueError):
+        return True
+    return now > deadline.timestamp()
