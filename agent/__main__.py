@@ -8,11 +8,12 @@ import sys
 import time
 import traceback
 
-from agent import VERSION, interrupts, processes
-from agent.blackboard import Blackboard, Bucket, caller_userid, new_session, parse_uri
+from agent import VERSION
+from agent.board.blackboard import Blackboard, Bucket, caller_userid, new_session, parse_uri
 from agent.errors import AgentError, Interruption, JobInvalid
 from agent.job import parse
-from agent.metadata import identify
+from agent.machine.metadata import identify
+from agent.programs import interrupts, processes
 from agent.session import Session
 
 DONE, FAILED, MISUSED = 0, 1, 2

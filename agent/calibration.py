@@ -12,18 +12,19 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent import host, mounts, workloads
+from agent import mounts, workloads
 from agent.engine.emulation import UNLIMITED
 from agent.errors import AgentError
 from agent.job import Step
-from agent.workspace import free_bytes, remove
+from agent.machine import host
+from agent.machine.workspace import free_bytes, remove
 
 if TYPE_CHECKING:
     import logging
     from pathlib import Path
 
     from agent.job import Job
-    from agent.workspace import Workspace, Workspaces
+    from agent.machine.workspace import Workspace, Workspaces
 
 # Seconds for all tools of a cell together; what does not fit into them is said to be unknown.
 BUDGET_S = 20.0

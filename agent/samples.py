@@ -12,7 +12,7 @@ import agent
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
-    from agent.metadata import Identity
+    from agent.machine.metadata import Identity
     from agent.mounts import Mounted
     from agent.workloads.trial import Outcome
 

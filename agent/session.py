@@ -7,19 +7,21 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent import caches, calibration, counters, host, mounts, provisions, samples, workloads
-from agent.barrier import Barrier, sleep_until
+from agent import calibration, mounts, samples, workloads
+from agent.board.barrier import Barrier, sleep_until
+from agent.board.heartbeat import Heartbeat
 from agent.file_server import FileServer
-from agent.heartbeat import Heartbeat
-from agent.workspace import Workspaces
+from agent.machine import caches, counters, host
+from agent.machine.workspace import Workspaces
+from agent.programs import provisions
 
 if TYPE_CHECKING:
     import logging
     from pathlib import Path
 
-    from agent.blackboard import Blackboard
+    from agent.board.blackboard import Blackboard
     from agent.job import Job, Step
-    from agent.metadata import Identity
+    from agent.machine.metadata import Identity
     from agent.workloads.trial import Outcome, Trial
 
 # The gate's start time is set with a margin for the slowest poll; beyond this the start was missed, not merely late.

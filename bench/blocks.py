@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 
 from agent.job import Step, parse
+from agent.machine.workspace import Workspace, remove
 from agent.workloads import dd, engines, fio, read
 from agent.workloads.trial import Trial
-from agent.workspace import Workspace, remove
 from bench.pairs import Result, cost, in_turns
 
 MIB = 1 << 20

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from agent.engine import emulation
+from agent.machine.workspace import remove
 from agent.workloads import engines
-from agent.workspace import remove
 from bench.pairs import Result, against, in_turns
 
 FILES = 40_000

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from agent import containers, tools
+from agent.programs import containers, tools
 from matrix.plan import tools as needed_tools
 
 

@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable
 from urllib.parse import quote, urlsplit
 
-from agent.blackboard import get_range, new_client, new_session
+from agent.board.blackboard import get_range, new_client, new_session
 from agent.engine.records import RecordWrong
 
 _lock = threading.Lock()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import mounts
-from agent.workspace import remove
+from agent.machine.workspace import remove
 
 if TYPE_CHECKING:
     import logging

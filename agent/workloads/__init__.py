@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
+    from agent.machine.workspace import Workspace
     from agent.workloads.trial import Trial
-    from agent.workspace import Workspace
 
 TYPES = ("touch", "dd", "fio", "read", "build", "transfer", "yocto", "instance-throughput")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from agent import tools as tool_box
 from agent.errors import JobInvalid
-from agent.processes import Armed, Command, Ended, run
+from agent.machine.workspace import Workspace
+from agent.programs import tools as tool_box
+from agent.programs.processes import Armed, Command, Ended, run
 from agent.workloads.trial import Outcome, Trial, integer_problems
-from agent.workspace import Workspace
 
 if TYPE_CHECKING:
     from agent.job import Job, Step

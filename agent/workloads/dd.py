@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent import host
-from agent import tools as tool_box
 from agent.errors import SourceDoesNotFit, WorkIncomplete
-from agent.processes import Armed, Command, Ended
+from agent.machine import host
+from agent.machine.workspace import Workspace, free_bytes
+from agent.programs import tools as tool_box
+from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
-from agent.workspace import Workspace, free_bytes
 
 if TYPE_CHECKING:
     from agent.job import Job, Step

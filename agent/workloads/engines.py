@@ -12,11 +12,11 @@ import agent
 from agent.engine import histogram
 from agent.engine.emulation import BUCKET
 from agent.errors import WorkIncomplete
-from agent.processes import Armed, Command
+from agent.programs.processes import Armed, Command
 
 if TYPE_CHECKING:
     from agent.job import Job
-    from agent.workspace import Workspace
+    from agent.machine.workspace import Workspace
 
 # Where `agent` was imported from, a folder or the zip: the engine's interpreter imports it from there, too.
 IMPORT_ROOT = str(Path(agent.__file__).parents[1])

@@ -8,12 +8,12 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent import tools as tool_box
 from agent.engine import histogram
 from agent.errors import MeasurementTooShort, ToolFailed, ToolMissing, WorkIncomplete
-from agent.processes import Armed, Command, Ended, run
+from agent.machine.workspace import Workspace
+from agent.programs import tools as tool_box
+from agent.programs.processes import Armed, Command, Ended, run
 from agent.workloads.trial import Outcome, Trial
-from agent.workspace import Workspace
 
 if TYPE_CHECKING:
     from agent.job import Job, Step

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent import counters
 from agent.errors import WorkIncomplete
-from agent.levels import find_levels
-from agent.processes import Armed, Command, Ended
-from agent.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
+from agent.machine import counters
+from agent.machine.levels import find_levels
+from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
+from agent.machine.workspace import Workspace
+from agent.programs.processes import Armed, Command, Ended
 from agent.workloads.engines import IMPORT_ROOT
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
-from agent.workspace import Workspace
 
 if TYPE_CHECKING:
     from agent.job import Job, Step

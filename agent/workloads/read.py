@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent import uploads
-from agent.blackboard import BROKEN_OFF
+from agent.board.blackboard import BROKEN_OFF
 from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
 from agent.file_server import Connection, Refused
-from agent.processes import Armed, Ended
-from agent.workloads import engines
+from agent.machine.workspace import Workspace
+from agent.programs.processes import Armed, Ended
+from agent.workloads import engines, uploads
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
-from agent.workspace import Workspace
 
 if TYPE_CHECKING:
     from agent.job import Job, Step

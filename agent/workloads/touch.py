@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent import tools as tool_box
 from agent.engine.crew import share
 from agent.errors import WorkIncomplete
-from agent.processes import Armed, Command, Ended
+from agent.machine.workspace import Workspace, count_files, remove
+from agent.programs import tools as tool_box
+from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
-from agent.workspace import Workspace, count_files, remove
 
 if TYPE_CHECKING:
     from agent.job import Job, Step

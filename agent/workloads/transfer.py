@@ -9,13 +9,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent import data_set
-from agent import tools as tool_box
-from agent.data_set import DataSet
 from agent.errors import ToolFailed, WorkIncomplete
-from agent.processes import Armed, Command, Ended
+from agent.machine.workspace import Workspace
+from agent.programs import tools as tool_box
+from agent.programs.processes import Armed, Command, Ended
+from agent.workloads import data_set
+from agent.workloads.data_set import DataSet
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
-from agent.workspace import Workspace
 
 if TYPE_CHECKING:
     from agent.job import Job, Step

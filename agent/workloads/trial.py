@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from agent.processes import Armed, Ended
+from agent.programs.processes import Armed, Ended
 
 
 @dataclass

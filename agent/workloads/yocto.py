@@ -11,13 +11,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
-from agent import containers
-from agent.containers import Container
 from agent.errors import WorkIncomplete
-from agent.processes import Armed, Command, Ended, run
+from agent.machine.workspace import Workspace, remove
+from agent.programs import containers
+from agent.programs.containers import Container
+from agent.programs.processes import Armed, Command, Ended, run
 from agent.workloads.build import DEFAULT_CACHE, cache_problems
 from agent.workloads.trial import Outcome, Trial
-from agent.workspace import Workspace, remove
 
 if TYPE_CHECKING:
     from agent.job import Job, Step

@@ -17,10 +17,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from agent_cloud import BUCKET, PAUSE_S, PREFIX, REGION, ROOT, MetadataService
 
-from agent import blackboard, interrupts
 from agent.__main__ import farewell
+from agent.board import blackboard
 from agent.errors import BlackboardUnavailable, DeadlinePassed, JobInvalid, MetadataUnavailable
-from agent.metadata import identify
+from agent.machine.metadata import identify
+from agent.programs import interrupts
 from agent.session import Session
 
 ROLE = {

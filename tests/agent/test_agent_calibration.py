@@ -12,7 +12,7 @@ from agent_cloud import needs, touch_params
 
 from agent import calibration, workloads
 from agent.job import Step, parse
-from agent.workspace import Workspaces
+from agent.machine.workspace import Workspaces
 
 MIB = 2**20
 ROOM = 64 * MIB

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from agent_cloud import needs
 
-from agent import host
 from agent.errors import SourceDoesNotFit
+from agent.machine import host
 from agent.workloads import dd
 
 MIB = 1 << 20

@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from agent import counters
 from agent.engine import stream
-from agent.levels import find_levels
-from agent.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
+from agent.machine import counters
+from agent.machine.levels import find_levels
+from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
 from agent.workloads import instance_throughput
 
 MIB = 1 << 20

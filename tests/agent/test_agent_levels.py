@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from agent.levels import Levels, best_split, find_levels
+from agent.machine.levels import Levels, best_split, find_levels
 
 
 def noisy(levels, seed=1, relative=0.1):

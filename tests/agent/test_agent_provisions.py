@@ -9,9 +9,11 @@ import time
 
 import pytest
 
-from agent import caches, job, provisions, session, tools
+from agent import job, session
 from agent.errors import JobInvalid, ProvisionFailed
-from agent.metadata import Identity
+from agent.machine import caches
+from agent.machine.metadata import Identity
+from agent.programs import provisions, tools
 
 LOG = logging.getLogger("test")
 IDENTITY = Identity("i-1", "m6i.large", "eu-west-1a", "eu-west-1", "ami-1")

@@ -12,8 +12,8 @@ import pytest
 
 from agent.engine import reads, records
 from agent.errors import ToolFailed, WorkIncomplete
+from agent.machine.workspace import Workspaces
 from agent.workloads import read
-from agent.workspace import Workspaces
 
 KIB, MIB = 1 << 10, 1 << 20
 

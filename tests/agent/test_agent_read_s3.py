@@ -10,12 +10,14 @@ from agent_cloud import BUCKET, REGION
 from botocore.exceptions import ResponseStreamingError
 from test_agent_read import KIB, MIB, engine, read_params
 
-from agent import blackboard, mounts, tools, uploads
+from agent import mounts
+from agent.board import blackboard
 from agent.engine import objects, records
 from agent.errors import BlackboardUnavailable, MountFailed, ToolFailed
 from agent.mounts import mountpoint as mountpoint_module
 from agent.mounts import s3
-from agent.workloads import read
+from agent.programs import tools
+from agent.workloads import read, uploads
 
 LOG = logging.getLogger("test")
 PREFIX = "0123abcd"

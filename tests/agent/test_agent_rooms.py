@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from agent import counters, host, job, mounts, processes, tools
+from agent import job, mounts
 from agent.errors import JobInvalid, MountFailed, ToolFailed, ToolMissing
+from agent.machine import counters, host
 from agent.mounts import disks, ebs, nfs
+from agent.programs import processes, tools
 
 LOG = logging.getLogger("test")
 

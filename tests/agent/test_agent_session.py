@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from agent_cloud import CELL, RUN, touch_params
 
-from agent import barrier
+from agent.board import barrier
 
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
 

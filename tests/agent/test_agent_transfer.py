@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from agent_cloud import needs
 
-from agent import data_set, tools
 from agent.errors import SourceDoesNotFit
-from agent.workloads import transfer
+from agent.programs import tools
+from agent.workloads import data_set, transfer
 
 LOG = logging.getLogger("test")
 FILES, FILE_BYTES = 40, 3_000

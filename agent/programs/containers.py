@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent import tools
 from agent.errors import ToolFailed
-from agent.processes import Command, run
+from agent.programs import tools
+from agent.programs.processes import Command, run
 
 ENGINES = ("docker", "podman")
 # Build systems refuse to run as root; the number needs no user of that name in the container.

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agent import tools
+from agent.programs import tools
 
 KIB_PER_MIB = 1024
 # A fleet starts at one moment, which each of its instances takes from its own clock.

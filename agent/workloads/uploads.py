@@ -6,7 +6,7 @@ import concurrent.futures
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from agent.blackboard import new_client, new_session, translated
+from agent.board.blackboard import new_client, new_session, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

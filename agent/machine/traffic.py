@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agent import counters
+from agent.machine import counters
 
 NETWORK, DISK, FILE = "network_sent_bytes", "disk_write_bytes", "file_bytes"
 WATCHED = (NETWORK, "network_received_bytes", DISK, "nfs_write_bytes", "steal_s")

@@ -12,7 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from agent import tools
+from agent.programs import tools
 
 # /proc/stat: user nice system idle iowait irq softirq steal
 BUSY_COLUMNS = (0, 1, 2, 5, 6)

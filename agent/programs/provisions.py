@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent import tools
 from agent.errors import ProvisionFailed
+from agent.programs import tools
 
 if TYPE_CHECKING:
     import logging

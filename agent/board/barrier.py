@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import BarrierTimeout, BlackboardUnavailable
 
 if TYPE_CHECKING:
-    from agent.blackboard import Blackboard
+    from agent.board.blackboard import Blackboard
 
 # time.sleep wakes up to about 1 ms late; the last 2 ms are spent looking at the clock.
 SPIN_S = 0.002

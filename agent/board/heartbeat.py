@@ -11,7 +11,7 @@ from agent.errors import AgentError
 if TYPE_CHECKING:
     import logging
 
-    from agent.blackboard import Blackboard
+    from agent.board.blackboard import Blackboard
 
 
 class Heartbeat:

@@ -1,0 +1,1 @@
+"""The machine an agent runs on: counters, caches, clock, metadata, traffic."""

@@ -1,0 +1,1 @@
+"""Programs that an agent starts: tools, containers, and their end."""
