@@ -7,20 +7,21 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli import local_up, terminal
-from cli.compare import compare
-from cli.errors import CommandError, ExitCode, explain
-from cli.fit import fit
-from cli.import_fio import import_fio
-from cli.import_published import import_published
-from cli.plan import plan
-from cli.reap import reap
-from cli.report import report
-from cli.results import results
-from cli.run import run
-from cli.runs import runs
-from cli.schema import schema
-from cli.watch import watch
+from cli.commands import local_up
+from cli.commands.compare import compare
+from cli.commands.fit import fit
+from cli.commands.import_fio import import_fio
+from cli.commands.import_published import import_published
+from cli.commands.plan import plan
+from cli.commands.reap import reap
+from cli.commands.report import report
+from cli.commands.results import results
+from cli.commands.run import run
+from cli.commands.runs import runs
+from cli.commands.schema import schema
+from cli.commands.watch import watch
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode, explain
 
 ORDER_OF_USE = """\b
 Order of use:

@@ -3,8 +3,9 @@
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, NoRegionError
 
-from cli import errors, tools
-from cli.errors import CommandError
+from cli.inputs import tools
+from cli.messages import errors
+from cli.messages.errors import CommandError
 from tests.cli.cli_documents import plan_document
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from typer import Exit
 
-from cli import running
-from cli.deployment import Deployment, running_local_cloud
-from cli.errors import CommandError, ExitCode
-from cli.interruption import ClosingDown, Patience
-from cli.planning import Planned
-from cli.running import Wish
-from cli.service import Execution, Service
+from cli.follow import running
+from cli.follow.interruption import ClosingDown, Patience
+from cli.follow.running import Wish
+from cli.inputs.planning import Planned
+from cli.messages.errors import CommandError, ExitCode
+from cli.target.deployment import Deployment, running_local_cloud
+from cli.target.service import Execution, Service
 from tests.cli.cli_documents import CELLS, plan_document, rows, summary_document
 
 VOLUME, INSTANCE = {"kind": "volume", "id": "vol-1", "run": "r"}, {"kind": "instance", "id": "i-1", "run": "r"}

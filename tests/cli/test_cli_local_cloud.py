@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cli import local_cloud
-from cli.errors import CloudDidNotStart
+from cli.messages.errors import CloudDidNotStart
+from cli.target import local_cloud
 from local.vm import image
 
 READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"}})

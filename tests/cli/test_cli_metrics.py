@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from botocore.exceptions import ClientError
 
-from cli import metrics
+from cli.target import metrics
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result
 from matrix.samples import cloudwatch

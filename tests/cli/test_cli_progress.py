@@ -4,9 +4,9 @@ import io
 
 from rich.console import Console
 
-from cli import live_view, progress
-from cli.progress import CellProgress
-from cli.service import Execution
+from cli.follow import live_view, progress
+from cli.follow.progress import CellProgress
+from cli.target.service import Execution
 from tests.cli.cli_documents import CELLS, cell_row, plan_document, rows
 
 RUNNING = Execution("r", "RUNNING", started_at=990)

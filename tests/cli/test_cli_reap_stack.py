@@ -5,9 +5,10 @@ import json
 import boto3
 import pytest
 
-from cli import deployment, reap
-from cli.deployment import Deployment
-from cli.service import Service
+from cli.commands import reap
+from cli.target import deployment
+from cli.target.deployment import Deployment
+from cli.target.service import Service
 from tests.cli.cli_documents import rows, summary_document
 
 VOLUME = {"kind": "volume", "id": "vol-1", "run": "r"}

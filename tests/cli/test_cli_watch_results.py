@@ -8,7 +8,7 @@ import os
 import pytest
 from rich.console import Console
 
-from cli import result_tables
+from cli.tables import result_tables
 from tests.cli.cli_documents import CELLS, plan_document, rows, summary_document
 
 

@@ -1,0 +1,108 @@
+"""`matrix compare`: two runs cell by cell, and an exit code for CI."""
+
+import json
+import re
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from cli.commands import results
+from cli.inputs import options
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
+from matrix.terms.figures import ABSENT, quantity
+
+Document = dict[str, Any]
+
+STYLES = {"slower": "red", "faster": "green", "cannot tell": "yellow"}
+DEFAULT_THRESHOLD = "5%"
+LARGEST_PERCENT = 1000
+
+
+def compare(
+    base: Annotated[str, typer.Argument(metavar="BASE", help="The run to compare with.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run that is judged, or `latest`.")] = results.LATEST,
+    threshold: Annotated[
+        str, typer.Option("--threshold", metavar="PERCENT", help="How much slower a cell may become.")
+    ] = DEFAULT_THRESHOLD,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare two runs cell by cell.
+
+    Cells match by storage, workload, fleet and parameters. Shown are the medians, their ratio with a 95 % interval, and
+    what that means, corrected for the number of cells. The exit code is 1 when a cell became slower by more than the
+    threshold and by more than chance explains, or when the runs have no cell in common.
+
+    Example: matrix compare nightly-baseline latest --threshold 10%
+    """
+    share = _share(threshold)
+    found = [results.find_run(name, local=local, stack=stack, region=region) for name in (base, run)]
+    # scipy takes half a second to import, which `matrix --help` need not wait for.
+    from matrix.answer import comparing
+
+    try:
+        document = comparing.compare(*found, threshold=share)
+    except comparing.NotComparable as mixed:
+        advice = "compare emulated runs with emulated ones, measured with measured ones"
+        raise CommandError(str(mixed), advice, ExitCode.BAD_INPUT) from mixed
+    if as_json:
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        _show(document)
+    if not document["compared"]:
+        # A check that has compared nothing must not pass.
+        advice = "a matrix that was changed needs a new base: run it, and compare with that"
+        raise CommandError("nothing was compared: the two runs have no measured cell in common", advice)
+    if document["regressions"]:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _share(threshold: str) -> float:
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%?", threshold.strip())
+    if not found or float(found[1]) > LARGEST_PERCENT:
+        raise CommandError(f"threshold {threshold!r} is no percentage", "write it as 5%", ExitCode.BAD_INPUT)
+    return float(found[1]) / 100
+
+
+def _show(document: Document) -> None:
+    console = terminal.stdout()
+    console.print(Text.assemble(("Base ", "bold"), document["base"], ("  Run ", "bold"), document["run"]))
+    if document["compared"]:
+        console.print()
+        console.print(_table(document["compared"]))
+        console.print()
+    for name in document["only_in_base"]:
+        console.print(f"only in {document['base']}: {name}")
+    for name in document["only_in_run"]:
+        console.print(f"only in {document['run']}: {name}")
+    for warning in document["warnings"]:
+        console.print(Text.assemble(("Warning: ", "yellow"), warning))
+    console.print(_verdict(document))
+
+
+def _verdict(document: Document) -> Text:
+    slower, threshold = document["regressions"], f"{100 * document['threshold']:g} %"
+    if slower:
+        cells = "cell" if slower == 1 else "cells"
+        return Text(f"{slower} {cells} slower by more than {threshold} and by more than chance explains", "bold red")
+    undecided = sum(one["verdict"] == "cannot tell" for one in document["compared"])
+    but = f"; of {undecided} it cannot be told" if undecided else ""
+    return Text(f"no cell is shown to be slower by more than {threshold}{but}", "yellow" if undecided else "green")
+
+
+def _table(compared: list[Document]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table.add_column("Storage, fleet, point", overflow="fold")
+    table.add_column("Base P50", justify="right", no_wrap=True)
+    table.add_column("Run P50", justify="right", no_wrap=True)
+    table.add_column("What it means", overflow="fold")
+    for one in compared:
+        name = f"{one['storage']}, {one['fleet']}, {one['workload']}: {one['point']}"
+        medians = (quantity(one[side]["p50"], one["unit"]) if one[side] else ABSENT for side in ("base", "run"))
+        table.add_row(name, *medians, Text(one["words"], STYLES.get(one["verdict"], "")))
+    return table

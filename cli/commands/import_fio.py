@@ -1,0 +1,88 @@
+"""`matrix import-fio`: fio's own JSON, of any version, as one row per job and direction."""
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
+from matrix.terms.figures import ABSENT, number
+
+if TYPE_CHECKING:
+    # numpy, which it needs, takes a while to import, and `matrix --help` need not wait for it.
+    from matrix.samples.fio_logs import Row
+
+# A json+ document of a thousand jobs; more is no log that fits into a table.
+LARGEST_FILE_BYTES = 512 * 1024 * 1024
+
+
+class Format(StrEnum):
+    """How the rows are written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+def import_fio(
+    files: Annotated[list[Path], typer.Argument(metavar="FILES…", help="JSON files that fio wrote.")],
+    format_: Annotated[Format, typer.Option("--format", help="How to write them.")] = Format.TABLE,
+) -> None:
+    """Show what fio's JSON files say.
+
+    One row per job and direction. Reads fio 2 (latencies in µs) and fio 3 (in ns), json and json+. A file that is none
+    is named, the others are shown, and the exit code is 2.
+
+    Example: matrix import-fio old/*.json --format csv > old.csv
+    """
+    from matrix.samples import fio_logs
+
+    found: list[Row] = []
+    refused: list[str] = []
+    for file in files:
+        try:
+            found += fio_logs.rows(_read(file), str(file))
+        except fio_logs.NotFio as error:
+            refused.append(f"{file} {error}")
+    if format_ is Format.CSV:
+        typer.echo(fio_logs.to_csv(found), nl=False)
+    elif format_ is Format.JSON:
+        typer.echo(json.dumps([asdict(row) for row in found], indent=2, ensure_ascii=False))
+    elif found:
+        terminal.stdout().print(_table(found))
+    if refused:
+        advice = "write logs with `fio --output-format=json` or `json+`"
+        raise CommandError("; ".join(refused), advice, ExitCode.BAD_INPUT)
+
+
+def _read(file: Path) -> str:
+    from matrix.samples.fio_logs import NotFio
+
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(LARGEST_FILE_BYTES + 1)
+    except OSError as error:
+        raise NotFio(f"cannot be read: {error.strerror}") from error
+    if len(text) > LARGEST_FILE_BYTES:
+        raise NotFio(f"has more than {LARGEST_FILE_BYTES:,} bytes")
+    return text.decode(errors="replace")
+
+
+def _table(found: "list[Row]") -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for head in ("File", "Job", "rw"):
+        table.add_column(head, overflow="fold")
+    for head in ("Block KiB", "Jobs", "Depth", "IOPS", "MiB/s", "P50 µs", "P99 µs"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in found:
+        settings = (ABSENT if one is None else f"{one:g}" for one in (row.block_kib, row.jobs, row.iodepth))
+        figures = (row.iops, row.mib_per_s, row.lat_p50_us, row.lat_p99_us)
+        table.add_row(
+            row.file, row.jobname, row.rw, *settings, *(ABSENT if one is None else number(one) for one in figures)
+        )
+    return table

@@ -1,0 +1,73 @@
+"""`matrix local up`: the local cloud in the foreground, for use with the aws and sam command lines too."""
+
+import signal
+import subprocess
+from typing import Any
+
+import typer
+
+from cli.inputs import options
+from cli.messages import terminal
+from cli.messages.errors import CloudDidNotStart, CommandError
+from cli.target import deployment, local_cloud
+from cli.target.workdir import cloud_log
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def local() -> None:
+    """Play AWS on this machine.
+
+    Its APIs, Lambda and EC2; folders of this disk are the storage. See `matrix local up --help`.
+    """
+
+
+@app.command()
+def up(instances: options.Instances = "process") -> None:
+    """Start the local cloud and keep it until Ctrl-C.
+
+    The stack is deployed to it; runs then start faster. Prints the environment variables that the aws and sam
+    command lines need to use it.
+
+    Example: matrix local up
+    """
+    if deployment.is_local_cloud_running():
+        found = deployment.running_local_cloud()
+        raise CommandError(f"a local cloud is running already: {found.endpoint}", "use it with --local")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    child = local_cloud.start(instances)
+    try:
+        _show(local_cloud.wait_until_ready(child))
+        _wait(child)
+    except KeyboardInterrupt:
+        terminal.stderr().print("Ending the local cloud …")
+    finally:
+        local_cloud.stop(child)
+
+
+def _show(cloud: dict[str, Any]) -> None:
+    console = terminal.stdout()
+    console.print(f"The local cloud is up at {cloud['endpoint']}, stack {cloud.get('stack')}. Ctrl-C ends it.")
+    console.print("In another terminal: matrix run FILE --local")
+    console.print("For the aws and sam command lines:")
+    for name, value in environment(cloud).items():
+        console.print(f"  export {name}={value}", soft_wrap=True)
+    console.file.flush()
+
+
+def environment(cloud: dict[str, Any]) -> dict[str, str]:
+    """Return the variables with which AWS's own command lines use the local cloud."""
+    return {
+        "AWS_ENDPOINT_URL": cloud["endpoint"],
+        "AWS_REGION": cloud["region"],
+        "AWS_DEFAULT_REGION": cloud["region"],
+        "AWS_ACCESS_KEY_ID": "local",
+        "AWS_SECRET_ACCESS_KEY": "local",  # pragma: allowlist secret
+        "SAM_CLI_TELEMETRY": "0",
+    }
+
+
+def _wait(child: subprocess.Popen[bytes]) -> None:
+    code = child.wait()
+    raise CloudDidNotStart(f"the local cloud ended by itself with exit code {code}", f"see {cloud_log()}")

@@ -1,0 +1,45 @@
+"""`matrix plan`: what a matrix would create, measure and cost. Calls no AWS."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from cli.inputs import planning
+from cli.inputs.options import AsJson, MatrixFile
+from cli.messages import terminal
+from cli.messages.errors import ExitCode
+from cli.tables import plan_tables
+
+
+def plan(
+    file: MatrixFile,
+    as_json: AsJson = False,
+    region: Annotated[
+        str | None,
+        typer.Option("--region", metavar="REGION", help=f"Where it would run (default: {planning.DEFAULT_REGION})."),
+    ] = None,
+) -> None:
+    """Show what a matrix would create, take and cost.
+
+    Calls no AWS. Every mistake in the matrix is listed at once, with the way out; the exit code is then 2.
+
+    Example: matrix plan events/local-demo.json
+    """
+    try:
+        planned = planning.read_and_plan(file, region)
+    except planning.BadMatrix as bad:
+        report_problems(file, bad, as_json)
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
+    if as_json:
+        typer.echo(json.dumps(planned.plan, indent=2, ensure_ascii=False))
+    else:
+        plan_tables.show(terminal.stdout(), planned.plan)
+
+
+def report_problems(file: MatrixFile, bad: planning.BadMatrix, as_json: bool) -> None:
+    """Say what is wrong with a matrix: to a person on stderr, to a program on stdout."""
+    if as_json:
+        typer.echo(json.dumps(bad.document, indent=2, ensure_ascii=False))
+    else:
+        planning.show_problems(terminal.stderr(), file, bad.document)

@@ -1,0 +1,86 @@
+"""`matrix reap`: delete what runs have left behind."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cli.inputs import options
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
+from cli.target import deployment
+from cli.target.service import Service
+
+
+def reap(
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="Only what belongs to this run (stopped or not).")
+    ] = None,
+    images: Annotated[
+        bool, typer.Option("--images", help="Baked machine images and their snapshots, which no other sweep touches.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be deleted.")] = False,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Delete what runs have left behind, and list it.
+
+    Instances, volumes and file systems that belong to no running run or are past their deadline. Reap also runs by
+    itself, after each run and on a schedule. Exit code 1 when something remains. With --images: baked machine images
+    and their snapshots, which are kept for later runs; only when no run is running.
+
+    Example: matrix reap --run builds-20261120-101500-4f
+    """
+    if images and run:
+        raise CommandError("--images takes away the images of all runs", "leave out --run", ExitCode.BAD_INPUT)
+    # Never guessed: someone who wants to stop paying for a run on AWS must not be answered by a local cloud.
+    service = Service(deployment.find(local=local, stack=stack, region=region))
+    answer = service.reap(run, dry_run=dry_run, images=images)
+    if run and not answer.get("deleted") and not answer.get("remaining"):
+        _refuse_what_cannot_be_reaped(service, run)
+    if as_json:
+        typer.echo(json.dumps(answer, indent=2))
+    else:
+        _show(answer, dry_run)
+    for kind, reason in answer.get("unasked", {}).items():
+        note = f"Warning: {kind} file systems were not looked for, which matters only if runs have made some: {reason}"
+        terminal.stderr().print(note, soft_wrap=True, markup=False)
+    # Of a dry run all that would be deleted remains, as it should.
+    if answer.get("remaining") and not dry_run:
+        if as_json:
+            raise typer.Exit(ExitCode.FAILED)
+        what = "--images " if images else f"--run {run} " if run else ""
+        when = "when no run is running" if answer.get("waits_for_runs") else "in a minute"
+        again = f"{when} again: `matrix reap {what}{service.deployment.flag}`"
+        raise CommandError(f"{len(answer['remaining'])} of them remain", again)
+
+
+def _refuse_what_cannot_be_reaped(service: Service, run: str) -> None:
+    """Tell "nothing is left" apart from a name that is no run's, and from a run that needs all that it has."""
+    execution = service.execution(run)
+    if execution.is_running:
+        stop = f"stop it first (console, or `aws stepfunctions stop-execution --execution-arn {execution.arn}`)"
+        raise CommandError(f"{run} is still running, so it needs what it has", f"{stop}, or wait for its end")
+
+
+def _show(answer: dict[str, Any], dry_run: bool) -> None:
+    console = terminal.stdout()
+    deleted, remaining = answer.get("deleted", []), answer.get("remaining", [])
+    if not deleted and not remaining:
+        console.print("nothing to delete")
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for head in ("Resource", "Id", "Run", ""):
+        table.add_column(head, overflow="fold")
+    for one in deleted:
+        table.add_row(*_names(one), "deleted")
+    for one in remaining:
+        table.add_row(*_names(one), "would be deleted" if dry_run else "remains")
+    console.print(table)
+
+
+def _names(resource: dict[str, Any]) -> list[str]:
+    return [str(resource.get(name, "–")) for name in ("kind", "id", "run")]

@@ -1,0 +1,199 @@
+"""`matrix run`: plan, ask, start, follow, and say what came out."""
+
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.commands.plan import report_problems
+from cli.follow import running
+from cli.follow.running import Wish
+from cli.inputs import options, planning, resuming, tools
+from cli.inputs.planning import Planned
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
+from cli.tables import plan_tables
+from cli.target import deployment, local_cloud
+from cli.target.deployment import Deployment
+from cli.target.service import Service
+from matrix.terms.figures import rough_duration
+from matrix.terms.keys import RUN_PATTERN
+
+
+def run(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="The matrix: a JSON file, or - for standard input; with --resume, that run's own."
+        ),
+    ] = None,
+    local: options.Local = False,
+    instances: options.Instances = "process",
+    stack: options.Stack = None,
+    region: options.Region = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="RUN", help="Name of the run (default: made up).")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Measure only what this earlier run has not.")
+    ] = None,
+    as_json: options.AsJson = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to the expected cost without being asked.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Start the run and return; look with `matrix watch`.")
+    ] = False,
+) -> None:
+    """Measure a matrix, on this machine or on AWS.
+
+    With --local on this machine, with its disk as storage; else on AWS, where the cost is shown and agreed to first.
+    Ctrl-C stops the run, deletes what it created and says what was measured until then.
+
+    Exit codes: 0 every cell measured, 1 some failed, 2 the matrix has mistakes, 3 interrupted.
+
+    Example: matrix run events/local-demo.json --local
+    """
+    deployment.refuse_two_places(local=local, stack=stack)
+    if name is not None and not re.fullmatch(RUN_PATTERN, name):
+        advice = "write 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
+        raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
+    if instances == "vm" and not local:
+        raise CommandError("--instances is for the local cloud", "add --local", ExitCode.BAD_INPUT)
+    if instances == "vm" and deployment.is_local_cloud_running():
+        raise CommandError(
+            "a local cloud runs already, and what its instances are is settled",
+            "end it, or start it with `matrix local up --instances vm`",
+            ExitCode.BAD_INPUT,
+        )
+    if file is None and resume is None:
+        raise CommandError("what shall be measured?", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
+    # Until a run has started, SIGTERM only has to undo what Ctrl-C would.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        wish = Wish(name or "", as_json, detach)
+        if resume is not None:
+            _resume(resume, file, region, wish, place=(local, stack), instances=instances, yes=yes)
+            return
+        # The cost that is agreed to is that of the region where it will arise.
+        planned = planning.read_and_plan(file or planning.STDIN, region if local else deployment.chosen_region(region))
+    except planning.BadMatrix as bad:
+        report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
+    wish = _named(wish, planned)
+    _refuse_emulation_elsewhere(planned, local=local, instances=instances)
+    if local:
+        _run_here(planned, wish, instances)
+    else:
+        _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
+        found = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
+        running.run_to_end(Service(found), planned, wish)
+
+
+def _refuse_emulation_elsewhere(planned: Planned, *, local: bool, instances: str) -> None:
+    """Say it before anything is started; Plan matrix refuses it all the same."""
+    if not planned.plan.get("emulated") or (local and instances == "process"):
+        return
+    where = "emulated machines mount their storages" if local else "on AWS storages are measured"
+    advice = "add --local" if not local else "leave out --instances vm"
+    raise CommandError(
+        f"{where}, this matrix wants them emulated", f"{advice}, or leave out emulate", ExitCode.BAD_INPUT
+    )
+
+
+def _named(wish: Wish, planned: Planned) -> Wish:
+    return replace(wish, run=wish.run or running.made_up_name(planned.plan["name"]))
+
+
+def _resume(
+    run: str, file: Path | None, region: str | None, wish: Wish, *, place: tuple[bool, str | None], instances: str,
+    yes: bool,
+) -> None:  # fmt: skip
+    """Plan what is left of a run where that run is, then do it like any other."""
+    local, stack = place
+    if not local:
+        service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
+        planned = resuming.plan_rest(service, run, file, service.deployment.region)
+        _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
+        running.run_to_end(service, planned, _named(wish, planned))
+        return
+    own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
+    with _local_cloud(instances) as found:
+        service = Service(found)
+        planned = resuming.plan_rest(service, run, file, region)
+        terminal.stderr().print(_taken_over(planned))
+        running.run_to_end(service, _one_at_a_time(planned), _named(own, planned))
+
+
+def _taken_over(planned: Planned) -> str:
+    totals = planned.plan["totals"]
+    taken = totals.get("taken_over", 0)
+    return f"{taken} of {totals['cells']} cells are taken over, {totals['cells'] - taken} are measured."
+
+
+def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
+    console = terminal.stderr()
+    # Emulated machines bring their own.
+    for line in tools.missing(planned.plan) if instances == "process" else []:
+        console.print(f"Note: {line}", soft_wrap=not console.is_terminal)
+    expected = rough_duration(planned.plan["totals"]["expected_s"])
+    console.print(f"On this machine: it {_does_here(planned, instances)}, and it costs nothing.")
+    if not planned.plan.get("emulated"):
+        console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
+    if wish.detach and not deployment.is_local_cloud_running():
+        raise CommandError(
+            "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
+        )
+    own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
+    with _local_cloud(instances) as found:
+        running.run_to_end(Service(found), _one_at_a_time(planned), own)
+
+
+def _does_here(planned: Planned, instances: str) -> str:
+    if planned.plan.get("emulated"):
+        return "plays the storages as provisioned, its figures test the analysis and no storage"
+    what = "this disk" if instances == "process" else "emulated machines"
+    return f"measures {what}, its figures say nothing about AWS"
+
+
+def _one_at_a_time(planned: Planned) -> Planned:
+    """All storages are folders of one disk here, so two file systems at once would measure each other."""
+    return replace(planned, matrix=planned.matrix | {"maxConcurrentFileSystems": 1})
+
+
+@contextmanager
+def _local_cloud(instances: str) -> Iterator[Deployment]:
+    """Use the local cloud that runs, else one of our own for as long as it is needed."""
+    if deployment.is_local_cloud_running():
+        yield deployment.running_local_cloud()
+        return
+    terminal.stderr().print("Starting the local cloud …")
+    with local_cloud.started(instances) as found:
+        yield found
+
+
+def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
+    """Show the cost; go on only when the user agrees to it."""
+    console = terminal.stderr()
+    sentence = plan_tables.cost_sentence(planned.plan)
+    count = planned.plan["totals"]["cells"]
+    console.print(f"{planned.plan['name']}: {count} cell{'' if count == 1 else 's'}, cost {sentence}")
+    for warning in planned.plan["warnings"]:
+        if warning["path"] == "prices":
+            console.print(f"Note: {warning['message']}", soft_wrap=not console.is_terminal)
+    if "resume" in planned.matrix:
+        console.print(_taken_over(planned))
+    if yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0:
+        return
+    if asked_from_pipe or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise CommandError(
+            "this run costs money and nobody can be asked here",
+            "look at it with `matrix plan FILE`, then add --yes; or try it without AWS: --local",
+            ExitCode.BAD_INPUT,
+        )
+    if not typer.confirm("Start it?", err=True):
+        raise CommandError("not started", "", ExitCode.INTERRUPTED)

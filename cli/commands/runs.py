@@ -1,0 +1,96 @@
+"""`matrix runs`: which runs there are."""
+
+import json
+from dataclasses import asdict, dataclass
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from cli.follow.live_view import STYLES
+from cli.inputs import options
+from cli.messages import terminal
+from cli.messages.errors import UnreadableRun
+from cli.target import deployment, mirror
+from cli.target.service import Service
+from cli.target.workdir import run_folder
+from matrix.terms.figures import instant, rough_duration
+
+LIMIT = 50
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One run of the list."""
+
+    run: str
+    status: str
+    started_at: float | None
+    duration_s: float | None
+    results: str
+
+
+def runs(
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the runs, newest first.
+
+    Local ones that are kept in .local/runs/, or with --stack those on AWS.
+
+    Example: matrix runs --stack storage-matrix
+    """
+    deployment.refuse_two_places(local=local, stack=stack)
+    on_aws = not local and (stack is not None or region is not None)
+    found = _of_service(Service(deployment.find(local=False, stack=stack, region=region))) if on_aws else _local()
+    if as_json:
+        typer.echo(json.dumps([asdict(one) for one in found], indent=2))
+    elif found:
+        terminal.stdout().print(_table(found))
+    else:
+        where = "on this stack" if on_aws else "here (runs on AWS: add --stack NAME)"
+        terminal.stderr().print(f"no run yet {where}; start one: matrix run FILE --local")
+
+
+def _local() -> list[Listed]:
+    """Those of the running local cloud and those that are kept, each once."""
+    kept = {name: _of_mirror(name) for name in mirror.mirrored_runs()}
+    going = _of_service(Service(deployment.running_local_cloud())) if deployment.is_local_cloud_running() else []
+    found = {**{one.run: one for one in going}, **kept}
+    return sorted(found.values(), key=lambda one: one.started_at or 0.0, reverse=True)
+
+
+def _of_mirror(run: str) -> Listed:
+    try:
+        summary = mirror.document(run, "summary.json") or {}
+        execution = mirror.document(run, mirror.EXECUTION) or {}
+    except UnreadableRun:
+        # One damaged file shall not hide all other runs; `matrix results` says what is wrong with it.
+        return Listed(run, "unreadable", None, None, f"{run_folder(run)}/")
+    started = execution.get("started_at") or summary.get("started_at")
+    ended = execution.get("ended_at") or summary.get("finished_at")
+    status = summary.get("status") or execution.get("status") or "unknown"
+    took = ended - started if started and ended else None
+    return Listed(run, status, started, took, f"{run_folder(run)}/")
+
+
+def _of_service(service: Service) -> list[Listed]:
+    return [
+        Listed(
+            one.run, one.status, one.started_at, one.ended_at and one.ended_at - one.started_at, service.where(one.run)
+        )
+        for one in service.executions(LIMIT)
+    ]
+
+
+def _table(found: list[Listed]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for head in ("Run", "Status", "Started", "Took", "Results"):
+        table.add_column(head, overflow="fold")
+    for one in found:
+        took = rough_duration(one.duration_s) if one.duration_s is not None else "–"
+        status = Text(one.status, STYLES.get(one.status, ""))
+        table.add_row(one.run, status, instant(one.started_at), took, one.results)
+    return table

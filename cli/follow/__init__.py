@@ -1,0 +1,1 @@
+"""A run as it goes: watched, drawn live, interrupted."""

@@ -1,0 +1,142 @@
+"""Follow a run until it ends: once a second one look at the execution and one query for its rows."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.live import Live
+
+from cli.follow import live_view, progress
+from cli.follow.interruption import ClosingDown, Interrupted
+from cli.follow.progress import RunProgress
+from cli.messages.errors import CommandError, UnknownRun, explain
+from cli.target.service import Service
+
+LOOK_EVERY_S = 1.0
+# A look that fails is no reason to leave a run alone: the network may be back within half a minute.
+FAILED_LOOKS = 6
+FAILED_LOOK_PAUSE_S = 5.0
+
+
+class View(Protocol):
+    """How progress is shown."""
+
+    def show(self, now: RunProgress) -> None:
+        """Show a moment of the run."""
+
+    def say(self, line: str) -> None:
+        """Add a line."""
+
+
+class PlainLines:
+    """A line for each change, with its time: for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        """Write to this console."""
+        self._console = console
+        self._last: RunProgress | None = None
+
+    def show(self, now: RunProgress) -> None:
+        """Print what changed."""
+        for line in progress.changes(self._last, now):
+            self.say(line)
+        if self._last is None or self._last.execution.status != now.execution.status:
+            self.say(_status_line(now))
+        self._last = now
+
+    def say(self, line: str) -> None:
+        """Print a line with the time."""
+        self._console.print(f"{datetime.now().astimezone():%H:%M:%S} {line}", soft_wrap=True)
+
+
+class LiveScreen:
+    """A view that is redrawn in place."""
+
+    def __init__(self, console: Console, environment: str) -> None:
+        """Draw on this console."""
+        self._console = console
+        self._environment = environment
+        self._last: RunProgress | None = None
+        self.live = Live(console=console, get_renderable=self._draw, refresh_per_second=4)
+
+    def show(self, now: RunProgress) -> None:
+        """Draw from now on this moment."""
+        self._last = now
+
+    def say(self, line: str) -> None:
+        """Print a line above the view."""
+        self.live.console.print(line)
+
+    def _draw(self) -> Any:
+        if self._last is None:
+            return ""
+        return live_view.render(self._last, self._console, time.time(), self._environment)
+
+
+@contextmanager
+def view(console: Console, environment: str, *, plain: bool = False) -> Iterator[View]:
+    """Open the view that suits the console: live on a terminal, plain lines elsewhere or where asked for."""
+    if plain or not console.is_terminal:
+        yield PlainLines(console)
+        return
+    screen = LiveScreen(console, environment)
+    with screen.live:
+        yield screen
+
+
+def _status_line(now: RunProgress) -> str:
+    execution = now.execution
+    counts = f"{now.count('measured')} of {len(now.cells)} cells measured"
+    if now.count("failed"):
+        counts += f", {now.count('failed')} failed"
+    if now.count("skipped"):
+        counts += f", {now.count('skipped')} skipped"
+    reason = f" ({execution.error})" if execution.error else ""
+    return f"run {execution.run}: {execution.status}{reason}, {counts}"
+
+
+def look(service: Service, run: str, plan: dict[str, Any] | None) -> RunProgress:
+    """Look once. The execution first: rows read after its end are final."""
+    execution = service.execution(run)
+    return progress.read(service.rows(run), plan, execution)
+
+
+def follow(
+    service: Service, run: str, plan: dict[str, Any] | None, shown: View, closing: ClosingDown | None = None
+) -> RunProgress:
+    """Show a run until it ends; raises Interrupted when it shall end before."""
+    failed_looks = 0
+    while True:
+        if closing and closing.is_wanted:
+            raise Interrupted
+        try:
+            now = look(service, run, plan)
+            failed_looks = 0
+        except UnknownRun:
+            raise
+        except Exception as error:
+            failed_looks += 1
+            if failed_looks >= FAILED_LOOKS:
+                raise _lost_sight(service, run, error) from error
+            _sleep(FAILED_LOOK_PAUSE_S, closing)
+            continue
+        shown.show(now)
+        if not now.execution.is_running:
+            return now
+        _sleep(LOOK_EVERY_S, closing)
+
+
+def _sleep(seconds: float, closing: ClosingDown | None) -> None:
+    if closing:
+        closing.sleep(seconds)
+    else:
+        time.sleep(seconds)
+
+
+def _lost_sight(service: Service, run: str, error: Exception) -> CommandError:
+    said = explain(error)
+    again = f"the run itself goes on; look again with `matrix watch {run} {service.deployment.flag}`"
+    return CommandError(f"lost sight of run {run}: {said.message}", f"{said.advice}; {again}" if said.advice else again)

@@ -1,0 +1,157 @@
+"""Ctrl-C and SIGTERM: the first stops a run and cleans up after it, the second gives up the clean-up."""
+
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+from cli.follow.progress import RunProgress
+from cli.messages.errors import CommandError, ExitCode, explain
+from cli.target.service import Service
+
+GIVE_UP_AT = 2
+SHOWN_RESOURCES = 12
+
+Say = Callable[[str], None]
+
+
+class Interrupted(Exception):
+    """The user wants the run to end."""
+
+
+class ClosingDown:
+    """Counts interruptions instead of raising them, so that none is lost inside of a library's call."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.count = 0
+        self._previous: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "ClosingDown":
+        """Take over Ctrl-C and SIGTERM."""
+        for kind in (signal.SIGINT, signal.SIGTERM):
+            self._previous[kind] = signal.signal(kind, self._seen)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give them back."""
+        for kind, handler in self._previous.items():
+            signal.signal(kind, handler)
+
+    def _seen(self, _signal: int, _frame: FrameType | None) -> None:
+        self.count += 1
+        if self.count > GIVE_UP_AT:
+            raise KeyboardInterrupt
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the run shall end."""
+        return self.count > 0
+
+    def sleep(self, seconds: float, *, until: int = 1) -> None:
+        """Sleep, but no longer than until the given number of interruptions."""
+        deadline = time.monotonic() + seconds
+        while self.count < until and (left := deadline - time.monotonic()) > 0:
+            time.sleep(min(0.1, left))
+
+
+@dataclass
+class CleanUp:
+    """What became of a run's resources."""
+
+    deleted: list[dict[str, Any]] = field(default_factory=list)
+    remaining: list[dict[str, Any]] = field(default_factory=list)
+    problem: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether Reap found nothing any more."""
+        return not self.remaining and not self.problem
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often Reap is asked, and for how long."""
+
+    pause_s: float
+    at_most_s: float
+
+
+def stop_and_clean(service: Service, run: str, say: Say, closing: ClosingDown, patience: Patience) -> CleanUp:
+    """Stop the run, then let Reap delete what belongs to it until nothing remains."""
+    say("stopping the execution")
+    if service.execution(run).is_running:
+        service.stop(run, "matrix run was interrupted")
+    say("deleting everything that belongs to this run (Ctrl-C again: give up, and finish by hand)")
+    return _reap_until_empty(service, run, say, closing, patience)
+
+
+def _reap_until_empty(service: Service, run: str, say: Say, closing: ClosingDown, patience: Patience) -> CleanUp:
+    done = CleanUp()
+    deadline = time.monotonic() + patience.at_most_s
+    # A function that was at work when the execution stopped may still have created something after Reap had looked:
+    # so Reap must find nothing twice, with a pause in between.
+    empty_in_a_row = 0
+    while empty_in_a_row < 2:  # noqa: PLR2004
+        if closing.count >= GIVE_UP_AT:
+            done.problem = done.problem or "given up"
+            return done
+        if time.monotonic() > deadline:
+            done.problem = done.problem or f"not finished after {patience.at_most_s / 60:.0f} minutes"
+            return done
+        found = _reap_once(service, run, say, done)
+        empty_in_a_row = 0 if found else empty_in_a_row + 1
+        closing.sleep(patience.pause_s, until=GIVE_UP_AT)
+    return done
+
+
+def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
+    """Let Reap pass once; tell whether it found anything."""
+    # Whatever goes wrong, the next pass may succeed; giving up would leave things that cost money.
+    try:
+        answer = service.reap(run)
+    except Exception as error:
+        problem = explain(error).message
+        if problem != done.problem:
+            say(f"clean-up will be tried again: {problem}")
+        done.problem = problem
+        return True
+    remaining = answer.get("remaining", [])
+    still, known = {_key(one) for one in remaining}, {_key(one) for one in done.deleted}
+    # What remained before and no longer does has gone too: a file system takes minutes to.
+    gone = {_key(one): one for one in [*done.remaining, *answer.get("deleted", [])]}
+    new = [one for key, one in gone.items() if key not in known and key not in still]
+    done.deleted, done.remaining, done.problem = [*done.deleted, *new], remaining, ""
+    if new or done.remaining:
+        say(f"deleted {words(new) or 'nothing yet'}; remaining: {words(done.remaining) or 'nothing'}")
+    return bool(new or done.remaining)
+
+
+def _key(resource: dict[str, Any]) -> tuple[object, object]:
+    return resource.get("kind"), resource.get("id")
+
+
+def words(resources: list[dict[str, Any]]) -> str:
+    """Name resources: `instance i-1, volume vol-2 and 5 more`."""
+    names = [f"{one.get('kind', 'resource')} {one.get('id', '?')}" for one in resources]
+    more = len(names) - SHOWN_RESOURCES
+    return ", ".join(names[:SHOWN_RESOURCES]) + (f" and {more} more" if more > 0 else "")
+
+
+def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str) -> CommandError:
+    """Say how an interrupted run ended: what was deleted, what had been measured and where that is."""
+    measured = [cell.id for cell in last.cells if cell.state == "measured"]
+    names = f": {', '.join(measured)}" if measured else ""
+    lines = [
+        f"run {last.execution.run} interrupted",
+        f"  deleted: {words(clean.deleted) or 'nothing (nothing was left)'}",
+        f"  measured before: {len(measured)} of {len(last.cells)} cells{names}",
+        f"  results so far: {where}",
+    ]
+    if clean.is_complete:
+        return CommandError("\n".join(lines), "", ExitCode.INTERRUPTED)
+    still = words(clean.remaining) or "unknown"
+    lines.append(f"  CLEAN-UP NOT FINISHED ({clean.problem or 'resources remain'}): still there: {still}")
+    return CommandError("\n".join(lines), by_hand, ExitCode.INTERRUPTED)

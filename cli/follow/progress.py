@@ -1,0 +1,185 @@
+"""How far a run has got, told from its rows in the table. Pure: rows and a time in, words and figures out."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cli.target.service import Execution
+from matrix.terms.sentences import error_text
+
+ENDED_CELLS = ("measured", "failed", "skipped")
+INSTANCE_COUNTS = ("ready", "running", "done", "failed")
+
+
+@dataclass(frozen=True)
+class CellProgress:
+    """One cell."""
+
+    id: str
+    file_system: str
+    state: str = "planned"
+    started_at: float | None = None
+    finished_at: float | None = None
+    expected_s: float = 0.0
+    step: int | None = None  # 0-based; the number of steps when all are done
+    steps: int | None = None
+    point: str = ""
+    instances: dict[str, int] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more happens to it."""
+        return self.state in ENDED_CELLS
+
+    def elapsed_s(self, now: float) -> float | None:
+        """How long it has been going, or took; None before it starts."""
+        if self.started_at is None:
+            return None
+        return max(0.0, (self.finished_at or now) - self.started_at)
+
+    def fraction(self, now: float) -> float:
+        """How much of it is done; a cell that takes longer than expected stays just below the whole."""
+        if self.has_ended:
+            return 1.0
+        elapsed = self.elapsed_s(now)
+        return min(0.95, elapsed / self.expected_s) if elapsed and self.expected_s else 0.0
+
+    def step_words(self) -> str:
+        """Write the current step and point: `2/6 p02`."""
+        if self.step is None or not self.steps or self.state in ("planned", "launching"):
+            return f"{self.steps} step{'s' if self.steps > 1 else ''}" if self.steps else ""
+        if self.has_ended or self.step >= self.steps:
+            return f"{min(self.step, self.steps)}/{self.steps}"
+        return f"{self.step + 1}/{self.steps} {self.point}".strip()
+
+    def instance_words(self) -> str:
+        """Write how many instances are in which state: `4: 3 ready, 1 running`."""
+        counts = [f"{self.instances[name]} {name}" for name in INSTANCE_COUNTS if self.instances.get(name)]
+        expected = self.instances.get("expected")
+        if not expected:
+            return ""
+        return f"{expected}: {', '.join(counts)}" if counts else str(expected)
+
+
+@dataclass(frozen=True)
+class FileSystemProgress:
+    """One file system."""
+
+    id: str
+    state: str
+    since: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """The whole run at one moment."""
+
+    execution: Execution
+    cells: tuple[CellProgress, ...] = ()
+    file_systems: tuple[FileSystemProgress, ...] = ()
+    expected_s: float = 0.0
+
+    def count(self, state: str) -> int:
+        """How many cells are in a state."""
+        return sum(cell.state == state for cell in self.cells)
+
+    def fraction(self, now: float) -> float:
+        """How much of the run is done: its cells, weighed by the time they are expected to take."""
+        weights = [max(cell.expected_s, 1.0) for cell in self.cells]
+        # Nothing comes any more of a cell that was under way when the run ended.
+        shares = [cell.fraction(now) if self.execution.is_running else float(cell.has_ended) for cell in self.cells]
+        done = sum(weight * share for weight, share in zip(weights, shares, strict=True))
+        return done / sum(weights) if weights else 0.0
+
+    def elapsed_s(self, now: float) -> float:
+        """How long the run has been going, or took."""
+        return max(0.0, (self.execution.ended_at or now) - self.execution.started_at)
+
+
+def read(rows: list[dict[str, Any]], plan: dict[str, Any] | None, execution: Execution) -> RunProgress:
+    """Read a run's progress from its rows. The plan gives the order, and what has no row yet."""
+    planned = {cell["id"]: _planned_cell(cell) for cell in (plan or {}).get("cells", [])}
+    cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if _is_cell(row)}
+    order = list(planned) + [name for name in cells if name not in planned]
+    systems = [_file_system(row) for row in rows if row["SK"].startswith("FS#")]
+    whole = next((row for row in rows if row["SK"] == "PLAN"), {})
+    expected = whole.get("expected_s") or ((plan or {}).get("totals") or {}).get("expected_s") or 0.0
+    return RunProgress(
+        execution, tuple(cells.get(name) or planned[name] for name in order), tuple(systems), float(expected)
+    )
+
+
+def _is_cell(row: dict[str, Any]) -> bool:
+    return row["SK"].startswith("CELL#") and "#POINT#" not in row["SK"] and "cell" in row
+
+
+def _planned_cell(cell: dict[str, Any]) -> CellProgress:
+    return CellProgress(
+        cell["id"],
+        cell["file_system"],
+        expected_s=float(cell.get("expected_s") or 0),
+        steps=len(cell.get("steps", [])),
+        instances={"expected": int(cell["fleet"]["count"])},
+    )
+
+
+def _cell(row: dict[str, Any], planned: CellProgress | None) -> CellProgress:
+    return CellProgress(
+        id=row["cell"],
+        file_system=row.get("file_system", ""),
+        state=row.get("state", "planned"),
+        started_at=row.get("started_at"),
+        finished_at=row.get("finished_at"),
+        expected_s=float(row.get("expected_s") or (planned.expected_s if planned else 0)),
+        step=row.get("step"),
+        steps=row.get("steps") or (planned.steps if planned else None),
+        point=row.get("point") or "",
+        instances=row.get("instances") or (planned.instances if planned else {}),
+        error=_error(row),
+    )
+
+
+def _file_system(row: dict[str, Any]) -> FileSystemProgress:
+    return FileSystemProgress(row["file_system"], row.get("state", ""), row.get("since"), _error(row))
+
+
+def _error(row: dict[str, Any]) -> str:
+    error = row.get("error")
+    return error_text(error) if isinstance(error, dict) else str(error or "")
+
+
+def changes(before: RunProgress | None, after: RunProgress) -> list[str]:
+    """Say what changed between two moments, one line each."""
+    old: dict[str, CellProgress | FileSystemProgress] = {}
+    if before:
+        old = {f"fs {system.id}": system for system in before.file_systems} | {cell.id: cell for cell in before.cells}
+    lines = [
+        _join(f"file system {system.id}: {system.state}", system.error)
+        for system in after.file_systems
+        if _signature(old.get(f"fs {system.id}")) != _signature(system)
+    ]
+    lines += [
+        _cell_line(cell)
+        for cell in after.cells
+        if cell.state != "planned" and _signature(old.get(cell.id)) != _signature(cell)
+    ]
+    return lines
+
+
+def _signature(one: CellProgress | FileSystemProgress | None) -> tuple[object, ...]:
+    """What is worth a line: not every instance of 200 that becomes ready."""
+    if isinstance(one, CellProgress):
+        return one.state, one.step, one.error, one.instances.get("failed")
+    return (one.state, one.error) if one else ()
+
+
+def _cell_line(cell: CellProgress) -> str:
+    step = cell.step_words()
+    words = [f"cell {cell.id}: {cell.state}", f"step {step}" if "/" in step else step]
+    instances = cell.instance_words()
+    return _join(", ".join(word for word in words if word), f"instances {instances}" if instances else "", cell.error)
+
+
+def _join(*words: str) -> str:
+    return "; ".join(word for word in words if word)

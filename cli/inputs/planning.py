@@ -1,0 +1,86 @@
+"""Read a matrix from a file or a pipe and plan it with the same core that the Lambda function uses."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cli.messages.errors import CommandError, ExitCode
+
+STDIN = Path("-")
+# Whose prices a plan shows where no region is chosen.
+DEFAULT_REGION = "us-east-1"
+# More is no matrix that anyone wrote: planning refuses it, reading should not need gigabytes first.
+LARGEST_FILE_BYTES = 10 * 1024 * 1024
+
+
+@dataclass
+class BadMatrix(Exception):
+    """The matrix has problems; the document lists them all."""
+
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A matrix as written, and its plan."""
+
+    matrix: dict[str, Any]
+    plan: dict[str, Any]
+
+
+def read_and_plan(file: Path, region: str | None) -> Planned:
+    """Read and plan a matrix; raises BadMatrix with every problem."""
+    return plan_text(read(file), region)
+
+
+def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
+    """Plan a matrix; `earlier` is what the run that it resumes has of its cells. Raises BadMatrix."""
+    # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
+    from matrix.check.read import parse_json, read_matrix
+    from matrix.plan.planning import plan
+    from matrix.terms.problems import InvalidMatrix
+
+    try:
+        planned = plan(read_matrix(text), region=region or DEFAULT_REGION, earlier=earlier)
+        document = planned.to_document()
+    except InvalidMatrix as invalid:
+        raise BadMatrix(invalid.to_document()) from invalid
+    return Planned(parse_json(text), document)
+
+
+def read(file: Path) -> bytes:
+    """Read a matrix's text, as it is: planning says what is wrong with it."""
+    if file == STDIN:
+        return sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
+    try:
+        with file.open("rb") as opened:
+            return opened.read(LARGEST_FILE_BYTES + 1)
+    except OSError as error:
+        advice = "give the path of a JSON file, or - for standard input; examples are in events/"
+        raise CommandError(f"cannot read {file}: {error.strerror}", advice, ExitCode.BAD_INPUT) from error
+
+
+def show_problems(console: Console, file: Path, problems: dict[str, Any]) -> None:
+    """List every problem: where, the value, the rule, and what to write instead."""
+    listed = problems["problems"]
+    name = "standard input" if file == STDIN else str(file)
+    count = len(listed) + problems.get("further_problems", 0)
+    console.print(Text(f"{name}: {count} {'problem' if count == 1 else 'problems'}, nothing was started", "bold red"))
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right")
+    grid.add_column(overflow="fold")
+    for number, problem in enumerate(listed, 1):
+        # No value: something is not there.
+        value = "" if problem["value"] is None else f": {json.dumps(problem['value'], ensure_ascii=False)}"
+        grid.add_row(f"{number}.", Text.assemble((problem["path"] or "matrix", "bold"), value))
+        grid.add_row("", problem["rule"])
+        grid.add_row("", Text.assemble(("fix: ", "green"), problem["fix"]))
+    console.print(grid)
+    if problems.get("further_problems"):
+        console.print(f"and {problems['further_problems']} more")

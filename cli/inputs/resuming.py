@@ -1,0 +1,68 @@
+"""`matrix run --resume RUN`: find what an earlier run has measured, so that only the rest is planned and agreed to."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from cli.inputs import planning
+from cli.inputs.planning import Planned
+from cli.messages.errors import CommandError, ExitCode, UnknownRun
+from cli.target import mirror
+from cli.target.service import Service
+
+
+def plan_rest(service: Service, run: str, file: Path | None, region: str | None) -> Planned:
+    """Plan what a run has not measured, of its own matrix or of the one in `file`."""
+    if service.deployment.environment == "local":
+        # The bucket of a local cloud goes with it; what it held of a run is in the mirror.
+        mirror.restore(service, run)
+    _refuse_running(service, run)
+    plan = service.document(run, "plan.json")
+    if plan is None:
+        raise service.unknown(run)
+    matrix = service.document(run, "matrix.json") if file is None else _parsed(file)
+    text = json.dumps({**(matrix or {}), "resume": run}).encode()
+    return planning.plan_text(text, region, _earlier(service, run, plan))
+
+
+def _refuse_running(service: Service, run: str) -> None:
+    """Its cells would be measured twice; Plan matrix refuses it all the same."""
+    try:
+        is_running = service.execution(run).is_running
+    except UnknownRun:  # of an earlier local cloud, or longer ago than the 90 days that Step Functions remembers
+        return
+    if is_running:
+        raise CommandError(
+            f"{run} is still running, and only an ended run can be resumed",
+            f"wait for its end: `matrix watch {run}`",
+            ExitCode.BAD_INPUT,
+        )
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(planning.read(file))
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise CommandError(f"{file} holds no matrix", f"see what is wrong: `matrix plan {file}`", ExitCode.BAD_INPUT)
+    return document
+
+
+def _earlier(service: Service, run: str, plan: dict[str, Any]) -> Any:
+    from matrix.plan.resume import earlier_cells
+
+    uploads: Counter[str] = Counter()
+    results: set[str] = set()
+    for key in service.keys(run):
+        match key.removeprefix(f"runs/{run}/").split("/"):
+            case ["cells", cell, "instances", _, "samples.json"]:
+                uploads[cell] += 1
+            case ["cells", cell, "result.json"]:
+                results.add(cell)
+
+    def result_of(cell: str) -> dict[str, Any] | None:
+        return service.document(run, f"cells/{cell}/result.json") if cell in results else None
+
+    return earlier_cells(run, plan, result_of, uploads.__getitem__)

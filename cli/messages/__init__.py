@@ -1,0 +1,1 @@
+"""What a command says: errors with a way out, and how the terminal shows them."""

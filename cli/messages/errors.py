@@ -1,0 +1,70 @@
+"""How a command fails: one message, what to try next, and an exit code. Never a traceback."""
+
+import sys
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the exit code says to a script."""
+
+    MEASURED = 0
+    FAILED = 1
+    BAD_INPUT = 2
+    INTERRUPTED = 3
+
+
+@dataclass
+class CommandError(Exception):
+    """A command cannot do what it was asked to."""
+
+    message: str
+    advice: str = ""
+    code: int = ExitCode.FAILED
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.message
+
+
+class NoLocalCloud(CommandError):
+    """No local cloud is running here."""
+
+
+class NoDeployment(CommandError):
+    """The stack is not deployed, or is another one's."""
+
+
+class UnknownRun(CommandError):
+    """No run has this name."""
+
+
+class UnreadableRun(CommandError):
+    """A file that is kept of a run is damaged."""
+
+
+class CloudDidNotStart(CommandError):
+    """The local cloud ended before it was ready."""
+
+
+class FunctionFailed(CommandError):
+    """A Lambda function of the stack raised an error."""
+
+
+def explain(error: Exception) -> CommandError:
+    """Put any error into words; one that nobody thought of is named as a fault of this program."""
+    if isinstance(error, CommandError):
+        return error
+    # botocore takes half a second to import: an error can only be its own when something imported it before.
+    if "botocore" in sys.modules:
+        from cli.messages import aws_errors
+
+        said = aws_errors.explain(error)
+        if said is not None:
+            return said
+    if isinstance(error, OSError):
+        return CommandError(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    return CommandError(
+        f"unexpected {type(error).__name__}: {error}",
+        "this is a fault of matrix itself: run it again as `matrix --debug …` and report the traceback",
+    )

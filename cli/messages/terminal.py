@@ -1,0 +1,36 @@
+"""Where output goes: figures to stdout, everything else to stderr; colours and live views only to a terminal."""
+
+import os
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+from cli.messages.errors import CommandError
+
+# Markup is off: a path such as storage[2].iops must be printed, not understood as a style.
+# A pipe has no width. Tables keep their lines whole there, so that grep and awk see them; COLUMNS overrules.
+PIPE_WIDTH = 160
+
+
+def stdout() -> Console:
+    """Return a console for what was asked for."""
+    return Console(width=_width(sys.stdout.isatty()), markup=False, highlight=False)
+
+
+def stderr() -> Console:
+    """Return a console for progress, problems and advice."""
+    return Console(stderr=True, width=_width(sys.stderr.isatty()), markup=False, highlight=False)
+
+
+def _width(is_terminal: bool) -> int | None:
+    """Let rich ask the terminal; decide for a pipe."""
+    return None if is_terminal or "COLUMNS" in os.environ else PIPE_WIDTH
+
+
+def say_error(error: CommandError) -> None:
+    """Say what went wrong and what to try next."""
+    console = stderr()
+    console.print(Text.assemble(("Error: ", "bold red"), error.message), soft_wrap=not console.is_terminal)
+    if error.advice:
+        console.print(Text.assemble(("Try:   ", "bold"), error.advice), soft_wrap=not console.is_terminal)

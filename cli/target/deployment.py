@@ -1,0 +1,151 @@
+"""Where Storage Matrix is deployed: the local cloud on this machine, or a CloudFormation stack on AWS.
+
+The one place that builds boto3 clients. What follows is the same for both; only the endpoint differs.
+"""
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cli.messages.errors import CommandError, ExitCode, NoDeployment, NoLocalCloud
+from cli.target.workdir import cloud_file
+
+DEFAULT_STACK = "storage-matrix"
+OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
+
+# A Lambda function may run for 15 minutes; a minute more for the answer.
+INVOKE_TIMEOUT_S = 960
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """One deployed stack and how to reach it."""
+
+    environment: Literal["local", "aws"]
+    stack: str
+    region: str | None
+    endpoint: str | None
+    outputs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def flag(self) -> str:
+        """The option that chooses this deployment, for commands that we tell the user to type."""
+        if self.environment == "local":
+            return "--local"
+        region = f" --region {self.region}" if self.region else ""
+        return f"--stack {self.stack}{region}"
+
+    def client(self, service: str) -> Any:
+        """Return a boto3 client of this deployment."""
+        # boto3 takes half a second to import, which `matrix --help` and `matrix plan` need not wait for.
+        import boto3
+        from botocore.config import Config
+
+        config = Config(retries={"mode": "standard", "total_max_attempts": 5})
+        if service == "lambda":
+            # Sending an invocation twice because its answer takes long would only start it twice.
+            config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})
+        # The local cloud takes any key; given explicitly, so that a real one never travels to it.
+        key = "local" if self.environment == "local" else None
+        session: Any = boto3.Session(aws_access_key_id=key, aws_secret_access_key=key, region_name=self.region)
+        return session.client(service, endpoint_url=self.endpoint, config=config)
+
+
+def refuse_two_places(*, local: bool, stack: str | None) -> None:
+    """Refuse --local together with --stack: whoever names a stack on AWS must not be answered by this machine."""
+    if local and stack is not None:
+        raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
+
+
+def find(*, local: bool, stack: str | None, region: str | None) -> Deployment:
+    """Return the deployment that the options name: the running local cloud, or the stack on AWS."""
+    refuse_two_places(local=local, stack=stack)
+    return running_local_cloud() if local else deployed_stack(stack or DEFAULT_STACK, region)
+
+
+def find_any(*, local: bool, stack: str | None, region: str | None) -> Deployment:
+    """Return the deployment that the options name; without any, the local cloud if one is running, else AWS."""
+    refuse_two_places(local=local, stack=stack)
+    is_open = not local and stack is None and region is None
+    return find(local=local or (is_open and is_local_cloud_running()), stack=stack, region=region)
+
+
+def running_local_cloud() -> Deployment:
+    """Return the local cloud that `.local/cloud.json` tells of."""
+    cloud = _read_cloud_file()
+    if cloud is None:
+        raise NoLocalCloud(
+            f"no local cloud is running ({cloud_file()} is not there, or its process has ended)",
+            "start one in another terminal: `matrix local up`; `matrix run FILE --local` starts its own",
+        )
+    return from_cloud_document(cloud)
+
+
+def is_local_cloud_running() -> bool:
+    """Tell whether a local cloud is running."""
+    return _read_cloud_file() is not None
+
+
+def from_cloud_document(cloud: dict[str, Any]) -> Deployment:
+    """Read the document that the local cloud prints when it is ready."""
+    return Deployment(
+        "local", cloud.get("stack", DEFAULT_STACK), cloud["region"], cloud["endpoint"], cloud.get("outputs", {})
+    )
+
+
+def _read_cloud_file() -> dict[str, Any] | None:
+    try:
+        cloud: dict[str, Any] = json.loads(cloud_file().read_text())
+        is_whole = cloud.keys() >= {"pid", "region", "endpoint"}
+    except (FileNotFoundError, ValueError, AttributeError):
+        return None
+    return cloud if is_whole and _is_alive(int(cloud["pid"])) else None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def chosen_region(region: str | None) -> str | None:
+    """Return the region that option, environment or AWS profile choose, None if none of them does. Calls no AWS."""
+    import boto3
+
+    # boto3 reads AWS_DEFAULT_REGION and profiles only; every other tool of AWS knows AWS_REGION too.
+    return region or os.environ.get("AWS_REGION") or boto3.Session().region_name
+
+
+def deployed_stack(stack: str, region: str | None) -> Deployment:
+    """Return the stack as CloudFormation describes it."""
+    from botocore.exceptions import ClientError
+
+    unread = Deployment("aws", stack, chosen_region(region), endpoint=None)
+    client = unread.client("cloudformation")
+    try:
+        described = client.describe_stacks(StackName=stack)["Stacks"][0]
+    except ClientError as error:
+        if "does not exist" not in str(error):
+            raise
+        raise NoDeployment(
+            f"there is no stack {stack} in {client.meta.region_name}",
+            "deploy it first: `sam build && sam deploy --guided`; or choose --stack NAME and --region REGION; "
+            "or try without AWS: --local",
+        ) from error
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in described.get("Outputs", [])}
+    _require_outputs(stack, described["StackStatus"], outputs)
+    return Deployment("aws", stack, client.meta.region_name, endpoint=None, outputs=outputs)
+
+
+def _require_outputs(stack: str, status: str, outputs: dict[str, str]) -> None:
+    missing = [name for name in OUTPUTS if name not in outputs]
+    if missing:
+        raise NoDeployment(
+            f"the stack {stack} ({status}) has no output {', '.join(missing)}: not Storage Matrix, or not deployed yet",
+            "deploy it: `sam build && sam deploy --guided`, or choose another --stack",
+        )

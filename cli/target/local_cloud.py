@@ -1,0 +1,124 @@
+"""Start the local cloud as a child process and end it, with everything in it, when it is no longer needed."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from cli.messages import terminal
+from cli.messages.errors import CloudDidNotStart
+from cli.target.deployment import Deployment, from_cloud_document
+from cli.target.workdir import cloud_log, workdir
+from local.vm import image
+
+# Ready in about 3 s on two cores, in ten times that on a busy machine.
+READY_WITHIN_S = 300.0
+# It ends instances, sandboxes and folders first.
+ENDS_WITHIN_S = 30.0
+LOG_LINES = 15
+COMMAND = (sys.executable, "-m", "local", "up", "--with-parent")
+
+
+@contextmanager
+def started(instances: str = "process") -> Iterator[Deployment]:
+    """Run a local cloud for as long as the block lasts."""
+    child = start(instances)
+    try:
+        yield from_cloud_document(wait_until_ready(child))
+    finally:
+        stop(child)
+
+
+def start(instances: str = "process") -> subprocess.Popen[bytes]:
+    """Start the local cloud; it ends by itself should this process die, because its standard input then ends."""
+    if instances == "vm":
+        _prepare_machines()
+    root = Path(__file__).resolve().parent.parent
+    paths = [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+    cloud_log().parent.mkdir(parents=True, exist_ok=True)
+    with cloud_log().open("wb") as log:
+        # In a session of its own, so that Ctrl-C reaches this process only: it needs the cloud to clean up first.
+        return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            # Our own template: results are kept in the folder that one is in, which may be any.
+            [
+                *COMMAND,
+                "--workdir",
+                str(workdir()),
+                "--template",
+                str(root / "template.yaml"),
+                "--instances",
+                instances,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment,
+            start_new_session=True,
+        )
+
+
+def _prepare_machines() -> None:
+    """Build what emulated machines boot, the first time; say what this machine lacks before anything is started."""
+    try:
+        image.require_tools()
+        if not image.is_built():
+            terminal.stderr().print("Building what emulated machines boot, once: one to four minutes …")
+        image.image()
+    except image.ImageUnavailableError as err:
+        raise CloudDidNotStart(f"instances cannot be VMs here: {err.why}", err.advice) from err
+
+
+def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """Return the document that the local cloud prints, on one line, when it is ready."""
+    deadline = time.monotonic() + READY_WITHIN_S
+    printed = b""
+    assert child.stdout is not None  # noqa: S101 - it was started with a pipe
+    while time.monotonic() < deadline:
+        readable, _, _ = select.select([child.stdout], [], [], 0.2)
+        if not readable:
+            continue
+        part = os.read(child.stdout.fileno(), 65536)
+        if not part:
+            raise CloudDidNotStart(f"the local cloud ended with exit code {child.wait()}: {_log_end()}", _advice())
+        printed += part
+        for line in printed.split(b"\n")[:-1]:
+            with suppress(json.JSONDecodeError):
+                cloud = json.loads(line)
+                if isinstance(cloud, dict) and "endpoint" in cloud:
+                    return cloud
+    raise CloudDidNotStart(f"the local cloud was not ready within {READY_WITHIN_S:.0f} s: {_log_end()}", _advice())
+
+
+def stop(child: subprocess.Popen[bytes]) -> None:
+    """End the local cloud: ask by ending its input, then by SIGTERM, and after that do not ask."""
+    if child.stdin:
+        with suppress(BrokenPipeError):
+            child.stdin.close()
+    for ask in (None, signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            if ask is signal.SIGKILL:
+                os.killpg(child.pid, ask)
+            elif ask is not None:
+                child.send_signal(ask)
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(ENDS_WITHIN_S)
+            break
+    if child.stdout:
+        child.stdout.close()
+
+
+def _log_end() -> str:
+    lines = cloud_log().read_text(errors="replace").strip().splitlines()[-LOG_LINES:]
+    return "\n".join(["it said:", *lines]) if lines else "it said nothing"
+
+
+def _advice() -> str:
+    return f"see {cloud_log()}; in the foreground: `matrix local up`"

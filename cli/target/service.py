@@ -1,0 +1,184 @@
+"""What the command line asks of a deployment: executions, the rows and documents of a run, and Reap."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cli.messages.errors import FunctionFailed, UnknownRun
+from cli.target.deployment import Deployment
+
+SHOWN_RUNS = 10
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How the state machine stands with a run."""
+
+    run: str
+    status: str  # RUNNING SUCCEEDED FAILED TIMED_OUT ABORTED
+    started_at: float
+    ended_at: float | None = None
+    error: str = ""
+    cause: str = ""
+    arn: str = ""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether anything is still to be expected of it."""
+        return self.status in ("RUNNING", "PENDING_REDRIVE")
+
+
+@dataclass(frozen=True)
+class Service:
+    """A deployment at work. Tests put a fake in its place."""
+
+    deployment: Deployment
+
+    # --- executions ---------------------------------------------------------------------------------------------------
+
+    def start(self, run: str, matrix: dict[str, Any]) -> None:
+        """Start a run."""
+        self._states.start_execution(
+            stateMachineArn=self.deployment.outputs["StateMachineArn"], name=run, input=json.dumps(matrix)
+        )
+
+    def execution(self, run: str) -> Execution:
+        """Tell how a run stands; raises UnknownRun with the names of those that exist."""
+        try:
+            found = self._states.describe_execution(executionArn=self._execution_arn(run))
+        except self._states.exceptions.ExecutionDoesNotExist:
+            raise self.unknown(run) from None
+        return _execution(found)
+
+    def unknown(self, run: str) -> UnknownRun:
+        """Return the error that says which runs exist instead."""
+        names = [execution.run for execution in self.executions(SHOWN_RUNS)]
+        known = f"runs that exist: {', '.join(names)}" if names else "there is no run yet: `matrix run FILE`"
+        return UnknownRun(f"no run {run} in {self.deployment.stack} ({self.deployment.environment})", known)
+
+    def executions(self, limit: int) -> list[Execution]:
+        """Return the newest runs, newest first."""
+        arn = self.deployment.outputs["StateMachineArn"]
+        pages = self._states.get_paginator("list_executions").paginate(
+            stateMachineArn=arn, PaginationConfig={"MaxItems": limit}
+        )
+        found = [_execution(one) for page in pages for one in page["executions"]]
+        return sorted(found, key=lambda execution: execution.started_at, reverse=True)
+
+    def stop(self, run: str, cause: str) -> None:
+        """Stop a run: the state machine ends at once, without its own clean-up."""
+        self._states.stop_execution(executionArn=self._execution_arn(run), error="Interrupted", cause=cause)
+
+    def _execution_arn(self, run: str) -> str:
+        return self.deployment.outputs["StateMachineArn"].replace(":stateMachine:", ":execution:") + f":{run}"
+
+    # --- rows and documents -------------------------------------------------------------------------------------------
+
+    def rows(self, run: str) -> list[dict[str, Any]]:
+        """Return every row of a run in one query."""
+        pages = self._table.get_paginator("query").paginate(
+            TableName=self.deployment.outputs["TableName"],
+            KeyConditionExpression="PK = :run",
+            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}},
+        )
+        return [_plain_row(item) for page in pages for item in page["Items"]]
+
+    def document(self, run: str, name: str) -> dict[str, Any] | None:
+        """Return a document of a run from the bucket, such as summary.json; None when it is not there."""
+        try:
+            found = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=f"runs/{run}/{name}")
+        except self._bucket.exceptions.NoSuchKey:
+            return None
+        document: dict[str, Any] = json.loads(found["Body"].read())
+        return document
+
+    def keys(self, run: str) -> Iterator[str]:
+        """Yield the keys of all objects of a run."""
+        pages = self._bucket.get_paginator("list_objects_v2").paginate(
+            Bucket=self.deployment.outputs["BucketName"], Prefix=f"runs/{run}/"
+        )
+        for page in pages:
+            yield from (found["Key"] for found in page.get("Contents", []))
+
+    def download(self, key: str, path: Path) -> None:
+        """Copy one object to a file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        body = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=key)["Body"]
+        with path.open("wb") as file:
+            for part in body.iter_chunks(1 << 20):
+                file.write(part)
+
+    def upload(self, path: Path, key: str) -> None:
+        """Copy a file to one object."""
+        self._bucket.put_object(Bucket=self.deployment.outputs["BucketName"], Key=key, Body=path.read_bytes())
+
+    def metric_pages(self, **query: Any) -> Iterator[dict[str, Any]]:
+        """Yield CloudWatch's answers to GetMetricData."""
+        yield from self.deployment.client("cloudwatch").get_paginator("get_metric_data").paginate(**query)
+
+    def where(self, run: str) -> str:
+        """Say where the results of a run are."""
+        return f"s3://{self.deployment.outputs['BucketName']}/runs/{run}/"
+
+    # --- clean-up -----------------------------------------------------------------------------------------------------
+
+    def reap(self, run: str | None, *, dry_run: bool = False, images: bool = False) -> dict[str, Any]:
+        """Let Reap delete what belongs to a run, all that is past its deadline, or images: what went, what remains."""
+        asked = {"run": run, "dryRun": dry_run, "images": images}
+        event = {name: value for name, value in asked.items() if value}
+        name = self.deployment.outputs["ReapFunctionName"]
+        answer = self.deployment.client("lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode())
+        said: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}")
+        if answer.get("FunctionError"):
+            raise FunctionFailed(
+                f"{name} failed: {said.get('errorType', 'error')}: {said.get('errorMessage', said)}",
+                f"see its log: `aws logs tail /aws/lambda/{name}`, then try again",
+            )
+        return said
+
+    # --- clients ------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _states(self) -> Any:
+        return self.deployment.client("stepfunctions")
+
+    @cached_property
+    def _table(self) -> Any:
+        return self.deployment.client("dynamodb")
+
+    @cached_property
+    def _bucket(self) -> Any:
+        return self.deployment.client("s3")
+
+
+def _execution(found: dict[str, Any]) -> Execution:
+    stopped = found.get("stopDate")
+    return Execution(
+        run=found["name"],
+        status=found["status"],
+        started_at=found["startDate"].timestamp(),
+        ended_at=stopped.timestamp() if stopped else None,
+        error=found.get("error", ""),
+        cause=found.get("cause", ""),
+        arn=found["executionArn"],
+    )
+
+
+def _plain_row(item: dict[str, Any]) -> dict[str, Any]:
+    from boto3.dynamodb.types import TypeDeserializer
+
+    read = TypeDeserializer().deserialize
+    return {name: _plain(read(value)) for name, value in item.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Turn DynamoDB's decimals into plain numbers."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
