@@ -33,9 +33,9 @@ def main() -> int:
 
 
 def _serve(cloud: Cloud, ending: threading.Event) -> int:
+    from local.corrections.names import MotoChangedError
     from local.deploy import DeployError
-    from local.moto_names import MotoChangedError
-    from local.vm.image import ImageUnavailableError
+    from local.instances.vm.image import ImageUnavailableError
 
     try:
         description = cloud.start()
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         help="what an instance is: a process, or an emulated VM",
     )
     up.add_argument(
-        "--faults", type=Path, help="rules of faults to inject, read again when changed; see local/faults.py"
+        "--faults", type=Path, help="rules of faults to inject, read again when changed; see local/faults/injection.py"
     )
     return parser
 

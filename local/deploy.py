@@ -15,8 +15,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from local import yaml_template
-from local.clients import operator_client
+from local.corrections import yaml_template
+from local.corrections.clients import operator_client
 
 ARTIFACTS = "storage-matrix-local-artifacts"
 # A constant date, so that the same code gives the same archive and the same folder on disk.

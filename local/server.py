@@ -103,15 +103,15 @@ class Cloud:
         self._closing.append(lambda: None)
 
     def _bring_up(self, endpoint: str, port: int) -> None:
-        from local import processes
+        from local.programs import processes
 
         # before moto, which takes two seconds to import, so that both import at the same time
         starter = processes.ProcessStarter(self._workdir / "logs" / "processes.log")
         self._closing.append(starter.close)
 
-        from local import moto_names
+        from local.corrections import names
 
-        moto_names.check()
+        names.check()
         self._correct_moto(endpoint, starter)
         from moto import backends
         from moto.server import ThreadedMotoServer
@@ -123,22 +123,21 @@ class Cloud:
         server.start()
 
     def _correct_moto(self, endpoint: str, starter: Any) -> None:
-        from local import (
+        from local.corrections import (
             cloudformation,
             dynamodb,
             ec2,
-            events,
             file_systems,
-            iam,
             images,
-            instances,
-            lambda_runtime,
-            metadata,
             recovery_points,
             service_quotas,
-            step_functions,
         )
-        from local.faults import Faults
+        from local.faults.injection import Faults
+        from local.functions import runtime as lambda_runtime
+        from local.instances import metadata
+        from local.instances import player as instances
+        from local.roles import enforcement as iam
+        from local.step_functions import events, interpreter
 
         rules = self.options.faults
         injected = Faults(rules.resolve(), self._workdir / "calls.jsonl") if rules is not None else None
@@ -162,7 +161,7 @@ class Cloud:
             bridge.execution_ended(execution)
             runtime.execution_ended(execution.name)
 
-        step_functions.install(endpoint, credentials.environment, self.options.time_scale, ended, injected)
+        interpreter.install(endpoint, credentials.environment, self.options.time_scale, ended, injected)
         bridge.start()
 
         service = metadata.MetadataService()
@@ -181,7 +180,7 @@ class Cloud:
         self._closing += [player.close, bridge.close]
 
     def _machines(self, aws_port: int) -> Any:
-        from local.vm.machines import Machines
+        from local.instances.vm.machines import Machines
 
         machines = Machines(aws_port, self._workdir / "storage" / "file-systems", self._workdir / "logs")
         self._closing.append(machines.close)

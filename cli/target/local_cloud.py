@@ -16,7 +16,7 @@ from cli.messages import terminal
 from cli.messages.errors import CloudDidNotStart
 from cli.target.deployment import Deployment, from_cloud_document
 from cli.target.workdir import cloud_log, workdir
-from local.vm import image
+from local.instances.vm import image
 
 # Ready in about 3 s on two cores, in ten times that on a busy machine.
 READY_WITHIN_S = 300.0

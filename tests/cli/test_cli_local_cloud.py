@@ -9,7 +9,7 @@ import pytest
 
 from cli.messages.errors import CloudDidNotStart
 from cli.target import local_cloud
-from local.vm import image
+from local.instances.vm import image
 
 READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"}})
 

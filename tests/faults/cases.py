@@ -95,7 +95,7 @@ class Case:
         return " ".join(part for part in (self.scenario, self.who, self.action, self.what, self.fault, times) if part)
 
     def rule(self, run: str) -> dict[str, Any]:
-        """The rule for local/faults.py."""
+        """The rule for local/faults/injection.py."""
         about = {name: getattr(self, name) for name in ("who", "action", "what", "fault", "times")}
         return {"id": f"{run} {self.id}", "run": run, **about}
 

@@ -16,7 +16,7 @@ import record_failed_image
 from aws.ec2 import images, instances
 from aws.records import bucket, plans, table
 from aws.teardown import reaping, receipts
-from local import images as corrections
+from local.corrections import images as corrections
 from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import Board
 

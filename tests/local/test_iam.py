@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from running_cloud import function, role
 
-from local.iam import Permission, decide
-from local.iam_dependents import needed
+from local.roles.dependents import needed
+from local.roles.enforcement import Permission, decide
 
 BUCKET = "arn:aws:s3:::results"
 

@@ -11,7 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from local import moto_names
+from local.corrections import names
 
 KEYS = {"region_name": "us-east-1", "aws_access_key_id": "x", "aws_secret_access_key": "x"}
 
@@ -24,15 +24,15 @@ def client():
 
 
 def test_this_moto_has_every_name_that_is_corrected():
-    moto_names.check()
+    names.check()
 
 
 def test_another_moto_is_one_clear_error(monkeypatch):
-    monkeypatch.setattr(moto_names, "MOTO_VERSION", "9.9.9")
-    monkeypatch.setitem(moto_names.NAMES, "moto.ec2.models.instances", ["Instance.vanished"])
+    monkeypatch.setattr(names, "MOTO_VERSION", "9.9.9")
+    monkeypatch.setitem(names.NAMES, "moto.ec2.models.instances", ["Instance.vanished"])
 
-    with pytest.raises(moto_names.MotoChangedError) as changed:
-        moto_names.check()
+    with pytest.raises(names.MotoChangedError) as changed:
+        names.check()
 
     assert "moto.ec2.models.instances.Instance.vanished" in str(changed.value)
     assert "Install moto==9.9.9" in str(changed.value)

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from agent.mounts.disks import INSTANCE_STORE_SERIAL
-from local.metadata import InstanceIdentity, MetadataService
-from local.vm import image, machine, machines
+from local.instances.metadata import InstanceIdentity, MetadataService
+from local.instances.vm import image, machine, machines
 
 VOLUMES = ("vol-0123456789abcdef0", "vol-0fedcba9876543210")
 

@@ -9,7 +9,7 @@ import yaml
 from grants import listed
 from runs import Cloud
 
-from local.iam import Permission, decide
+from local.roles.enforcement import Permission, decide
 
 Policies = dict[str, dict[str, Any]]
 

@@ -9,7 +9,7 @@ import os
 import pytest
 import runs
 
-from local.vm.image import ImageUnavailableError, image
+from local.instances.vm.image import ImageUnavailableError, image
 
 WANTED = os.environ.get("STORAGE_MATRIX_VM_TESTS", "")
 # Emulation takes what the machine has: a busy one needs five times as long as an idle one. CI has 25 minutes for all.

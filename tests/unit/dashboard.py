@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from local.yaml_template import load
+from local.corrections.yaml_template import load
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 STACK = "storage-matrix"

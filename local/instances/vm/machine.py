@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.vm.image import Image
+from local.instances.vm.image import Image
 
 NETWORK, HOST, RESOLVER, GUEST = "169.254.169.0/24", "169.254.169.2", "169.254.169.3", "169.254.169.15"
 METADATA = "169.254.169.254"

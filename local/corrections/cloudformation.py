@@ -27,7 +27,7 @@ from moto.stepfunctions.responses import get_backend as states_backend
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
-from local import network_deletion, resource_types, yaml_template
+from local.corrections import network_deletion, resource_types, yaml_template
 
 SAM = "AWS::Serverless-2016-10-31"
 ACCOUNT = "123456789012"  # moto's

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
 
-from local.processes import Process
-from local.runtime_api import Invocation, Outcome, RuntimeApi
+from local.functions.runtime_api import Invocation, Outcome, RuntimeApi
+from local.programs.processes import Process
 
 # AWS gives initialisation 10 s; here every sandbox of every function may start at once on two cores.
 INIT_TIMEOUT_S = 60

@@ -4,7 +4,7 @@ moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. 
 policies (inline and managed) of the role that signed the request, with wildcards, policy variables such as
 ${aws:userid}, NotAction, NotResource and explicit denies. Every decision is kept in iam-decisions.jsonl.
 
-Judged too is what a call needs beside its own action (local/iam_dependents.py): a launch needs all that it creates,
+Judged too is what a call needs beside its own action (local/roles/dependents.py): a launch needs all that it creates,
 tags and starts from, and iam:PassRole; EFS and FSx ask EC2 in the caller's name.
 
 Lenient, and said so: where no ARN can be read from the request (descriptions, CloudWatch, AWS Backup) any Resource of a
@@ -34,7 +34,8 @@ from moto.s3.models import s3_backends
 from moto.s3.responses import S3Response
 from moto.sts.models import sts_backends
 
-from local import faults, iam_dependents
+from local.faults import injection
+from local.roles import dependents
 
 PARTITION = "aws"
 SERVICE_PREFIXES = {"monitoring": "cloudwatch"}
@@ -84,7 +85,7 @@ class Caller:
 class RoleEnforcement:
     """Judges requests and keeps the decisions."""
 
-    def __init__(self, decisions: Path, injected: faults.Faults | None = None) -> None:
+    def __init__(self, decisions: Path, injected: injection.Faults | None = None) -> None:
         self._injected = injected
         self._log: TextIO = decisions.open("w", buffering=1)
         self._logged: set[tuple[str, Permission, str]] = set()
@@ -172,16 +173,16 @@ class RoleEnforcement:
             return proceed(response)
         call = _call(response, caller, self._injected)
         fault = self._injected.due(call)
-        refusal = faults.refusal(fault, call) if fault else None
+        refusal = injection.refusal(fault, call) if fault else None
         if refusal is not None:
             return _refused_answer(response, refusal)
         answer = proceed(response)
         if fault == "crash":
             self._injected.kill(caller.access_key)
         elif fault == "lost answer" and call.who == "Run":
-            return _refused_answer(response, faults.broken(call))  # moto's interpreter knows no cut connections
+            return _refused_answer(response, injection.broken(call))  # moto's interpreter knows no cut connections
         elif fault == "lost answer":
-            faults.cut_connection()
+            injection.cut_connection()
         return answer
 
     def _play_s3_faults(self, response: Any, key: str | None) -> None:
@@ -189,11 +190,11 @@ class RoleEnforcement:
         caller = self._caller(response)
         if self._injected is None or not isinstance(caller, Caller):
             return
-        about = faults.object_name(key or "".join(response.querystring.get("prefix", [])))
+        about = injection.object_name(key or "".join(response.querystring.get("prefix", [])))
         run = self._injected.run_of(caller.access_key)
-        call = faults.Call(run, faults.who(caller.role), f"s3:{response._get_action()}", about)
+        call = injection.Call(run, injection.who(caller.role), f"s3:{response._get_action()}", about)
         fault = self._injected.due(call)
-        refusal = faults.refusal(fault, call) if fault else None
+        refusal = injection.refusal(fault, call) if fault else None
         if refusal is not None:
             raise _S3RefusedError(refusal)
         response.local_fault = (fault, caller.access_key)
@@ -368,7 +369,7 @@ def _parsed(text: str) -> dict:
 def _asked(response: Any, caller: Caller) -> list[tuple[Permission, dict[str, str]]]:
     """Everything that a call needs, with the condition keys that only it has."""
     action = f"{caller.service}:{response._get_action()}"
-    needed = iam_dependents.needed(action, response, _body(response), caller.account, caller.region)
+    needed = dependents.needed(action, response, _body(response), caller.account, caller.region)
     return [(Permission(one, resource), context) for one, resource, context in needed] or [
         (permission, {}) for permission in _permissions(response, caller)
     ]
@@ -475,19 +476,19 @@ def _denied_answer(response: Any, denial: ServiceException) -> Any:
     return (status if is_json or status != 400 else 403), headers, body  # noqa: PLR2004
 
 
-def _call(response: Any, caller: Caller, injected: faults.Faults) -> faults.Call:
+def _call(response: Any, caller: Caller, injected: injection.Faults) -> injection.Call:
     """What a call is about, in the words of fault rules."""
     action, parameters = f"{caller.service}:{response._get_action()}", _body(response)
     run, about = injected.run_of(caller.access_key), ""
     if caller.service == "dynamodb":
-        about = faults.row_name(parameters)
+        about = injection.row_name(parameters)
     elif caller.service == "lambda":
         found = re.search(r"-([A-Za-z]+)Function-", unquote(getattr(response, "path", "") or response.uri))
         run, about = parameters.get("run"), found[1] if found else ""
-    return faults.Call(run, faults.who(caller.role), action, about)
+    return injection.Call(run, injection.who(caller.role), action, about)
 
 
-def _refused_answer(response: Any, refusal: faults.Refusal) -> Any:
+def _refused_answer(response: Any, refusal: injection.Refusal) -> Any:
     _, headers, body = _denied_answer(response, ServiceException(refusal.code, refusal.message))
     return refusal.status, {**headers, "x-amzn-RequestId": "local-fault"}, body
 
@@ -495,12 +496,12 @@ def _refused_answer(response: Any, refusal: faults.Refusal) -> Any:
 class _S3RefusedError(Exception):
     """An injected fault refuses an S3 call."""
 
-    def __init__(self, refusal: faults.Refusal) -> None:
+    def __init__(self, refusal: injection.Refusal) -> None:
         super().__init__(refusal.code)
         self.refusal = refusal
 
 
-def _with_s3_faults(answer: Callable[..., Any], injected: faults.Faults) -> Callable[..., Any]:
+def _with_s3_faults(answer: Callable[..., Any], injected: injection.Faults) -> Callable[..., Any]:
     def answer_or_fail(self: Any, request: Any, full_url: str) -> Any:
         self.local_fault = (None, "")
         try:
@@ -514,7 +515,7 @@ def _with_s3_faults(answer: Callable[..., Any], injected: faults.Faults) -> Call
             if fault == "crash":
                 injected.kill(access_key)
             elif fault == "lost answer":
-                faults.cut_connection()
+                injection.cut_connection()
 
     return answer_or_fail
 

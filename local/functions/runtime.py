@@ -23,10 +23,10 @@ from typing import Any
 from moto.awslambda import models
 from moto.core.exceptions import JsonRESTError
 
-from local.faults import BACKOFF_SCALE, Client, Faults, run_of_payload
-from local.fork_server import PRELOADED
-from local.processes import Process, ProcessStarter
-from local.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool, TooManyRequestsError
+from local.faults.injection import BACKOFF_SCALE, Client, Faults, run_of_payload
+from local.functions.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool, TooManyRequestsError
+from local.programs.fork_server import PRELOADED
+from local.programs.processes import Process, ProcessStarter
 
 SITE_PACKAGES = sysconfig.get_path("purelib")
 # What runs at once; further invocations queue here, outside their time-out. Without a cap, a Map of 20 on two cores

@@ -11,7 +11,7 @@ from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.core.common_models import CloudFormationModel
 from moto.ec2.models import ec2_backends
 
-from local.clients import operator_client
+from local.corrections.clients import operator_client
 
 _endpoint = ""
 
@@ -107,7 +107,7 @@ class BucketPolicy(_ApiResource, CloudFormationModel):
 
 
 class Schedule(_ApiResource, CloudFormationModel):
-    """A schedule of EventBridge Scheduler; local/events.py fires it."""
+    """A schedule of EventBridge Scheduler; local/step_functions/events.py fires it."""
 
     TYPE = "AWS::Scheduler::Schedule"
     NAME_PROPERTY = "Name"

@@ -7,9 +7,9 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
 
-from local.vm import machine
-from local.vm.image import image
-from local.vm.nfs import NfsServers
+from local.instances.vm import machine
+from local.instances.vm.image import image
+from local.instances.vm.nfs import NfsServers
 
 ROOT_DEVICES = ("/dev/xvda", "/dev/sda1")
 

@@ -22,8 +22,8 @@ from moto.stepfunctions import responses
 from moto.stepfunctions.exceptions import ValidationException
 from moto.stepfunctions.parser.asl.utils import boto_client
 
-from local import child_executions, definition_lint, jsonata_engine
-from local.faults import Call, Faults
+from local.faults.injection import Call, Faults
+from local.step_functions import child_executions, definition_lint, jsonata
 
 LOG = logging.getLogger(__name__)
 MAX_PAYLOAD_BYTES = 262_144
@@ -51,7 +51,7 @@ def install(
     # deep Maps are evaluated by recursion, one level per item of a worker
     sys.setrecursionlimit(20_000)
     _use_cached_clients(endpoint, credentials_for)
-    jsonata_engine.install()
+    jsonata.install()
     _correct_parser()
     _check_definitions()
     _name_and_limit_executions()
@@ -176,7 +176,7 @@ def _report_ends(ended: Ended) -> None:
             return
         reflect(self)
         if execution.status == "SUCCEEDED":
-            execution.output = json.dumps(jsonata_engine.plain(execution.output))
+            execution.output = json.dumps(jsonata.plain(execution.output))
         ended(execution)
 
     BaseExecutionWorkerCommunication._reflect_execution_status = reflect_and_tell

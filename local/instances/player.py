@@ -20,12 +20,13 @@ from typing import Any
 from moto.iam.models import iam_backends
 from moto.s3.models import s3_backends
 
-from local import ec2, faults, retry_waits
-from local.iam import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
-from local.metadata import InstanceIdentity, MetadataService
-from local.processes import Process, ProcessNotStartedError, ProcessStarter
-from local.vm.machine import GUEST, MAC
-from local.vm.machines import Machines
+from local.corrections import ec2
+from local.faults import injection, retry_waits
+from local.instances.metadata import InstanceIdentity, MetadataService
+from local.instances.vm.machine import GUEST, MAC
+from local.instances.vm.machines import Machines
+from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
+from local.roles.enforcement import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
 
 # Python and boto3 take half a second of CPU to start: more at once than this only slows all of them down.
 MAX_STARTING = 8
@@ -59,7 +60,7 @@ class InstancePlayer:
         metadata: MetadataService,
         enforcement: RoleEnforcement,
         credentials: RoleCredentials,
-        injected: faults.Faults | None = None,
+        injected: injection.Faults | None = None,
         machines: Machines | None = None,
     ) -> None:
         self._machines = machines
@@ -139,7 +140,7 @@ class InstancePlayer:
             if self._injected is not None:
                 run = settings["JOB_URI"].partition("/runs/")[2].partition("/")[0]
                 access_key = identity.session().access_key_id
-                self._injected.clients[access_key] = faults.Client(lambda: run, process.end)
+                self._injected.clients[access_key] = injection.Client(lambda: run, process.end)
             ec2.set_state(instance, "running", ec2.RUNNING)
             _wait_for_first(identity.has_asked, process)
         minutes = float(settings.get("WATCHDOG_MINUTES", "inf"))
@@ -170,7 +171,7 @@ class InstancePlayer:
             running = self._running[instance.id]
             if running.is_ending:
                 return None
-            hurried = [retry_waits.__file__, str(faults.BACKOFF_SCALE)] if self._injected is not None else []
+            hurried = [retry_waits.__file__, str(injection.BACKOFF_SCALE)] if self._injected is not None else []
             running.process = self._starter.start_program(
                 [sys.executable, *hurried, *arguments],
                 cwd=volume,

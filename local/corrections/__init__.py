@@ -1,0 +1,1 @@
+"""Corrections of moto: where it answers otherwise than AWS."""

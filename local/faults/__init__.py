@@ -1,0 +1,1 @@
+"""Faults that tests ask the cloud to play."""

@@ -1,0 +1,1 @@
+"""Lambda functions as processes with AWS's own runtime client."""

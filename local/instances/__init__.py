@@ -1,0 +1,1 @@
+"""EC2 instances as processes, or as emulated machines."""

@@ -1,0 +1,1 @@
+"""Processes that the cloud starts and ends."""

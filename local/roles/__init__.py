@@ -1,0 +1,1 @@
+"""Judges each call by the roles of the template."""
