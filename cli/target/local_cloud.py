@@ -40,7 +40,7 @@ def start(instances: str = "process") -> subprocess.Popen[bytes]:
     """Start the local cloud; it ends by itself should this process die, because its standard input then ends."""
     if instances == "vm":
         _prepare_machines()
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     paths = [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     cloud_log().parent.mkdir(parents=True, exist_ok=True)

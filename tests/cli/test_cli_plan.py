@@ -120,7 +120,7 @@ def test_the_schema_names_the_axes(matrix):
     shown = matrix("schema").stdout
 
     assert {"storage", "workload", "fleet"} <= set(json.loads(shown)["properties"])
-    assert shown == (ROOT / "docs" / "matrix.check.schema.json").read_text(encoding="utf-8")
+    assert shown == (ROOT / "docs" / "matrix.schema.json").read_text(encoding="utf-8")
 
 
 def test_help_is_there_at_once_and_shows_the_order_of_use():

@@ -30,9 +30,9 @@ HOW_TO_READ = f"""## How to read it
 - A baked image is kept on purpose. One that the receipt of its run lacks counts as a leak, and so does what is left of
   images after `matrix reap --images`.
 - Waits are shortened: those of executions {TIME_SCALE} times, those between the attempts of an AWS call 100 times
-  (local/faults/retry_waits.py). The number of attempts and what is retried are the real ones. A function that is throttled for
-  good therefore fails here after its ten attempts, where on AWS its own time-out may come first; Step Functions then
-  retries it.
+  (local/faults/retry_waits.py). The number of attempts and what is retried are the real ones. A function that is
+  throttled for good therefore fails here after its ten attempts, where on AWS its own time-out may come first;
+  Step Functions then retries it.
 - An agent that is denied its gate is denied three times only: it may not list the bucket, so a 403 means "not yet" to
   it, and it would wait until its deadline. GetCallerIdentity is not denied: no policy can.
 - An agent that is killed cannot say why: the results have EC2's word, that its instance ended too early.

@@ -35,7 +35,7 @@ def section(title):
 
 
 def test_the_schema_in_docs_is_that_of_the_models():
-    kept = (ROOT / "docs" / "matrix.check.schema.json").read_text(encoding="utf-8")
+    kept = (ROOT / "docs" / "matrix.schema.json").read_text(encoding="utf-8")
 
     assert kept == schema_text(), "run: PYTHONPATH=functions python -m matrix.check.schema > docs/matrix.schema.json"
 
@@ -77,7 +77,7 @@ def test_a_matrix_in_events_is_good_within_its_budget_and_documented(path):
     assert matrix.name == path.stem
     assert planned.is_within(matrix.budget_usd)
     assert f"`{path.name}`" in FORMAT
-    assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.check.schema.json"
+    assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.schema.json"
     jsonschema.validate(json.loads(text), json.loads(schema_text()))
 
 

@@ -118,7 +118,7 @@ def _key() -> str:
 
 
 def _prepare_script() -> bytes:
-    return resources.files("local.instances.player.vm").joinpath("prepare.sh").read_bytes()
+    return resources.files("local.instances.vm").joinpath("prepare.sh").read_bytes()
 
 
 def _build(folder: Path) -> None:
