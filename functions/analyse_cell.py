@@ -5,7 +5,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records import table
 from aws.records.plans import cell_of, plan_of
-from aws.results import cell as analysing
+from aws.results import analysing
 from matrix.answer.results import missing_samples
 from matrix.terms.errors import InvalidSamples
 

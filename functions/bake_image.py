@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.fleet import bake
+from aws.fleet import baking
 
 logger = Logger()
 
@@ -11,4 +11,4 @@ logger = Logger()
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Answer `baked` or `baking`; a refusal for want of budget, time, quota or capacity is an error of its own name."""
-    return {"image": event["image"], "state": bake.begin(event["run"], event["image"])}
+    return {"image": event["image"], "state": baking.begin(event["run"], event["image"])}

@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.fleet import bake
+from aws.fleet import baking
 
 logger = Logger()
 
@@ -11,4 +11,4 @@ logger = Logger()
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Answer `baked` or `baking`; a builder that failed, or an image that EC2 could not make, is an ImageFailed."""
-    return {"image": event["image"], "state": bake.check(event["run"], event["image"])}
+    return {"image": event["image"], "state": baking.check(event["run"], event["image"])}

@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.fleet import bake
+from aws.fleet import baking
 
 logger = Logger()
 
@@ -11,4 +11,4 @@ logger = Logger()
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Answer `discarding` or `gone`; found by tag, so a launch that crashed half-way is covered too."""
-    return {"state": bake.discard(event["run"])}
+    return {"state": baking.discard(event["run"])}

@@ -6,7 +6,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.ec2 import images
-from aws.fleet import launch
+from aws.fleet import launching
 from aws.records import table
 from aws.records.plans import cell_of, plan_of
 from aws.stack.clock import now
@@ -25,14 +25,14 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     cell = cell_of(plan, event["cell"])
     table.set_file_system(run, cell["file_system"], "measuring")
     table.set_cell(run, cell["id"], "launching", started_at=now())
-    launch.launch(
+    launching.launch(
         plan=plan,
         board=Board.of_cell(run, cell["id"]),
         cell=cell,
         purpose=cell["id"],
         fleet=cell["fleet"],
         boot=images.booted(plan, cell),
-        mount=launch.mount_of(cell, event["resource_id"]),
+        mount=launching.mount_of(cell, event["resource_id"]),
         job=partial(measuring_job, gate_margin_s=environment().gate_margin_s),
     )
     table.set_cell(run, cell["id"], "waiting")

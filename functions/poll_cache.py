@@ -4,7 +4,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.ec2 import instances
-from aws.fleet import watch
+from aws.fleet import watching
 from matrix.terms.errors import CacheFailed, StorageMatrixError
 from matrix.terms.keys import Board
 
@@ -17,7 +17,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     run, name = event["run"], event["file_system"]
     board = Board.of_cache(run, name)
     try:
-        watched = watch.watch(board)
+        watched = watching.watch(board)
     except StorageMatrixError as error:
         raise CacheFailed(f"{name}: {error}") from error
     if watched.progress.state != "finished":

@@ -3,7 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.fleet import watch
+from aws.fleet import watching
 from aws.records import bucket, table
 from aws.stack.clock import now
 from aws.stack.environment import environment
@@ -17,7 +17,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     """Answer `waiting`, `running` or `finished`; a fleet that cannot finish is an error that names the instances."""
     run, cell = event["run"], event["cell"]
     board = Board.of_cell(run, cell)
-    watched = watch.watch(board)
+    watched = watching.watch(board)
     progress = watched.progress
     if progress.gate_to_open is not None:
         bucket.put(

@@ -4,7 +4,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.ec2 import images
-from aws.fleet import launch
+from aws.fleet import launching
 from aws.records import table
 from aws.records.plans import cell_of, file_system_of, plan_of
 from matrix.run.job import populating_job
@@ -21,7 +21,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     planned = file_system_of(plan, name)
     cell = cell_of(plan, planned["populate"]["cell"])
     table.set_file_system(run, name, "populating")
-    launch.launch(
+    launching.launch(
         plan=plan,
         board=Board.of_cache(run, name),
         cell=cell,
@@ -29,7 +29,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         # On-demand and beside the file system: no measured fleet, and an interruption would cost all its cells.
         fleet={"instanceType": cell["fleet"]["instanceType"], "count": 1, "placement": "same-az"},
         boot=images.booted(plan, cell),
-        mount=launch.mount_of(cell, event["resource_id"]),
+        mount=launching.mount_of(cell, event["resource_id"]),
         job=lambda **facts: populating_job(file_system=name, **facts),
     )
     return {"state": "populating", "poll_s": cell["poll_s"]}

@@ -4,7 +4,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records.plans import cell_of, plan_of
-from aws.results import cell as analysing
+from aws.results import analysing
 from aws.run.failures import readable
 
 logger = Logger()

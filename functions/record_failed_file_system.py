@@ -5,7 +5,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records import bucket, table
 from aws.records.plans import cell_of, file_system_of, plan_of
-from aws.results import cell as analysing
+from aws.results import analysing
 from aws.run.failures import readable
 from matrix.run.admission import skipped
 from matrix.terms.keys import Board

@@ -5,7 +5,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records import table
 from aws.records.plans import cell_of, plan_of
-from aws.results import cell
+from aws.results import analysing
 from aws.run.failures import readable
 from matrix.run.admission import skipped
 
@@ -23,9 +23,9 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     for file_system in plan["file_systems"]:
         for name in file_system["cells"]:
             if skip:
-                cell.write_skipped(run, cell_of(plan, name), skip)
+                analysing.write_skipped(run, cell_of(plan, name), skip)
             else:
-                cell.write_result(run, cell_of(plan, name), [], error=error)
+                analysing.write_result(run, cell_of(plan, name), [], error=error)
         if file_system["cells"]:
             table.set_file_system(run, file_system["id"], "failed", error=error)
     return {"state": "discarding"}

@@ -23,7 +23,7 @@ def fit(
     """
     text = planning.read(file)
     # numpy and scipy take a second to import, which `matrix --help` need not wait for.
-    from matrix.answer.scaling import fit as scaling
+    from matrix.answer.scaling import fitting as scaling
     from matrix.answer.scaling.series import read_series
     from matrix.terms.problems import InvalidMatrix
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.programs import containers, tools
-from matrix.plan import tools as needed_tools
+from matrix.plan import needed_tools
 
 
 def needed(plan: dict[str, Any]) -> dict[str, list[str]]:

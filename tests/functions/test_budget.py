@@ -20,7 +20,7 @@ from aws.ec2 import instances as fleets
 from aws.inventory import copies, resources
 from aws.records import bucket, table
 from aws.records.plans import cell_of, file_system_of, plan_of
-from aws.results import cell as analysing
+from aws.results import analysing
 from aws.run import budget
 from aws.stack import clock
 from aws.stack.clients import client

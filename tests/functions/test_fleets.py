@@ -8,7 +8,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
 from aws.ec2 import instances as fleets
-from aws.fleet import watch
+from aws.fleet import watching
 from aws.records import bucket
 from aws.stack import network
 from aws.stack.clients import client
@@ -330,4 +330,4 @@ def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, m
     monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
 
     with pytest.raises(error, match=words):
-        watch.watch(board)
+        watching.watch(board)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrix.answer.results import cell_result, missing_samples
-from matrix.run import progress
-from matrix.run.progress import read_listing
+from matrix.run import polling
+from matrix.run.polling import read_listing
 from matrix.samples import histograms
 from matrix.samples.file import MAX_BYTES, read_samples
 from matrix.terms.errors import InvalidSamples
@@ -190,7 +190,7 @@ def test_objects_beside_the_instances_folders_are_nobodys():
     ids=lambda text: repr(text[:24]),
 )  # fmt: skip
 def test_a_failure_of_any_kind_is_told_in_one_short_printable_line(text):
-    words = progress.reason(text)
+    words = polling.reason(text)
 
     assert words.isprintable()
     assert len(words) <= 1000

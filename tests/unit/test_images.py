@@ -6,7 +6,7 @@ from matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
 from agent import mounts, workloads
 from aws.storages import ebs
 from matrix.check.read import check_matrix
-from matrix.plan import tools
+from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
 from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
@@ -29,7 +29,7 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
     for cell in document["cells"]:
         for point in cell["points"]:
             wanted = workloads.tools(workload["type"], point["params"]) - EVERYWHERE
-            assert wanted <= tools.of_cell({"type": "none"}, cell["workload"], [point["params"]])
+            assert wanted <= needed_tools.of_cell({"type": "none"}, cell["workload"], [point["params"]])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
     ],
 )
 def test_the_table_of_tools_names_what_a_mount_calls_for(storage, mount):
-    assert mounts.tools(mount) - EVERYWHERE <= tools.of_cell(storage, {"type": "none"}, [])
+    assert mounts.tools(mount) - EVERYWHERE <= needed_tools.of_cell(storage, {"type": "none"}, [])
 
 
 def test_one_image_for_each_architecture_with_what_its_cells_need():

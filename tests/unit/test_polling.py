@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from matrix.run.progress import Fleet, assess, read_listing
+from matrix.run.polling import Fleet, assess, read_listing
 from matrix.terms.errors import BarrierTimeout, CellTimeout, InstanceDied, InstanceFailed, InstanceSilent
 
 LAUNCHED = 1_000_000.0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matrix.answer.scaling.fit import analyse, crossover, knee, peak, predict, report
+from matrix.answer.scaling.fitting import analyse, crossover, knee, peak, predict, report
 from matrix.answer.scaling.laws import fit
 from matrix.answer.scaling.series import Series, read_series
 from matrix.published.predictions import page

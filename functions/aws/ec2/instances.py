@@ -16,7 +16,7 @@ from aws.storages import ebs
 from matrix.plan import placing, quotas
 from matrix.plan.quotas import Quota
 from matrix.price.book import ROOT_VOLUME_GIB
-from matrix.run.progress import ENDED_STATES
+from matrix.run.polling import ENDED_STATES
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 
 # EC2 advises batches of about 100; each is one idempotent call with a token of its own.

@@ -17,7 +17,7 @@ from matrix.input.storages.file_server import volume
 from matrix.plan import images
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import serving_job
-from matrix.run.progress import ENDED_STATES
+from matrix.run.polling import ENDED_STATES
 from matrix.run.receipt import SERVER
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.keys import Board
@@ -34,7 +34,7 @@ def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> 
     Raises FileSystemFailed among emulated machines, whose networks do not meet.
     """
     from aws.ec2.images import newest
-    from aws.fleet import launch  # both need this package
+    from aws.fleet import launching  # both need this package
 
     told = tags_of.as_mapping(tags)
     run, file_system = told[tags_of.RUN], told[tags_of.FILE_SYSTEM]
@@ -55,14 +55,14 @@ def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> 
         "root_volume_gib": ROOT_VOLUME_GIB,
     }
     parameter, root_device = images.base("al2023", Fleet(**fleet).architecture)
-    launch.launch(
+    launching.launch(
         plan=plan,
         board=board,
         cell=cell,
         purpose=SERVER,
         fleet=fleet,
         boot=instances.Boot(newest(parameter), root_device),
-        mount=launch.mount_of(cell, None),
+        mount=launching.mount_of(cell, None),
         job=lambda **facts: serving_job(file_system=file_system, **facts),
     )
     return bucket.get(board.fleet)["instances"][0]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aws.fleet import bake
+from aws.fleet import baking
 from aws.inventory import copies, resources
 from aws.records import bucket, table
 from aws.records.plans import plan_of
@@ -48,7 +48,7 @@ def still_there(receipt: dict[str, Any]) -> list[dict[str, str]]:
 
 def after_sweep(run: str, remaining: int) -> None:
     """Make the receipt of an ended run again, and put it into its summary and report if it has them."""
-    bake.note_kept(plan_of(run))
+    baking.note_kept(plan_of(run))
     receipt = make(run, sweep={"at": now(), "remaining": remaining})
     summary = bucket.get(run_key(run, "summary.json"))
     if summary is not None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
-from matrix.run.progress import named
+from matrix.run.polling import named
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile
 from matrix.samples.histograms import Histogram, latency

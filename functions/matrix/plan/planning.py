@@ -18,8 +18,7 @@ from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.workloads import Workload, populate_s
 from matrix.input.workloads.sweeps import Footprint
-from matrix.plan import images, placing
-from matrix.plan import tools as needed_tools
+from matrix.plan import images, needed_tools, placing
 from matrix.plan.document import Document, Plan, PlannedCell, PlannedFileSystem
 from matrix.plan.images import Image, PlannedImage
 from matrix.plan.resume import Earlier, sameness

@@ -10,7 +10,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.answer.scaling.fit import Scaling, analyse, compare_with_truth
+from matrix.answer.scaling.fitting import Scaling, analyse, compare_with_truth
 from matrix.answer.scaling.laws import MODELS
 from matrix.answer.scaling.series import Series
 from matrix.published.figures import YOCTO, ZERO_BYTE, load

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from matrix.answer.decision.candidates import AS_GOOD
-from matrix.answer.scaling.fit import LEAST_SIZES, Scaling, analyse, crossover, knee
+from matrix.answer.scaling.fitting import LEAST_SIZES, Scaling, analyse, crossover, knee
 from matrix.answer.scaling.series import Series as Measured
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import percentile_words, slug

@@ -17,7 +17,7 @@ from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result, skipped_result, without_samples
-from matrix.run.progress import named
+from matrix.run.polling import named
 from matrix.samples import histograms, rates
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
 from matrix.samples.histograms import Histogram

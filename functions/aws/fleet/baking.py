@@ -3,7 +3,7 @@
 from typing import Any
 
 from aws.ec2 import images, instances
-from aws.fleet import launch, watch
+from aws.fleet import launching, watching
 from aws.inventory import resources
 from aws.records import bucket, table
 from aws.records.plans import image_of, plan_of
@@ -14,7 +14,7 @@ from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.plan.images import fingerprint
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import baking_job
-from matrix.run.progress import named
+from matrix.run.polling import named
 from matrix.run.receipt import BUILDERS
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key
@@ -41,7 +41,7 @@ def begin(run: str, image: str) -> str:
     waiting = {cell["file_system"] for cell in plan["cells"] if cell["image"] == image and "taken_from" not in cell}
     for file_system in waiting:
         table.set_file_system(run, file_system, "baking")
-    launch.launch(
+    launching.launch(
         plan=plan,
         board=board,
         # What a job of a cell says of the cell; the builder has no storage but its own root volume.
@@ -53,7 +53,7 @@ def begin(run: str, image: str) -> str:
         purpose=image,
         fleet={"instanceType": planned["builder"], "count": 1, "placement": "spread"},
         boot=instances.Boot(recipe["base_image_id"], planned["root_device"], is_kept_when_done=True),
-        mount=launch.root_mount(),
+        mount=launching.root_mount(),
         job=lambda **facts: baking_job(recipe=planned["recipe"], **facts),
     )  # fmt: skip
     return "baking"
@@ -127,7 +127,7 @@ def _note(run: str, image: str, found: images.Baked) -> None:
 def _make_image(plan: Document, planned: Document, recipe: Document, board: Board) -> None:
     """Make the image once the builder's agent is done and the builder has stopped: its disk is at rest then."""
     try:
-        watched = watch.watch(board)
+        watched = watching.watch(board)
     except StorageMatrixError as error:
         raise ImageFailed(f"{planned['id']}: {type(error).__name__}: {error}") from error
     if watched.progress.state != "finished":

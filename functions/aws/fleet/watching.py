@@ -6,8 +6,8 @@ from typing import Any
 from aws.ec2 import instances
 from aws.records import bucket
 from aws.stack.clock import now
-from matrix.run import progress as polling
-from matrix.run.progress import Fleet, Progress
+from matrix.run import polling
+from matrix.run.polling import Fleet, Progress
 from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
 from matrix.terms.keys import Board
 
