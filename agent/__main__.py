@@ -11,7 +11,7 @@ import traceback
 from agent import VERSION
 from agent.board.blackboard import Blackboard, Bucket, caller_userid, new_session, parse_uri
 from agent.errors import AgentError, Interruption, JobInvalid
-from agent.job import parse
+from agent.job_check import parse
 from agent.machine.metadata import identify
 from agent.programs import interrupts, processes
 from agent.session import Session

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from agent.job import Step, parse
+from agent.job import Step
+from agent.job_check import parse
 from agent.machine.workspace import Workspace, remove
 from agent.workloads import dd, engines, fio, read
 from agent.workloads.trial import Trial

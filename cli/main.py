@@ -21,7 +21,8 @@ from cli.commands.runs import runs
 from cli.commands.schema import schema
 from cli.commands.watch import watch
 from cli.messages import terminal
-from cli.messages.errors import CommandError, ExitCode, explain
+from cli.messages.errors import CommandError, ExitCode
+from cli.messages.explain import explain
 
 ORDER_OF_USE = """\b
 Order of use:

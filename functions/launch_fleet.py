@@ -5,6 +5,7 @@ from functools import partial
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from aws import storages
 from aws.ec2 import images
 from aws.fleet import launching
 from aws.records import table
@@ -32,7 +33,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         purpose=cell["id"],
         fleet=cell["fleet"],
         boot=images.booted(plan, cell),
-        mount=launching.mount_of(cell, event["resource_id"]),
+        mount=storages.mount_of(cell["storage"], event["resource_id"]),
         job=partial(measuring_job, gate_margin_s=environment().gate_margin_s),
     )
     table.set_cell(run, cell["id"], "waiting")

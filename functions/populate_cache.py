@@ -3,6 +3,7 @@
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from aws import storages
 from aws.ec2 import images
 from aws.fleet import launching
 from aws.records import table
@@ -29,7 +30,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         # On-demand and beside the file system: no measured fleet, and an interruption would cost all its cells.
         fleet={"instanceType": cell["fleet"]["instanceType"], "count": 1, "placement": "same-az"},
         boot=images.booted(plan, cell),
-        mount=launching.mount_of(cell, event["resource_id"]),
+        mount=storages.mount_of(cell["storage"], event["resource_id"]),
         job=lambda **facts: populating_job(file_system=name, **facts),
     )
     return {"state": "populating", "poll_s": cell["poll_s"]}

@@ -8,10 +8,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from cli.commands import results
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
+from cli.target import summaries
 from matrix.terms.figures import ABSENT, quantity
 
 Document = dict[str, Any]
@@ -23,7 +23,7 @@ LARGEST_PERCENT = 1000
 
 def compare(
     base: Annotated[str, typer.Argument(metavar="BASE", help="The run to compare with.")],
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run that is judged, or `latest`.")] = results.LATEST,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run that is judged, or `latest`.")] = summaries.LATEST,
     threshold: Annotated[
         str, typer.Option("--threshold", metavar="PERCENT", help="How much slower a cell may become.")
     ] = DEFAULT_THRESHOLD,
@@ -41,7 +41,7 @@ def compare(
     Example: matrix compare nightly-baseline latest --threshold 10%
     """
     share = _share(threshold)
-    found = [results.find_run(name, local=local, stack=stack, region=region) for name in (base, run)]
+    found = [summaries.find_run(name, local=local, stack=stack, region=region) for name in (base, run)]
     # scipy takes half a second to import, which `matrix --help` need not wait for.
     from matrix.answer import comparing
 

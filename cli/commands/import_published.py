@@ -24,7 +24,7 @@ def import_published(
     Example: matrix import-published
     """
     from matrix.answer.decision import decide
-    from matrix.published.figures import yocto_run
+    from matrix.published.yocto_run import yocto_run
     from matrix.terms.ids import cut
 
     if cut(name, 80) != name or set(name) <= {"."}:

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.commands.results import LATEST, find_summary
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target import deployment, metrics, mirror
 from cli.target.service import Service
+from cli.target.summaries import LATEST, find_summary
 from cli.target.workdir import run_folder
 from matrix.terms.sentences import ENVIRONMENT_NOTES
 

@@ -2,22 +2,18 @@
 
 import json
 from enum import StrEnum
-from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.messages.errors import CommandError, UnknownRun, explain
 from cli.tables import result_tables
-from cli.target import deployment, metrics, mirror
-from cli.target.service import SHOWN_RUNS, Service
-from cli.target.workdir import run_folder, runs_folder
+from cli.target import deployment, metrics
+from cli.target.service import Service
+from cli.target.summaries import LATEST, find_summary
 from matrix.report import csv_rows, markdown
-from matrix.terms import sentences
 
-LATEST = "latest"
 Summary = dict[str, Any]
 
 
@@ -68,7 +64,7 @@ def _with_late_metrics(summary: Summary, stack: str | None, region: str | None) 
 def _show_beside(summary: Summary, format_: Format) -> None:
     # Reading the published figures is only worth it where they are asked for.
     from cli.tables import published_tables
-    from matrix.published.figures import beside
+    from matrix.published.beside import beside
 
     rows = beside(summary)
     if format_ is Format.JSON:
@@ -81,86 +77,7 @@ def _show_beside(summary: Summary, format_: Format) -> None:
         published_tables.show(terminal.stdout(), summary, rows)
 
 
-def find_run(run: str, *, local: bool, stack: str | None, region: str | None) -> Summary:
-    """Return the summary of a run with the single values of each point, where they can be found."""
-    summary = find_summary(run, local=local, stack=stack, region=region)
-    name = summary["run"]
-    if mirror.document(name, "summary.json") is not None and not (stack or region):
-        read = partial(mirror.document, name)
-    elif summary.get("environment") == "published":
-        return summary
-    else:
-        is_local = local or summary.get("environment") in sentences.ENVIRONMENT_NOTES
-        read = partial(Service(deployment.find(local=is_local, stack=stack, region=region)).document, name)
-    cells = [_with_samples(cell, read(f"cells/{cell['id']}/result.json")) for cell in summary.get("cells", [])]
-    return {**summary, "cells": cells}
-
-
-def _with_samples(cell: Summary, result: Summary | None) -> Summary:
-    """Runs of before the values were kept have none: they are compared by what there is."""
-    found = {point["id"]: point.get("samples") for point in (result or {}).get("points") or []}
-    points = [{**point, "samples": found.get(point["id"])} for point in cell.get("points") or []]
-    return {**cell, "points": points}
-
-
 def _text(summary: Summary, format_: Format) -> str:
     if format_ is Format.JSON:
         return json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
     return csv_rows.to_csv(summary) if format_ is Format.CSV else markdown.to_markdown(summary)
-
-
-def find_summary(run: str, *, local: bool, stack: str | None, region: str | None) -> Summary:
-    """Return the summary of a run from the mirror, the local cloud or the bucket."""
-    deployment.refuse_two_places(local=local, stack=stack)
-    on_aws = not local and (stack is not None or region is not None)
-    if not on_aws:
-        found = _from_mirror(run)
-        if found is not None:
-            return found
-        if local or mirror.mirrored_runs() or deployment.is_local_cloud_running():
-            return _from_local_cloud(run)
-    try:
-        return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run)
-    except Exception as error:
-        if on_aws:
-            raise
-        # Nobody has said AWS: that there is no run in this folder may be all that is wrong.
-        said = explain(error)
-        no_run = f"no local run is kept in {runs_folder()}/, so AWS was asked: {said.message}"
-        raise CommandError(
-            no_run, f"go to the folder where the run was started; or {said.advice}", said.code
-        ) from error
-
-
-def _from_mirror(run: str) -> Summary | None:
-    if run != LATEST:
-        return mirror.document(run, "summary.json")
-    summaries = (mirror.document(name, "summary.json") for name in mirror.mirrored_runs())
-    return next((summary for summary in summaries if summary is not None), None)
-
-
-def _from_local_cloud(run: str) -> Summary:
-    if deployment.is_local_cloud_running():
-        return _from_service(Service(deployment.running_local_cloud()), run)
-    kept = mirror.mirrored_runs()
-    if run in kept:
-        raise _no_summary(run, f"see what there is in {run_folder(run)}/")
-    known = f"local runs: {', '.join(kept[:SHOWN_RUNS])}" if kept else "there is none yet: `matrix run FILE --local`"
-    raise UnknownRun(f"no local run {run}", f"{known}; for a run on AWS add --stack NAME")
-
-
-def _from_service(service: Service, run: str) -> Summary:
-    names = [execution.run for execution in service.executions(SHOWN_RUNS)] if run == LATEST else [run]
-    for name in names:
-        summary = service.document(name, "summary.json")
-        if summary is not None:
-            return summary
-    if run == LATEST:
-        raise UnknownRun("no run has results yet", f"runs: {', '.join(names) or 'none'}; start one: `matrix run FILE`")
-    # A run older than the 90 days that executions are kept is only in the bucket, and was found there.
-    state = service.execution(run).status
-    raise _no_summary(run, f"it is {state}; look at it: `matrix watch {run} {service.deployment.flag}`")
-
-
-def _no_summary(run: str, advice: str) -> CommandError:
-    return CommandError(f"run {run} has no results (it ended before they were put together, or still goes on)", advice)

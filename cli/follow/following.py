@@ -12,7 +12,8 @@ from rich.live import Live
 from cli.follow import live_view, progress
 from cli.follow.interruption import ClosingDown, Interrupted
 from cli.follow.progress import RunProgress
-from cli.messages.errors import CommandError, UnknownRun, explain
+from cli.messages.errors import CommandError, UnknownRun
+from cli.messages.explain import explain
 from cli.target.service import Service
 
 LOOK_EVERY_S = 1.0

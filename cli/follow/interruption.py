@@ -8,7 +8,8 @@ from types import FrameType
 from typing import Any
 
 from cli.follow.progress import RunProgress
-from cli.messages.errors import CommandError, ExitCode, explain
+from cli.messages.errors import CommandError, ExitCode
+from cli.messages.explain import explain
 from cli.target.service import Service
 
 GIVE_UP_AT = 2

@@ -7,8 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from matrix.terms.figures import number, rough_duration
-from matrix.terms.names import fleet_words, storage_label
+from matrix.terms.names import fleet_words
 from matrix.terms.sentences import warning_text
+from matrix.terms.storages import storage_label
 
 # Below this, whole cents would hide what a cell costs.
 CENTS_MATTER = 0.1

@@ -11,7 +11,8 @@ import pytest
 from agent_cloud import needs, touch_params
 
 from agent import calibration, workloads
-from agent.job import Step, parse
+from agent.job import Step
+from agent.job_check import parse
 from agent.machine.workspace import Workspaces
 
 MIB = 2**20

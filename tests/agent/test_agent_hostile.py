@@ -10,7 +10,7 @@ from agent_cloud import needs, touch_params
 
 from agent import workloads
 from agent.errors import JobInvalid
-from agent.job import parse
+from agent.job_check import parse
 
 # The agents' environment says where it is: a name cannot hold the slashes of a path.
 TOUCH = 'touch "$CANARY"'

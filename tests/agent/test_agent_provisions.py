@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from agent import job, session
+from agent import job, job_check, session
 from agent.errors import JobInvalid, ProvisionFailed
 from agent.machine import caches
 from agent.machine.metadata import Identity
@@ -84,7 +84,7 @@ def test_ubuntu_waits_for_its_own_updates_to_let_go_of_the_packages(bin_folder, 
 @pytest.mark.parametrize("wanted", [{"packages": ["--assumeno"]}, {"containers": [7]}, ["gcc"]])
 def test_what_would_be_an_option_of_the_package_manager_is_refused(make_job, wanted):
     with pytest.raises(JobInvalid, match="provisions"):
-        job.parse(json.dumps(make_job(provisions=wanted)).encode(), "i-1")
+        job_check.parse(json.dumps(make_job(provisions=wanted)).encode(), "i-1")
 
 
 class Board:
@@ -114,7 +114,7 @@ def test_what_is_installed_at_boot_is_never_inside_a_sample(bin_folder, fake_too
     document = make_job(provisions={"packages": ["slow-to-come"]}, barrier={"poll_s": 0.1, "timeout_s": 10})
     board, began = Board(), time.time()
 
-    session.Session(IDENTITY, "AROA:i-1", board, LOG).run(job.parse(json.dumps(document).encode(), "i-1"))
+    session.Session(IDENTITY, "AROA:i-1", board, LOG).run(job_check.parse(json.dumps(document).encode(), "i-1"))
 
     samples = board.documents["samples.json"]
     assert samples["prepared"]["installed"] == ["slow-to-come"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent import job, mounts
+from agent import job_check, mounts
 from agent.errors import JobInvalid, MountFailed, ToolFailed, ToolMissing
 from agent.machine import counters, host
 from agent.mounts import disks, ebs, nfs
@@ -22,7 +22,7 @@ LOG = logging.getLogger("test")
 
 
 def parse(document, instance_id="i-1"):
-    return job.parse(json.dumps(document).encode(), instance_id)
+    return job_check.parse(json.dumps(document).encode(), instance_id)
 
 
 def test_every_problem_of_a_job_is_told_at_once(make_job):
@@ -62,7 +62,7 @@ def test_a_job_that_breaks_the_contract_is_refused(make_job, changes, said):
 
 def test_a_job_that_is_no_json_is_refused():
     with pytest.raises(JobInvalid, match="no JSON"):
-        job.parse(b"<xml/>", "i-1")
+        job_check.parse(b"<xml/>", "i-1")
 
 
 def test_the_instance_finds_its_own_folder_in_a_lent_directory(make_job):

@@ -4,7 +4,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, NoRegionError
 
 from cli.inputs import tools
-from cli.messages import errors
+from cli.messages import errors, explain
 from cli.messages.errors import CommandError
 from tests.cli.cli_documents import plan_document
 
@@ -33,7 +33,7 @@ def refusal(code, message="why"):
     ],
 )
 def test_each_error_says_what_to_try_next(error, meaning, advice):
-    said = errors.explain(error)
+    said = explain.explain(error)
 
     assert meaning in said.message
     assert advice in said.advice
@@ -42,7 +42,7 @@ def test_each_error_says_what_to_try_next(error, meaning, advice):
 def test_an_error_of_ours_is_said_as_it_is():
     error = CommandError("message", "advice")
 
-    assert errors.explain(error) is error
+    assert explain.explain(error) is error
 
 
 def test_without_credentials_a_command_advises_and_shows_no_traceback(matrix):

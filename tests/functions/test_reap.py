@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 import reap
 from aws import storages
 from aws.ec2 import instances
+from aws.records import data_bucket
 from aws.stack.clients import client
 from aws.storages import efs, s3
 from aws.teardown import reaping
@@ -179,4 +180,4 @@ def test_data_in_s3_is_deleted_with_its_run_and_left_alone_before(stack, context
     swept = sweep(context)
 
     assert ids(swept["deleted"]) == {ended, overdue}
-    assert {found for found, _, _ in s3.all_tagged()} == {kept}
+    assert {found for found, _, _ in data_bucket.all_tagged()} == {kept}

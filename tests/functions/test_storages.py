@@ -7,6 +7,8 @@ import boto3
 import pytest
 
 from aws import storages
+from aws.ec2 import volume_mappings
+from aws.records import data_bucket
 from aws.stack.clients import client
 from aws.storages import ebs, efs, fsx_openzfs, s3
 from matrix.terms.errors import FileSystemFailed
@@ -235,7 +237,7 @@ def test_a_multi_az_file_system_is_reached_by_the_routes_of_the_fleets_subnets(s
 def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
     storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "raid0": 3}
 
-    devices = [one["DeviceName"] for one in ebs.block_devices(storage)]
+    devices = [one["DeviceName"] for one in volume_mappings.mappings_of(storage)]
 
     assert devices == ["/dev/sdf", "/dev/sdg", "/dev/sdh"]
     assert ebs.mount(None, storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
@@ -251,13 +253,15 @@ def test_an_instance_store_comes_with_its_instances():
 
 
 def test_a_volume_can_be_made_from_a_snapshot():
-    [mapping] = ebs.block_devices({"volumeType": "gp3", "sizeGiB": 200, "snapshotId": "snap-0123456789abcdef0"})
+    [mapping] = volume_mappings.mappings_of(
+        {"volumeType": "gp3", "sizeGiB": 200, "snapshotId": "snap-0123456789abcdef0"}
+    )
 
     assert mapping["Ebs"]["SnapshotId"] == "snap-0123456789abcdef0"
 
 
 def test_each_volume_is_encrypted_and_ends_with_its_instance():
-    [mapping] = ebs.block_devices({"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125})
+    [mapping] = volume_mappings.mappings_of({"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125})
 
     assert mapping["Ebs"] == {
         "VolumeType": "gp3", "VolumeSize": 200, "Iops": 3000, "Throughput": 125, "Encrypted": True,
@@ -284,7 +288,7 @@ def test_a_prefix_of_s3_says_whose_it_is_from_the_start_and_is_found_by_its_toke
 
     assert first == second == s3.find(TOKEN) == f"data/{TOKEN}"
     assert s3.is_ready(first, S3) is True
-    [(found, tags, since)] = s3.all_tagged()
+    [(found, tags, since)] = data_bucket.all_tagged()
     assert (found, tags) == (first, TAGS)
     assert since > 0
 

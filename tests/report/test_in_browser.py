@@ -6,7 +6,7 @@ import shutil
 import pytest
 from playwright.sync_api import sync_playwright
 
-from matrix.published.figures import yocto_run
+from matrix.published.yocto_run import yocto_run
 from matrix.report import render
 from tests.unit.runs_for_reports import build_run
 

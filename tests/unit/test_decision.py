@@ -6,7 +6,7 @@ import pytest
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.published.figures import yocto_run
+from matrix.published.yocto_run import yocto_run
 from tests.unit.runs_for_reports import build_run, cell_of
 
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}

@@ -6,8 +6,8 @@ from matrices import DD, EBS, EFS, FIO, FSX, TOUCH, matrix, problems_of
 from matrix.answer.comparing import NotComparable, compare
 from matrix.input.emulation import environment_of, truth
 from matrix.plan.planning import plan
-from matrix.terms.names import storage_label
 from matrix.terms.problems import InvalidMatrix
+from matrix.terms.storages import storage_label
 
 MIB = 2**20
 HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}

@@ -11,8 +11,8 @@ from matrix.check.read import read_matrix
 from matrix.check.schema import schema_text
 from matrix.input import storages, workloads
 from matrix.input.fleet import FleetAxis
+from matrix.input.image import Image
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
-from matrix.plan.images import Image
 from matrix.plan.planning import plan
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from matrix.published.figures import beside, figures, load, yocto_run
+from matrix.published.beside import beside
+from matrix.published.figures import figures, load
+from matrix.published.yocto_run import yocto_run
 from matrix.report import csv_rows, markdown
 
 IMAGE = "core-image-sato-sdk"

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from matrix.published.figures import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, beside, figures, load
+from matrix.published.beside import beside
+from matrix.published.figures import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, figures, load
 from matrix.published.rows import EMPTY, REASONS, SECTIONS, page, plans_of, rows
 
 REPOSITORY = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from matrix.report import csv_rows, markdown
-from matrix.terms import figures, names, sentences
+from matrix.terms import figures, names, sentences, storages
 from matrix.terms.storages import brief_names
 
 
@@ -101,13 +101,13 @@ def test_a_figure_that_is_not_a_number_is_a_dash():
 def test_storages_are_named_as_published():
     efs = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "provisioned"}
 
-    assert names.storage_label({**efs, "provisionedThroughputMiBps": 1024}) == (
+    assert storages.storage_label({**efs, "provisionedThroughputMiBps": 1024}) == (
         "EFS (performance mode generalPurpose; throughput mode provisioned 1024 MiB/s)"
     )
-    assert names.storage_label({"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3000}) == (
+    assert storages.storage_label({"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3000}) == (
         "EBS (io2; 200 GiB; 3000 IOPS)"
     )
-    assert names.storage_label({"type": "tape", "reels": 3}) == "tape (reels 3)"
+    assert storages.storage_label({"type": "tape", "reels": 3}) == "tape (reels 3)"
 
 
 def test_markdown_has_one_row_per_point_with_published_durations():
@@ -307,8 +307,8 @@ def test_an_fsx_file_system_is_named_by_what_is_not_usual():
     }  # fmt: skip
     other = usual | {"compression": "ZSTD", "recordSizeKiB": 16, "nfsVersion": "3", "nconnect": 16}
 
-    assert names.storage_label(usual) == "FSx for OpenZFS (SINGLE_AZ_1; 64 GiB; 64 MB/s)"
-    assert names.storage_label(other).endswith("64 MB/s; ZSTD; 16 KiB records; NFS 3; 16 connections)")
+    assert storages.storage_label(usual) == "FSx for OpenZFS (SINGLE_AZ_1; 64 GiB; 64 MB/s)"
+    assert storages.storage_label(other).endswith("64 MB/s; ZSTD; 16 KiB records; NFS 3; 16 connections)")
     assert brief_names([("a", usual), ("b", other)]) == {
         "a": "FSx OpenZFS", "b": "FSx OpenZFS (ZSTD, 16 KiB records, NFS 3, 16 connections)",
     }  # fmt: skip

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from matrix.answer.decision import decide
-from matrix.published.figures import yocto_run
+from matrix.published.yocto_run import yocto_run
 from matrix.report import page, render, settled
 from matrix.report.charts.cost import costs
 from matrix.report.charts.scaling import scaling

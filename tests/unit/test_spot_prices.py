@@ -6,7 +6,8 @@ import pytest
 from matrices import FLEET, matrix
 
 from matrix.answer.costs import Bill
-from matrix.plan.planning import plan, spot_types
+from matrix.plan.assumptions import spot_types
+from matrix.plan.planning import plan
 from matrix.price.book import SpotPrice, published_prices
 from matrix.price.spot import spot_prices
 

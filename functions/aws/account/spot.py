@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from aws.stack.clients import impatient_client
 from aws.stack.clock import now
 from matrix.input.matrix import Matrix
-from matrix.plan.planning import spot_types
+from matrix.plan.assumptions import spot_types
 from matrix.price.book import SpotPrice
 from matrix.price.spot import HISTORY_S, spot_prices
 

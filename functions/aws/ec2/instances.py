@@ -9,10 +9,10 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from aws.ec2 import volume_mappings
 from aws.stack import network, tags
 from aws.stack.clients import WANT_OF_CAPACITY, client
 from aws.stack.environment import environment
-from aws.storages import ebs
 from matrix.plan import placing, quotas
 from matrix.plan.quotas import Quota
 from matrix.price.book import ROOT_VOLUME_GIB
@@ -99,7 +99,7 @@ def _request(
     """What all calls of a launch have in common."""
     mappings = [{"DeviceName": boot.root_device, "Ebs": _ROOT_VOLUME | {"VolumeSize": root_gib}}]
     if storage["type"] == "ebs":
-        mappings += ebs.block_devices(storage)
+        mappings += volume_mappings.mappings_of(storage)
     kinds = ["instance", "volume", "network-interface"]
     if fleet.get("spot"):
         kinds.append("spot-instances-request")

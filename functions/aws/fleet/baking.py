@@ -14,10 +14,10 @@ from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.plan.images import fingerprint
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import baking_job
-from matrix.run.polling import named
 from matrix.run.receipt import BUILDERS
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key
+from matrix.terms.sentences import named
 
 Document = dict[str, Any]
 

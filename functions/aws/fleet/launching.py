@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from aws import storages
 from aws.ec2 import instances
 from aws.ec2.instances import Boot
 from aws.inventory import resources
@@ -11,6 +10,7 @@ from aws.records import bucket, table
 from aws.records.plans import image_of
 from aws.stack.clock import now
 from aws.stack.environment import environment
+from aws.stack.lending import OWN_FOLDER, lent
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import user_data
 from matrix.terms.keys import Board
@@ -71,14 +71,4 @@ def launch(
 
 def root_mount() -> dict[str, Any]:
     """Return the mount of an instance that works on its own root volume; locally that is a folder that ends with it."""
-    root = environment().local_mount_root
-    return {"kind": "directory", "path": f"{root}/volumes/{{instance_id}}"} if root else {"kind": "root"}
-
-
-def mount_of(cell: dict[str, Any], resource_id: str | None) -> dict[str, Any]:
-    """Return how an instance gets at the storage. The local cloud lends a folder instead: all that differs there."""
-    root = environment().local_mount_root
-    if not root or not storages.is_lent(cell["storage"]):
-        return storages.of(cell["storage"]).mount(resource_id, cell["storage"])
-    own = "volumes/{instance_id}"
-    return {"kind": "directory", "path": f"{root}/{f'file-systems/{resource_id}' if resource_id else own}"}
+    return lent(OWN_FOLDER) or {"kind": "root"}

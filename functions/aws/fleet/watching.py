@@ -8,6 +8,7 @@ from aws.records import bucket
 from aws.stack.clock import now
 from matrix.run import polling
 from matrix.run.polling import Fleet, Progress
+from matrix.terms import sentences
 from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
 from matrix.terms.keys import Board
 
@@ -45,11 +46,11 @@ def watch(board: Board) -> Watched:
         taken = instances.interrupted(fleet.instances)
         if not taken:
             # EBS quotas and encryption keys are what EC2 finds missing only after it has begun a launch.
-            reasons = instances.reasons_of_end(fleet.instances)[: polling.NAMED_AT_MOST]
+            reasons = instances.reasons_of_end(fleet.instances)[: sentences.NAMED_AT_MOST]
             raise InstanceDied(f"{error}{': ' if reasons else ''}{'; '.join(reasons)}") from error
         fix = "measure again, choose another type, or leave out spot"
         raise SpotInterrupted(
-            f"{polling.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
+            f"{sentences.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
         ) from error
     return Watched(fleet, progress, job)
 
@@ -59,6 +60,6 @@ def _reasons(board: Board) -> str:
     reasons: dict[str, None] = {}
     for key, _ in bucket.listing(board.instances):
         name = key.removeprefix(board.instances).partition("/")[2]
-        if name == "failed.json" and len(reasons) < polling.NAMED_AT_MOST:
+        if name == "failed.json" and len(reasons) < sentences.NAMED_AT_MOST:
             reasons[polling.reason(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")] = None
     return "; ".join(reasons)

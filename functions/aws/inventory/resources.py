@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aws.ec2 import instances
-from aws.records import table
+from aws.ec2 import instances, volume_mappings
+from aws.records import data_bucket, table
 from aws.stack import tags
 from aws.stack.clients import client
 from aws.stack.clock import now
-from aws.storages import ebs, s3
 
 # DescribeVolumes takes 200 values in a filter.
 IDS_AT_ONCE = 200
@@ -61,7 +60,7 @@ def of_run(run: str) -> Iterator[Resource]:
 
 
 def _prefixes_of(run: str) -> Iterator[Resource]:
-    for prefix, tag_list, since in s3.all_tagged():
+    for prefix, tag_list, since in data_bucket.all_tagged():
         found = tags.as_mapping(tag_list)
         if tags.is_ours(found, run):
             yield Resource("s3", prefix, {"file_system": found[tags.FILE_SYSTEM], "created_at": since})
@@ -73,7 +72,9 @@ def _of_fleets(run: str) -> Iterator[Resource]:
         yield Resource("instance", instance["InstanceId"], facts)
     for volume in instances.volumes(tags.of_runs(run)):
         devices = {one["Device"] for one in volume["Attachments"]}
-        facts = _facts(volume["Tags"], volume["CreateTime"]) | {"is_data": not devices.isdisjoint(ebs.DEVICES)}
+        facts = _facts(volume["Tags"], volume["CreateTime"]) | {
+            "is_data": not devices.isdisjoint(volume_mappings.DEVICES)
+        }
         # CloudWatch tells some metrics of a volume only for the instance that it is attached to.
         attached = {"instance": volume["Attachments"][0]["InstanceId"]} if volume["Attachments"] else {}
         yield Resource("volume", volume["VolumeId"], facts | attached)
@@ -134,7 +135,7 @@ def _gone_file_systems(service: str) -> Callable[[CreatedAt], Iterable[str]]:
 
 
 def _gone_prefixes(created_at: CreatedAt) -> Iterable[str]:
-    return set(created_at) - {prefix for prefix, _, _ in s3.all_tagged()}
+    return set(created_at) - {prefix for prefix, _, _ in data_bucket.all_tagged()}
 
 
 _SEEN_GONE: dict[str, Callable[[CreatedAt], Iterable[str]]] = {

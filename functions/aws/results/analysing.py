@@ -17,12 +17,12 @@ from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result, skipped_result, without_samples
-from matrix.run.polling import named
 from matrix.samples import histograms, rates
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
 from matrix.samples.histograms import Histogram
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.keys import Board
+from matrix.terms.sentences import named
 
 GETS_AT_ONCE = 16
 logger = Logger(child=True)

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from aws.stack.environment import environment
+from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 
 _MODULES: dict[str, ModuleType] = {
@@ -37,3 +38,9 @@ def token(run: str, file_system: str) -> str:
     """Return the client token of a file system: 63 characters at most for FSx, 64 for EFS."""
     # Another stack of the account may have a run of the same name.
     return hashlib.sha256(f"{environment().stack}/{run}/{file_system}".encode()).hexdigest()[:60]
+
+
+def mount_of(storage: dict[str, Any], resource_id: str | None) -> dict[str, Any]:
+    """Return how an instance gets at the storage, a folder where the local cloud lends one."""
+    folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
+    return (lent(folder) if is_lent(storage) else None) or of(storage).mount(resource_id, storage)

@@ -8,10 +8,14 @@ import re
 from typing import Any
 
 from aws.ec2 import instances
+from aws.ec2.images import newest
+from aws.fleet import launching
 from aws.records import bucket
 from aws.records.plans import plan_of
 from aws.stack import tags as tags_of
 from aws.stack.clock import now
+from aws.stack.lending import OWN_FOLDER, lent
+from aws.storages import ebs
 from matrix.input.fleet import Fleet
 from matrix.input.storages.file_server import volume
 from matrix.plan import images
@@ -33,9 +37,6 @@ def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> 
 
     Raises FileSystemFailed among emulated machines, whose networks do not meet.
     """
-    from aws.ec2.images import newest
-    from aws.fleet import launching  # both need this package
-
     told = tags_of.as_mapping(tags)
     run, file_system = told[tags_of.RUN], told[tags_of.FILE_SYSTEM]
     plan = plan_of(run)
@@ -62,7 +63,7 @@ def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> 
         purpose=SERVER,
         fleet=fleet,
         boot=instances.Boot(newest(parameter), root_device),
-        mount=launching.mount_of(cell, None),
+        mount=lent(OWN_FOLDER) or ebs.mount(None, cell["storage"]),
         job=lambda **facts: serving_job(file_system=file_system, **facts),
     )
     return bucket.get(board.fleet)["instances"][0]

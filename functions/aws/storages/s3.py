@@ -5,16 +5,13 @@ without it is nobody's.
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
+from aws.records.data_bucket import TAGS
 from aws.stack.clients import client
 from aws.stack.environment import environment
 from matrix.terms.errors import FileSystemFailed
 
-# Sorts behind the folders of instances, whose names begin with a role's id (AROA…): deleted in the order of a listing,
-# it is the last.
-TAGS = "_tags.json"
 CREATION_LIMIT_S = 0
 OBJECTS_AT_ONCE = 1_000
 
@@ -62,22 +59,3 @@ def delete(resource_id: str) -> bool:
         if refused:
             raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")
     return True
-
-
-def all_tagged() -> Iterator[tuple[str, list[dict[str, str]], float]]:
-    """Yield every prefix: its id, its tags (none where the object that holds them is lost), and since when it is."""
-    bucket, s3 = environment().data_bucket, client("s3")
-    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Delimiter="/"):
-        for one in page.get("CommonPrefixes", []):
-            token = one["Prefix"].rstrip("/")
-            tags, since = _tags_of(bucket, token)
-            yield f"{bucket}/{token}", tags, since
-
-
-def _tags_of(bucket: str, token: str) -> tuple[list[dict[str, str]], float]:
-    s3 = client("s3")
-    try:
-        found = s3.get_object(Bucket=bucket, Key=f"{token}/{TAGS}")
-    except s3.exceptions.NoSuchKey:
-        return [], 0.0
-    return json.loads(found["Body"].read()), found["LastModified"].timestamp()

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from aws.ec2 import images, instances
 from aws.inventory import copies
-from aws.records import table
+from aws.records import data_bucket, table
 from aws.run import executions
 from aws.stack import tags
 from aws.stack.clients import client
@@ -123,7 +123,7 @@ def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
     for kind, service, delete in (("efs", "efs", efs.delete), ("fsx-openzfs", "fsx", fsx_openzfs.delete)):
         for found in _file_systems(kind, service, unasked):
             yield from _of_run(kind, found["FileSystemId"], found.get("Tags", []), delete)
-    for prefix, prefix_tags, _ in list(s3.all_tagged()):
+    for prefix, prefix_tags, _ in list(data_bucket.all_tagged()):
         yield from _of_run("s3", prefix, prefix_tags, s3.delete)
 
 

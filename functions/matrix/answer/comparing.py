@@ -9,7 +9,8 @@ from typing import Any
 from matrix.input.emulation import ENVIRONMENT
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
-from matrix.terms.names import fleet_words, point_labels, primary_metric, storage_label
+from matrix.terms.names import fleet_words, point_labels, primary_metric
+from matrix.terms.storages import storage_label
 
 Document = dict[str, Any]
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
-from matrix.run.polling import named
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile
 from matrix.samples.histograms import Histogram, latency
@@ -14,6 +13,7 @@ from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
 from matrix.terms.metrics import METRICS, PRIMARY
+from matrix.terms.sentences import named
 
 SCHEMA = 1
 

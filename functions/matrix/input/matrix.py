@@ -6,9 +6,9 @@ from pydantic import Field, StringConstraints
 
 from matrix.input.fields import InputModel, Name
 from matrix.input.fleet import Fleet, FleetAxis
+from matrix.input.image import Image
 from matrix.input.storages import Storage
 from matrix.input.workloads import Workload
-from matrix.plan.images import Image
 from matrix.terms.keys import RUN_PATTERN
 
 MOST_ENTRIES = 1_000

@@ -8,15 +8,11 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import Field, StringConstraints
-
-from matrix.input.fields import InputModel
+from matrix.input.image import Image
 from matrix.price.book import ROOT_VOLUME_GIB, Amount, CellRates, Cost, PriceBook, instances_cost, machine_rates
 
-Os = Literal["al2023", "ubuntu-22.04"]
-Architecture = Literal["arm64", "x86_64"]
 Document = dict[str, Any]
 
 # Public parameters in which Amazon and Canonical keep the id of their newest image in each region.
@@ -35,28 +31,10 @@ POLL_S = 30
 # What an image keeps of its 20 GiB: Amazon Linux has 2 GiB, Ubuntu 3, container images are the rest.
 _KEPT_GIB = Amount(2.0, 5.0, float(ROOT_VOLUME_GIB))
 
-PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.+_-]{0,99}$")]
-ContainerName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][A-Za-z0-9._:/@-]{0,254}$")]
-
 
 def base(os: str, architecture: str) -> tuple[str, str]:
     """Return the public parameter that names the newest image of an operating system, and its root device."""
     return _PARAMETERS[os, architecture], _ROOT_DEVICES[os]
-
-
-class Image(InputModel):
-    """What the instances boot, and what is installed on them beside the tools of the workloads."""
-
-    os: Os = "al2023"
-    """Operating system: the newest Amazon Linux 2023 or Ubuntu 22.04, for arm64 or x86-64 by the instance type."""
-    bake: bool = False
-    """Make a machine image once with all that is installed, and keep it for later runs; else each instance installs."""
-    packages: Annotated[list[PackageName], Field(max_length=100, examples=[["gcc", "make"]])] = Field(default=[])
-    """Packages of the operating system to install beside those that the workloads need."""
-    containers: Annotated[list[ContainerName], Field(max_length=20, examples=[["debian:12"]])] = Field(default=[])
-    """Container images to pull (Docker)."""
-    dockerfile: Annotated[str | None, Field(max_length=16_000, examples=["FROM debian:12\nRUN apt-get update"])] = None
-    """Container image to build from this Dockerfile, without a context; it is named storage-matrix/build."""
 
 
 @dataclass(frozen=True)

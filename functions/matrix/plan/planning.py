@@ -12,22 +12,21 @@ from typing import Any
 from matrix.check.cells import Combination, expand, fingerprint
 from matrix.check.rules import problems_of
 from matrix.input.emulation import marked, marked_slug, truth
+from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
-from matrix.input.pace import GATE_MARGIN_S, PREPARE_S, STEP_S, WORK_FACTOR, Work, makespan_s, poll_interval_s
+from matrix.input.pace import PREPARE_S, WORK_FACTOR, Work, makespan_s, poll_interval_s
 from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.workloads import Workload, populate_s
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import images, needed_tools, placing
+from matrix.plan.assumptions import UNMEASURED, assumptions
 from matrix.plan.document import Document, Plan, PlannedCell, PlannedFileSystem
-from matrix.plan.images import Image, PlannedImage
+from matrix.plan.images import PlannedImage
 from matrix.plan.resume import Earlier, sameness
 from matrix.price.book import (
-    BOOK_REGION,
     HOUR_S,
-    LEAST_BILLED_S,
     ROOT_VOLUME_GIB,
-    SPOT_SHARE,
     Amount,
     Cost,
     PriceBook,
@@ -59,10 +58,6 @@ CREATE_AND_DELETE_MOST_S = {
     "s3": 900.0,
     "file-server": 1_800.0,
 }
-# Fields of a matrix that change nothing about what its cells measure.
-UNMEASURED = {
-    "$schema", "budgetUsd", "dryRun", "resume", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours",
-}  # fmt: skip
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0
 SHUTDOWN_S = 30.0
@@ -430,70 +425,3 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
     baking_s = images.BAKE_S.high if matrix.image and matrix.image.bake and durations_s else 0.0
     needed_s = makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S
     return math.ceil(min(needed_s, MOST_HOURS * 3600))
-
-
-def spot_types(matrix: Matrix) -> list[str]:
-    """Return the instance types that a matrix wants as Spot."""
-    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()] + [one.fleet for one in matrix.include]
-    return list(dict.fromkeys(fleet.instance_type for fleet in fleets if fleet.spot))
-
-
-def _spot_assumptions(types: list[str], book: PriceBook) -> list[str]:
-    lines = []
-    for name in (one for one in types if one in book.spot):
-        price = book.spot[name]
-        lines.append(
-            f"Spot of {name}: {price.now:.4f} USD an hour now, mean of {price.zones} zones, {price.lowest:.4f} to"
-            f" {price.highest:.4f} in the last week (EC2); low is the least of that, high the on-demand price"
-        )
-    unknown = [name for name in types if name not in book.spot]
-    if unknown:
-        low, expected, high = SPOT_SHARE
-        lines.append(
-            f"Spot of {', '.join(unknown)}: {low:.0%} (low), {expected:.0%} (expected) or {high:.0%} (high) of"
-            " on-demand is assumed: EC2 was not asked for its price, or gave none that is believable"
-        )
-    return lines
-
-
-def assumptions(
-    matrix: Matrix, book: PriceBook, storage_types: set[str], planned_images: Sequence[PlannedImage]
-) -> list[str]:
-    """Return what the estimates rest on, in words."""
-    prices_of = f"{book.region} (where unknown those of {BOOK_REGION})" if book.elsewhere else book.region
-    lines = [
-        f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {LEAST_BILLED_S} s",
-        f"a step takes {STEP_S:.0f} s beside its work; in larger fleets also one poll and {GATE_MARGIN_S:.0f} s",
-        "work is estimated from provisioned throughput, IOPS and published latencies, 5 Gbit/s per instance at most",
-        f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
-        f"on-demand Linux prices of {prices_of}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
-    ]
-    if matrix.emulate:
-        lines.append("the storages are emulated on this machine: nothing is created on AWS, nothing below is spent")
-    lines += _spot_assumptions(spot_types(matrix), book)
-    kept = next((one.kept_month for one in planned_images if one.is_baked), None)
-    if kept:
-        lines.append(
-            f"baking an image takes {images.BAKE_S.expected / 60:.0f} minutes of one instance, unless it is there;"
-            f" it is kept, for {kept.low:.2f} to {kept.high:.2f} USD a month each, until `matrix reap --images`"
-        )
-    if "efs" in storage_types:
-        lines.append("creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double")
-    if "fsx-openzfs" in storage_types:
-        lines.append("creating and deleting an FSx file system takes 25 minutes, in which it is billed")
-    if "file-server" in storage_types:
-        lines.append("a file server is one instance more, launched before its first cell and billed as its file system")
-    kinds = {workload.type for workload in matrix.workload}
-    if "build" in kinds:
-        lines.append("a build takes its expectedSeconds and moves 10 MB/s each way")
-    if "yocto" in kinds:
-        lines.append("a Yocto build takes its expectedSeconds, reads 15 GB of sources and writes 80 GB beside them")
-    lines.append(
-        "Step Functions, Lambda and S3: a poll is 3 transitions, a call and a listing; instances put 4 objects a step"
-    )
-    lines.append(book.sources())
-    lines.append(
-        "what passes between Availability Zones because of a placement is charged both ways; spread is over three"
-    )
-    lines.append("CloudWatch is not in the estimate")
-    return lines

@@ -14,7 +14,7 @@ from matrix.answer.scaling.fitting import Scaling, analyse, compare_with_truth
 from matrix.answer.scaling.laws import MODELS
 from matrix.answer.scaling.series import Series
 from matrix.published.figures import YOCTO, ZERO_BYTE, load
-from matrix.terms.names import storage_label
+from matrix.terms.storages import storage_label
 
 LARGEST_FITTED = 100
 PREDICTED = 200

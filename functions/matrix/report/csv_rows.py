@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from matrix.terms.figures import PERCENTILES
-from matrix.terms.names import point_labels, storage_label
+from matrix.terms.names import point_labels
 from matrix.terms.sentences import error_text
+from matrix.terms.storages import storage_label
 
 Summary = dict[str, Any]
 

@@ -14,15 +14,7 @@ from matrix.terms.figures import (
     number,
     sample_count,
 )
-from matrix.terms.names import (
-    direction,
-    fleet_words,
-    point_labels,
-    primary_metric,
-    reading_order,
-    storage_label,
-    told_label,
-)
+from matrix.terms.names import direction, fleet_words, point_labels, primary_metric, reading_order, told_label
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     decision_sentences,
@@ -31,6 +23,7 @@ from matrix.terms.sentences import (
     receipt_sentence,
     told_warnings,
 )
+from matrix.terms.storages import storage_label
 
 Summary = dict[str, Any]
 

@@ -21,8 +21,9 @@ from matrix.terms.figures import (
     quantity,
     sample_count,
 )
-from matrix.terms.names import direction, point_labels, storage_label, told_label
+from matrix.terms.names import direction, point_labels, told_label
 from matrix.terms.sentences import ENVIRONMENT_NOTES, all_warnings, error_text, gone_text, receipt_sentence
+from matrix.terms.storages import storage_label
 
 Document = Mapping[str, Any]
 

@@ -14,6 +14,7 @@ from matrix.terms.errors import (
     InstanceSilent,
     StorageMatrixError,
 )
+from matrix.terms.sentences import named
 
 # EC2 states of an instance that will not do anything any more.
 ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
@@ -21,7 +22,6 @@ ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
 SILENT_AFTER_S = 120.0
 # A cell's deadline is what its agents are given; they need a moment to say so themselves.
 DEADLINE_GRACE_S = 60.0
-NAMED_AT_MOST = 5
 REASON_MOST_BYTES = 100_000
 _READY = re.compile(r"ready-([0-9]{4,7})")
 
@@ -121,13 +121,6 @@ def reason(text: bytes) -> str:
         words = f"failed.json is not readable: {text[:100]!r}"
     # It goes into tables, reports and terminals.
     return "".join(letter if letter.isprintable() else " " for letter in words[:1000])
-
-
-def named(instances: list[str]) -> str:
-    """Return how many instances these are and the first of their names: a fleet may have a thousand."""
-    shown = ", ".join(instances[:NAMED_AT_MOST])
-    more = len(instances) - NAMED_AT_MOST
-    return f"{len(instances)} ({shown}{f' and {more} more' if more > 0 else ''})"
 
 
 def _at_barrier(fleet: Fleet, board: Mapping[str, Seen], gate: int, now: float, done: int) -> Progress:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
 
-from matrix.samples.provenance import AgentField, HostField, MountField, ToolField
+from matrix.samples.fields import AgentField, HostField, MountField, ToolField
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.metrics import METRICS
 

@@ -5,75 +5,13 @@ What an agent says of itself decides nothing, so nothing of it is refused: it is
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
-if TYPE_CHECKING:
-    from matrix.samples.file import SampleFile
-
-LONGEST = 300
-# A fleet has one agent and one image: more than this is no fleet but a fuzzer.
-MOST_VALUES = 10
+from matrix.samples.fields import MOST_VALUES
+from matrix.samples.file import SampleFile
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else " ".join(str(value).split())[:LONGEST]
-
-
-def _mapping(value: object) -> object:
-    return value if isinstance(value, dict) else {}
-
-
-Text = Annotated[str | None, BeforeValidator(_text)]
-
-
-class Told(BaseModel):
-    """What an agent tells, as far as it is known here."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class Agent(Told):
-    """The agent itself."""
-
-    version: Text = None
-    sha256: Text = None
-
-
-class Host(Told):
-    """The machine."""
-
-    kernel: Text = None
-    os: Text = None
-    architecture: Text = None
-    cpus: Text = None
-    memory_mib: Text = None
-    python: Text = None
-
-
-class Mount(Told):
-    """How the storage is mounted."""
-
-    kind: Text = None
-    fstype: Text = None
-    options: Text = None
-
-
-class Tool(Told):
-    """What did the work of a step."""
-
-    name: Text = None
-    version: Text = None
-
-
-AgentField = Annotated[Agent, BeforeValidator(_mapping), Field(default_factory=Agent)]
-HostField = Annotated[Host, BeforeValidator(_mapping), Field(default_factory=Host)]
-MountField = Annotated[Mount, BeforeValidator(_mapping), Field(default_factory=Mount)]
-ToolField = Annotated[Tool, BeforeValidator(_mapping), Field(default_factory=Tool)]
-
-
-def provenance(files: Sequence["SampleFile"]) -> dict[str, dict[str, int]]:
+def provenance(files: Sequence[SampleFile]) -> dict[str, dict[str, int]]:
     """Return each fact of a fleet with its values and how many instances (of tools and caches: samples) had it."""
     samples = [sample for file in files for sample in file.samples]
     facts: dict[str, list[str | None]] = {

@@ -105,3 +105,13 @@ def warning_text(warning: str | dict[str, Any]) -> str:
     where = warning.get("path") or warning.get("cell")
     message = str(warning.get("message", warning))
     return f"{where}: {message}" if where else message
+
+
+NAMED_AT_MOST = 5
+
+
+def named(instances: list[str]) -> str:
+    """Return how many instances these are and the first of their names: a fleet may have a thousand."""
+    shown = ", ".join(instances[:NAMED_AT_MOST])
+    more = len(instances) - NAMED_AT_MOST
+    return f"{len(instances)} ({shown}{f' and {more} more' if more > 0 else ''})"

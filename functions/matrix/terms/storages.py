@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.terms.names import USUAL, storage_label
-
 Document = Mapping[str, Any]
 
 # What tells storages of one kind apart, with its unit.
@@ -44,7 +42,7 @@ class StorageName:
             return None
         words = {
             "ebs": f"EBS {storage.get('volumeType') or ''}",
-            "efs": f"EFS {storage.get('throughputMode') or ''}{_efs_words(storage)}",
+            "efs": f"EFS {storage.get('throughputMode') or ''}{_efs_traits(storage)}",
             "fsx-openzfs": "FSx OpenZFS",
             "instance-store": "Instance store",
             "file-server": "File server",
@@ -63,7 +61,7 @@ class StorageName:
         return f"{self.kind} ({told})" if told else self.kind
 
 
-def _efs_words(storage: Document) -> str:
+def _efs_traits(storage: Document) -> str:
     zone = " One Zone" if storage.get("deployment") == "oneZone" else ""
     ways = "".join(f" {way.upper()}" for way in ("tls", "iam") if storage.get(way))
     return (" maxIO" if storage.get("performanceMode") == "maxIO" else "") + zone + ways
@@ -94,3 +92,85 @@ def _named(storages: Mapping[str, Document], *, brief: bool) -> dict[str, str]:
     # Two that are still alike differ in something that no name has: their ids do.
     texts = list(found.values())
     return {key: text if texts.count(text) == 1 else f"{text} [{key}]" for key, text in found.items()}
+
+
+# What goes without saying of a storage.
+USUAL = {"compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"}
+
+
+def storage_label(storage: dict[str, Any]) -> str:
+    """Name a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`."""
+    words = {
+        "ebs": _ebs_words,
+        "efs": _efs_words,
+        "fsx-openzfs": _fsx_words,
+        "s3": _s3_words,
+        "file-server": _server_words,
+    }
+    names = {
+        "ebs": "EBS",
+        "efs": "EFS",
+        "fsx-openzfs": "FSx for OpenZFS",
+        "s3": "S3",
+        "file-server": "File server",
+        "instance-store": "Instance store",
+    }
+    kind = str(storage.get("type", "storage"))
+    describe = words.get(kind, _any_words)
+    known = {field: value for field, value in storage.items() if field != "emulated"}
+    details = ["EMULATED"] * bool(storage.get("emulated")) + [word for word in describe(known) if word]
+    name = names.get(kind, kind)
+    return f"{name} ({'; '.join(details)})" if details else name
+
+
+def _with_unit(storage: dict[str, Any], field: str, unit: str) -> str:
+    return f"{storage[field]} {unit}" if storage.get(field) is not None else ""
+
+
+def _ebs_words(storage: dict[str, Any]) -> list[str]:
+    return [
+        str(storage.get("volumeType") or ""),
+        _with_unit(storage, "sizeGiB", "GiB"),
+        _with_unit(storage, "iops", "IOPS"),
+        _with_unit(storage, "throughputMiBps", "MiB/s"),
+        f"RAID-0 of {storage['raid0']}" if storage.get("raid0") else "",
+        f"from {storage['snapshotId']}" if storage.get("snapshotId") else "",
+    ]
+
+
+def _efs_words(storage: dict[str, Any]) -> list[str]:
+    throughput = [storage.get("throughputMode"), _with_unit(storage, "provisionedThroughputMiBps", "MiB/s")]
+    return [
+        f"performance mode {storage['performanceMode']}" if storage.get("performanceMode") else "",
+        f"throughput mode {' '.join(word for word in throughput if word)}" if any(throughput) else "",
+        "One Zone" if storage.get("deployment") == "oneZone" else "",
+        "TLS" if storage.get("tls") else "",
+        "IAM" if storage.get("iam") else "",
+    ]
+
+
+def _fsx_words(storage: dict[str, Any]) -> list[str]:
+    storage = {field: value for field, value in storage.items() if value != USUAL.get(field)}
+    return [
+        str(storage.get("deploymentType") or ""),
+        _with_unit(storage, "storageCapacityGiB", "GiB"),
+        _with_unit(storage, "throughputCapacityMBps", "MB/s"),
+        _with_unit(storage, "iops", "IOPS"),
+        str(storage["compression"]) if storage.get("compression") else "",
+        _with_unit(storage, "recordSizeKiB", "KiB records"),
+        f"NFS {storage['nfsVersion']}" if storage.get("nfsVersion") else "",
+        _with_unit(storage, "nconnect", "connections"),
+        f"instances in {storage['placement']}" if storage.get("placement") else "",
+    ]
+
+
+def _s3_words(storage: dict[str, Any]) -> list[str]:
+    return [f"client {storage['client']}" if storage.get("client") else ""]
+
+
+def _server_words(storage: dict[str, Any]) -> list[str]:
+    return [str(storage.get("instanceType") or ""), _with_unit(storage, "sizeGiB", "GiB")]
+
+
+def _any_words(storage: dict[str, Any]) -> list[str]:
+    return [f"{field} {value}" for field, value in storage.items() if field != "type" and value is not None]

@@ -1,0 +1,28 @@
+"""The volumes that RunInstances makes with an instance, and the device names that it gives them."""
+
+from typing import Any
+
+# RunInstances names the volumes so; on Nitro the kernel shows them as NVMe devices, which the agent looks up.
+DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
+
+
+def mappings_of(storage: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the block device mappings of RunInstances: encrypted, and deleted with the instance."""
+    volume: dict[str, Any] = {
+        "VolumeType": storage["volumeType"],
+        "VolumeSize": storage["sizeGiB"],
+        "Encrypted": True,
+        "DeleteOnTermination": True,
+    }
+    if storage.get("iops"):
+        volume["Iops"] = storage["iops"]
+    if storage.get("throughputMiBps"):
+        volume["Throughput"] = storage["throughputMiBps"]
+    if storage.get("snapshotId"):
+        volume["SnapshotId"] = storage["snapshotId"]
+    return [{"DeviceName": device, "Ebs": volume} for device in devices_of(storage)]
+
+
+def devices_of(storage: dict[str, Any]) -> tuple[str, ...]:
+    """Return the device names of an instance's volumes: one, or those of a RAID-0."""
+    return DEVICES[: storage.get("raid0") or 1]

@@ -1,0 +1,123 @@
+"""Published figures beside a run's own, and what speaks against comparing them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from matrix.plan import placing
+from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, load
+from matrix.terms.names import point_labels
+from matrix.terms.storages import storage_label
+
+Document = dict[str, Any]
+
+
+def beside(summary: Document) -> list[Document]:
+    """Return each figure of a run that has a published counterpart, with the ratio and what speaks against it."""
+    known = list(figures())
+    found = []
+    for cell in summary.get("cells", []):
+        points = cell.get("points") or []
+        labels = point_labels(points)
+        for point in points:
+            found += [
+                _row(summary, cell, point, labels[point["id"]], figure)
+                for figure in known
+                if figure.metric in (point.get("metrics") or {}) and is_counterpart(cell, point, figure)
+            ]
+    return found
+
+
+def is_counterpart(cell: Document, point: Document, figure: Figure) -> bool:
+    """Return whether a cell's point, planned or measured, is what a published figure was measured of."""
+    return (
+        cell["workload"]["type"] == figure.workload
+        and cell["fleet"].get("count") == figure.instances
+        and not (figure.is_of_instance and cell["fleet"].get("instanceType") != figure.instance_type)
+        and _holds(figure.storage, cell["storage"])
+        and _holds(figure.params, point["params"])
+    )
+
+
+def _holds(wanted: Document, found: Document) -> bool:
+    """Whether all that is wanted is found, below options too; sizes such as `4k` and `4K` are the same."""
+    return all(
+        _holds(value, found.get(name) or {}) if isinstance(value, dict) else _same(value, found.get(name))
+        for name, value in wanted.items()
+    )
+
+
+def _same(one: object, other: object) -> bool:
+    return str(one).lower() == str(other).lower()
+
+
+def _row(summary: Document, cell: Document, point: Document, label: str, figure: Figure) -> Document:
+    metric = point["metrics"][figure.metric]
+    ours = metric.get(figure.percentile)
+    against = list(objections(summary.get("environment"), cell, point, figure))
+    return {
+        "cell": cell["id"],
+        "storage": storage_label(cell["storage"]),
+        "instances": figure.instances,
+        "point": label,
+        "metric": figure.metric,
+        "unit": metric["unit"],
+        "percentile": figure.percentile,
+        "ours": ours,
+        "published": figure.value,
+        "ratio": ours / figure.value if ours is not None else None,
+        "comparable": not against,
+        "why_not": against,
+        "source": load(figure.source)["source"],
+    }
+
+
+ENVIRONMENTS = {
+    "local": "measured on this machine's disk, not on AWS",
+    "local-vm": "measured in emulated machines, not on AWS",
+    "emulated": "emulated on this machine, no storage was measured",
+    "published": "this run is itself published figures",
+}
+
+
+def objections(environment: str | None, cell: Document, point: Document, figure: Figure) -> Iterator[str]:
+    """Say why a figure of ours, measured in an environment, cannot be held against the published one."""
+    if environment in ENVIRONMENTS:
+        yield ENVIRONMENTS[environment]
+    if figure.wrong:
+        yield f"the source got it wrong: {figure.wrong}"
+    if figure.unlike:
+        yield figure.unlike
+    instance_type = cell["fleet"].get("instanceType")
+    if figure.instance_type is None:
+        yield "the source does not tell the instance type"
+    elif instance_type != figure.instance_type:
+        yield f"on {instance_type}, published on {figure.instance_type}"
+    if figure.storage == {"type": "efs"}:
+        yield from _throughput_objections(cell["storage"], figure)
+    known = {**cell["storage"], **cell["workload"], **point["params"]}
+    yield from _caveats(cell, known, figure)
+
+
+def _throughput_objections(storage: Document, figure: Figure) -> Iterator[str]:
+    """Say why a file system of ours may be another one than the source's, which tells its throughput or nothing."""
+    if figure.source != TUTORIAL:
+        yield "the source does not tell the throughput mode"
+        return
+    mode = storage.get("throughputMode", "elastic")
+    provisioned_mb_per_s = storage.get("provisionedThroughputMiBps", 0) * 2**20 / 1e6
+    if mode == "bursting" or (mode == "provisioned" and provisioned_mb_per_s <= TUTORIAL_PERMITTED_MB_PER_S):
+        yield f"published on a file system that may move more than {TUTORIAL_PERMITTED_MB_PER_S} MB/s"
+
+
+def _caveats(cell: Document, known: Document, figure: Figure) -> Iterator[str]:
+    for name, value in figure.caveats.items():
+        if name == "placement":
+            if _in_zones(placing.resolved(cell["fleet"].get("placement"), cell["storage"])) != PLACEMENTS[value]:
+                yield f"published with instances in {value}"
+        elif not _same(value, known.get(name)):
+            yield f"{name} {known.get(name)}, published with {value}"
+
+
+def _in_zones(placement: str | list[float]) -> str | list[float]:
+    """A placement, shares as parts of 1."""
+    return placement if isinstance(placement, str) else [share / sum(placement) for share in placement]

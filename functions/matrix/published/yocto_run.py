@@ -1,0 +1,88 @@
+"""The published Yocto builds as a run, for reports and comparisons."""
+
+import json
+from typing import Any
+
+from matrix.published.figures import YOCTO, load
+from matrix.statistics.percentiles import LEVELS
+from matrix.terms.ids import cell_id, unique_slugs
+from matrix.terms.metrics import METRICS
+
+Document = dict[str, Any]
+
+
+def yocto_run(run: str) -> Document:
+    """Return the published Yocto builds as a run's summary, marked as published."""
+    document = load(YOCTO)
+    storages = [json.dumps(cell["storage"]) for cell in document["cells"]]
+    distinct = list(dict.fromkeys(storages))
+    slugs = dict(zip(distinct, unique_slugs([(_slug(json.loads(one)), one) for one in distinct]), strict=True))
+    cells = [
+        _yocto_cell(document, cell, slugs[storage]) for cell, storage in zip(document["cells"], storages, strict=True)
+    ]
+    measured = sum(cell["state"] == "measured" for cell in cells)
+    return {
+        "schema": 1,
+        "run": run,
+        "name": "Published: Yocto builds on EBS, EFS and FSx for OpenZFS",
+        "environment": "published",
+        "source": document["source"],
+        "started_at": None,
+        "finished_at": None,
+        "status": f"{measured} of {len(cells)} cells were published",
+        "cells": cells,
+        "totals": {"cells": len(cells), "measured": measured, "failed": len(cells) - measured},
+        "cost_usd": None,
+        "left_behind": [],
+        "warnings": [
+            f"published figures, not measured here: {document['source']}",
+            "they are percentiles only: no single values, so no intervals, and no n where the source tells none",
+        ],
+    }
+
+
+def _yocto_cell(document: Document, cell: Document, file_system: str) -> Document:
+    count = cell["instances"]
+    found = cell["percentiles_s"]
+    fleet = {"instanceType": document["instanceType"], "count": count}
+    name = cell_id(file_system, "yocto", f"{document['instanceType']}-x{count}")
+    missing = {"name": "NotPublished", "message": cell.get("note") or "the source leaves this cell empty"}
+    return {
+        "id": name,
+        "file_system": file_system,
+        "storage": cell["storage"],
+        "workload": document["workload"],
+        "fleet": fleet,
+        "state": "measured" if found else "failed",
+        "error": None if found else missing,
+        "expected_s": None,
+        "actual_s": None,
+        "points": [_yocto_point(document, found, count)] if found else [],
+        "suspect": cell.get("note") if found else None,
+        "warnings": [cell["note"]] if found and cell.get("note") else [],
+    }
+
+
+def _yocto_point(document: Document, found: Document, count: int) -> Document:
+    # Cells of one instance have percentiles of several builds, and the source does not tell how many.
+    n = count if count > 1 else None
+    metric = METRICS["duration_s"]
+    figures = {f"p{level}": float(found[f"p{level}"]) for level in LEVELS}
+    return {
+        "id": "p01",
+        "params": {"image": document["workload"]["image"]},
+        "label": document["workload"]["image"],
+        "metrics": {
+            "duration_s": {
+                **{"unit": metric.unit, "higher_is_better": metric.higher_is_better, "primary": True},
+                **{"n": n, "expected_n": n, **figures, "mean": None},
+            }
+        },
+        "fleet": [],
+        "latency": {},
+    }
+
+
+def _slug(storage: Document) -> str:
+    words = [storage["type"], *(str(value) for name, value in storage.items() if name not in ("type", "placement"))]
+    return "-".join(words).lower()

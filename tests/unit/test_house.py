@@ -1,0 +1,63 @@
+"""The rooms of the house: a package imports only packages below it, and no two modules import each other."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# From the ground up. A module that lies beside the packages is a room of its own.
+FLOORS = {
+    "functions/matrix": "terms statistics samples input price check run plan answer report published",
+    "functions/aws": "stack records ec2 account inventory run results fleet storages teardown",
+    "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
+    "session __main__",
+    "cli": "messages target tables inputs follow commands main __main__",
+    "local": "corrections faults programs deploy roles functions step_functions instances server __main__",
+}
+
+
+def _imports(file: Path, top: str) -> Iterator[tuple[str, ...]]:
+    """What a module imports of its own house, as paths of names below its top package."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == top:
+            yield from ((*node.module.split(".")[1:], alias.name) for alias in node.names)
+
+
+@pytest.mark.parametrize("house", FLOORS)
+def test_a_package_imports_only_packages_below_it(house: str) -> None:
+    floors = ["__init__", *FLOORS[house].split()]
+    folder = ROOT / house
+    rooms = {file.relative_to(folder).parts[0].removesuffix(".py") for file in folder.rglob("*.py")}
+    assert rooms == set(floors)
+
+    climbs = [
+        f"{file.relative_to(ROOT)}: {'.'.join(names)}"
+        for file in folder.rglob("*.py")
+        for names in _imports(file, folder.name)
+        if (room := file.relative_to(folder).parts[0].removesuffix(".py")) != names[0] and names[0] in floors
+        if floors.index(names[0]) > floors.index(room)
+    ]
+
+    assert climbs == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    files = [(house, file) for house in FLOORS for file in (ROOT / house).rglob("*.py")]
+    modules = {
+        (*Path(house).parts[-1:], *file.relative_to(ROOT / house).with_suffix("").parts) for house, file in files
+    }
+
+    def module_of(names: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The module that a name is imported from: itself, the folder's `__init__`, or the module that has it."""
+        return next((each for each in (names, (*names, "__init__"), names[:-1]) if each in modules), None)
+
+    graph = {}
+    for house, file in files:
+        top = Path(house).name
+        module = (top, *file.relative_to(ROOT / house).with_suffix("").parts)
+        graph[module] = {module_of((top, *names)) for names in _imports(file, top)} - {module, None}
+
+    list(TopologicalSorter(graph).static_order())
