@@ -82,9 +82,11 @@ privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do wh
 graph: install  ## Draw the state machine into the README, from its definition
 	@$(BIN)/python statemachine/draw.py
 
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate
 lock:  ## Pin every package with its hash (needs uv)
-	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
-	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate --constraint requirements/dev.txt pyproject.toml -o requirements/run.txt
+	@$(COMPILE) --extra dev pyproject.toml -o requirements/dev.txt
+	@$(COMPILE) --constraint requirements/dev.txt pyproject.toml -o requirements/run.txt
+	@$(COMPILE) --constraint requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
 
 clean:  ## Remove what make and local runs have left
-	@rm -rf $(VENV) .local .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	@rm -rf $(VENV) .local .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

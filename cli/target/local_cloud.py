@@ -23,7 +23,8 @@ READY_WITHIN_S = 300.0
 # It ends instances, sandboxes and folders first.
 ENDS_WITHIN_S = 30.0
 LOG_LINES = 15
-COMMAND = (sys.executable, "-m", "local", "up", "--with-parent")
+# -P: a folder `local` or `matrix` in the folder where the user stands must not be taken for ours.
+COMMAND = (sys.executable, "-P", "-m", "local", "up", "--with-parent")
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def test_the_schema_names_the_axes(matrix):
 
 
 def test_help_is_there_at_once_and_shows_the_order_of_use():
-    command = [sys.executable, "-m", "cli", "--help"]
+    command = [sys.executable, "-m", "storage_matrix", "--help"]
     times = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,0 +1,134 @@
+"""The wheel: in an empty environment the command works from any folder, and one package comes with it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UV = Path(sys.executable).with_name("uv")
+# What runs: the command, the local cloud, the functions, the agent, and what `sam deploy` takes.
+SHIPPED = (
+    "agent", "cli", "dependencies", "events", "functions", "local", "statemachine", "samconfig.toml", "template.yaml"
+)  # fmt: skip
+NAMES_IN_THE_CLONE = ("agent", "aws", "cli", "local", "matrix")
+
+pytestmark = pytest.mark.slow
+
+
+def tracked(*paths: str) -> list[str]:
+    """Return the files that git knows or would add, so that leftovers of earlier builds cannot help."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return [path for path in listed.stdout.split("\0") if (ROOT / path).is_file()]
+
+
+def uv(*arguments: str | Path) -> None:
+    # Not the environment of the tests, which has all packages.
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    ended = subprocess.run([UV, *arguments], env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    export, built = tmp_path_factory.mktemp("export"), tmp_path_factory.mktemp("built")
+    for path in tracked():
+        (export / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, export / path)
+    uv("build", "--wheel", "--no-build-isolation", "--python", sys.executable, "--out-dir", built, export)
+    [path] = built.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("environment") / "venv"
+    python = folder / "bin" / "python"
+    uv("venv", "--python", sys.executable, folder)
+    # The versions are those of the lock file; which packages, the wheel says.
+    uv("pip", "install", "--python", python, "--constraint", ROOT / "requirements" / "run.txt", wheel)
+    return folder
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """Return a folder with modules of the user's own, which have the names of ours."""
+    for name in NAMES_IN_THE_CLONE:
+        (tmp_path / f"{name}.py").write_text(f"raise RuntimeError('{name}.py of the working folder was imported')\n")
+    return tmp_path
+
+
+@pytest.fixture
+def matrix(environment, elsewhere):
+    def run(*arguments):
+        own = {"PATH": os.environ["PATH"], "HOME": str(elsewhere)}
+        return subprocess.run(
+            [environment / "bin" / "matrix", *arguments], cwd=elsewhere, env=own, capture_output=True, text=True
+        )
+
+    return run
+
+
+def site_packages(environment: Path) -> Path:
+    [folder] = environment.glob("lib/python*/site-packages")
+    return folder
+
+
+def test_the_wheel_holds_each_file_that_runs_and_nothing_beside_its_package(wheel):
+    names = [Path(name) for name in zipfile.ZipFile(wheel).namelist()]
+
+    [metadata] = {name.parts[0] for name in names} - {"storage_matrix"}
+    shipped = {str(name.relative_to("storage_matrix")) for name in names if name.parts[0] != metadata}
+
+    assert metadata.startswith("storage_matrix-")
+    assert metadata.endswith(".dist-info")
+    assert shipped == {*tracked(*SHIPPED), "__init__.py", "__main__.py"}
+
+
+def test_no_name_of_the_clone_is_importable_where_the_wheel_is_installed(environment):
+    installed = {path.stem for path in site_packages(environment).iterdir()}
+
+    assert "storage_matrix" in installed
+    assert installed.isdisjoint(NAMES_IN_THE_CLONE)
+
+
+def test_an_installed_command_plans_an_example_that_came_with_it(matrix, environment):
+    planned = matrix("plan", str(site_packages(environment) / "storage_matrix/events/yocto-builds.json"), "--json")
+
+    assert planned.returncode == 0, planned.stderr
+    assert json.loads(planned.stdout)["cells"]
+
+
+def test_an_installed_command_reports_the_published_figures(matrix, elsewhere):
+    imported = matrix("import-published")
+    reported = matrix("report", "published-yocto")
+
+    assert (imported.returncode, reported.returncode) == (0, 0), imported.stderr + reported.stderr
+    assert "</html>" in (elsewhere / ".local/runs/published-yocto/report.html").read_text(encoding="utf-8")
+
+
+def test_an_installed_command_runs_a_matrix_on_the_local_cloud(matrix, environment, elsewhere):
+    package = site_packages(environment) / "storage_matrix"
+    files_before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
+    demo = json.loads((package / "events/local-demo.json").read_text(encoding="utf-8"))
+    # One instance instead of four: whether it runs is asked here, not how a fleet does.
+    one_instance = {**demo, "fleet": [{"instanceType": "t3.medium", "count": 1}], "repetitions": 1}
+    (elsewhere / "demo.json").write_text(json.dumps(one_instance))
+
+    ended = matrix("run", "demo.json", "--local", "--name", "installed")
+
+    log = elsewhere / ".local/logs/cloud.log"
+    assert ended.returncode == 0, ended.stderr + (log.read_text() if log.exists() else "")
+    summary = json.loads((elsewhere / ".local/runs/installed/summary.json").read_text(encoding="utf-8"))
+    assert [cell["state"] for cell in summary["cells"]] == ["measured"] * 4
+    assert summary["left_behind"] == []
+    assert "</html>" in (elsewhere / ".local/runs/installed/report.html").read_text(encoding="utf-8")
+    assert {path for path in package.rglob("*") if "__pycache__" not in path.parts} == files_before
