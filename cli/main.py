@@ -19,6 +19,7 @@ from cli.commands.results import results
 from cli.commands.run import run
 from cli.commands.runs import runs
 from cli.commands.schema import schema
+from cli.commands.version import show_version
 from cli.commands.watch import watch
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
@@ -65,6 +66,12 @@ def _is_usage(error: Exception) -> bool:
     return hasattr(error, "exit_code") and hasattr(error, "format_message")
 
 
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        show_version()
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="matrix",
     cls=Commands,
@@ -80,6 +87,9 @@ app = typer.Typer(
 @app.callback()
 def matrix(
     debug: Annotated[bool, typer.Option("--debug", envvar="MATRIX_DEBUG", help="Show tracebacks of errors.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+    ] = False,
 ) -> None:
     """Find out which AWS storage to buy: a matrix of storages x workloads x fleets, measured on real instances."""
 

@@ -4,6 +4,7 @@ import json
 import resource
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,15 @@ def test_help_is_there_at_once_and_shows_the_order_of_use():
     )
     # Processor time, which other programs hardly change: 0.2 s; with boto3 and pydantic 0.55.
     assert min(times) < 0.5
+
+
+def test_the_version_is_that_of_the_distribution_and_may_be_asked_for_anywhere(matrix):
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+
+    shown = matrix("--version").stdout
+
+    assert shown.startswith(f"matrix {declared} from {ROOT} (Python 3.")
+    assert matrix("--debug", "--version").stdout == shown
 
 
 def test_help_imports_neither_boto3_nor_pydantic_nor_numpy():

@@ -100,6 +100,14 @@ def test_no_name_of_the_clone_is_importable_where_the_wheel_is_installed(environ
     assert installed.isdisjoint(NAMES_IN_THE_CLONE)
 
 
+def test_the_version_is_that_of_the_wheel_and_the_folder_that_of_the_installation(matrix, wheel, environment):
+    shown = matrix("--version")
+
+    version = wheel.name.split("-")[1]
+    assert shown.stdout.startswith(f"matrix {version} from {site_packages(environment) / 'storage_matrix'} (Python 3.")
+    assert shown.stderr == ""
+
+
 def test_an_installed_command_plans_an_example_that_came_with_it(matrix, environment):
     planned = matrix("plan", str(site_packages(environment) / "storage_matrix/events/yocto-builds.json"), "--json")
 
