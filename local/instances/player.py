@@ -21,10 +21,11 @@ from moto.iam.models import iam_backends
 from moto.s3.models import s3_backends
 
 from local.corrections import ec2
-from local.faults import injection, retry_waits
+from local.faults import injection
 from local.instances.metadata import InstanceIdentity, MetadataService
 from local.instances.vm.machine import GUEST, MAC
 from local.instances.vm.machines import Machines
+from local.programs import retry_waits
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
 from local.roles.enforcement import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
 

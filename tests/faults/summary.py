@@ -30,7 +30,7 @@ HOW_TO_READ = f"""## How to read it
 - A baked image is kept on purpose. One that the receipt of its run lacks counts as a leak, and so does what is left of
   images after `matrix reap --images`.
 - Waits are shortened: those of executions {TIME_SCALE} times, those between the attempts of an AWS call 100 times
-  (local/faults/retry_waits.py). The number of attempts and what is retried are the real ones. A function that is
+  (local/programs/retry_waits.py). The number of attempts and what is retried are the real ones. A function that is
   throttled for good therefore fails here after its ten attempts, where on AWS its own time-out may come first;
   Step Functions then retries it.
 - An agent that is denied its gate is denied three times only: it may not list the bucket, so a 403 means "not yet" to
