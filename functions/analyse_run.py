@@ -11,11 +11,10 @@ from aws.results import observing
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from aws.teardown import deleting, receipts
-from matrix import report
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
-from matrix.report import csv_rows, markdown
+from matrix.report import csv_rows, markdown, page
 from matrix.terms import sentences
 from matrix.terms.keys import Board, run_key
 
@@ -87,8 +86,8 @@ def _decide(summary: dict[str, Any], results: dict[str, Any], plan: dict[str, An
 def _write_report(run: str, summary: dict[str, Any], results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
     """Write report.html and return what went wrong with it: a page that cannot be drawn costs no measured figure."""
     try:
-        page = report.render(summary, results=results, plan=plan)
-        bucket.put_text(run_key(run, "report.html"), page, "text/html; charset=utf-8")
+        html = page.render(summary, results=results, plan=plan)
+        bucket.put_text(run_key(run, "report.html"), html, "text/html; charset=utf-8")
     except Exception as error:  # whatever it is: the summary is written, and `matrix report` can draw it again
         logger.exception("no report", run=run)
         return [f"report.html was not written: {type(error).__name__}: {error}"]

@@ -43,7 +43,7 @@ def report(
     known = documents(summary, local=local, stack=stack, region=region)
     summary = metrics.with_bottlenecks(summary, known.get("results", {}))
     # The functions' report: it brings numpy, which no other command waits for.
-    from matrix.report import render
+    from matrix.report.page import render
 
     page = render(summary, **known)
     path = output or _place(summary)

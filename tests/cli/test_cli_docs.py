@@ -55,7 +55,7 @@ def test_each_help_has_a_sentence_and_an_example(name):
 
 
 def test_every_right_that_the_command_needs_of_its_user_is_documented():
-    source = "\n".join(path.read_text() for path in (ROOT / "cli").glob("*.py"))
+    source = "\n".join(path.read_text() for path in (ROOT / "cli").rglob("*.py"))
     called = {*re.findall(r"\.([a-z_0-9]+)\(", source), *re.findall(r'get_paginator\("([a-z_0-9]+)"', source)}
     page = (ROOT / "docs" / "privilege.md").read_text()
     asked = next(line for line in page.splitlines() if line.startswith("| Who may use it?"))

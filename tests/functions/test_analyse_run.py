@@ -62,7 +62,7 @@ def test_the_report_is_in_the_bucket_as_html(bucket, context):
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"), [("report.render", "report.html was not written"), ("decide", "no decision was reached")]
+    ("broken", "said"), [("page.render", "report.html was not written"), ("decide", "no decision was reached")]
 )
 def test_what_cannot_be_drawn_or_decided_loses_no_figure(bucket, context, monkeypatch, broken, said):
     def fail(*_args, **_named):

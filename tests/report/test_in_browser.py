@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from matrix.published.yocto_run import yocto_run
-from matrix.report import render
+from matrix.report.page import render
 from tests.unit.runs_for_reports import build_run
 
 CHROMIUM = next(

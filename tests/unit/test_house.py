@@ -14,7 +14,7 @@ FLOORS = {
     "functions/aws": "stack records ec2 account inventory run results fleet storages teardown",
     "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
     "session __main__",
-    "cli": "messages target tables inputs follow commands main __main__",
+    "cli": "messages target tables inputs follow commands main",
     "local": "corrections faults programs deploy roles functions step_functions instances server __main__",
 }
 

@@ -8,11 +8,12 @@ import pytest
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
-from matrix.report import page, render, settled
+from matrix.report import page
 from matrix.report.charts.cost import costs
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
 from matrix.report.html import figure_of, table, tag
+from matrix.report.page import render, settled
 from matrix.run.receipt import receipt
 from matrix.samples import cloudwatch
 from tests.unit.runs_for_reports import build_run, cell_of

@@ -7,8 +7,7 @@ from aws.inventory import copies, resources
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack.clock import now
-from matrix import report
-from matrix.report import markdown
+from matrix.report import markdown, page
 from matrix.run import receipt as receipts
 from matrix.terms.keys import run_key
 
@@ -62,6 +61,6 @@ def after_sweep(run: str, remaining: int) -> None:
 
 def _settle_report(run: str, summary: dict[str, Any]) -> None:
     key = run_key(run, "report.html")
-    page = bucket.get_bytes(key)
-    if page is not None:
-        bucket.put_text(key, report.settled(page.decode(), summary), "text/html; charset=utf-8")
+    html = bucket.get_bytes(key)
+    if html is not None:
+        bucket.put_text(key, page.settled(html.decode(), summary), "text/html; charset=utf-8")

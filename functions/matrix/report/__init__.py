@@ -1,5 +1,1 @@
 """The report of a run: one HTML page that decides, with its charts, its tables and what speaks against it."""
-
-from matrix.report.page import render, settled
-
-__all__ = ["render", "settled"]
