@@ -79,8 +79,9 @@ published: install  ## Write docs/published.md: which matrix measures each publi
 privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
 	@$(BIN)/python tests/statemachine/privilege_table.py
 
-graph: install  ## Draw the state machine into the README, from its definition
+graph: install  ## Draw the state machine into docs/run.md, and in brief into the README, from its definition
 	@$(BIN)/python statemachine/draw.py
+	@$(BIN)/python statemachine/draw.py --brief
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate
 lock:  ## Pin every package with its hash (needs uv)

@@ -1,16 +1,19 @@
-"""Draw the state machine as a Mermaid flowchart, from its definition, into the README (between the markers there).
+"""Draw the state machine as a Mermaid flowchart, from its definition, into a page (between the markers there).
 
-python statemachine/draw.py          # rewrite the drawing in README.md
+python statemachine/draw.py          # every state, into docs/run.md
+python statemachine/draw.py --brief  # what happens when nothing goes wrong, into README.md
 """
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-README = HERE.parent / "README.md"
+WHOLE_PAGE = HERE.parent / "docs" / "run.md"
+BRIEF_PAGE = HERE.parent / "README.md"
 MARKERS = re.compile(r"(<!-- graph: .*? -->\n).*?(<!-- graph end -->)", re.S)
 SHAPES = {
     "Task": ("[", "]"),
@@ -31,6 +34,75 @@ def drawing(definition: dict[str, Any]) -> str:
     """Return the flowchart of a definition, each Map as a box around its states."""
     lines = ["flowchart TD", *_machine(definition, "  "), STYLES]
     return "\n".join(lines)
+
+
+def brief_drawing(definition: dict[str, Any]) -> str:
+    """Return the flowchart of a run in which nothing goes wrong.
+
+    It shows the tasks that are done once. A task that is repeated until something is ready (Poll fleet) becomes the
+    word on the arrow that leaves the loop: "finished".
+    """
+    lines = ["flowchart TD", *_brief_machine(definition, "  "), STYLES.splitlines()[0]]
+    return "\n".join(lines)
+
+
+def _brief_machine(machine: dict[str, Any], indent: str) -> Iterator[str]:
+    states = machine["States"]
+    steps = list(_steps(machine))
+    for name in steps:
+        if states[name]["Type"] == "Map":
+            inner = states[name]["ItemProcessor"]
+            is_innermost = all(state["Type"] != "Map" for state in inner["States"].values())
+            yield f'{indent}subgraph {_id(name)}["{name}"]'
+            yield f"{indent}  direction {'LR' if is_innermost else 'TB'}"
+            yield from _brief_machine(inner, indent + "  ")
+            yield f"{indent}end"
+            yield f"{indent}style {_id(name)} fill:#f7f7f7,stroke:#999999,color:#222222"
+        else:
+            yield f'{indent}{_id(name)}["{name}"]:::task'
+    for name in steps:
+        for answer, following in _ways_on(states, name, shown=steps):
+            yield f"{indent}{_id(name)} -->{f'|{answer}|' if answer else ''} {_id(following)}"
+
+
+def _steps(machine: dict[str, Any]) -> Iterator[str]:
+    """The Maps, and the Tasks that are done once, on the ways from the start that no error leads to."""
+    states = machine["States"]
+    reached = [machine["StartAt"], *_reachable(states, machine["StartAt"])]
+    for name in states:
+        if name in reached and states[name]["Type"] in ("Task", "Map") and name not in _reachable(states, name):
+            yield name
+
+
+def _reachable(states: dict[str, Any], start: str) -> set[str]:
+    reached: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = {following for _, following in _good_ways(states[waiting.pop()])} - reached
+        reached |= new
+        waiting.extend(new)
+    return reached
+
+
+def _ways_on(states: dict[str, Any], name: str, shown: list[str]) -> Iterator[tuple[str, str]]:
+    """The steps that follow a step, each with the last word that a condition on the way to it waits for."""
+    passed = {name}
+    waiting = [("", name)]
+    while waiting:
+        answer, passing = waiting.pop(0)
+        for word, following in _good_ways(states[passing]):
+            if following in shown:
+                yield word or answer, following
+            elif following not in passed:
+                passed.add(following)
+                waiting.append((word or answer, following))
+
+
+def _good_ways(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Where a state leads unless something has failed, each with the word that its condition waits for."""
+    ways = [(" or ".join(_words(rule["Condition"])), rule["Next"]) for rule in state.get("Choices", [])]
+    ways += [("", state[key]) for key in ("Default", "Next") if key in state]
+    return ((word, following) for word, following in ways if not following.startswith("Record failed"))
 
 
 def _machine(machine: dict[str, Any], indent: str) -> Iterator[str]:
@@ -61,21 +133,26 @@ def _arrows(name: str, state: dict[str, Any], indent: str) -> Iterator[str]:
 
 def _answer(condition: str) -> str:
     """The word that a condition waits for, or yes."""
-    words = re.findall(r"'(\w+)'", condition)
-    return " or ".join(words) if words else "yes"
+    return " or ".join(_words(condition)) or "yes"
+
+
+def _words(condition: str) -> list[str]:
+    return re.findall(r"'(\w+)'", condition)
 
 
 def _id(name: str) -> str:
     return re.sub(r"\W", "", name.title().replace("?", "Asked"))
 
 
-def write() -> None:
-    """Put the drawing into the README."""
-    definition = json.loads((HERE / "run.asl.json").read_text())
-    readme = README.read_text()
-    block = f"```mermaid\n{drawing(definition)}\n```\n"
-    README.write_text(MARKERS.sub(lambda found: found[1] + block + found[2], readme))
+def write(page: Path, flowchart: str) -> None:
+    """Put a flowchart between the markers of a page."""
+    block = f"```mermaid\n{flowchart}\n```\n"
+    page.write_text(MARKERS.sub(lambda marked: marked[1] + block + marked[2], page.read_text()))
 
 
 if __name__ == "__main__":
-    write()
+    run = json.loads((HERE / "run.asl.json").read_text())
+    if "--brief" in sys.argv[1:]:
+        write(BRIEF_PAGE, brief_drawing(run))
+    else:
+        write(WHOLE_PAGE, drawing(run))

@@ -1,17 +1,68 @@
-"""The README's drawing is made from the definition and nothing else."""
+"""The drawings in the documents are made from the definition and nothing else."""
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+DEFINITION = json.loads((ROOT / "statemachine/run.asl.json").read_text())
 
 
-def test_the_drawing_in_the_readme_is_that_of_the_definition():
+def drawer():
     spec = importlib.util.spec_from_file_location("draw", ROOT / "statemachine/draw.py")
     draw = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(draw)
+    return draw
 
-    drawn = draw.drawing(json.loads((ROOT / "statemachine/run.asl.json").read_text()))
+
+def test_the_drawing_of_every_state_is_that_of_the_definition():
+    drawn = drawer().drawing(DEFINITION)
+
+    assert f"```mermaid\n{drawn}\n```" in (ROOT / "docs/run.md").read_text(), "run `make graph`"
+
+
+def test_the_brief_drawing_in_the_readme_is_that_of_the_definition():
+    drawn = drawer().brief_drawing(DEFINITION)
 
     assert f"```mermaid\n{drawn}\n```" in (ROOT / "README.md").read_text(), "run `make graph`"
+
+
+def test_the_brief_drawing_shows_ten_tasks_and_none_of_those_that_wait_or_record_failures():
+    boxes = re.findall(r'\["(.+)"\]:::task', drawer().brief_drawing(DEFINITION))
+
+    assert boxes == [
+        "Plan matrix",
+        "Bake image",
+        "Create file system",
+        "Populate cache",
+        "Admit cell",
+        "Launch fleet",
+        "Stop fleet",
+        "Analyse cell",
+        "Delete file system",
+        "Analyse run",
+    ]
+
+
+def test_an_arrow_of_the_brief_drawing_names_what_is_waited_for():
+    machine = {
+        "StartAt": "Ask",
+        "States": {
+            "Ask": {"Type": "Task", "Next": "Look"},
+            "Look": {"Type": "Task", "Next": "Answered?", "Catch": [{"Next": "Record failed question"}]},
+            "Answered?": {
+                "Type": "Choice",
+                "Choices": [{"Condition": "{% $state = 'answered' %}", "Next": "Read"}],
+                "Default": "Look",
+            },
+            "Read": {"Type": "Task", "End": True},
+            "Record failed question": {"Type": "Task", "End": True},
+        },
+    }
+
+    drawn = drawer().brief_drawing(machine)
+
+    assert "Ask -->|answered| Read" in drawn
+    assert "Look" not in drawn
+    assert "RecordFailed" not in drawn
