@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo test faults check lint types format schema predictions published privilege graph lock bench vm clean
+.PHONY: help install demo quick test test-all faults check lint types format schema predictions published privilege graph lock bench vm clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,8 +38,15 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 	@echo "What an answer looks like, on figures that others measured on AWS:"
 	@echo "         $(BIN)/matrix import-published && $(BIN)/matrix report published-yocto --open"
 
+quick: $(VENV)/.dev types  ## Check format, lint, types and units: before each commit
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/python -m pytest -n 2 tests/unit
+
 test: $(VENV)/.dev  ## Run all tests
 	@$(BIN)/python -m pytest -rs -n 2 --dist loadfile
+
+test-all: test  ## Run everything that CI runs
 
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
 	@$(BIN)/python -m bench
