@@ -35,8 +35,9 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 	  echo "fio is not installed, so the demo runs without its fio cells; to have them: apt-get install fio (or dnf)"; \
 	  $(BIN)/matrix run events/local-demo.json --local; \
 	fi
-	@echo "What an answer looks like, on figures that others measured on AWS:"
-	@echo "         $(BIN)/matrix import-published && $(BIN)/matrix report published-yocto --open"
+	@echo "Next, to call matrix by its name and to see an answer, on figures that others measured on AWS:"
+	@echo "         source $(BIN)/activate"
+	@echo "         matrix import-published && matrix report published-yocto --open"
 
 quick: $(VENV)/.dev types  ## Check format, lint, types and units: before each commit
 	@$(BIN)/ruff format --check .
