@@ -39,33 +39,39 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 	@echo "         source $(BIN)/activate"
 	@echo "         matrix import-published && matrix report published-yocto --open"
 
-quick: $(VENV)/.dev types  ## Check format, lint, types and units: before each commit
+# Two workers; a file's tests stay with one, which has one cloud for all whole runs.
+PYTEST := $(BIN)/python -m pytest -rs -n 2 --dist loadfile
+CHEAP := -m 'not slow and not system'
+
+quick: $(VENV)/.dev  ## Check format, lint, types and units: before each commit (a minute)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/python -m pytest -n 2 tests/unit
+	@$(BIN)/mypy
+	@$(PYTEST) $(CHEAP) tests/house tests/matrix
 
-test: $(VENV)/.dev  ## Run all tests
-	@$(BIN)/python -m pytest -rs -n 2 --dist loadfile
+test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo (4 minutes)
+	@$(PYTEST) $(CHEAP)
 
-test-all: test  ## Run everything that CI runs
+test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
+	@$(PYTEST) --durations=40
 
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
 	@$(BIN)/python -m bench
 
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 10 minutes on an idle machine)
-	@STORAGE_MATRIX_VM_TESTS=all $(BIN)/python -m pytest -rs tests/statemachine/test_vm_fleet.py
+	@STORAGE_MATRIX_VM_TESTS=all $(BIN)/python -m pytest -rs tests/system/test_vm_fleet.py
 
 faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (about two hours on two cores; goes on where it was)
-	@$(BIN)/python -u tests/faults/harness.py
+	@PYTHONPATH=functions:tests $(BIN)/python -u -m faults.harness
 
-check: $(VENV)/.dev lint types test  ## The whole gate: format, lint, types, template, state machine, tests
+check: $(VENV)/.dev lint types test-all  ## The whole gate: format, lint, types, template, state machine, tests
 
 # A false alarm of the search for secrets is marked where it stands: `pragma: allowlist secret`.
 lint: $(VENV)/.dev  ## Format and lint; validate template, policies and state machine; search for secrets
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
-	@$(BIN)/python -m pytest tests/statemachine/test_policies.py
+	@$(BIN)/python -m pytest tests/template/test_policies.py
 	@git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --exclude-files '^requirements/'
 
 types: $(VENV)/.dev  ## Check types
@@ -85,7 +91,7 @@ published: install  ## Write docs/published.md: which matrix measures each publi
 	@$(BIN)/python -m matrix.published.rows events > docs/published.md
 
 privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
-	@$(BIN)/python tests/statemachine/privilege_table.py
+	@PYTHONPATH=functions:tests $(BIN)/python -m support.privilege_table
 
 graph: install  ## Draw the state machine into docs/run.md, and in brief into the README, from its definition
 	@$(BIN)/python statemachine/draw.py

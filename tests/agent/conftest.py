@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_cloud import BUCKET, CELL, PREFIX, RUN, Cloud, Instance, touch_params
+from support.agent_cloud import BUCKET, CELL, PREFIX, RUN, Cloud, Instance, touch_params
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import boto3
 import pytest
 from moto.server import ThreadedMotoServer
+from support.cli_documents import Cloud, summary_document
 from typer.testing import CliRunner
 
 from cli.main import app
-from tests.cli.cli_documents import Cloud, summary_document
 
 REGION = "eu-central-1"
 ROLE = "arn:aws:iam::123456789012:role/machine"

@@ -1,17 +1,16 @@
 """What is run, which faults are injected into it, and which of them share a run."""
 
 import hashlib
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "statemachine")]
+from support.runs import EBS, EFS, matrix
 
-from runs import EBS, EFS, matrix  # noqa: E402
+ROOT = Path(__file__).parents[2]
+
 
 TOUCH = {"type": "touch", "name": "t", "files": 8, "threads": 1}
 BUILD = {"type": "build", "name": "b", "expectedSeconds": 1}

@@ -1,8 +1,8 @@
 """Proof by faults: record every AWS call of good runs, run them again once for each call with that call failing.
 
-    python tests/faults/harness.py            all cases, then docs/faults.md
-    python tests/faults/harness.py --list     only the cases
-    python tests/faults/harness.py --only EXPRESSION
+    PYTHONPATH=functions:tests python -m faults.harness            all cases, then docs/faults.md
+    PYTHONPATH=functions:tests python -m faults.harness --list     only the cases
+    PYTHONPATH=functions:tests python -m faults.harness --only EXPRESSION
 
 Each finished case is a line of .local/faults/cases.jsonl; started again, the harness goes on with those that are
 missing (`--again` begins anew). Each line says the commit it befell: `--stale` also runs again what befell another one,
@@ -25,9 +25,9 @@ from dataclasses import asdict
 from itertools import chain, zip_longest
 from queue import SimpleQueue
 
-from cases import ROOT, SCENARIOS, STATUS, Case, Trial, is_of_first_run, run_name, trials, work_list
-from laboratory import SWEEP_LIMIT_S, Laboratory, Verdict, commit, laboratory, wait_for
-from summary import summary
+from faults.cases import ROOT, SCENARIOS, STATUS, Case, Trial, is_of_first_run, run_name, trials, work_list
+from faults.laboratory import SWEEP_LIMIT_S, Laboratory, Verdict, commit, laboratory, wait_for
+from faults.summary import summary
 
 WORK = ROOT / ".local" / "faults"
 # Moto is one process with one interpreter lock: two clouds use two cores.

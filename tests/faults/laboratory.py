@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from cases import ROOT, SCENARIOS, STATUS, Case, Trial, fate  # also makes the next module known
-from runs import Cloud, Run, start_cloud
+from faults.cases import ROOT, SCENARIOS, STATUS, Case, Trial, fate  # also makes the next module known
+from support.runs import Cloud, Run, start_cloud
 
 # What costs time is the processor: faster clocks only make for more polls, and runs at once hide the waits.
 TIME_SCALE, LOOK_EACH_S = 10, 1.0

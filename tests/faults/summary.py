@@ -5,8 +5,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
-from cases import MOST_FAULTS_OF_A_RUN
-from laboratory import SWEEP_LIMIT_S, TIME_SCALE, Verdict
+from faults.cases import MOST_FAULTS_OF_A_RUN
+from faults.laboratory import SWEEP_LIMIT_S, TIME_SCALE, Verdict
 
 FAULTS = ("throttled", "denied", "internal error", "lost answer", "crash", "stopped")
 WHAT_IT_DOES = """\

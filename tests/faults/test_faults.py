@@ -1,19 +1,14 @@
 """A part of the fault harness small enough for each test run; the whole is `make faults`."""
 
-import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from cases import Case, stratified, work_list  # also makes the module of the runs known
-from harness import execute_apart
-from laboratory import Laboratory, Verdict, laboratory
-from runs import Run
+from faults.cases import Case, stratified, work_list
+from faults.harness import execute_apart
+from faults.laboratory import Laboratory, Verdict, laboratory
+from support.runs import Run
 
 SCENARIO = "alone"  # the cheapest: one instance with a volume
 FAULTS, RUNS_AT_ONCE = 6, 5

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from running_cloud import RunningCloud, start_cloud
+from support.running_cloud import RunningCloud, start_cloud
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from botocore.exceptions import ClientError
-from running_cloud import function, role
+from support.running_cloud import function, role
 
 NETWORK = {
     "Parameters": {

@@ -2,7 +2,7 @@
 
 import json
 
-from running_cloud import role, wait_until
+from support.running_cloud import role, wait_until
 
 RECORD = """
 import boto3, json, os, time

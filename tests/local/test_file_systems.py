@@ -4,7 +4,7 @@ import time
 
 import pytest
 from botocore.exceptions import ClientError
-from running_cloud import wait_until
+from support.running_cloud import wait_until
 
 OPENZFS = {
     "FileSystemType": "OPENZFS",

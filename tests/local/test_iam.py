@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from running_cloud import function, role
+from support.running_cloud import function, role
 
 from local.roles.dependents import needed
 from local.roles.enforcement import Permission, decide

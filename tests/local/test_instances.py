@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
-from running_cloud import RunningCloud, role, wait_until
+from support.running_cloud import RunningCloud, role, wait_until
 
 # A stand-in for the agent: says who it is on the blackboard, then does what its job says.
 AGENT = """

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from running_cloud import function, role
+from support.running_cloud import function, role
 
 CODE = """
 import json, os, sys, time

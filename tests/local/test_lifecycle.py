@@ -9,7 +9,7 @@ from pathlib import Path
 
 import boto3
 import pytest
-from running_cloud import start_cloud, wait_until
+from support.running_cloud import start_cloud, wait_until
 
 TEMPLATE = """
 Transform: AWS::Serverless-2016-10-31

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 from botocore.exceptions import ClientError
-from running_cloud import OPERATOR_ROLE
+from support.running_cloud import OPERATOR_ROLE
 
 
 def jsonata(start: str, **states) -> dict:

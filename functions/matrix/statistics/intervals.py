@@ -8,7 +8,7 @@
 
 Seen in 600 simulated fleets each (log-normal values, 6 to 400 instances, 1 or 3 repetitions): a 95 % interval of a
 percentile that is carried covers 94 to 97 %; plain percentile intervals go down to 88 %, and samples of three alike
-repetitions taken for independent to 85 %. tests/unit/test_statistics_coverage.py has a shorter simulation.
+repetitions taken for independent to 85 %. tests/matrix/statistics/test_coverage.py has a shorter simulation.
 """
 
 import math

@@ -1,0 +1,162 @@
+"""Calibration: what each tool of a cell reaches in memory, before anything is timed and outside of every sample."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from support.agent_cloud import needs, touch_params
+
+from agent import calibration, workloads
+from agent.job import Step
+from agent.job_check import parse
+from agent.machine.workspace import Workspaces
+
+MIB = 2**20
+ROOM = 64 * MIB
+READ = {
+    "access": "random", "records": 100_000, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
+    "threads": 3, "caching": "direct", "data_bytes": 100_000 * 8192,
+}  # fmt: skip
+COPY = {"tool": "cp", "files": 5000, "file_bytes": MIB}
+DD = {"total_bytes": 2048 * MIB, "block_bytes": MIB, "sync": "end", "threads": 3, "tool": "engine", "source": "zero"}
+
+
+def test_each_tool_of_a_cell_is_calibrated_once_with_the_points_that_share_its_ceiling(cloud, instance, make_job):
+    points = [touch_params(files=64), touch_params(files=128), touch_params(tool="touch", files=64)]
+    cloud.put("job.json", make_job("touch", points))
+
+    assert instance.run() == 0
+
+    document = instance.document("samples.json")
+    engine, touch = document["calibration"]
+    assert (engine["points"], touch["points"]) == (["p01", "p02"], ["p03"])
+    assert (engine["metric"], engine["tool"]["name"], touch["tool"]["name"]) == ("files_per_s", "engine", "touch")
+    # Our engine creates thousands of files while a loop of touch starts one program.
+    assert engine["value"] > 10 * touch["value"] > 0
+    assert len(document["samples"]) == 3
+
+
+def test_what_a_calibration_fills_is_empty_afterwards_and_gone_with_the_agent(make_job, tmp_path):
+    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
+    workspace = workspaces.in_memory()
+    job = parse(json.dumps(make_job("touch", [touch_params(tool="touch", files=8)])).encode(), "i-1")
+
+    [found] = calibration.calibrate(job, workspaces, logging.getLogger("test"))
+
+    assert found["value"] > 0
+    assert list(workspace.mount.iterdir()) == []
+    workspaces.close()
+    assert not workspace.shm.exists()
+
+
+def test_the_engine_in_front_of_an_emulated_storage_is_calibrated_with_what_asking_it_costs(cloud, instance, make_job):
+    nothing = {"create_s": 0.02, "create_operations": 1, "read_s": 0, "write_s": 0, "sync_s": 0}
+    cloud.put("job.json", make_job("touch", [touch_params()], emulation={"iops": 100, **nothing}))
+
+    assert instance.run() == 0
+
+    [found] = instance.document("samples.json")["calibration"]
+    [sample] = instance.samples()
+    assert found["value"] > 1000
+    assert sample["metrics"]["files_per_s"] < 110
+
+
+FIO = {"rw": "randread", "bs": "4k", "size": "8m", "runtime": 1, "time_based": 1, "ioengine": "psync"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "metric"),
+    [
+        ("dd", {**DD, "total_bytes": 12 * MIB}, "mb_per_s"),
+        ("transfer", {"tool": "cp", "files": 20, "file_bytes": 65536}, "mb_per_s"),
+        pytest.param("fio", {"options": FIO}, "iops", marks=needs("fio")),
+    ],
+)
+def test_other_workloads_are_calibrated_by_their_own_code(cloud, instance, make_job, kind, params, metric):
+    cloud.put("job.json", make_job(kind, [params]))
+
+    assert instance.run() == 0
+
+    [found] = instance.document("samples.json")["calibration"]
+    assert found["metric"] == metric
+    assert found["value"] > 0
+
+
+def test_a_calibration_that_fails_costs_no_sample_and_says_why(cloud, instance, make_job, bin_folder, fake_tool):
+    # It fails where it is calibrated, and works on the storage.
+    fake_tool("touch", 'case "$1" in /dev/shm/*) echo no memory >&2; exit 1;; esac; exec /usr/bin/touch "$@"')
+    cloud.put("job.json", make_job("touch", [touch_params(tool="touch", files=4)]))
+
+    assert instance.run(PATH=f"{bin_folder}:/usr/bin:/bin") == 0
+
+    [found] = instance.document("samples.json")["calibration"]
+    assert found["points"] == ["p01"]
+    assert "no memory" in found["not_done"]
+    assert len(instance.samples()) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "expected"),
+    [
+        ("touch", touch_params(files=8, threads=3), {"files": 19_998}),
+        ("touch", touch_params(files=5000, threads=2, tool="touch"), {"files": 300}),
+        ("touch", touch_params(files=5000, threads=8, tool="parallel", directories="shared"), {"files": 296}),
+        ("touch", touch_params(files=1024, threads=8, tool="parallel"), {"files": 1024}),
+        ("dd", DD, {"total_bytes": 63 * MIB}),
+        ("read", READ, {"records": 8190, "data_bytes": 8190 * 8192, "caching": "cached"}),
+        ("transfer", COPY, {"files": 32}),
+        ("transfer", COPY | {"tool": "cp+parallel"}, {"files": 600, "file_bytes": 4096}),
+        ("fio", {"options": {"rw": "read", "bs": "16m", "size": "9g", "direct": 1, "ramp_time": 5}},
+         {"options": {"rw": "read", "bs": "16m", "size": 16 * MIB, "runtime": 1, "time_based": 1, "direct": 0}}),
+    ],
+)  # fmt: skip
+def test_a_calibration_is_the_same_work_as_far_as_it_fits_into_a_second_and_the_memory(kind, params, expected):
+    shortened, _ = workloads.calibration(kind, params, ROOM)
+
+    assert shortened == {**params, **expected}
+    assert workloads.problems(kind, shortened) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [
+        ("dd", {**DD, "block_bytes": 128 * MIB}),
+        # Shortened, the start of GNU parallel would pass for its ceiling.
+        ("dd", {**DD, "tool": "parallel"}),
+        ("fio", {"options": {"rw": "read", "bs": "4k", "numjobs": 64, "size": "1g"}}),
+        ("fio", {"options": {"rw": "read", "bs": "4k,8k", "size": "1g"}}),
+        ("touch", touch_params(files=1_000_000, tool="parallel", directories="own")),
+        ("build", {"build": "make"}),
+        ("transfer", COPY | {"tool": "fpsync"}),
+        ("transfer", COPY | {"file_bytes": 2**30}),
+    ],
+)
+def test_what_memory_cannot_hold_or_a_second_cannot_tell_has_no_ceiling(kind, params):
+    assert workloads.calibration(kind, params, ROOM) is None
+
+
+def test_instances_of_one_machine_share_the_room_in_its_memory(tmp_path, monkeypatch):
+    job = SimpleNamespace(may_administer=False, instances=4)
+    monkeypatch.setattr(calibration.host, "memory_kib", lambda _: 1024 * 1024)
+    monkeypatch.setattr(calibration, "free_bytes", lambda _: 10 * 2**30)
+
+    assert calibration.room_bytes(job, tmp_path) == 2**30 // 8 // 4
+
+
+def test_calibrations_that_do_not_fit_into_their_seconds_are_said_to_be_unknown(monkeypatch):
+    steps = (Step(0, "p01", 1, touch_params()), Step(1, "p02", 1, touch_params(threads=2)))
+    job = SimpleNamespace(
+        kind="measure", mount={"kind": "directory"}, may_administer=False, instances=1, workload={"type": "touch"},
+        steps=steps,
+    )  # fmt: skip
+    workspaces = SimpleNamespace(in_memory=lambda: SimpleNamespace(mount=Path("/dev/shm")))
+    monkeypatch.setattr(calibration, "BUDGET_S", -1.0)
+
+    found = calibration.calibrate(job, workspaces, logging.getLogger("test"))
+
+    assert [one["points"] for one in found] == [["p01"], ["p02"]]
+    assert all("used up" in one["not_done"] for one in found)

@@ -1,0 +1,88 @@
+"""Sequential writes with the real dd."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from support.agent_cloud import needs
+
+from agent.errors import SourceDoesNotFit
+from agent.machine import host
+from agent.workloads import dd
+
+MIB = 1 << 20
+
+
+def dd_params(**changes):
+    return {
+        "total_bytes": 8 * MIB,
+        "block_bytes": MIB,
+        "sync": "end",
+        "threads": 2,
+        "tool": "dd",
+        "source": "zero",
+        **changes,
+    }
+
+
+@pytest.mark.parametrize("source", ["zero", "random"])
+@pytest.mark.parametrize("sync", ["end", "block"])
+@pytest.mark.parametrize("tool", ["dd", pytest.param("parallel", marks=needs("parallel"))])
+def test_every_way_to_write_writes_all_bytes_and_reports_decimal_megabytes(
+    cloud, instance, make_job, storage, tool, sync, source
+):
+    cloud.put("job.json", make_job("dd", [dd_params(tool=tool, sync=sync, source=source)]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    metrics = sample["metrics"]
+    assert metrics["mb_per_s"] * metrics["duration_s"] == pytest.approx(8.388608)
+    assert metrics["mib_per_s"] * metrics["duration_s"] == pytest.approx(8)
+    assert 0 < metrics["slowest_dd_s"] <= metrics["duration_s"]
+    assert sample["work"] == {"bytes": 8 * MIB}
+    assert sample["tool"]["version"]
+    assert list(storage.iterdir()) == []
+
+
+def test_the_published_command_lines_are_written_literally():
+    params = dd_params(total_bytes=2 << 30, threads=4, sync="block")
+
+    assert dd.parallel_line(params, "/dev/zero", Path("/efs/dd")) == (
+        "seq 0 3 | parallel --will-cite -j 4 dd if=/dev/zero 'of=/efs/dd/{}' bs=1048576 count=512 oflag=sync"
+    )
+    assert dd.dd_argv(dd_params(total_bytes=2 << 30, threads=1), "/dev/zero", "/efs/x", 0) == [
+        "dd",
+        "if=/dev/zero",
+        "of=/efs/x",
+        "bs=1048576",
+        "count=2048",
+        "conv=fsync",
+    ]
+
+
+def test_the_random_source_does_not_compress_and_has_a_block_more_for_each_further_dd(tmp_path):
+    source = dd.make_source(dd_params(threads=4), tmp_path)
+
+    content = source.read_bytes()
+    assert len(content) == 2 * MIB + 3 * MIB
+    assert len(gzip.compress(content, 1)) > len(content)
+    assert dd.make_source(dd_params(threads=4), tmp_path) == source
+
+
+def test_a_source_beyond_half_of_the_free_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(host, "memory_kib", lambda _: 4 * 1024)
+
+    with pytest.raises(SourceDoesNotFit, match="half of the free memory is 2097152"):
+        dd.make_source(dd_params(threads=1), tmp_path)
+
+
+def test_a_total_that_does_not_divide_is_refused_with_the_next_that_does():
+    [problem] = dd.problems(dd_params(total_bytes=10 * MIB, threads=3))
+
+    assert problem == (
+        "total_bytes: 10485760 does not divide by threads * block_bytes (3 * 1048576 = 3145728); "
+        "the next that does is 12582912"
+    )

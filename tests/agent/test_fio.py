@@ -1,0 +1,186 @@
+"""fio: real runs where fio is installed, known documents where it is not."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from support.agent_cloud import needs
+
+from agent.engine import histogram
+from agent.errors import MeasurementTooShort, ToolMissing, WorkIncomplete
+from agent.workloads import fio
+
+
+def fio_options(**changes):
+    options = {
+        "rw": "randrw",
+        "bs": "4k",
+        "size": "4m",
+        "numjobs": 2,
+        "ioengine": "psync",
+        "time_based": True,
+        "runtime": 1,
+        "group_reporting": 1,
+    }
+    return {**options, **changes}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    return tmp_path_factory.mktemp("fio")
+
+
+@needs("fio")
+def test_a_job_runs_in_files_of_its_own_and_its_merged_percentiles_are_in_the_sample(
+    cloud, instance, make_job, storage
+):
+    cloud.put("job.json", make_job("fio", [{"options": fio_options()}]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    metrics = sample["metrics"]
+    folder = f"instances/{instance.userid}"
+    names = {name.removesuffix(".gz"): name for name in sample["raw"]}
+    document = json.loads(cloud.read(f"{folder}/{names['raw/p01-r1.fio.json']}"))
+    merged = json.loads(cloud.read(f"{folder}/{names['raw/p01-r1.histograms.json']}"))
+    assert len(document["jobs"]) == 2
+    assert metrics["iops"] == pytest.approx(metrics["read_iops"] + metrics["write_iops"])
+    assert metrics["read_mib_per_s"] == pytest.approx(metrics["read_iops"] * 4096 / 2**20, rel=1e-6)
+    assert metrics["mb_per_s"] == pytest.approx(metrics["iops"] * 4096 / 1e6, rel=1e-6)
+    assert merged["histograms"]["read_lat"]["samples"] == sum(job["read"]["total_ios"] for job in document["jobs"])
+    assert metrics["duration_s"] == pytest.approx(1, abs=0.1)
+    assert list(storage.iterdir()) == []
+
+
+@needs("fio")
+def test_for_one_job_our_percentiles_are_exactly_those_that_fio_prints(cloud, instance, make_job):
+    cloud.put("job.json", make_job("fio", [{"options": fio_options(numjobs=1, rw="randwrite")}]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    names = [name for name in sample["raw"] if "fio.json" in name]
+    document = json.loads(cloud.read(f"instances/{instance.userid}/{names[0]}"))
+    printed = document["jobs"][0]["write"]["clat_ns"]["percentile"]
+    assert sample["metrics"]["write_lat_p50_us"] == printed["50.000000"] / 1000
+    assert sample["metrics"]["write_lat_p99_us"] == printed["99.000000"] / 1000
+
+
+@needs("fio")
+def test_an_engine_that_this_fio_lacks_is_a_missing_tool(cloud, instance, make_job):
+    cloud.put("job.json", make_job("fio", [{"options": fio_options(ioengine="warpdrive")}]))
+
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "ToolMissing"
+    assert "no ioengine 'warpdrive'" in failed["message"]
+    assert "psync" in failed["message"]
+
+
+@needs("fio")
+def test_an_option_that_fio_does_not_know_fails_with_what_fio_says(cloud, instance, make_job):
+    cloud.put("job.json", make_job("fio", [{"options": fio_options(rw="write", warp=9)}]))
+
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "ToolFailed"
+    assert "warp" in failed["message"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"runtime": "900ms"}, "options.runtime: '900ms' is below 1 s"),
+        ({"filename": "/etc/passwd"}, "options.filename: not to be set"),
+        ({"verify": "crc32c"}, "options.verify: not to be set"),
+        ({"gtod_reduce": 1}, "options.gtod_reduce: not to be set"),
+        ({"bs": ["4k", "8k"]}, "options.bs: ['4k', '8k'] must be a single value"),
+        ({"bs": "4k\nexec_prerun=sh"}, "options.bs: '4k\\nexec_prerun=sh' must be a single value"),
+        ({"rw": None, "size": "1g"}, None),
+    ],
+)
+def test_options_that_would_spoil_the_measurement_are_named(options, said):
+    found = fio.problems({"options": fio_options(**options)})
+
+    assert (not found) if said is None else found[0].startswith(said)
+
+
+def test_options_become_a_job_in_its_own_directory():
+    assert fio.render({"rw": "randwrite", "direct": True, "group_reporting": 1}, Path("/mnt/a:b")) == (
+        "[work]\nrw=randwrite\ndirect=1\ndirectory=/mnt/a\\:b\nfilename_format=$jobname.$jobnum.$filenum\n"
+    )
+
+
+def job_document(runtime_ms, ios, bins):
+    idle = {"runtime": 0, "total_ios": 0, "io_bytes": 0, "clat_ns": {}}
+    busy = {"runtime": runtime_ms, "total_ios": ios, "io_bytes": ios * 4096, "clat_ns": {"bins": bins}}
+    return {"error": 0, "read": idle, "write": busy}
+
+
+def test_jobs_are_summed_over_the_longest_runtime_and_their_bins_merged():
+    document = {"jobs": [job_document(2000, 90, {"1000": 90}), job_document(1000, 10, {"9000": 10})]}
+
+    metrics = fio.metrics(document)
+
+    assert metrics["write_iops"] == metrics["iops"] == 50
+    assert metrics["write_lat_p50_us"] == metrics["write_lat_p90_us"] == 1
+    assert metrics["write_lat_p99_us"] == 9
+    assert "read_iops" not in metrics
+
+
+def test_a_run_below_a_second_is_no_measurement():
+    with pytest.raises(MeasurementTooShort, match=r"fio ran for 0.9 s"):
+        fio.metrics({"jobs": [job_document(900, 90, {"1000": 90})]})
+
+
+def test_all_jobs_in_one_file_is_the_known_fiction_and_fails(tmp_path):
+    (tmp_path / "work.0.0").write_bytes(b"x")
+    document = {"jobs": [job_document(1000, 10, {"1": 10}), job_document(1000, 10, {"1": 10})]}
+
+    with pytest.raises(WorkIncomplete, match="fio left 1 files"):
+        fio._verify(document, {"numjobs": 2}, tmp_path)
+
+
+def test_the_bins_are_those_of_fio():
+    # Worked out by hand from fio's stat.c: exact below 128; 128..129 share a bin (129); 1000 ns has 3 dropped bits.
+    assert [histogram.bin_value(histogram.bin_index(value)) for value in (0, 1, 63, 64, 127)] == [0, 1, 63, 64, 127]
+    assert histogram.bin_index(128) == histogram.bin_index(129) == 128
+    assert histogram.bin_value(128) == 129
+    assert histogram.bin_index(1000) == (3 + 1) * 64 + (1000 >> 3) % 64
+    assert histogram.bin_value(histogram.bin_index(1000)) == 1004
+    assert histogram.bin_index(1 << 60) == 29 * 64 - 1
+
+
+def test_merged_percentiles_of_a_fleet_are_within_bounds_of_the_pooled_truth():
+    draw = random.Random(7)
+    fleet = [[int(draw.lognormvariate(12, 1) * (10 if n < 5 else 1)) for _ in range(500)] for n in range(100)]
+    pooled = sorted(value for instance in fleet for value in instance)
+
+    merged = histogram.merge(histogram.from_latencies(instance) for instance in fleet)
+
+    for percent in (1, 50, 90, 95, 99, 99.9):
+        truth = pooled[max(0, -(-len(pooled) * percent // 100).__int__() - 1)]
+        assert histogram.percentile(merged, percent) == pytest.approx(truth, rel=0.008)
+
+
+def test_the_order_of_instances_does_not_change_a_merge_and_nothing_has_no_percentile():
+    one, two = {5: 1, 7: 2}, {7: 1, 9: 4}
+
+    assert histogram.merge([one, two]) == histogram.merge([two, one]) == {5: 1, 7: 3, 9: 4}
+    assert histogram.percentile({}, 50) is None
+
+
+def test_a_missing_engine_message_lists_what_there_is(tmp_path):
+    fake = tmp_path / "fio"
+    fake.write_text("#!/bin/sh\necho 'Available IO engines:'\necho '\tpsync'\necho '\tlibaio'\n")
+    fake.chmod(0o755)
+
+    fio.check_engine(str(fake), "libaio")
+    with pytest.raises(ToolMissing, match="it has psync, libaio"):
+        fio.check_engine(str(fake), "io_uring")

@@ -1,0 +1,110 @@
+"""No string of a job is ever a command: real agents, real tools, and a canary that no shell may touch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.agent_cloud import needs, touch_params
+
+from agent import workloads
+from agent.errors import JobInvalid
+from agent.job_check import parse
+
+# The agents' environment says where it is: a name cannot hold the slashes of a path.
+TOUCH = 'touch "$CANARY"'
+HOSTILE_FOLDER = f"""a 'b' "c" $({TOUCH}) ;{TOUCH}; &`{TOUCH}` #*?~é!!\\"""
+HOSTILE = [f"$({TOUCH})", f"`{TOUCH}`", f"1;{TOUCH}", f"1 | {TOUCH}", f"1 && {TOUCH}", f"1\n{TOUCH}", f"'; {TOUCH};'"]
+DD = {"total_bytes": 1 << 20, "block_bytes": 1 << 18, "sync": "end", "threads": 2, "tool": "dd", "source": "zero"}
+FIO = {"options": {"rw": "write", "bs": "4k", "size": "64k", "ioengine": "psync", "time_based": 1, "runtime": 1}}
+TRANSFER = {"tool": "cp", "threads": 2, "files": 4, "file_bytes": 1024}
+WORKLOADS = [("touch", touch_params()), ("dd", DD), ("transfer", TRANSFER)]
+TOOLS = [
+    ("touch", touch_params(tool="touch", files=8), "touch"),
+    ("touch", touch_params(tool="parallel", files=8), "parallel"),
+    ("touch", touch_params(tool="parallel", files=8, directories="own"), "parallel"),
+    ("touch", touch_params(files=8), "touch"),
+    ("dd", DD, "dd"),
+    ("dd", DD | {"tool": "parallel"}, "parallel"),
+    ("fio", FIO, "fio"),
+    ("transfer", TRANSFER | {"tool": "rsync", "threads": 1}, "rsync"),
+    ("transfer", TRANSFER | {"tool": "cp+parallel"}, "parallel"),
+    ("transfer", TRANSFER | {"tool": "fpart+cpio+parallel"}, "fpart"),
+]
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Path:
+    """The file that no shell may make."""
+    return tmp_path / "canary"
+
+
+@pytest.mark.parametrize(
+    ("workload", "params"),
+    [
+        pytest.param(name, given, marks=needs(program), id=f"{name}-{given.get('tool', 'fio')}-{n}")
+        for n, (name, given, program) in enumerate(TOOLS)
+    ],
+)
+def test_every_tool_works_on_a_storage_whose_name_is_a_trap(
+    cloud, instance, make_job, tmp_path, canary, workload, params
+):
+    # fio takes what follows these two for a comment.
+    is_fio = workload == "fio"
+    storage = tmp_path / (HOSTILE_FOLDER.translate({ord(one): None for one in ";#"}) if is_fio else HOSTILE_FOLDER)
+    storage.mkdir()
+    cloud.put("job.json", make_job(workload, [params], mount={"kind": "directory", "path": str(storage)}))
+
+    code = instance.run(CANARY=str(canary))
+
+    assert not canary.exists()
+    assert code == 0
+
+
+@needs("fpsync")
+def test_fpsync_which_reads_its_paths_as_a_shell_is_not_started_on_such_a_storage(
+    cloud, instance, make_job, tmp_path, canary
+):
+    storage = tmp_path / HOSTILE_FOLDER
+    storage.mkdir()
+    mount = {"kind": "directory", "path": str(storage)}
+    cloud.put("job.json", make_job("transfer", [TRANSFER | {"tool": "fpsync"}], mount=mount))
+
+    code = instance.run(CANARY=str(canary))
+
+    assert not canary.exists()
+    assert (code, instance.document("failed.json")["error"]) == (1, "ToolFailed")
+
+
+@pytest.mark.parametrize(("workload", "params"), WORKLOADS, ids=[name for name, _ in WORKLOADS])
+def test_a_parameter_that_is_a_command_is_refused_whatever_its_name(workload, params):
+    for name in params:
+        for value in HOSTILE:
+            assert workloads.problems(workload, params | {name: value}), (name, value)
+
+
+@pytest.mark.parametrize("name", ["run", "cell"])
+@pytest.mark.parametrize("value", [*HOSTILE, "..", "a/../b", "-rf"])
+def test_a_job_whose_names_could_be_more_than_names_is_refused(make_job, name, value):
+    with pytest.raises(JobInvalid, match=f"{name}: "):
+        parse(json.dumps(make_job() | {name: value}).encode(), "i-1")
+
+
+@needs("fio")
+@pytest.mark.parametrize("option", ["size", "ioengine", "buffer_pattern"])
+@pytest.mark.parametrize("value", HOSTILE)
+def test_no_option_of_fio_is_ever_a_command(cloud, instance, make_job, canary, option, value):
+    cloud.put("job.json", make_job("fio", [{"options": FIO["options"] | {option: value}}]))
+
+    code = instance.run(CANARY=str(canary))
+
+    assert not canary.exists()
+    # `1;…` is 1 and a comment to fio, all others are nonsense to it.
+    is_comment = option == "buffer_pattern" and value.startswith("1;")
+    assert (code, instance.has("failed.json")) == ((0, False) if is_comment else (1, True))
+
+
+@pytest.mark.parametrize("name", ["exec_prerun", "exec_postrun", "exec_prerun =x\nbs", "filename", "directory"])
+def test_options_of_fio_that_start_programs_or_leave_the_storage_are_refused(name):
+    assert workloads.problems("fio", {"options": FIO["options"] | {name: TOUCH}})

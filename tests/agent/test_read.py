@@ -1,0 +1,201 @@
+"""Reads of records end to end: a real agent process, real reads of real files, a folder as the storage."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import zlib
+from pathlib import Path
+
+import pytest
+from support.agent_reads import KIB, MIB, engine, read_params
+
+from agent.engine import reads, records
+from agent.errors import ToolFailed, WorkIncomplete
+from agent.machine.workspace import Workspaces
+from agent.workloads import read
+
+
+@pytest.mark.parametrize("caching", ["direct", "cached"])
+@pytest.mark.parametrize(
+    ("access", "requests"),
+    [
+        ({"access": "sequential"}, 32),
+        ({"access": "random"}, 256),
+        ({"access": "random", "records_per_request": 16}, 16),
+    ],
+    ids=["pages", "records", "batches"],
+)
+def test_every_record_is_read_and_the_rates_are_those_of_the_workers_clocks(
+    cloud, instance, make_job, storage, access, requests, caching
+):
+    cloud.put("job.json", make_job("read", [read_params(**access, caching=caching)]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    metrics = sample["metrics"]
+    assert metrics["records_per_s"] * metrics["duration_s"] == pytest.approx(256)
+    assert metrics["requests_per_s"] * metrics["duration_s"] == pytest.approx(requests)
+    assert metrics["mb_per_s"] * 1e6 == pytest.approx(metrics["mib_per_s"] * MIB)
+    assert metrics["mb_per_s"] * 1e6 * metrics["duration_s"] == pytest.approx(256 * 8 * KIB)
+    assert 0 < metrics["read_lat_p50_us"] <= metrics["read_lat_p90_us"] <= metrics["read_lat_p99_us"]
+    assert sample["work"] == {"read_bytes": 256 * 8 * KIB, "records": 256}
+    assert sample["tool"]["checked_records"] >= 16
+    assert ("O_DIRECT" in sample["tool"]["command"]) == (caching == "direct")
+    raw = json.loads(cloud.read(f"instances/{instance.userid}/{sample['raw'][0]}"))
+    assert sum(raw["histograms"]["read_lat"]["bins"].values()) == requests
+    assert list(storage.iterdir()) == []
+
+
+def data_path(params, folder):
+    return Path(read.data_file(params, folder)["path"])
+
+
+def test_the_data_is_written_once_and_outlives_the_step_that_wrote_it(tmp_path):
+    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
+    first = workspaces.fresh(0)
+    file = data_path(read_params(), first.target.parent)
+    made = file.stat()
+    workspaces.done(first)
+
+    again = data_path(read_params(access="random", threads=1), workspaces.fresh(1).target.parent)
+
+    assert again == file
+    assert (again.stat().st_ino, again.stat().st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
+    assert made.st_size == read_params()["data_bytes"]
+    workspaces.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_data_that_does_not_fit_is_named_with_a_way_out(tmp_path):
+    (tmp_path / "no-folder").write_text("")
+
+    with pytest.raises(
+        WorkIncomplete, match=r"2097152 bytes to read could not be written: .*; write a smaller dataSize"
+    ):
+        read.data_file(read_params(), tmp_path / "no-folder")
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.parametrize("access", ["sequential", "random"])
+def test_both_modes_read_the_same(tmp_path, mode, access):
+    outcome = engine(read_params(access=access), tmp_path, mode)
+
+    assert outcome.tool["mode"] == mode
+    assert outcome.work["records"] == 256
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda data: data[: 8 * KIB] * 256, "record 0 was read where record"),
+        (lambda data: bytes(len(data)), "there is no record"),
+        (lambda data: bytes(byte ^ (n % (8 * KIB) == 8_000) for n, byte in enumerate(data)), "with another content"),
+        (lambda data: data[: -32 * KIB], "the file ends within the page"),
+    ],
+    ids=["another record", "zeros", "a bit", "short"],
+)
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_a_storage_that_returns_something_else_fails_the_sample(tmp_path, harm, said, mode):
+    params = read_params(access="random", page_bytes=8 * KIB)
+    file = data_path(params, tmp_path)
+    file.write_bytes(harm(file.read_bytes()))
+
+    with pytest.raises(ToolFailed, match=said):
+        engine(params, tmp_path, mode)
+
+
+def test_random_reads_take_every_record_once_and_threads_share_them():
+    params = read_params(access="random", records=256)
+
+    shares = reads.draw({**params, "seed": "p01/1"})
+
+    assert [len(share) for share in shares] == [64] * 4
+    assert sorted(number for share in shares for number in share) == list(range(256))
+    assert [number for share in shares for number in share] != list(range(256))
+    assert reads.draw({**params, "seed": "p01/1"}) == shares
+    assert reads.draw({**params, "seed": "p01/2"}) != shares
+
+
+def test_sequential_threads_read_page_after_page_in_stretches_of_their_own():
+    # 4 threads, 512 records of data of which half are read: 8 pages each of the 16 in each quarter.
+    params = read_params(records=256, data_bytes=512 * 8 * KIB)
+
+    shares = reads.draw(params)
+
+    pages = [reads.page_offsets(params, share) for share in shares]
+    quarter = 512 * 8 * KIB // 4
+    assert pages == [[n * quarter + page * 64 * KIB for page in range(8)] for n in range(4)]
+
+
+def test_records_know_their_number_and_are_incompressible():
+    made = bytes(records.Records(8 * KIB).chunk(1_000, 512))
+
+    for n in range(512):
+        records.check(made[n * 8 * KIB : (n + 1) * 8 * KIB], 1_000 + n)
+    # 128 KiB is what OpenZFS compresses at once by default, 1 MiB at most.
+    assert all(len(zlib.compress(made[at : at + MIB])) > MIB for at in range(0, len(made), MIB))
+    with pytest.raises(records.RecordWrong):
+        records.check(made[: 8 * KIB], 1_001)
+
+
+@pytest.mark.parametrize("record_bytes", [64, 1_000, 8 * KIB, 5 * MIB])
+def test_a_file_of_records_has_them_all_whatever_their_size(tmp_path, record_bytes):
+    count = 12 if record_bytes > MIB else 9_000
+    with (tmp_path / "file").open("wb") as file:
+        records.Records(record_bytes).write(file.fileno(), count)
+
+    data = (tmp_path / "file").read_bytes()
+
+    assert len(data) == count * record_bytes
+    for n in range(count):
+        records.check(data[n * record_bytes : (n + 1) * record_bytes], n)
+
+
+def test_what_cached_reads_have_read_ahead_of_their_time_is_given_back(tmp_path):
+    params = read_params(caching="cached")
+    plan = {**params, **read.data_file(params, tmp_path)}
+    if _is_tmpfs(tmp_path):
+        pytest.skip("memory has no cache in front of it")
+
+    reads.measure_pilot(plan, reads.draw(plan)[0])
+
+    assert _cached_pages(plan["path"]) == 0
+
+
+def _is_tmpfs(path):
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    inside = [one for one in mounts if str(path).startswith(one[1])]
+    return max(inside, key=lambda one: len(one[1]))[2] == "tmpfs"
+
+
+def _cached_pages(path):
+    """How many pages of a file are in memory, as the kernel tells it (mincore)."""
+    size = Path(path).stat().st_size
+    with Path(path).open("r+b") as file, mmap.mmap(file.fileno(), size, prot=mmap.PROT_READ | mmap.PROT_WRITE) as view:
+        held = (ctypes.c_ubyte * (size // mmap.PAGESIZE))()
+        start = ctypes.c_char.from_buffer(view)
+        libc = ctypes.CDLL(None, use_errno=True)
+        said = libc.mincore(ctypes.c_void_p(ctypes.addressof(start)), ctypes.c_size_t(size), held)
+        del start
+        assert said == 0
+        return sum(one & 1 for one in held)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"record_bytes": 24}, "record_bytes"),
+        ({"page_bytes": 12 * KIB}, "page_bytes"),
+        ({"records": 100, "data_bytes": 2 * MIB}, "records"),
+        ({"records_per_request": 8}, "records_per_request"),
+        ({"data_bytes": 1 * MIB}, "data_bytes"),
+        ({"record_bytes": 1_000, "page_bytes": 10_000, "records": 400}, "page_bytes"),
+        ({"access": "backwards"}, "access"),
+        ({"caching": True}, "caching"),
+    ],
+)
+def test_parameters_that_mean_nothing_are_refused_before_anything_is_written(changes, field):
+    assert next(said.split(":")[0] for said in read.problems(read_params(**changes))) == field

@@ -1,0 +1,219 @@
+"""Reads of an object in S3: a real S3 server (moto) over HTTP, the real clients."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from botocore.exceptions import ResponseStreamingError
+from support.agent_cloud import BUCKET, REGION
+from support.agent_reads import KIB, MIB, engine, read_params
+
+from agent import mounts
+from agent.board import blackboard
+from agent.engine import objects, records
+from agent.errors import BlackboardUnavailable, MountFailed, ToolFailed
+from agent.mounts import mountpoint as mountpoint_module
+from agent.mounts import s3
+from agent.programs import tools
+from agent.workloads import read, uploads
+
+LOG = logging.getLogger("test")
+PREFIX = "0123abcd"
+
+
+@pytest.fixture
+def keys(monkeypatch, endpoint, cloud):
+    """What the engines of this process need to find the cloud."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",  # pragma: allowlist secret
+        "AWS_DEFAULT_REGION": REGION,
+    }.items():
+        monkeypatch.setenv(name, value)
+    return cloud
+
+
+def place(client="boto3"):
+    return {"reader": client, "region": REGION, "bucket": BUCKET, "key": f"{PREFIX}/AROA:i-1/records"}
+
+
+def uploaded(params, client="boto3"):
+    where = place(client)
+    uploads.put_records(where, records.Records(params["record_bytes"]), params["data_bytes"] // params["record_bytes"])
+    return where
+
+
+def test_an_agent_uploads_its_data_below_its_own_name_and_reads_it_back(cloud, instance, make_job):
+    mount = {"kind": "s3", "bucket": BUCKET, "prefix": f"{PREFIX}/{{userid}}", "region": REGION, "client": "boto3"}
+    points = [
+        read_params(records=64, threads=2, page_bytes=128 * KIB),
+        read_params(access="random", records=64, threads=2, page_bytes=8 * KIB, records_per_request=8),
+    ]
+    cloud.put("job.json", make_job("read", points, mount=mount, storage={"type": "s3", "client": "boto3"}))
+
+    assert instance.run() == 0
+
+    pages, batches = instance.samples()
+    assert pages["work"] == batches["work"] == {"read_bytes": 64 * 8 * KIB, "records": 64}
+    assert pages["metrics"]["requests_per_s"] * pages["metrics"]["duration_s"] == pytest.approx(4)
+    assert batches["metrics"]["requests_per_s"] * batches["metrics"]["duration_s"] == pytest.approx(8)
+    assert pages["tool"]["name"] == "boto3"
+    assert pages["warnings"] == [read.PLAYED_S3]
+    document = json.loads(cloud.read(f"instances/{instance.userid}/samples.json"))
+    assert document["mount"]["kind"] == "s3"
+    assert document["mount"]["source"] == f"s3://{BUCKET}/{PREFIX}/{instance.userid}"
+    [entry] = cloud.s3.list_objects_v2(Bucket=BUCKET, Prefix=f"{PREFIX}/")["Contents"]
+    assert entry["Key"] == f"{PREFIX}/{instance.userid}/records-8192-{64 * 8 * KIB}"
+    assert entry["Size"] == 64 * 8 * KIB
+
+
+@pytest.mark.parametrize(("client", "mode"), [("boto3", "threads"), ("boto3", "processes"), ("crt", "threads")])
+def test_every_client_reads_what_was_uploaded(keys, tmp_path, client, mode):
+    params = read_params(access="random", records=64, threads=2, page_bytes=16 * KIB)
+
+    outcome = engine(params, tmp_path, mode, uploaded(params, client))
+
+    assert outcome.work == {"read_bytes": 64 * 8 * KIB, "records": 64}
+    assert outcome.tool["checked_records"] == 64
+    assert outcome.tool["name"] == {"boto3": "boto3", "crt": "awscrt"}[client]
+
+
+def test_the_common_runtime_is_never_forked(keys, tmp_path):
+    params = read_params(records=64, threads=4)
+
+    assert read.plan_of(params, "1", uploaded(params, "crt"))["mode"] == "threads"
+    assert read.plan_of(params, "1", uploaded(params, "boto3"))["mode"] == "auto"
+
+
+@pytest.mark.parametrize("client", ["boto3", "crt"])
+def test_an_object_that_somebody_changed_fails_the_sample(keys, tmp_path, client):
+    params = read_params(access="random", records=64, threads=2, page_bytes=8 * KIB)
+    where = uploaded(params, client)
+    keys.s3.put_object(Bucket=BUCKET, Key=where["key"], Body=bytes(params["data_bytes"]))
+
+    with pytest.raises(ToolFailed, match="there is no record"):
+        engine(params, tmp_path, where=where)
+
+
+def test_an_object_that_is_shorter_than_it_was_fails_the_sample(keys, tmp_path):
+    params = read_params(records=64, threads=2, page_bytes=64 * KIB)
+    where = uploaded(params)
+    data = keys.s3.get_object(Bucket=BUCKET, Key=where["key"])["Body"].read()
+    keys.s3.put_object(Bucket=BUCKET, Key=where["key"], Body=data[: -32 * KIB])
+
+    with pytest.raises(ToolFailed, match="the object ends within the page"):
+        engine(params, tmp_path, where=where)
+
+
+class BreakingOff:
+    """An S3 whose first answers end within the bytes that they announced."""
+
+    def __init__(self, times):
+        self.left, self.asked = times, []
+
+    def get_object(self, **request):
+        self.asked.append(request)
+        return {"Body": self}
+
+    def read(self):
+        self.left -= 1
+        if self.left >= 0:
+            raise ResponseStreamingError(error="Connection reset by peer")
+        return b"four"
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again_and_told(tmp_path, capsys):
+    s3 = BreakingOff(times=2)
+
+    assert blackboard.get_range(s3, {"Bucket": "b", "Key": "k"}, 4, 7) == b"four"
+
+    assert s3.asked == [{"Bucket": "b", "Key": "k", "Range": "bytes=4-7"}] * 3
+    errors = tmp_path / "err"
+    errors.write_text(f"a warning of Python\n{capsys.readouterr().err}")
+    [warning] = read.broken_off(errors)
+    assert warning.startswith("2 answers of S3 broke off")
+
+
+def test_answers_that_always_break_off_fail_the_sample():
+    with pytest.raises(ResponseStreamingError):
+        blackboard.get_range(BreakingOff(times=99), {"Bucket": "b", "Key": "k"}, 0, 3)
+
+
+def test_large_data_is_uploaded_in_parts_that_hold_every_record(keys):
+    params = read_params(records=2_560, record_bytes=8 * KIB)  # 20 MiB: parts of 8, 8 and 4 MiB
+
+    where = uploaded(params)
+
+    head = keys.s3.head_object(Bucket=BUCKET, Key=where["key"])
+    assert head["ContentLength"] == 20 * MIB
+    assert head["ETag"].endswith('-3"')
+    body = keys.s3.get_object(Bucket=BUCKET, Key=where["key"])["Body"].read()
+    for n in (0, 1_023, 1_024, 2_559):
+        records.check(body[n * 8 * KIB : (n + 1) * 8 * KIB], n)
+
+
+def test_parts_are_never_more_than_s3_takes(monkeypatch):
+    monkeypatch.setattr(uploads, "MOST_PARTS", 3)
+    maker = records.Records(MIB)
+
+    parts = list(uploads.parts_of(maker, 50))  # 7 chunks of 8 records
+
+    assert [len(part) // MIB for part in parts] == [24, 24, 2]
+    assert b"".join(parts)[49 * MIB :][:8] == (49).to_bytes(8, "little")
+
+
+def test_a_bucket_that_refuses_is_an_error_of_the_agent(keys):
+    params = read_params(records=64)
+    where = {**place(), "bucket": "another-bucket"}
+
+    with pytest.raises(BlackboardUnavailable, match="PUT s3://another-bucket/0123abcd/AROA:i-1/records"):
+        uploads.put_records(where, records.Records(params["record_bytes"]), 64)
+
+
+def test_the_common_runtime_asks_the_bucket_itself_unless_an_endpoint_is_set(monkeypatch):
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+
+    host, path = objects.address(place("crt"))
+
+    assert host == f"{BUCKET}.s3.{REGION}.amazonaws.com"
+    assert path == f"/{PREFIX}/AROA%3Ai-1/records"
+
+
+def mountpoint():
+    return {"kind": "mountpoint", "bucket": BUCKET, "prefix": f"{PREFIX}/AROA:i-1", "region": REGION}
+
+
+def test_mountpoint_is_shown_the_instances_own_prefix_only(fake_tool, bin_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(bin_folder))
+    monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path / "mnt")
+    fake_tool("mount-s3", f'echo "$*" >> "{tmp_path}/calls"')
+    fake_tool("umount", f'echo "umount $*" >> "{tmp_path}/calls"')
+
+    with mounts.attached(mountpoint(), LOG) as mounted:
+        assert mounted.path == tmp_path / "mnt"
+
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        f"--region {REGION} --prefix {PREFIX}/AROA:i-1/ {BUCKET} {tmp_path}/mnt",
+        f"umount {tmp_path}/mnt",
+    ]
+    assert mounts.tools(mountpoint()) == {"mount-s3"}
+
+
+def test_a_mountpoint_that_cannot_mount_says_why(fake_tool, bin_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(bin_folder))
+    monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path / "mnt")
+    fake_tool("mount-s3", "echo 'Error: access denied' >&2; exit 1")
+
+    with pytest.raises(MountFailed, match=r"mount-s3 .* ended with 1: Error: access denied"):
+        mountpoint_module.attach(mountpoint(), LOG)
+
+
+def test_a_client_that_is_missing_is_named_with_its_package():
+    assert s3.tools({"client": "crt"}) == {"awscrt"}
+    assert s3.tools({"client": "boto3"}) == set()
+    assert tools.find("awscrt")
+    assert "the package 'python3-awscrt'" in tools.explain_missing("awscrt")
+    assert "dnf" in tools.explain_missing("mount-s3")

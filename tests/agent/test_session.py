@@ -1,0 +1,283 @@
+"""A whole session: barrier of a fleet, farewell after success and after every kind of failure."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from support.agent_cloud import CELL, RUN, touch_params
+
+from agent.board import barrier
+
+BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
+
+
+def test_samples_say_where_and_how_they_were_measured(cloud, instance, make_job, storage):
+    cloud.put("job.json", make_job())
+
+    assert instance.run() == 0
+
+    document = instance.document("samples.json")
+    assert (document["schema"], document["run"], document["cell"], document["environment"]) == (1, RUN, CELL, "local")
+    assert document["instance"] == {
+        "id": instance.id,
+        "type": "m6i.4xlarge",
+        "availability_zone": "eu-west-1a",
+        "userid": instance.userid,
+        "image_id": "ami-0123456789abcdef0",
+    }
+    assert document["host"]["kernel"] == os.uname().release
+    assert document["host"]["cpus"] >= 1
+    assert document["mount"]["kind"] == "directory"
+    assert document["mount"]["path"] == str(storage)
+    assert document["mount"]["options"]
+    [sample] = document["samples"]
+    assert {"cpu_s", "steal_s", "iowait_s", "tool_cpu_s", "network_sent_bytes"} <= set(sample["counters"])
+    assert sample["scheduled_at"] is None
+    assert sample["start_skew_s"] is None
+
+
+def test_the_verdict_is_the_last_object_and_the_log_is_complete_before_it(cloud, instance, make_job):
+    cloud.put("job.json", make_job())
+
+    instance.run()
+
+    entries = cloud.s3.list_objects_v2(Bucket="storage-matrix-agent-tests", Prefix="runs/")["Contents"]
+    written = {entry["Key"].rpartition("/")[2]: entry["LastModified"] for entry in entries}
+    assert {"done.json", "log.gz", "samples.json", "heartbeat"} <= set(written)
+    assert max(written, key=written.__getitem__) in ("done.json", "log.gz")  # S3 has whole seconds
+    assert instance.document("done.json")["samples"] == 1
+    assert instance.document("heartbeat")["state"] == "done"
+    assert "files_per_s" in instance.log()
+
+
+def test_steps_run_in_their_order_and_repetitions_are_told_apart(cloud, instance, make_job):
+    steps = [{"point": point, "repetition": n} for n in (1, 2) for point in ("p02", "p01")]
+    params = [touch_params(files=4, threads=1), touch_params(files=8, threads=2)]
+    cloud.put("job.json", make_job("touch", params, steps=steps))
+
+    assert instance.run() == 0
+
+    taken = [(s["step"], s["point"], s["repetition"], s["work"]["files"]) for s in instance.samples()]
+    assert taken == [(0, "p02", 1, 8), (1, "p01", 1, 4), (2, "p02", 2, 8), (3, "p01", 2, 4)]
+
+
+def test_three_instances_start_each_step_together_when_the_gate_opens(cloud, fleet, make_job):
+    instances = fleet(3)
+    rule = {"poll_s": 0.05, "timeout_s": 30}
+    steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
+    cloud.put("job.json", make_job(barrier=rule, steps=steps, instances=3))
+    cloud.put("gate.json", {"step": -1})
+
+    for instance in instances:
+        instance.start()
+    starts = []
+    for step in (0, 1):
+        cloud.wait_for(lambda keys, step=step: sum(key.endswith(f"ready-{step:04d}") for key in keys) == 3)
+        starts.append(time.time() + 0.5)
+        cloud.put("gate.json", {"step": step, "start_at": starts[-1], "ready": 3, "expected": 3})
+    statuses = [instance.process.wait(timeout=30) for instance in instances]
+
+    assert statuses == [0, 0, 0]
+    for step in (0, 1):
+        samples = [instance.samples()[step] for instance in instances]
+        assert [sample["scheduled_at"] for sample in samples] == [starts[step]] * 3
+        # An idle machine is within a millisecond; this one has more agents than processors.
+        assert all(0 <= sample["start_skew_s"] < 0.05 for sample in samples)
+
+
+@pytest.mark.parametrize(("offset_s", "count"), [("0.000012", 0), ("-1.5", 1)])
+def test_a_clock_that_is_far_off_is_a_warning_because_the_start_was_by_it(
+    cloud, instance, make_job, fake_tool, bin_folder, offset_s, count
+):
+    fake_tool("chronyc", f"echo A9FEA97B,169.254.169.123,4,1763683200.1,{offset_s},0,0.00002,-1,0,0,0,0,16,Normal")
+    cloud.put("job.json", make_job(barrier={"poll_s": 0.05, "timeout_s": 10}))
+    cloud.put("gate.json", {"step": 0, "start_at": time.time(), "ready": 1, "expected": 1})
+
+    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
+
+    [sample] = instance.samples()
+    assert sum("clock is -1.500 s off" in warning for warning in sample["warnings"]) == count
+
+
+def test_a_gate_that_opened_too_early_is_a_warning_and_a_recorded_skew(cloud, instance, make_job):
+    cloud.put("job.json", make_job(barrier={"poll_s": 0.05, "timeout_s": 10}))
+    cloud.put("gate.json", {"step": 0, "start_at": time.time() - 5, "ready": 1, "expected": 1})
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    assert sample["start_skew_s"] > 5
+    assert "past when this instance saw the gate" in sample["warnings"][0]
+
+
+def test_sleeping_until_a_moment_ends_less_than_a_millisecond_late_at_best():
+    lateness = []
+    for _ in range(5):
+        start_at = time.time() + 0.02
+        barrier.sleep_until(start_at)
+        lateness.append(time.time() - start_at)
+
+    assert 0 <= min(lateness) < 0.001
+
+
+@pytest.mark.parametrize(
+    ("gate", "said"),
+    [
+        (None, "last seen: no gate.json"),
+        ({"step": -1}, "last seen: {'step': -1}"),
+        ({"step": 3, "start_at": 0}, "the fleet went on to step 3"),
+    ],
+)
+def test_a_gate_that_does_not_open_for_this_step_is_a_barrier_timeout(cloud, instance, make_job, gate, said):
+    cloud.put("job.json", make_job(barrier={"poll_s": 0.05, "timeout_s": 0.3}))
+    if gate:
+        cloud.put("gate.json", gate)
+
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "BarrierTimeout"
+    assert said in failed["message"]
+    assert (failed["step"], failed["point"]) == (0, "p01")
+
+
+def test_a_tool_that_fails_ends_the_cell_with_what_it_said(cloud, instance, make_job):
+    cloud.put("job.json", make_job("build", [{**BUILD, "build": "echo compiling; echo 'no such header' >&2; exit 3"}]))
+
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "ToolFailed"
+    assert "status 3: no such header" in failed["message"]
+    assert not instance.has("done.json")
+    assert "ToolFailed" in instance.log()
+
+
+def test_a_tool_that_writes_less_than_it_should_is_incomplete(cloud, instance, make_job, fake_tool, bin_folder):
+    fake_tool("dd", 'for a in "$@"; do case $a in of=*) printf x > "${a#of=}";; esac; done')
+    params = {"total_bytes": 4096, "block_bytes": 4096, "sync": "end", "threads": 1, "tool": "dd", "source": "zero"}
+    cloud.put("job.json", make_job("dd", [params]))
+
+    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "WorkIncomplete"
+    assert "file 0 has 1 of 4096 bytes" in failed["message"]
+
+
+def test_a_touch_that_lies_is_incomplete(cloud, instance, make_job, fake_tool, bin_folder):
+    fake_tool("touch", "exit 0")
+    cloud.put("job.json", make_job("touch", [touch_params(tool="touch", files=4)]))
+
+    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 1
+
+    assert instance.document("failed.json")["message"].startswith("0 of 4 files are there")
+
+
+def test_missing_tools_are_all_named_with_their_packages_before_anything_runs(
+    cloud, instance, make_job, bin_folder, storage
+):
+    params = [touch_params(), touch_params(tool="parallel")]
+    cloud.put("job.json", make_job("touch", params))
+
+    assert instance.run(PATH=str(bin_folder)) == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "ToolMissing"
+    assert "GNU parallel is not installed; install the package 'parallel' (Debian, Ubuntu" in failed["message"]
+    assert "'parallel' (Amazon Linux 2023: dnf, after 'spal-release')" in failed["message"]
+    assert "seq is not installed; install the package 'coreutils'" in failed["message"]
+    assert not instance.has("samples.json")
+    assert list(storage.iterdir()) == []
+
+
+def test_sigterm_keeps_what_was_measured_and_kills_what_runs(cloud, instance, make_job, storage, tmp_path):
+    marker = tmp_path / "pid"
+    slow = {**BUILD, "build": f"echo $$ > '{marker}'; sleep 300"}
+    cloud.put("job.json", make_job("build", [BUILD, slow]))
+
+    process = instance.start()
+    give_up_at = time.monotonic() + 20
+    while not (marker.exists() and marker.read_text().strip()):
+        assert time.monotonic() < give_up_at
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    status = process.wait(timeout=10)
+
+    assert status == 1
+    failed = instance.document("failed.json")
+    assert failed["error"] == "Terminated"
+    assert (failed["step"], failed["point"]) == (1, "p02")
+    assert len(instance.samples()) == 1
+    assert not Path(f"/proc/{marker.read_text().strip()}").exists()
+    assert [path.name for path in storage.iterdir()] == ["cache"]
+
+
+def test_a_deadline_ends_a_running_tool(cloud, instance, make_job):
+    cloud.put("job.json", make_job("build", [{**BUILD, "build": "sleep 300"}], deadline_at=time.time() + 1.5))
+
+    assert instance.run() == 1
+
+    assert instance.document("failed.json")["error"] == "DeadlinePassed"
+
+
+def test_a_deadline_of_the_past_starts_nothing(cloud, instance, make_job):
+    cloud.put("job.json", make_job(deadline_at=time.time() - 3600))
+
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "DeadlinePassed"
+    assert "the cell's deadline was 36" in failed["message"]
+
+
+def test_a_crash_is_told_in_one_line_and_traced_in_the_log(cloud, instance, make_job):
+    steps = [{"point": "p01"}]  # a repetition is missing, which nobody checks
+    cloud.put("job.json", make_job(steps=steps))
+
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "AgentCrashed"
+    assert failed["message"] == "KeyError: 'repetition'; the traceback is in log.gz"
+    assert "Traceback" in instance.log()
+
+
+def test_a_job_that_is_not_there_is_told_where_it_should_be(cloud, instance):
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "JobInvalid"
+    assert f"runs/{RUN}/cells/{CELL}/job.json is not there" in failed["message"]
+
+
+def test_heartbeats_keep_coming_while_a_tool_runs(cloud, instance, make_job):
+    cloud.put("job.json", make_job("build", [{**BUILD, "build": "sleep 1.2"}], heartbeat_s=0.2))
+    beats = set()
+
+    instance.start()
+    while instance.process.poll() is None:
+        if instance.has("heartbeat"):
+            beat = instance.document("heartbeat")
+            if beat["state"] == "running":
+                assert (beat["step"], beat["point"]) == (0, "p01")
+                beats.add(beat["at"])
+        time.sleep(0.05)
+
+    assert len(beats) >= 3
+
+
+def test_a_storage_that_others_use_loses_only_what_is_ours(cloud, instance, make_job, storage):
+    theirs = storage / RUN / CELL / "i-somebody-else" / "file"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("theirs")
+    cloud.put("job.json", make_job())
+
+    assert instance.run() == 0
+
+    assert theirs.read_text() == "theirs"
+    assert [path.name for path in (storage / RUN / CELL).iterdir()] == ["i-somebody-else"]

@@ -1,0 +1,136 @@
+"""Zero-byte creates end to end: a real agent process, real tools, a folder as the storage."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from support.agent_cloud import needs, touch_params
+
+from agent.engine import crew, histogram
+from agent.workloads import engines, touch
+
+
+@pytest.mark.parametrize("directories", ["shared", "own"])
+@pytest.mark.parametrize("tool", ["engine", "touch", pytest.param("parallel", marks=needs("parallel"))])
+def test_every_tool_creates_every_file_and_reports_its_rate(cloud, instance, make_job, storage, tool, directories):
+    params = touch_params(tool=tool, directories=directories, files=32)
+    cloud.put("job.json", make_job("touch", [params]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    metrics = sample["metrics"]
+    assert metrics["files_per_s"] * metrics["duration_s"] == pytest.approx(32)
+    assert sample["work"] == {"files": 32}
+    assert sample["workers"] == 4
+    assert sample["ended_at"] >= sample["started_at"]
+    assert sample["caches"].startswith("not dropped")
+    assert ("create_lat_p99_us" in metrics) == (tool == "engine")
+    assert list(storage.iterdir()) == []
+
+
+def test_the_engine_keeps_the_latency_of_every_create_in_bins(cloud, instance, make_job):
+    cloud.put("job.json", make_job("touch", [touch_params(files=101, threads=3)]))
+
+    instance.run()
+
+    [sample] = instance.samples()
+    raw = json.loads(cloud.read(f"instances/{instance.userid}/{sample['raw'][0]}"))
+    bins = {int(value): count for value, count in raw["histograms"]["create_lat"]["bins"].items()}
+    assert sum(bins.values()) == 101
+    assert sorted((worker["operations"] for worker in raw["workers"]), reverse=True) == [34, 34, 33]
+    assert sample["metrics"]["create_lat_p50_us"] == histogram.percentile(bins, 50) / 1000
+    assert sample["tool"]["mode"] in ("threads", "processes")
+
+
+def test_threads_are_chosen_where_latency_dominates_and_processes_where_the_processor_does():
+    nfs = {"pilot_wall_us": 10_000, "pilot_cpu_us": 60}
+    xfs = {"pilot_wall_us": 9, "pilot_cpu_us": 8.5}
+
+    assert crew.choose_mode(32, nfs) == "threads"
+    assert crew.choose_mode(4, xfs) == "processes"
+    assert crew.choose_mode(1, xfs) == "processes"
+
+
+def slow_storage(folder: Path, create_s: float) -> dict[str, object]:
+    """One that answers each create after so long, however many ask; what the timer adds is not made up for."""
+    return {"path": str(folder / "bucket"), "create_s": create_s, "create_operations": 0, "catch_up_s": 0}
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_both_modes_of_the_engine_reach_the_ideal_of_a_slow_storage(tmp_path, mode):
+    params = touch_params(files=160, threads=16)
+    directories = [tmp_path / str(n) for n in range(16)]
+    for folder in [*directories, tmp_path / "pilot", tmp_path / "scratch"]:
+        folder.mkdir()
+    plan = {
+        "files": 160,
+        "threads": 16,
+        "directories": [str(folder) for folder in directories],
+        "pilot_directory": str(tmp_path / "pilot"),
+        "mode": mode,
+        "emulation": slow_storage(tmp_path, 0.01),
+    }
+
+    armed = engines.arm("creates", plan, tmp_path / "scratch")
+    armed.release()
+    [ended] = armed.wait()
+    outcome = touch.read_engine(ended.stdout, params)
+
+    # 16 workers, 10 ms each: 1,600 files/s can not be exceeded; a loaded machine may stay well below.
+    assert 1000 < outcome.metrics["files_per_s"] <= 1600
+    assert outcome.metrics["create_lat_p50_us"] == pytest.approx(10_100, rel=0.1)
+    assert sum(len(list(folder.iterdir())) for folder in directories) == 160
+    assert list((tmp_path / "pilot").iterdir()) == []
+
+
+def test_the_engine_does_nothing_when_the_agent_goes_away_before_the_start(tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "p").mkdir()
+    plan = {
+        "files": 5,
+        "threads": 1,
+        "directories": [str(tmp_path / "d")],
+        "pilot_directory": str(tmp_path / "p"),
+        "mode": "processes",
+    }
+    armed = engines.arm("creates", plan, tmp_path)
+
+    os.close(armed._gate)
+    armed._gate = -1
+    os.waitpid(armed._pids[0], 0)
+
+    assert list((tmp_path / "d").iterdir()) == []
+
+
+def test_the_published_command_lines_are_written_literally():
+    target = Path("/efs/work")
+
+    assert touch.touch_lines(touch_params(files=1024, threads=1), ["/efs/work"]) == [
+        "for i in {1..1024}; do touch /efs/work/$i; done"
+    ]
+    assert touch.parallel_line(touch_params(files=1024, threads=128, directories="shared"), target) == (
+        "seq 1024 | parallel --will-cite -j 128 touch /efs/work/{}"
+    )
+    assert touch.parallel_line(touch_params(files=1024, threads=32, directories="own"), target) == (
+        "seq 32 | parallel --will-cite -j 32 touch /efs/work/{}/{1..32}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"files": 0}, "files: 0 must be an integer of at least 1"),
+        ({"threads": True}, "threads: True must be an integer of at least 1"),
+        ({"tool": "cp"}, "tool: 'cp' is none of engine, touch, parallel"),
+        ({"files": 3, "threads": 4}, "files: 3 are fewer than threads: 4"),
+        ({"files": 10, "threads": 4, "tool": "parallel"}, "files: 10 do not divide by threads: 4"),
+    ],
+)
+def test_parameters_that_cannot_be_measured_are_named(changes, said):
+    [problem] = touch.problems(touch_params(**changes))
+
+    assert problem.startswith(said)

@@ -1,0 +1,195 @@
+"""Copying many files with the real tools, and what happens when a tool lies about it."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from support.agent_cloud import needs
+
+from agent.errors import SourceDoesNotFit
+from agent.programs import tools
+from agent.workloads import data_set, transfer
+
+LOG = logging.getLogger("test")
+FILES, FILE_BYTES = 40, 3_000
+
+
+def transfer_params(**changes):
+    return {"tool": "cp", "files": FILES, "file_bytes": FILE_BYTES, "threads": 4, **changes}
+
+
+@pytest.fixture
+def plain_storage(tmp_path):
+    """fpsync copies nothing where a path has a quote, as the storage of the other tests has."""
+    folder = tmp_path / "storage"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        pytest.param("rsync", marks=needs("rsync")),
+        "cp",
+        pytest.param("fpsync", marks=[needs("fpsync"), needs("rsync")]),
+        pytest.param("cp+parallel", marks=needs("parallel")),
+        pytest.param("fpart+cpio+parallel", marks=[needs("fpart"), needs("cpio"), needs("parallel")]),
+    ],
+)
+def test_every_tool_copies_the_whole_data_set(cloud, instance, make_job, storage, plain_storage, tool):
+    place = plain_storage if tool == "fpsync" else storage
+    job = make_job("transfer", [transfer_params(tool=tool)], mount={"kind": "directory", "path": str(place)})
+    cloud.put("job.json", job)
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    metrics = sample["metrics"]
+    assert metrics["mb_per_s"] * metrics["duration_s"] == pytest.approx(FILES * FILE_BYTES / 1e6)
+    assert metrics["files_per_s"] * metrics["duration_s"] == pytest.approx(FILES)
+    assert sample["work"] == {"bytes": FILES * FILE_BYTES}
+    assert sample["workers"] == (1 if tool in ("rsync", "cp") else 4)
+    assert sample["tool"]["version"]
+    assert isinstance(sample["tool"]["argv"], list)
+    assert list(place.iterdir()) == []
+
+
+def test_threads_that_nobody_gave_are_four_for_each_processor():
+    assert transfer.threads_of(transfer_params(tool="fpsync", threads=None)) == 4 * os.cpu_count()
+    assert transfer.threads_of(transfer_params(tool="fpsync", threads=7)) == 7
+    assert transfer.threads_of(transfer_params(tool="cp", threads=7)) == 1
+
+
+def test_the_data_set_is_made_once_for_all_steps_of_an_instance(cloud, instance, make_job):
+    job = make_job("transfer", [transfer_params()])
+    job["steps"] = [{"point": "p01", "repetition": n} for n in (1, 2)]
+    cloud.put("job.json", job)
+
+    assert instance.run() == 0
+
+    first, second = instance.samples()
+    assert first["tool"]["argv"][2] == second["tool"]["argv"][2]  # the source
+    assert not Path(first["tool"]["argv"][2]).exists()  # and nothing is left of it
+
+
+def test_a_data_set_has_the_shape_that_was_asked_for_and_does_not_compress(tmp_path):
+    found = data_set.provide(tmp_path, 501, 2_000)
+
+    paths = [path for path in found.folder.rglob("*") if path.is_file()]
+    assert {str(path.relative_to(found.folder)) for path in paths} == set(found.names())
+    assert {path.stat().st_size for path in paths} == {2_000}
+    assert {len(list(folder.iterdir())) for folder in found.folder.iterdir()} == {500, 1}
+    assert len({path.name for path in paths}) == 501
+    content = b"".join(path.read_bytes() for path in paths)
+    assert len(gzip.compress(content, 9)) > 0.99 * len(content)
+
+
+def test_files_larger_than_the_pool_take_no_more_memory_than_it(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(data_set, "POOL_BYTES", 4_096)
+    monkeypatch.setattr(data_set, "STRETCH_BYTES", 2_048)
+    monkeypatch.setattr(data_set.os, "urandom", lambda size: drawn.append(size) or bytes(n % 251 for n in range(size)))
+
+    found = data_set.provide(tmp_path, 3, 10_001)
+
+    assert drawn == [4_096]
+    contents = [(found.folder / name).read_bytes() for name in found.names()]
+    assert [len(content) for content in contents] == [10_001] * 3
+    assert len(set(contents)) == 3
+
+
+def test_a_data_set_that_was_left_half_made_is_made_anew(tmp_path):
+    (tmp_path / "unfinished-3x100" / "d00000").mkdir(parents=True)
+    (tmp_path / "unfinished-3x100" / "d00000" / "f00000007").write_bytes(b"old")
+
+    found = data_set.provide(tmp_path, 3, 100)
+
+    assert sorted(path.name for path in found.folder.rglob("f*")) == ["f00000000", "f00000001", "f00000002"]
+
+
+def test_a_data_set_beyond_the_free_disk_is_refused(tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1_000_000))
+
+    with pytest.raises(SourceDoesNotFit, match=r"needs 77108864 bytes .* 1000000 are free"):
+        data_set.provide(tmp_path, 10, 1_000_000)
+
+
+LIES = {
+    # What a broken copy does after the real one, and what the sample's failure says.
+    "a byte differs": ('printf x | dd of="$one" bs=1 seek=99 conv=notrunc 2>/dev/null', "differs from what was"),
+    "a file is short": ('truncate -s 10 "$one"', "40 of 40 files with 117010 of 120000 bytes"),
+    "a file is missing": ('rm "$one"', "39 of 40 files with 117000 of 120000 bytes"),
+    "a file has another name": ('mv "$one" "$one-x"', "d00000/f00000007 is not there"),
+    "nothing was copied": ('rm -r "$4"/*', "0 of 40 files with 0 of 120000 bytes"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_tampered_destination_fails_the_sample(cloud, instance, make_job, fake_tool, bin_folder, lie):
+    tampering, said = LIES[lie]
+    real = shutil.which("cp")
+    fake_tool("cp", f'{real} "$@" || exit; set -- x "$@"; one="$4/d00000/f00000007"; {tampering}')
+    cloud.put("job.json", make_job("transfer", [transfer_params()]))
+
+    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "WorkIncomplete"
+    assert said in failed["message"]
+    assert not instance.has("samples.json")
+
+
+@needs("fpsync")
+@needs("rsync")
+def test_fpsync_is_not_given_a_folder_that_its_shell_would_read_a_command_from(cloud, instance, make_job):
+    # The real one, and a storage with a quote in its name: it would complete without error and have copied nothing.
+    cloud.put("job.json", make_job("transfer", [transfer_params(tool="fpsync")]))
+
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "ToolFailed"
+    assert "use a folder of letters" in failed["message"]
+    assert not instance.has("samples.json")
+
+
+def test_a_data_set_on_the_storage_itself_is_said_in_the_sample(tmp_path):
+    assert "same file system" in transfer.same_disk(tmp_path, tmp_path)[0]
+    assert transfer.same_disk(tmp_path, Path("/proc")) == []
+
+
+def test_wrong_parameters_are_told_before_anything_is_touched():
+    assert transfer.problems(transfer_params()) == []
+    assert transfer.problems(transfer_params(tool="fpsync", threads=None)) == []
+    wrong = transfer.problems(transfer_params(tool="mv", files=0, threads=0))
+    assert [one.split(":")[0] for one in wrong] == ["files", "tool", "threads"]
+
+
+def test_the_published_command_lines_are_written_literally(tmp_path):
+    def line(tool):
+        return " ".join(transfer.copy_argv(tool, Path("/ebs/data-1m"), Path("/efs/x"), 32, Path("/tmp/s")))
+
+    assert line("rsync") == "rsync -r /ebs/data-1m/ /efs/x"
+    assert line("fpsync") == "fpsync -n 32 -v -t /tmp/s/fpsync /ebs/data-1m/ /efs/x/"
+    assert 'find "$1" -type f | parallel --will-cite -q -j "$3" cp {} "$2"' in line("cp+parallel")
+    assert "--pipepart --round-robin --delay .1 --block 1M" in line("fpart+cpio+parallel")
+
+
+def test_amazon_linux_gets_what_it_lacks_from_its_supplementary_packages(fake_tool, bin_folder, monkeypatch):
+    fake_tool("dnf", "exit 0")
+    monkeypatch.setenv("PATH", str(bin_folder))
+    needed = sorted(set().union(*(transfer.tools(transfer_params(tool=tool)) for tool in transfer.PROGRAMS)))
+
+    install = ["dnf", "install", "-y", "-q"]
+    assert tools.install_commands(needed) == [
+        [*install, "bash", "coreutils", "cpio", "findutils", "rsync"],
+        [*install, "spal-release"],
+        [*install, "fpart"],
+        [*install, "parallel"],
+    ]

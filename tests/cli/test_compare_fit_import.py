@@ -1,0 +1,237 @@
+"""Comparing runs, fitting series, and bringing in figures from elsewhere."""
+
+import csv
+import io
+import json
+
+import pytest
+from support.cli_documents import CELLS, summary_document
+
+
+def values(center, count=12):
+    """Columns of one sample for each of twelve instances, 1 % apart."""
+    rates = [center * (1 + 0.01 * i) for i in range(count)]
+    return {
+        "instance": [f"i-{i}" for i in range(count)],
+        "repetition": [1] * count,
+        "metrics": {"files_per_s": rates},
+    }
+
+
+@pytest.fixture
+def keep_measured(keep_run):
+    """Keep a run whose cells have single values around `center`."""
+
+    def keep(run, center):
+        folder = keep_run(run)
+        for cell in summary_document(run)["cells"]:
+            path = folder / "cells" / cell["id"] / "result.json"
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps({"points": [{**point, "samples": values(center)} for point in cell["points"]]}))
+
+    return keep
+
+
+def test_a_slower_run_ends_with_1_and_says_by_how_much(keep_measured, matrix):
+    keep_measured("base", 1000)
+    keep_measured("new", 500)
+
+    seen = matrix("compare", "base", "new")
+
+    assert seen.exit_code == 1
+    assert "slower by 50.0 % (ratio 0.500" in seen.output
+    assert "4 cells slower by more than 5 %" in seen.output
+
+
+def test_a_faster_run_and_a_slower_one_within_the_threshold_end_with_0(keep_measured, matrix):
+    keep_measured("base", 1000)
+    keep_measured("new", 500)
+
+    assert matrix("compare", "new", "base").exit_code == 0
+    assert matrix("compare", "base", "new", "--threshold", "60%").exit_code == 0
+
+
+def test_a_check_that_compares_nothing_does_not_pass(keep_measured, keep_run, matrix):
+    keep_measured("base", 1000)
+    keep_run("empty", cells=[])
+
+    seen = matrix("compare", "base", "empty")
+
+    assert seen.exit_code == 1
+    assert "nothing was compared" in seen.stderr
+    assert "only in base" in seen.stdout
+
+
+def test_a_run_compared_with_itself_shows_no_difference(keep_measured, matrix):
+    keep_measured("base", 1000)
+
+    found = json.loads(matrix("compare", "base", "base", "--json").stdout)
+
+    assert [one["verdict"] for one in found["compared"]] == ["no difference shown"] * 4
+    assert found["regressions"] == 0
+
+
+def test_runs_without_single_values_are_compared_by_their_medians_only(keep_run, matrix):
+    keep_run("base")
+    keep_run("new")
+
+    seen = matrix("compare", "base", "new")
+
+    assert seen.exit_code == 0
+    assert "of 4 it cannot be told" in seen.output
+
+
+def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix):
+    for run, center in (("base", 1000), ("new", 500)):
+        cloud.start(run)
+        cloud.write_document(run, "summary.json", summary_document(run))
+        for cell in summary_document(run)["cells"]:
+            points = [{**point, "samples": values(center)} for point in cell["points"]]
+            cloud.write_document(run, f"cells/{cell['id']}/result.json", {"points": points})
+
+    assert matrix("compare", "base", "new", "--local").exit_code == 1
+
+
+def test_a_threshold_that_is_no_percentage_is_a_mistake(keep_run, matrix):
+    keep_run("base")
+
+    assert matrix("compare", "base", "base", "--threshold", "much").exit_code == 2
+
+
+def test_an_unknown_run_is_named(keep_run, matrix):
+    keep_run("base")
+
+    seen = matrix("compare", "base", "gone", "--local")
+
+    assert seen.exit_code == 1
+    assert "gone" in seen.stderr
+
+
+# --- fit --------------------------------------------------------------------------------------------------------------
+
+SERIES = {"n": [1, 10, 50, 100], "value": [5921, 5929, 6210, 7026], "higherIsBetter": False, "predict": [200, 1000]}
+
+
+def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):
+    (tmp_path / "series.json").write_text(json.dumps(SERIES))
+
+    from_file, from_pipe = matrix("fit", "series.json"), matrix("fit", "-", input=json.dumps(SERIES))
+
+    assert from_file.stdout == from_pipe.stdout
+    found = json.loads(from_file.stdout)
+    assert found["model"] in {"linear", "knee", "usl"}
+    near, far = found["predictions"]
+    assert near["low"] < near["value"] < near["high"]
+    assert (far["value"], len(found["refusals"])) == (None, 1)
+    assert "more than 2 times" in far["refused"]
+
+
+def test_a_bad_series_is_answered_with_every_problem(matrix):
+    seen = matrix("fit", "-", input='{"n": [0], "value": ["x", 2]}')
+
+    assert seen.exit_code == 2
+    paths = {problem["path"] for problem in json.loads(seen.stdout)["problems"]}
+    assert paths == {"n[0]", "value[0]", "value", "higherIsBetter"}
+
+
+def test_a_series_that_is_not_there_is_said_not_to_be(matrix):
+    seen = matrix("fit", "gone.json")
+
+    assert seen.exit_code == 2
+    assert "cannot read gone.json" in seen.stderr
+
+
+# --- import-fio -------------------------------------------------------------------------------------------------------
+
+FIO = {
+    "global options": {"bs": "4k"},
+    "jobs": [
+        {
+            "jobname": "log", "job options": {"rw": "randwrite", "numjobs": "16", "iodepth": "16"},
+            "write": {"total_ios": 9, "iops": 4395.0, "bw_bytes": 18001920,
+                      "clat_ns": {"percentile": {"50.000000": 3000000, "99.000000": 9000000}}},
+        }
+    ],
+}  # fmt: skip
+
+
+def test_fio_logs_become_rows_in_three_forms(matrix, tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(FIO))
+
+    table = matrix("import-fio", "a.json").output
+    (from_csv,) = csv.DictReader(io.StringIO(matrix("import-fio", "a.json", "--format", "csv").stdout))
+    (from_json,) = json.loads(matrix("import-fio", "a.json", "--format", "json").stdout)
+
+    assert all(word in table for word in ("a.json", "log", "randwrite", "4,395", "17.2", "3,000", "9,000"))
+    assert (from_csv["block_kib"], from_csv["lat_p99_us"]) == ("4.0", "9000.0")
+    assert from_json["mib_per_s"] == pytest.approx(18001920 / 2**20)
+
+
+def test_a_file_that_is_none_of_fios_is_named_and_the_others_are_shown(matrix, tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(FIO))
+    (tmp_path / "b.txt").write_text("hello")
+
+    seen = matrix("import-fio", "b.txt", "a.json", "gone.json", "--format", "csv")
+
+    assert seen.exit_code == 2
+    assert "a.json,log" in seen.stdout
+    assert "b.txt holds no JSON" in seen.stderr
+    assert "gone.json cannot be read" in seen.stderr
+
+
+# --- published --------------------------------------------------------------------------------------------------------
+
+
+def test_the_published_builds_can_be_looked_at_like_any_run(matrix, workdir):
+    assert matrix("import-published").exit_code == 0
+    assert matrix("import-published").exit_code == 0
+
+    summary = json.loads((workdir / "runs/published-yocto/summary.json").read_text())
+    assert summary["environment"] == "published"
+    assert "97m 42s" in matrix("results", "published-yocto").output
+    assert "published-yocto" in matrix("runs").output
+    assert matrix("compare", "published-yocto", "published-yocto").exit_code == 0
+
+
+def test_a_measured_run_is_never_overwritten_by_published_figures(keep_run, matrix):
+    keep_run("mine")
+
+    seen = matrix("import-published", "--name", "mine")
+
+    assert seen.exit_code == 2
+    assert "measured here" in seen.stderr
+
+
+@pytest.mark.parametrize("name", ["../up", "..", "a/b", ""])
+def test_a_name_with_path_tricks_names_no_run(matrix, name, tmp_path):
+    assert matrix("import-published", "--name", name).exit_code == 2
+
+
+def test_ours_stand_beside_the_published_figures_with_what_speaks_against_it(keep_run, matrix):
+    document = summary_document("r")
+    cell = document["cells"][0]
+    cell |= {
+        "storage": {"type": "efs", "throughputMode": "bursting"},
+        "fleet": {"instanceType": "t3.medium", "count": 1},
+    }
+    cell["points"] = [
+        {**cell["points"][0], "params": {"files": 1024, "threads": 4, "directories": "own", "tool": "engine"}}
+    ]
+    keep_run("r", cells=[cell])
+
+    (row,) = json.loads(matrix("results", "r", "--published", "--format", "json").stdout)
+    assert (row["ours"], row["published"], row["comparable"]) == (305.0, 367.7, False)
+    assert row["ratio"] == pytest.approx(305 / 367.7)
+    assert {"measured on this machine's disk, not on AWS", "tool engine, published with parallel"} <= set(
+        row["why_not"]
+    )
+    assert "not comparable" in matrix("results", "r", "--published").output
+    assert "| 0.83 |" in matrix("results", "r", "--published", "--format", "markdown").output
+    assert "0.829" in matrix("results", "r", "--published", "--format", "csv").output
+
+
+def test_a_run_without_a_counterpart_says_so(keep_run, matrix):
+    keep_run("r")
+
+    assert "no figure of run r has a published counterpart" in matrix("results", "r", "--published").output
+    assert CELLS[0] in matrix("results", "r", "--format", "csv").output

@@ -1,0 +1,138 @@
+"""What a command says when it cannot do what it was asked to."""
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, NoRegionError
+from support.cli_documents import plan_document
+
+from cli.inputs import tools
+from cli.messages import errors, explain
+from cli.messages.errors import CommandError
+
+
+def refusal(code, message="why"):
+    """An error answer of AWS."""
+    return ClientError({"Error": {"Code": code, "Message": message}}, "StartExecution")
+
+
+@pytest.mark.parametrize(
+    ("error", "meaning", "advice"),
+    [
+        (refusal("ExpiredTokenException"), "credentials have expired", "aws sso login"),
+        (
+            refusal("AccessDeniedException", "not authorized: states:StartExecution"),
+            "states:StartExecution",
+            "AWS_PROFILE",
+        ),
+        (refusal("ThrottlingException"), "throttles", "wait a minute"),
+        (refusal("StateMachineDoesNotExist"), "state machine", "sam deploy"),
+        (refusal("Strange", "odd"), "AWS refuses StartExecution: Strange: odd", "--debug"),
+        (NoCredentialsError(), "no AWS credentials", "--local"),
+        (NoRegionError(), "no AWS region", "--region"),
+        (EndpointConnectionError(endpoint_url="http://localhost:1"), "cannot reach AWS", "matrix local up"),
+        (ZeroDivisionError("oops"), "unexpected ZeroDivisionError: oops", "--debug"),
+    ],
+)
+def test_each_error_says_what_to_try_next(error, meaning, advice):
+    said = explain.explain(error)
+
+    assert meaning in said.message
+    assert advice in said.advice
+
+
+def test_an_error_of_ours_is_said_as_it_is():
+    error = CommandError("message", "advice")
+
+    assert explain.explain(error) is error
+
+
+def test_without_credentials_a_command_advises_and_shows_no_traceback(matrix):
+    said = matrix("runs", "--stack", "storage-matrix", "--region", "eu-central-1")
+
+    assert said.exit_code == 1
+    assert "no AWS credentials found" in said.stderr
+    assert "Traceback" not in said.output
+
+
+def test_without_a_region_a_command_says_how_to_choose_one(matrix):
+    said = matrix("reap", "--stack", "storage-matrix")
+
+    assert "no AWS region chosen" in said.stderr
+
+
+@pytest.mark.parametrize("command", [("results", "r"), ("report", "r"), ("compare", "a", "b")])
+def test_a_run_looked_for_in_another_folder_is_said_not_to_be_here_before_aws_is_blamed(matrix, command):
+    said = matrix(*command)
+
+    assert said.exit_code == 1
+    assert "no local run is kept in" in said.stderr
+    assert "go to the folder where the run was started; or add --region" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("results", "r"), ("report", "r"), ("compare", "a", "b"), ("watch", "r"), ("reap",), ("runs",), ("run", "m.json")],
+)
+def test_who_names_a_stack_on_aws_is_not_answered_by_this_machine(cloud, matrix, command):
+    said = matrix(*command, "--local", "--stack", "production")
+
+    assert said.exit_code == 2
+    assert "--local and --stack exclude each other" in said.stderr
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-a", "a.b", "x" * 81, "../a"])
+def test_a_name_that_no_run_can_have_is_refused_before_anything_is_started_or_asked(matrix, scenario, name):
+    said = matrix("run", scenario(), "--local", f"--name={name}")
+
+    assert said.exit_code == 2
+    assert "cannot be the name of a run" in said.stderr
+    assert "local cloud" not in said.stderr
+
+
+def test_a_stack_that_is_not_there_is_to_be_deployed_first(cloud, matrix, monkeypatch, moto_server):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+
+    said = matrix("reap", "--region", "eu-central-1")
+
+    assert said.exit_code == 1
+    assert "there is no stack storage-matrix in eu-central-1" in said.stderr
+    assert "sam build && sam deploy" in said.stderr
+
+
+def test_debug_lets_the_traceback_through(matrix):
+    assert isinstance(matrix("--debug", "watch", "r", "--local").exception, errors.NoLocalCloud)
+
+
+def test_tools_that_are_missing_are_named_with_their_package():
+    plan = plan_document()
+    plan["cells"][0]["workload"] = {"type": "fio"}
+    plan["cells"][1]["points"] = [{"id": "p01", "params": {"tool": "parallel"}}]
+
+    fio, parallel = tools.missing(plan, has=lambda _tool: False)
+
+    assert fio.startswith("1 of 2 cells will fail: fio is not installed; install the package 'fio'")
+    assert "GNU parallel is not installed; install the package 'parallel'" in parallel
+
+
+def test_every_tool_of_every_copy_is_looked_for():
+    plan = plan_document()
+    plan["cells"][0]["points"] = [
+        {"id": f"p{n}", "params": {"tool": tool}}
+        for n, tool in enumerate(("rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"))
+    ]
+
+    assert set(tools.needed(plan)) == {"rsync", "fpsync", "parallel", "fpart", "cpio"}
+
+
+def test_a_container_engine_is_here_whichever_it_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not tools.is_here("docker")
+    (tmp_path / "podman").touch(mode=0o755)
+
+    assert tools.is_here("docker")
+
+
+def test_tools_that_are_here_or_not_needed_are_not_mentioned():
+    assert tools.missing(plan_document(), has=lambda _tool: False) == []
+    assert tools.missing({**plan_document(), "cells": []}) == []

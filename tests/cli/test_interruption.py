@@ -1,0 +1,168 @@
+"""Ctrl-C: the execution is stopped, everything is deleted, and what was measured is said."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from support.cli_documents import CELLS, plan_document, rows, summary_document
+from typer import Exit
+
+from cli.follow import running
+from cli.follow.interruption import ClosingDown, Patience
+from cli.follow.running import Wish
+from cli.inputs.planning import Planned
+from cli.messages.errors import CommandError, ExitCode
+from cli.target.deployment import Deployment, running_local_cloud
+from cli.target.service import Execution, Service
+
+VOLUME, INSTANCE = {"kind": "volume", "id": "vol-1", "run": "r"}, {"kind": "instance", "id": "i-1", "run": "r"}
+
+
+class FakeService:
+    """A deployment whose run goes on until it is stopped. Signals arrive at chosen moments."""
+
+    deployment = Deployment("aws", "storage-matrix", "eu-central-1", None)
+
+    def __init__(self, answers, interrupt_at_look=2, interrupt_at_reap=()):
+        self.answers, self.calls = list(answers), []
+        self.interrupt_at_look, self.interrupt_at_reap = interrupt_at_look, interrupt_at_reap
+        self.looks = self.passes = 0
+        self.status = "RUNNING"
+
+    def start(self, run, _matrix):
+        self.calls.append(f"start {run}")
+
+    def execution(self, run):
+        return Execution(run, self.status, started_at=0)
+
+    def rows(self, _run):
+        self.looks += 1
+        if self.looks == self.interrupt_at_look:
+            os.kill(os.getpid(), signal.SIGINT)
+        return rows()
+
+    def stop(self, run, _cause):
+        self.calls.append(f"stop {run}")
+        self.status = "ABORTED"
+
+    def reap(self, run, *, dry_run=False):
+        assert not dry_run
+        self.calls.append(f"reap {run}")
+        self.passes += 1
+        if self.passes in self.interrupt_at_reap:
+            os.kill(os.getpid(), signal.SIGTERM)
+        answer = self.answers.pop(0) if self.answers else {"deleted": [], "remaining": []}
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def where(self, run):
+        return f"s3://results/runs/{run}/"
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    """Clean up without waiting for AWS."""
+    monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
+
+
+def run_interrupted(service):
+    """Run until the interruption; return what is said at the end."""
+    with pytest.raises(CommandError) as ended:
+        running.run_to_end(service, Planned({}, plan_document()), Wish("r"))
+    return ended.value
+
+
+def test_ctrl_c_stops_the_execution_then_reaps_until_nothing_is_found_twice(capsys):
+    service = FakeService(
+        [{"deleted": [INSTANCE], "remaining": [VOLUME]}, {"deleted": [VOLUME], "remaining": []}, {}, {}]
+    )
+
+    said = run_interrupted(service)
+
+    assert service.calls == ["start r", "stop r", "reap r", "reap r", "reap r", "reap r"]
+    assert said.code == ExitCode.INTERRUPTED
+    assert "deleted: instance i-1, volume vol-1" in said.message
+    assert "remaining: volume vol-1" in capsys.readouterr().out
+
+
+def test_what_was_measured_before_is_said_with_its_place():
+    said = run_interrupted(FakeService([]))
+
+    assert f"measured before: 1 of 2 cells: {CELLS[0]}" in said.message
+    assert "s3://results/runs/r/" in said.message
+    assert said.advice == ""
+
+
+def test_what_remained_and_then_went_counts_as_deleted():
+    said = run_interrupted(
+        FakeService([{"deleted": [VOLUME], "remaining": [VOLUME, INSTANCE]}, {"remaining": [VOLUME]}])
+    )
+
+    assert "deleted: instance i-1, volume vol-1" in said.message
+
+
+def test_a_failing_reap_is_tried_again():
+    service = FakeService([CommandError("throttled"), {"deleted": [VOLUME], "remaining": []}])
+
+    said = run_interrupted(service)
+
+    assert "volume vol-1" in said.message
+    assert "NOT FINISHED" not in said.message
+
+
+def test_a_clean_up_that_never_succeeds_ends_and_says_why(monkeypatch):
+    monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.1, at_most_s=0.2))
+
+    said = run_interrupted(FakeService([CommandError("throttled")] * 99))
+
+    assert "CLEAN-UP NOT FINISHED (throttled): still there: unknown" in said.message
+
+
+def test_a_second_interruption_says_how_to_finish_by_hand():
+    service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
+
+    said = run_interrupted(service)
+
+    assert service.passes == 1
+    assert "CLEAN-UP NOT FINISHED" in said.message
+    assert "still there: volume vol-1" in said.message
+    assert said.advice == "finish by hand: matrix reap --run r --stack storage-matrix --region eu-central-1"
+
+
+def test_a_run_that_has_ended_meanwhile_is_not_stopped_again():
+    service = FakeService([])
+    service.stop = None
+    service.execution = lambda run: Execution(run, "SUCCEEDED" if service.looks >= 2 else "RUNNING", started_at=0)
+
+    assert "interrupted" in run_interrupted(service).message
+
+
+def test_signals_are_given_back():
+    before = signal.getsignal(signal.SIGINT)
+
+    with ClosingDown():
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_local_run_keeps_its_files_and_names_the_failed_cell(cloud, capsys, workdir):
+    class Ending(Service):
+        """The run ends as soon as it is looked at."""
+
+        def rows(self, run):
+            cloud.write_rows(run, rows("measured", "failed"))
+            cloud.write_document(run, "summary.json", summary_document(run, ("measured", "failed")))
+            cloud.write_document(run, "cells/c/instances/AROA:i-1/samples.json", {})
+            cloud.write_document(run, "cells/../../../../outside.json", {})
+            cloud.end(run)
+            return super().rows(run)
+
+    with pytest.raises(Exit) as ended:
+        running.run_to_end(Ending(running_local_cloud()), Planned({}, plan_document()), Wish("r"))
+
+    assert ended.value.exit_code == ExitCode.FAILED
+    assert f"{CELLS[1]}: ToolMissing: fio is not installed" in capsys.readouterr().out
+    assert (workdir / "runs/r/cells/c/instances/AROA:i-1/samples.json").exists()
+    assert not list(Path(workdir.parent).rglob("outside.json"))

@@ -1,0 +1,152 @@
+"""Reaping by hand, and commands over a stack that CloudFormation describes."""
+
+import json
+
+import boto3
+import pytest
+from support.cli_documents import rows, summary_document
+
+from cli.commands import reap
+from cli.target import deployment
+from cli.target.deployment import Deployment
+from cli.target.service import Service
+
+VOLUME = {"kind": "volume", "id": "vol-1", "run": "r"}
+
+
+@pytest.fixture
+def reaps(monkeypatch):
+    """Let Reap answer as told; remember what it was asked."""
+    asked = []
+
+    def answer(said):
+        class FakeService:
+            """A stack whose Reap answers as told."""
+
+            def __init__(self, found):
+                self.deployment = found
+
+            def reap(self, run, *, dry_run, images=False):
+                """As the function: a dry run leaves all that it would delete."""
+                asked.append((run, dry_run))
+                return {"deleted": [], "remaining": said["deleted"] + said["remaining"]} if dry_run else said
+
+        monkeypatch.setattr(reap, "Service", FakeService)
+        monkeypatch.setattr(deployment, "find", lambda **_: Deployment("aws", "storage-matrix", "eu-central-1", None))
+        return asked
+
+    return answer
+
+
+def test_reap_lists_what_it_deleted(reaps, matrix):
+    asked = reaps({"deleted": [VOLUME], "remaining": []})
+
+    said = matrix("reap", "--run", "r")
+
+    assert said.exit_code == 0
+    assert asked == [("r", False)]
+    assert all(word in said.stdout for word in ("volume", "vol-1", "deleted"))
+
+
+def test_reap_is_red_when_something_remains_and_says_how_to_go_on(reaps, matrix):
+    reaps({"deleted": [], "remaining": [VOLUME]})
+
+    said = matrix("reap", "--run", "r")
+
+    assert said.exit_code == 1
+    assert "1 of them remain" in said.stderr
+    assert "matrix reap --run r --stack storage-matrix --region eu-central-1" in said.stderr
+
+
+def test_a_dry_run_only_says_what_would_be_deleted(reaps, matrix):
+    asked = reaps({"deleted": [VOLUME], "remaining": []})
+
+    said = matrix("reap", "--dry-run")
+
+    assert "would be deleted" in said.stdout
+    assert "remain" not in said.output
+    assert said.exit_code == 0
+    assert asked == [(None, True)]
+
+
+def test_reap_with_nothing_to_do_says_so(reaps, matrix):
+    reaps({"deleted": [], "remaining": []})
+
+    assert matrix("reap").stdout.strip() == "nothing to delete"
+
+
+@pytest.fixture
+def stack(cloud, moto_server, workdir, monkeypatch):
+    """The deployment of `cloud`, found as on AWS: by the outputs of a stack."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    outputs = json.loads((workdir / "cloud.json").read_text())["outputs"]
+    (workdir / "cloud.json").unlink()
+    template = {
+        "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+        "Outputs": {name: {"Value": value} for name, value in outputs.items()},
+    }
+    client = boto3.client("cloudformation", region_name="eu-central-1", endpoint_url=moto_server)
+    client.create_stack(StackName="mine", TemplateBody=json.dumps(template))
+    template["Outputs"].pop("TableName")
+    client.create_stack(StackName="other", TemplateBody=json.dumps(template))
+    return cloud
+
+
+def test_runs_and_results_on_aws_come_from_the_stack(stack, matrix):
+    stack.start("r")
+    stack.write_rows("r", rows())
+    stack.write_document("r", "summary.json", summary_document("r", environment="aws"))
+    stack.end("r")
+
+    assert "ABORTED" in matrix("runs", "--stack", "mine", "--region", "eu-central-1").stdout
+    shown = matrix("results", "latest", "--stack", "mine")
+    assert "4,425" in shown.stdout
+    assert "say nothing about AWS" not in shown.stdout
+
+
+@pytest.fixture
+def nothing_to_reap(monkeypatch):
+    """Reap finds nothing."""
+    monkeypatch.setattr(Service, "reap", lambda *_, **__: {"deleted": [], "remaining": []})
+
+
+def test_a_run_that_is_still_running_is_not_said_to_have_left_nothing(stack, matrix, nothing_to_reap):
+    stack.start("going")
+
+    said = matrix("reap", "--run", "going", "--stack", "mine")
+
+    assert said.exit_code == 1
+    assert "going is still running" in said.stderr
+    assert "stop-execution --execution-arn arn:aws:states:eu-central-1:" in said.stderr
+
+
+def test_a_misspelt_run_is_not_said_to_have_left_nothing(stack, matrix, nothing_to_reap):
+    stack.start("builds-1")
+    stack.end("builds-1")
+
+    said = matrix("reap", "--run", "builds-l", "--stack", "mine")
+
+    assert said.exit_code == 1
+    assert "no run builds-l" in said.stderr
+    assert "builds-1" in said.stderr
+    assert matrix("reap", "--run", "builds-1", "--stack", "mine").stdout.strip() == "nothing to delete"
+
+
+def test_results_of_a_run_that_goes_on_advise_to_watch_it(stack, matrix):
+    stack.start("going")
+
+    said = matrix("results", "going", "--stack", "mine")
+
+    assert said.exit_code == 1
+    assert "it is RUNNING" in said.stderr
+    assert "matrix watch going --stack mine --region eu-central-1" in said.stderr
+
+
+def test_a_stack_of_something_else_is_refused(stack, matrix):
+    said = matrix("runs", "--stack", "other")
+
+    assert said.exit_code == 1
+    assert "has no output TableName" in said.stderr

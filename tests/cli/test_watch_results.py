@@ -1,0 +1,205 @@
+"""Watching, reading and listing runs, over rows and objects written as the contracts say."""
+
+import csv
+import io
+import json
+import os
+
+import pytest
+from rich.console import Console
+from support.cli_documents import CELLS, plan_document, rows, summary_document
+
+from cli.tables import result_tables
+
+
+def finished(cloud, run="r", states=("measured", "measured")):
+    """Write a run that has ended."""
+    cloud.start(run)
+    cloud.write_rows(run, rows(*states))
+    cloud.write_document(run, "plan.json", plan_document())
+    cloud.write_document(run, "summary.json", summary_document(run, states))
+    cloud.end(run)
+
+
+def test_watching_a_finished_run_shows_its_results_and_keeps_them(cloud, matrix, workdir):
+    finished(cloud, states=("measured", "failed"))
+
+    seen = matrix("watch", "r")
+
+    assert seen.exit_code == 1
+    assert "1 of 2 cells measured, 1 failed" in seen.output
+    assert f"{CELLS[1]}: ToolMissing: fio is not installed" in seen.output
+    assert json.loads((workdir / "runs/r/summary.json").read_text())["run"] == "r"
+
+
+def test_watching_with_json_prints_nothing_but_the_summary_on_stdout(cloud, matrix):
+    finished(cloud)
+
+    seen = matrix("watch", "r", "--local", "--json")
+
+    assert json.loads(seen.stdout)["run"] == "r"
+    assert "cell " in seen.stderr
+
+
+def test_a_run_that_ended_before_its_analysis_says_why(cloud, matrix):
+    cloud.start("r")
+    error = {"name": "FileSystemFailed", "message": "quota"}
+    cloud.write_rows("r", [{"SK": "FS#efs", "file_system": "efs", "state": "failed", "error": error}])
+    cloud.end("r")
+
+    seen = matrix("watch", "r", "--local")
+
+    assert seen.exit_code == 1
+    assert "run r ended ABORTED" in seen.stderr
+    assert "file system efs: FileSystemFailed: quota" in seen.stderr
+
+
+def test_a_run_that_ended_before_its_analysis_is_one_document_too(cloud, matrix):
+    cloud.start("r")
+    cloud.end("r")
+
+    seen = matrix("watch", "r", "--local", "--json")
+
+    assert seen.exit_code == 1
+    # Plain moto forgets the error of an execution that is stopped.
+    assert json.loads(seen.stdout) == {"run": "r", "status": "ABORTED", "error": "", "cause": ""}
+
+
+def test_an_unknown_run_is_answered_with_those_that_exist(cloud, matrix):
+    cloud.start("known")
+
+    for command in ("watch", "results"):
+        seen = matrix(command, "unknown", "--local")
+        assert seen.exit_code == 1
+        assert "no run unknown" in seen.stderr
+        assert "known" in seen.stderr
+
+
+def test_results_of_a_kept_run_need_no_cloud(keep_run, matrix):
+    keep_run("r")
+
+    seen = matrix("results", "r")
+
+    assert seen.exit_code == 0
+    assert "touch: files/s (higher is better, P0 is the slowest)" in seen.output
+    assert "4,425" in seen.output
+    assert "say nothing about AWS" in seen.output
+
+
+def test_a_pipe_gets_no_colours_and_whole_lines(keep_run, matrix):
+    keep_run("r")
+
+    output = matrix("results", "r").output
+
+    assert "\x1b" not in output
+    assert any(
+        all(word in line for word in ("threads 4", "100", "305", "4,425", "2/2")) for line in output.splitlines()
+    )
+
+
+def test_results_come_as_csv_with_one_row_per_cell_point_and_metric(keep_run, matrix):
+    keep_run("r")
+
+    found = list(csv.DictReader(io.StringIO(matrix("results", "r", "--format", "csv").stdout)))
+
+    assert [(row["cell"], row["point"], row["p50"]) for row in found] == [
+        (cell, point, "305.0") for cell in CELLS for point in ("p01", "p02")
+    ]
+
+
+def test_results_come_as_markdown_and_json(keep_run, matrix):
+    keep_run("r")
+
+    assert "| EBS (gp3; 20 GiB) | 4 × m6i.large | threads 4 | 100 files/s |" in (
+        matrix("results", "latest", "--format", "markdown").stdout
+    )
+    assert json.loads(matrix("results", "--format", "json").stdout) == summary_document("r")
+
+
+def test_the_latest_kept_run_is_the_one_that_ended_last(keep_run, matrix):
+    os.utime(keep_run("old") / "summary.json", (1, 1))
+    keep_run("new")
+
+    assert json.loads(matrix("results", "--format", "json").stdout)["run"] == "new"
+
+
+def test_results_of_an_unknown_kept_run_name_those_that_exist(keep_run, matrix):
+    keep_run("this-one")
+
+    seen = matrix("results", "that-one")
+
+    assert seen.exit_code == 1
+    assert "this-one" in seen.stderr
+    assert "Traceback" not in seen.output
+
+
+def test_a_name_with_path_tricks_finds_nothing(keep_run, matrix, tmp_path):
+    keep_run("r")
+    (tmp_path / "summary.json").write_text("{}")
+
+    assert matrix("results", "../..").exit_code == 1
+
+
+def test_runs_lists_kept_and_running_ones_newest_first(cloud, keep_run, matrix):
+    keep_run("kept")
+    cloud.start("going")
+
+    listed = json.loads(matrix("runs", "--json").stdout)
+
+    assert [(one["run"], one["status"]) for one in listed] == [("going", "RUNNING"), ("kept", "measured")]
+
+
+def test_without_a_local_cloud_the_way_to_one_is_said(matrix):
+    seen = matrix("watch", "r", "--local")
+
+    assert seen.exit_code == 1
+    assert "matrix local up" in seen.stderr
+
+
+def test_a_cloud_file_of_a_dead_process_is_no_cloud(cloud, matrix, workdir):
+    document = json.loads((workdir / "cloud.json").read_text())
+    (workdir / "cloud.json").write_text(json.dumps({**document, "pid": 2**22 - 1}))
+
+    assert "no local cloud is running" in matrix("watch", "r", "--local").stderr
+
+
+def hit_by(evidence):
+    """A bottleneck of a cell."""
+    return {"name": "volume IOPS", "evidence": evidence, "next": "provision more iops", "is_provisional": False}
+
+
+def test_results_say_which_ceilings_were_hit_with_the_evidence_of_a_few_cells():
+    cells = [
+        {**one, "id": f"cell-{number}", "bottleneck": hit_by(f"{number + 2_970} of 3,000 IOPS")}
+        for number, one in enumerate([summary_document()["cells"][0]] * 5)
+    ]
+    console = Console(width=200, file=io.StringIO())
+
+    result_tables.show_ceilings(console, {"cells": cells})
+
+    said = console.file.getvalue()
+    assert "volume IOPS (5 cells). Next: provision more iops" in said
+    assert "cell-0: 2970 of 3,000 IOPS" in said
+    assert "and 2 more, in summary.md" in said
+    assert "cell-4" not in said
+
+
+@pytest.mark.parametrize("damaged", ['{"run": "b', "[]", ""])
+def test_a_damaged_run_is_named_and_hides_no_other_one(keep_run, matrix, damaged):
+    keep_run("good")
+    (keep_run("bad") / "summary.json").write_text(damaged)
+
+    said = matrix("results", "bad")
+    listed = matrix("runs", "--json")
+
+    assert said.exit_code == 1
+    assert "runs/bad/summary.json cannot be read" in said.stderr
+    assert "remove the folder" in said.stderr
+    assert {one["run"]: one["status"] for one in json.loads(listed.stdout)} == {"good": "measured", "bad": "unreadable"}
+
+
+@pytest.mark.parametrize("damaged", ["", "[]", "{}", '{"pid": 1}', "\udcff"])
+def test_a_damaged_file_of_the_local_cloud_is_as_good_as_none(workdir, matrix, damaged):
+    (workdir / "cloud.json").write_bytes(damaged.encode(errors="surrogateescape"))
+
+    assert "no local cloud is running" in matrix("reap", "--local").stderr

@@ -1,0 +1,420 @@
+"""Which ceiling did a cell hit? Results whose cause is known, made by the code that makes results."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from support.matrices import EBS, EFS, FSX
+
+from matrix.answer import bottleneck
+from matrix.answer.results import cell_result
+from matrix.samples import cloudwatch
+from matrix.samples.file import SampleFile
+
+Document = dict[str, Any]
+
+START = 1_763_683_200.0  # a full hour
+MIB = 2.0**20
+INSTANCE_LIMITS = {
+    "ebs_iops": {"baseline": 6_000.0, "maximum": 40_000.0},
+    "ebs_bytes_per_s": {"baseline": 118.75e6, "maximum": 1_250e6},
+    "network_bytes_per_s": {"baseline": 195.25e6, "maximum": 1_562.5e6},
+}
+
+
+def cell(storage: Document = EBS, points: tuple[Document, ...] = ({},), count: int = 2) -> Document:
+    """A planned cell of a fio workload with a point for each of `points`."""
+    ids = [f"p{number:02d}" for number in range(1, len(points) + 1)]
+    return {
+        "id": "c", "file_system": "fs", "storage": storage, "workload": {"type": "fio"},
+        "fleet": {"instanceType": "m6i.large", "count": count}, "expected_s": 60.0,
+        "points": [{"id": id_, "params": params} for id_, params in zip(ids, points, strict=True)],
+        "steps": [{"point": id_, "repetition": 1} for id_ in ids],
+    }  # fmt: skip
+
+
+def measured(planned: Document, *used: Document, calibration: Sequence[Document] = (), **more: Any) -> Document:
+    """The result of a cell of which each instance took `used` at each point, for a minute each."""
+    files = [
+        SampleFile.model_validate(
+            {
+                "run": "r", "cell": "c", "instance": {"id": f"i-{number}", "type": "m6i.large"},
+                "host": {"cpus": 2}, "calibration": list(calibration),
+                "samples": [sample(point["id"], index, **use) for index, (point, use) in
+                            enumerate(zip(planned["points"], used, strict=True))],
+            }
+        )
+        for number in range(planned["fleet"]["count"])
+    ]  # fmt: skip
+    made = cell_result(planned, files, error=None, actual_s=60.0, launched=planned["fleet"]["count"])
+    return made | {"instance_limits": INSTANCE_LIMITS} | more
+
+
+def sample(point: str, index: int, *, iops: float = 100.0, workers: int = 4, **counters: Any) -> Document:
+    """A minute of fio; counters are per second, `metrics` and `seconds` aside."""
+    seconds = counters.pop("seconds", 60.0)
+    metrics = {"iops": iops, "duration_s": seconds, **counters.pop("metrics", {})}
+    begun = START + index * 60
+    return {
+        "point": point, "repetition": 1, "step": index, "metrics": metrics, "workers": workers,
+        "started_at": begun, "ended_at": begun + seconds,
+        "counters": {"cpu_s": 0.0} | {name: value * seconds for name, value in counters.items()},
+    }  # fmt: skip
+
+
+def watched(metrics: dict[str, list[float]], *, read_after_s: float = 3600.0, **resource: str) -> Document:
+    """What CloudWatch answers: minute values from the start of the cell on."""
+    about = {"type": "x", "volume_type": None, "instance_type": "m6i.large", "instances": [], "of": 0, "volumes": {},
+             "file_system": None}  # fmt: skip
+    answers = []
+    for name, values in metrics.items():
+        namespace, _, metric = name.partition(" ")
+        query = cloudwatch.Query(
+            "q", cloudwatch.Metric(namespace, metric, "Sum", ""), resource or {"VolumeId": "vol-1"}
+        )
+        answers.append((query, [(START + 60 * minute, value) for minute, value in enumerate(values)]))
+    ended = START + 60 * max(map(len, metrics.values()), default=1)
+    return cloudwatch.document(about, (START, ended), answers, read_at=ended + read_after_s)
+
+
+def found(result: Document, environment: str = "aws") -> Document:
+    """The bottleneck."""
+    return bottleneck.find(result, environment)
+
+
+def test_a_volume_that_does_all_the_operations_it_was_bought_for_is_bound_by_its_iops():
+    said = found(measured(cell(), {"disk_read_operations": 0.0, "disk_write_operations": 2_970.0}))
+
+    assert said["name"] == "volume IOPS"
+    assert "2,970 of 3,000 IOPS" in said["evidence"]
+    assert "iops" in said["next"]
+    assert {one["name"] for one in said["others"]} >= {"client CPU", "instance EBS allowance"}
+
+
+def test_a_volume_that_moves_all_the_bytes_it_was_bought_for_is_bound_by_its_throughput():
+    said = found(measured(cell(), {"disk_read_bytes": 20 * MIB, "disk_write_bytes": 103 * MIB}))
+
+    assert said["name"] == "volume throughput"
+    assert "129 of 131 MB/s" in said["evidence"]
+
+
+def test_what_a_page_cache_took_is_not_taken_for_the_volumes_throughput():
+    said = found(measured(cell(), {"disk_read_bytes": 0.0, "disk_write_bytes": 3_000 * MIB}))
+
+    assert said["name"] == "not known"
+
+
+def test_an_instance_held_at_its_ebs_baseline_is_the_bottleneck_of_a_faster_volume():
+    volume = EBS | {"iops": 16_000, "throughputMiBps": 1_000}
+
+    said = found(measured(cell(volume), {"disk_read_bytes": 0.0, "disk_write_bytes": 118e6}))
+
+    assert said["name"] == "instance EBS allowance"
+    assert "118 of 119 MB/s that the type has always" in said["evidence"]
+
+
+def test_awss_own_word_on_the_instance_goes_before_the_volumes_figures():
+    result = measured(cell(), {"disk_read_operations": 0.0, "disk_write_operations": 2_970.0})
+    result["cloudwatch"] = watched({"AWS/EC2 InstanceEBSIOPSExceededCheck": [1.0]}, InstanceId="i-0")
+
+    said = found(result)
+
+    assert said["name"] == "instance EBS allowance"
+    assert "InstanceEBSIOPSExceededCheck was 1 for i-0, first at 2025-11-21 00:00:00 UTC" in said["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "name"),
+    [
+        ("AWS/EBS VolumeIOPSExceededCheck", 1.0, "volume IOPS"),
+        ("AWS/EBS VolumeThroughputExceededCheck", 1.0, "volume throughput"),
+        ("AWS/EBS BurstBalance", 0.4, "volume burst credits"),
+        ("AWS/EC2 EBSByteBalance%", 0.0, "instance EBS allowance"),
+        ("AWS/EFS PercentIOLimit", 99.0, "EFS IOPS limit"),
+        ("AWS/FSx NetworkThroughputUtilization", 97.0, "FSx network"),
+        ("AWS/FSx FileServerDiskThroughputUtilization", 96.0, "FSx disk"),
+        ("AWS/FSx DiskIopsUtilization", 100.0, "FSx disk"),
+        ("AWS/FSx CPUUtilization", 95.0, "FSx CPU"),
+    ],
+)
+def test_each_metric_that_tells_a_limit_names_it(metric: str, value: float, name: str):
+    result = measured(cell(), {}) | {"cloudwatch": watched({metric: [value]})}
+
+    assert found(result)["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("AWS/EBS VolumeIOPSExceededCheck", 0.0),
+        ("AWS/EBS BurstBalance", 60.0),
+        ("AWS/FSx DiskIopsUtilization", 40.0),
+        ("AWS/EC2 CPUUtilization", 100.0),
+    ],
+)
+def test_a_metric_below_its_limit_names_nothing(metric: str, value: float):
+    result = measured(cell(), {"disk_read_bytes": 0.0, "disk_write_bytes": MIB})
+    result["cloudwatch"] = watched({metric: [value]})
+
+    assert found(result)["name"] == "not saturated"
+
+
+def test_reads_that_miss_the_file_servers_cache_are_bound_by_the_cache():
+    metrics = {
+        "AWS/FSx FileServerDiskThroughputUtilization": [97.0],
+        "AWS/FSx FileServerCacheHitRatio": [35.0],
+        "AWS/FSx DataReadBytes": [9e9],
+        "AWS/FSx DataWriteBytes": [1e6],
+    }
+
+    said = found(measured(cell(FSX), {}) | {"cloudwatch": watched(metrics, FileSystemId="fs-1")})
+    writing = found(measured(cell(FSX), {}) | {"cloudwatch": watched(metrics | {"AWS/FSx DataWriteBytes": [9e10]})})
+
+    assert said["name"] == "FSx cache"
+    assert "the cache had 35 % of the reads" in said["evidence"]
+    assert writing["name"] == "FSx disk"
+
+
+def test_efs_is_held_against_what_it_permitted_in_the_same_minute():
+    metrics = {"AWS/EFS MeteredIOBytes": [60 * 99 * MIB], "AWS/EFS PermittedThroughput": [100 * MIB],
+               "AWS/EFS BurstCreditBalance": [2e12]}  # fmt: skip
+    bursting = cell(EFS | {"throughputMode": "bursting"})
+
+    said = found(measured(bursting, {}) | {"cloudwatch": watched(metrics, FileSystemId="fs-1")})
+    spent = found(measured(bursting, {}) | {"cloudwatch": watched(metrics | {"AWS/EFS BurstCreditBalance": [5e8]})})
+
+    assert said["name"] == "EFS permitted throughput"
+    assert "99.0 of 100 MiB/s permitted" in said["evidence"]
+    assert spent["name"] == "EFS burst credits"
+
+
+def test_without_cloudwatch_efs_is_held_against_its_provisioned_throughput_with_reads_at_a_third():
+    provisioned = cell(EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 100}, count=4)
+
+    writing = found(measured(provisioned, {"nfs_read_bytes": 0.0, "nfs_write_bytes": 24.5 * MIB}))
+    reading = found(measured(provisioned, {"nfs_read_bytes": 24.5 * MIB, "nfs_write_bytes": 0.0}))
+
+    assert writing["name"] == "EFS permitted throughput"
+    assert reading["name"] == "not saturated"
+
+
+def test_one_client_of_efs_is_bound_by_the_cap_of_a_client():
+    said = found(measured(cell(EFS, count=1), {"nfs_read_bytes": 490 * MIB, "nfs_write_bytes": 0.0}))
+
+    assert said["name"] == "EFS per-client cap"
+    assert "490 of 500 MiB/s of each client" in said["evidence"]
+
+
+def test_an_elastic_file_system_ends_where_its_region_does_not_at_a_gibibyte():
+    each = {"nfs_read_bytes": 50 * MIB, "nfs_write_bytes": 50 * MIB}
+
+    assert found(measured(cell(EFS, count=10), each))["name"] == "not saturated"
+
+
+@pytest.mark.parametrize(
+    ("storage", "operations", "name"),
+    [
+        # 35,000 reads or 7,000 writes a second, or a part of each, of four instances together.
+        ({"throughputMode": "bursting"}, {"nfs_read_operations": 1_700.0}, "not saturated"),
+        ({"throughputMode": "bursting"}, {"nfs_read_operations": 8_600.0}, "EFS IOPS limit"),
+        ({"throughputMode": "bursting"}, {"nfs_write_operations": 1_700.0}, "EFS IOPS limit"),
+        (
+            {"throughputMode": "bursting"},
+            {"nfs_write_operations": 850.0, "nfs_read_operations": 4_250.0},
+            "EFS IOPS limit",
+        ),
+        ({"deployment": "oneZone"}, {"nfs_write_operations": 1_700.0}, "EFS IOPS limit"),
+        ({}, {"nfs_write_operations": 1_700.0}, "not saturated"),
+    ],
+)
+def test_reads_take_less_than_writes_of_the_operations_that_efs_allows(storage, operations, name):
+    shape = {"throughputMode": "elastic"} | storage
+
+    said = found(measured(cell({"type": "efs"} | shape, count=4), {"nfs_other_operations": 0.0} | operations))
+
+    assert said["name"] == name
+
+
+def test_a_client_of_one_zone_has_no_more_than_500_mib_per_s():
+    tls = {"type": "efs", "throughputMode": "elastic", "deployment": "oneZone", "tls": True}
+
+    said = found(measured(cell(tls, count=1), {"nfs_read_bytes": 490 * MIB, "nfs_write_bytes": 0.0}))
+
+    assert said["name"] == "EFS per-client cap"
+
+
+def test_requests_that_fsx_may_have_answered_from_its_cache_are_no_use_of_its_disks():
+    iops = FSX["storageCapacityGiB"] * 3 if FSX.get("iops") is None else FSX["iops"]
+
+    said = found(measured(cell(FSX, count=1), {"nfs_read_operations": 0.95 * iops, "nfs_read_bytes": 0.0,
+                                               "nfs_write_bytes": 0.0}))  # fmt: skip
+
+    assert said["name"] == "not saturated"
+
+
+def test_packets_that_ec2_drops_all_the_time_are_the_network_allowance_and_a_few_are_not():
+    few = found(measured(cell(), {"bw_out_allowance_exceeded": 0.2, "disk_write_bytes": MIB}))
+    many = found(measured(cell(), {"bw_out_allowance_exceeded": 400.0, "disk_write_bytes": MIB}))
+
+    assert few["name"] == "not saturated"
+    assert many["name"] == "instance network allowance"
+    assert "400 packets/s for bandwidth out" in many["evidence"]
+
+
+def test_busy_processors_bind_where_the_storage_does_not():
+    both = {"cpu_s": 1.9, "steal_s": 0.05, "disk_write_operations": 2_990.0}
+
+    busy = found(measured(cell(), {"cpu_s": 1.9, "steal_s": 0.05, "disk_write_operations": 500.0}))
+    alone = found(measured(cell(), {"cpu_s": 1.0, "tool_cpu_s": 0.99, "workers": 1, "disk_write_operations": 500.0}))
+
+    assert busy["name"] == "client CPU"
+    assert "98 % busy" in busy["evidence"]
+    assert alone["name"] == "client CPU"
+    assert "each worker computes 99 % of the time" in alone["evidence"]
+    assert found(measured(cell(), both))["name"] == "volume IOPS"
+
+
+def test_nobody_is_told_to_buy_larger_instances_for_what_one_machine_computes_in_place_of_all():
+    busy = measured(cell(), {"cpu_s": 1.9, "steal_s": 0.0})
+
+    assert "instance type" in found(busy)["next"]
+    assert found(busy, "local-vm")["next"] == "run it on AWS: here all instances share one machine"
+
+
+def test_workers_that_wait_are_told_from_a_ceiling():
+    use = {"iops": 398.0, "workers": 4, "metrics": {"write_lat_p50_us": 10_000.0}, "disk_write_operations": 398.0}
+
+    said = found(measured(cell(), use))
+
+    assert said["name"] == "not saturated"
+    assert "nearest is volume IOPS: 398 of 3,000 IOPS" in said["evidence"]
+    assert "4 workers waiting 10.0 ms for each operation explain the rate" in said["evidence"]
+
+
+def test_the_cell_is_named_after_the_ceiling_of_most_points_and_each_point_after_its_own():
+    points = ({"bs": "4k"}, {"bs": "8k"}, {"bs": "1m"}, {"bs": "1k"})
+    iops = {"disk_write_operations": 2_990.0, "disk_write_bytes": MIB}
+
+    said = found(measured(cell(points=points), iops, iops, {"disk_write_bytes": 124 * MIB}, {"disk_write_bytes": MIB}))
+
+    assert said["points"] == {
+        "p01": "volume IOPS", "p02": "volume IOPS", "p03": "volume throughput", "p04": "not saturated",
+    }  # fmt: skip
+    assert said["name"] == "volume IOPS"
+    assert said["evidence"].endswith("So at 2 of 4 points; of the others: 1 volume throughput, 1 not saturated")
+
+
+def test_minutes_of_cloudwatch_are_held_against_the_point_that_was_measured_then():
+    points = ({"bs": "4k"}, {"bs": "8k"})
+    result = measured(cell(points=points), {}, {})
+    result["cloudwatch"] = watched({"AWS/EBS VolumeIOPSExceededCheck": [0.0, 1.0]})
+
+    assert found(result)["points"] == {"p01": "not saturated", "p02": "volume IOPS"}
+
+
+def test_what_is_absent_is_said_and_never_taken_for_zero():
+    result = measured(cell(), {})
+    late = watched({"AWS/EBS VolumeIOPSExceededCheck": []}, read_after_s=20.0)
+
+    assert found(result)["name"] == "not known"
+    assert "CloudWatch: not read" in found(result)["unseen"]
+    said = found(result | {"cloudwatch": late})
+    assert "CloudWatch: has no values of AWS/EBS VolumeIOPSExceededCheck; they may still arrive" in said["unseen"]
+    assert said["is_provisional"]
+    refused = found(result | {"cloudwatch": late | {"unasked": "AccessDenied"}})
+    assert "CloudWatch: could not be asked (AccessDenied)" in refused["unseen"]
+
+
+def test_limits_of_aws_do_not_bind_the_disk_of_this_machine():
+    said = found(measured(cell(), {"disk_write_operations": 2_990.0, "bw_in_allowance_exceeded": 900.0}), "local")
+
+    assert said["name"] == "not known"
+    assert "limits of the storage: none are known of this machine's disk" in said["unseen"]
+    assert not said["is_provisional"]
+
+
+EMULATION = {"shared": True, "iops": 3_000.0, "bytes_per_s": 131_072_000.0, "unit_bytes": 262_144,
+             "create_operations": 1.0}  # fmt: skip
+
+
+def test_an_emulated_storage_is_held_against_the_limits_that_it_was_given():
+    blocks = cell(points=({"block_bytes": 4_096}, {"block_bytes": 1_048_576}))
+
+    said = found(
+        measured(
+            blocks,
+            {"metrics": {"mb_per_s": 1_495 * 4_096 / 1e6}},
+            {"metrics": {"mb_per_s": 64.9}},
+            emulation=EMULATION,
+        ),
+        "emulated",
+    )
+
+    assert said["points"] == {"p01": "volume IOPS", "p02": "volume throughput"}
+    assert said["evidence"].startswith("2,990 of 3,000 IOPS at block 4 KiB")
+
+
+def test_a_cell_without_any_sample_has_no_known_bottleneck():
+    nothing = cell_result(cell(), [], error={"name": "FleetFailed"}, actual_s=None)
+
+    assert found(nothing)["name"] == "not known"
+    assert found(nothing)["evidence"] == "nothing was counted"
+
+
+def test_metrics_that_arrived_late_change_the_name_and_a_refusal_changes_nothing():
+    early = watched({"AWS/EBS VolumeIOPSExceededCheck": []}, read_after_s=20.0)
+    result = measured(cell(), {}) | {"cloudwatch": early}
+    result["bottleneck"] = found(result)
+    later = watched({"AWS/EBS VolumeIOPSExceededCheck": [1.0]})
+    asked = []
+
+    def read(about: Document, begun: float, ended: float) -> Document:
+        asked.append((about, begun, ended))
+        return later
+
+    after = bottleneck.refreshed(result, "aws", read)
+
+    assert asked == [(early["resources"], early["from"], early["to"])]
+    assert bottleneck.is_late(result)
+    assert not bottleneck.is_late(after)
+    assert (result["bottleneck"]["name"], after["bottleneck"]["name"]) == ("not known", "volume IOPS")
+    refusing = bottleneck.refreshed(result, "aws", lambda *_: later | {"unasked": "AccessDenied"})
+    assert refusing["bottleneck"]["name"] == "not known"
+
+
+def test_metrics_that_cloudwatch_has_thrown_away_since_are_not_lost():
+    result = measured(cell(), {})
+    result["cloudwatch"] = watched({"AWS/EBS VolumeIOPSExceededCheck": [1.0]}, read_after_s=20.0)
+    result["bottleneck"] = found(result)
+
+    after = bottleneck.refreshed(result, "aws", lambda *_: watched({"AWS/EBS VolumeIOPSExceededCheck": []}))
+
+    assert after == result
+
+
+def test_a_fleet_that_asks_s3_as_often_as_a_prefix_answers_is_bound_by_its_requests():
+    said = found(measured(cell({"type": "s3"}, count=8), {"metrics": {"requests_per_s": 680.0}}))
+
+    assert said["name"] == "S3 requests of a prefix"
+    assert "5,440 of 5,500 IOPS" in said["evidence"]
+
+
+def test_what_an_instance_store_can_do_is_not_known():
+    said = found(measured(cell({"type": "instance-store"}), {"disk_write_operations": 30_000.0}))
+
+    assert said["name"] == "not known"
+
+
+def test_a_point_near_its_tools_own_ceiling_is_bound_by_the_tool_unless_the_storage_is_reached_too():
+    calibration = [{"points": ["p01"], "tool": "fio", "metric": "iops", "params": {}, "value": 4_000.0}]
+    slow = {"iops": 2_400.0, "disk_write_operations": 1_000.0}
+
+    said = found(measured(cell(), slow, calibration=calibration))
+    both = found(measured(cell(), slow | {"disk_write_operations": 2_950.0}, calibration=calibration))
+    far = found(measured(cell(), slow | {"iops": 400.0}, calibration=calibration))
+
+    assert said["name"] == "tool"
+    assert "60 % of what the tool reaches on this instance without a storage" in said["evidence"]
+    assert both["name"] == "volume IOPS"
+    assert far["name"] == "not saturated"
+    assert not any("calibrated" in one for one in far["unseen"])

@@ -1,0 +1,140 @@
+"""What a result costs: worked out by hand from hourly rates, seconds and work."""
+
+import pytest
+from support.runs_for_reports import build_run, cell_of
+
+from matrix.answer.costs import Bill, storage_limits
+
+TEN = {"ebs": {10: 3600.0}, "efs": {10: 7200.0}}
+
+
+def test_a_build_costs_the_rates_of_its_fleet_while_it_works():
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell = cell_of(summary, "ebs", 10)
+    rates = cell_of(planned, "ebs", 10)["rates_usd"]
+
+    cost = Bill.of(planned, None).point_cost(cell, cell["points"][0])
+
+    # Each of ten instances builds for an hour; EBS has no file system to share.
+    assert cost.per == "build"
+    assert cost.usd == pytest.approx(sum(rates.values()), rel=1e-6)
+    assert cost.missing is None
+
+
+@pytest.mark.parametrize("is_planned", [True, False])
+def test_each_volume_of_a_stripe_is_part_of_the_cost(is_planned):
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell = cell_of(summary, "ebs", 10)
+    volume_hour = cell_of(planned, "ebs", 10)["rates_usd"]["data_volume_hour"]
+    striped = cell | {"storage": cell["storage"] | {"raid0": 4}}
+    bill = Bill.of(planned if is_planned else None, None)
+
+    one, four = (bill.point_cost(of, of["points"][0]).usd for of in (cell, striped))
+
+    # An hour's build of each instance takes three volumes more for an hour.
+    assert four - one == pytest.approx(3 * volume_hour, rel=1e-5)
+
+
+def test_a_shared_file_system_is_part_of_the_cost():
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell = cell_of(summary, "efs", 10)
+    rates = cell_of(planned, "efs", 10)["rates_usd"]
+    hour = next(one for one in planned["file_systems"] if one["id"] == cell["file_system"])["rates_usd"]["hour"]
+
+    cost = Bill.of(planned, None).point_cost(cell, cell["points"][0])
+
+    assert cost.usd == pytest.approx((10 * sum(rates.values()) + hour) * 2 / 10, rel=1e-6)
+
+
+def test_the_bill_is_the_receipt_of_the_cell_and_its_share_of_the_file_system():
+    summary, _, planned = build_run({"efs": {1: 3600.0, 10: 3600.0}}, spread=0.0, repetitions=1)
+    cell = cell_of(summary, "efs", 10)
+    shared = {"file_system": cell["file_system"], "cell": None, "cost_usd": 4.0}
+    lines = [shared, *({"file_system": cell["file_system"], "cell": cell["id"], "cost_usd": 0.5} for _ in range(10))]
+    metered = cell_of(planned, "efs", 10)["metered_usd"]["expected"]
+
+    cost = Bill.of(planned, {"resources": lines}).point_cost(cell, cell["points"][0])
+
+    # Two cells share the file system's 4 dollars; ten builds.
+    assert cost.usd_billed == pytest.approx((10 * 0.5 + 4.0 / 2 + metered) / 10)
+    assert cost.billed_basis == "the receipt"
+
+
+def test_a_cell_that_the_receipt_does_not_know_was_not_billed_here():
+    summary, _, planned = build_run(TEN)
+    cell = cell_of(summary, "ebs", 10)
+
+    assert Bill.of(planned, {"resources": []}).point_cost(cell, cell["points"][0]).usd_billed is None
+
+
+def test_without_a_plan_list_prices_stand_in_and_are_named():
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell = cell_of(summary, "ebs", 10)
+
+    cost = Bill.of(None, None).point_cost(cell, cell["points"][0])
+
+    assert cost.basis.startswith("list prices of us-east-1, 20")
+    assert cost.usd == pytest.approx(Bill.of(planned, None).point_cost(cell, cell["points"][0]).usd, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("use", "billed_gib"),
+    [
+        # As the workload counts, 100 GiB were written in a minute, whatever the plan had thought of it.
+        ({}, 100.0),
+        # The mount counts the client's cache out: a GiB of each in a minute, and 4 KiB for each small write.
+        ({"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 2**30 / 60}, 2.0),
+        (
+            {"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 1.0,
+             "nfs_write_operations_per_s": 2**18 / 60},
+            2.0,
+        ),
+    ],
+)  # fmt: skip
+def test_elastic_bytes_are_those_that_were_moved(use, billed_gib):
+    fleet = [{"repetition": 1, "span_s": 60.0, "write_bytes_per_s": 100 * 2**30 / 60}]
+    options = {"rw": "write", "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
+    point = {"id": "p01", "params": {"options": options}, "fleet": fleet, "metrics": {}, "use": use}
+    cell = {
+        "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
+        "workload": {"type": "fio", **options}, "fleet": {"instanceType": "m6i.large", "count": 2}, "points": [point],
+    }  # fmt: skip
+
+    cost = Bill.of(None, None).point_cost(cell, point)
+
+    # Two instances (with address and root volume) for a minute, and 0.06 USD per GiB written.
+    instances = 2 * (0.096 + 0.005 + 20 * 0.08 / 730) / 60
+    assert cost.per == "TB moved"
+    assert cost.usd == pytest.approx((instances + billed_gib * 0.06) / (100 * 2**30 / 1e12), rel=1e-4)
+
+
+def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
+    point = {"id": "p01", "params": {}, "fleet": [], "metrics": {"duration_s": {"p50": 3600.0}}}
+    cell = {
+        "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
+        "workload": {"type": "build", "name": "published elsewhere"},
+        "fleet": {"instanceType": "m6i.large", "count": 1}, "points": [point],
+    }  # fmt: skip
+
+    assert Bill.of(None, None).point_cost(cell, point).missing == "what is billed by the byte or request"
+
+
+def test_work_of_no_price_or_of_no_known_storage_costs_nothing_that_could_be_said():
+    summary, _, planned = build_run(TEN)
+    cell = cell_of(summary, "ebs", 10)
+    idle = cell["points"][0] | {"fleet": [{"repetition": 1, "span_s": 10.0}], "metrics": {}}
+
+    assert Bill.of(planned, None).point_cost(cell, idle) is None
+    assert Bill.of(None, None).point_cost(cell | {"storage": {"type": "tape"}}, cell["points"][0]) is None
+
+
+def test_volumes_add_up_and_a_file_system_does_not():
+    ebs = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
+    efs = {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 100}
+
+    assert storage_limits(ebs, 4)["MiB/s"] == (500.0, "throughput of 4 volumes")
+    assert storage_limits(efs, 4)["MiB/s"] == (100.0, "throughput of the file system, of writes")
+    # What elastic throughput ends at depends on the region, and is five times as much in some.
+    assert storage_limits({"type": "efs"}, 4).keys() == {"IOPS"}
+    assert storage_limits({"type": "efs", "deployment": "oneZone"}, 4)["IOPS"][0] == 7_000
+    assert storage_limits({"type": "tape"}, 4) == {}

@@ -1,0 +1,231 @@
+"""The decision: the cheapest that is fast enough, with its margin, its risk, and why the others lost."""
+
+import json
+
+import pytest
+from support.runs_for_reports import build_run, cell_of
+
+from matrix.answer.costs import Bill
+from matrix.answer.decision import decide
+from matrix.published.yocto_run import yocto_run
+
+AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
+
+
+def decided(seconds, objective=None, **how):
+    """The decision of a run of builds."""
+    summary, results, planned = build_run(seconds, **how)
+    return decide(summary, results=results, objective=objective, bill=Bill.of(planned, None)), summary
+
+
+def by_storage(question):
+    """The candidates of a question by the first word of their storage."""
+    return {one["storage"].split()[0]: one for one in question["candidates"]}
+
+
+def test_the_cheapest_that_reaches_the_objective_is_recommended_with_its_margin():
+    decision, summary = decided({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST)
+    [question] = decision["questions"]
+    ebs = by_storage(question)["EBS"]
+
+    assert question["recommended"] == cell_of(summary, "ebs", 50)["id"]
+    assert question["margin"] == pytest.approx(1 - ebs["value"] / 4000)
+    assert question["words"].startswith("take EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s): P90 ")
+    assert "% within the limit, $" in question["words"]
+    assert decision["sentences"] == [f"build (jobs 4) on 50 × m6i.large: {question['words']}."]
+
+
+def test_why_the_others_lost_is_said():
+    slow, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 8000.0}}, AT_MOST)
+    dear, _ = decided({"ebs": {50: 2000.0}, "efs": {50: 3000.0}}, AT_MOST)
+
+    assert by_storage(slow["questions"][0])["EFS"]["verdict"].startswith("misses the limit by 10")
+    assert by_storage(dear["questions"][0])["EFS"]["verdict"].startswith("meets the objective, but costs ")
+
+
+def test_a_fast_storage_that_costs_more_loses_to_a_slower_one_that_is_fast_enough():
+    # Per hour EFS bursting costs less than 200 GiB of gp3 on each of 50 instances.
+    decision, summary = decided({"ebs": {50: 3000.0}, "efs": {50: 3001.0}}, AT_MOST)
+    [question] = decision["questions"]
+
+    assert question["recommended"] == cell_of(summary, "efs", 50)["id"]
+
+
+def test_an_interval_across_the_limit_is_a_risk_and_the_next_without_it_is_named():
+    decision, _ = decided({"ebs": {60: 3500.0}, "efs": {60: 3800.0}}, {**AT_MOST, "atMost": 3830}, spread=0.006)
+    [question] = decision["questions"]
+    candidates = by_storage(question)
+
+    assert candidates["EBS"]["risks"] == []
+    risky = {**AT_MOST, "atMost": candidates["EFS"]["value"] * 1.0001}
+    found, _ = decided({"ebs": {60: 3500.0}, "efs": {60: 3800.0}}, risky, spread=0.006)
+    [efs] = [one for one in found["questions"][0]["candidates"] if one["storage"].startswith("EFS")]
+    assert "crosses the limit" in " ".join(efs["risks"]) or found["questions"][0]["recommended"] != efs["cell"]
+
+
+def test_a_percentile_that_so_few_instances_cannot_carry_is_a_risk():
+    decision, _ = decided({"ebs": {4: 3000.0}}, AT_MOST)
+    [candidate] = decision["questions"][0]["candidates"]
+
+    assert candidate["risks"] == ["P90 needs 36 independent values, there are 4"]
+    assert (candidate["low"], candidate["high"]) == (None, None)
+
+
+def test_no_storage_that_is_fast_enough_recommends_none_and_names_the_nearest():
+    decision, _ = decided({"ebs": {50: 5000.0}, "efs": {50: 8000.0}}, AT_MOST)
+    [question] = decision["questions"]
+
+    assert question["recommended"] is None
+    assert question["words"].startswith("no storage reaches at most 66m 40s; nearest is EBS gp3")
+
+
+def test_the_slow_end_of_a_rate_is_its_tenth_percentile():
+    summary, results, _planned = build_run({"ebs": {50: 3000.0}})
+    [cell] = summary["cells"]
+    for document in (cell, results[cell["id"]]):
+        metric = document["points"][0]["metrics"]["duration_s"]
+        metric |= {"higher_is_better": True, "unit": "files/s"}
+
+    decision = decide(summary, results=results, objective={"metric": "duration_s", "atLeast": 2000})
+    [question] = decision["questions"]
+    [candidate] = question["candidates"]
+
+    values = sorted(results[cell["id"]]["points"][0]["samples"]["metrics"]["duration_s"])
+    assert question["level"] == 10
+    assert candidate["value"] == pytest.approx(values[14] * 0.1 + values[15] * 0.9)  # rank (150 - 1) × 0.1 = 14.9
+
+
+def test_without_single_values_a_rate_is_judged_by_its_worst_which_promises_nothing_wrong():
+    summary, _, _ = build_run({"ebs": {50: 3000.0}})
+    metric = summary["cells"][0]["points"][0]["metrics"]["duration_s"]
+    metric |= {"higher_is_better": True}
+
+    [candidate] = decide(summary)["questions"][0]["candidates"]
+
+    assert candidate["value"] == metric["p0"]
+    assert "P10 is not known, this is the worst value" in candidate["risks"]
+
+
+def test_without_an_objective_front_fastest_and_cheapest_are_named():
+    decision, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 3030.0}}, spread=0.0001)
+    [question] = decision["questions"]
+    candidates = by_storage(question)
+
+    assert question["recommended"] is None
+    assert question["words"].startswith("fastest is EBS gp3")
+    assert "; within 5 % of it, and cheapest, is EFS bursting (" in question["words"]
+    assert (candidates["EBS"]["on_front"], candidates["EFS"]["on_front"]) == (True, True)
+
+
+def test_nobody_is_sent_to_a_dearer_storage_for_less_than_five_per_cent():
+    sizes = {
+        "ebs": {1: 3000.0, 10: 3000.0, 50: 3000.0, 100: 3000.0},
+        "efs": {1: 3100.0, 10: 3100.0, 50: 3200.0, 100: 4000.0},
+    }
+
+    decision, _ = decided(sizes, spread=0.0001)
+
+    assert decision["sentences"][0].startswith(
+        "build: fastest at the slow end, or within 5 % of it for less, is EFS bursting at 1 and 10 instances; "
+        "EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 50 and 100 instances. "
+    )
+
+
+def test_what_is_slower_and_dearer_is_not_on_the_front():
+    decision, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 6000.0}})
+
+    candidates = by_storage(decision["questions"][0])
+
+    assert (candidates["EBS"]["on_front"], candidates["EFS"]["on_front"]) == (True, False)
+    assert candidates["EFS"]["verdict"].startswith(("2.0 times slower", "100 % slower", "99 % slower"))
+
+
+def test_one_storage_with_its_fleet_put_in_two_ways_is_two_candidates():
+    summary, results, planned = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}})
+    elsewhere = json.loads(json.dumps(cell_of(summary, "efs", 50)))
+    elsewhere["id"] += "-split"
+    elsewhere["fleet"]["placement"] = [1, 1]
+    summary["cells"].append(elsewhere)
+
+    [question] = decide(summary, results=results, objective=None, bill=Bill.of(planned, None))["questions"]
+    [whole, split] = [one["storage"] for one in question["candidates"] if one["storage"].startswith("EFS")]
+
+    assert split == f"{whole}, split 1:1 over zones"
+
+
+def test_equal_storages_show_no_difference():
+    decision, _ = decided({"ebs": {20: 3000.0}, "efs": {20: 3000.0}}, spread=0.05)
+
+    assert "no difference shown: " in decision["questions"][0]["words"]
+
+
+def test_two_instances_are_too_few_to_tell():
+    decision, _ = decided({"ebs": {2: 3000.0}, "efs": {2: 4000.0}})
+
+    assert "too few values to tell apart" in decision["questions"][0]["words"]
+
+
+@pytest.mark.parametrize("environment", ["local", "emulated"])
+def test_what_was_not_measured_on_aws_recommends_no_purchase(environment):
+    decision, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST, environment=environment)
+
+    assert decision["is_recommendation"] is False
+    assert decision["questions"][0]["recommended"] is None
+    assert decision["sentences"][0].startswith("No storage is recommended")
+    assert "take " not in " ".join(decision["sentences"])
+
+
+def test_a_cell_that_failed_stands_among_the_losers_with_its_reason():
+    decision, _ = decided({"ebs": {1: 3000.0, 50: 3000.0}, "efs": {1: 3500.0}}, AT_MOST)
+    fifty = next(one for one in decision["questions"] if one["instances"] == 50)
+
+    assert by_storage(fifty)["EFS"]["verdict"] == "not measured: FleetFailed: nobody came"
+    assert by_storage(fifty)["EFS"]["value"] is None
+
+
+def test_many_fleets_are_summed_up_in_a_sentence():
+    sizes = (1, 2, 5, 10)
+    decision, _ = decided(
+        {"ebs": dict.fromkeys(sizes, 3000.0), "efs": {1: 2900.0, 2: 2900.0, 5: 9000.0, 10: 9000.0}}, AT_MOST
+    )
+    [sentence] = decision["sentences"]
+
+    assert "the cheapest is EBS gp3" in sentence or "the cheapest is EFS bursting" in sentence
+    assert "at 1 and 2 instances" in sentence
+    assert "at 5 and 10 instances" in sentence
+    assert "None of these is certain: P90 needs 36 independent values" in sentence
+
+
+def test_nothing_measured_is_said_so():
+    decision = decide({"run": "r", "environment": "aws", "cells": []})
+
+    assert decision["sentences"] == ["Nothing was measured, so there is nothing to choose from."]
+
+
+def test_published_builds_are_decided_by_their_percentiles_and_a_suspect_row_never_wins():
+    decision = decide(yocto_run("published"), objective={"metric": "duration_s", "percentile": 90, "atMost": 9000})
+    two_hundred = next(one for one in decision["questions"] if one["instances"] == 200)
+    suspect = next(one for one in two_hundred["candidates"] if one["verdict"].startswith("left out"))
+
+    assert two_hundred["words"].startswith("take EBS gp3 (200 GiB, 3000 IOPS): P90 102m 50s")
+    assert suspect["value"] < 9000
+    taken = next(one for one in two_hundred["candidates"] if one["cell"] == two_hundred["recommended"])
+    assert taken["risks"] == ["no single values are known, so there is no interval"]
+
+
+def test_a_cost_that_is_known_in_part_is_no_cheapest():
+    summary = yocto_run("published")
+    for cell in summary["cells"]:
+        # Builds of which nobody knows how many bytes they move.
+        cell["workload"] = {"type": "build", "name": "elsewhere"}
+    decision = decide(summary, objective={"metric": "duration_s", "percentile": 90, "atMost": 9000})
+    one_instance = next(one for one in decision["questions"] if one["instances"] == 1)
+
+    assert "EFS elastic may cost less" in one_instance["words"]
+    assert not one_instance["words"].startswith("take EFS elastic")
+
+
+def test_a_decision_is_json():
+    decision, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3800.0}}, AT_MOST)
+
+    assert json.loads(json.dumps(decision, allow_nan=False)) == decision

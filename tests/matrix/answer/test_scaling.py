@@ -1,0 +1,244 @@
+"""Laws of scaling: found again where they hold, refused where the data cannot carry them."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from matrix.answer.scaling.fitting import analyse, crossover, knee, peak, predict, report
+from matrix.answer.scaling.laws import fit
+from matrix.answer.scaling.series import Series, read_series
+from matrix.published.predictions import page
+from matrix.terms.problems import InvalidMatrix
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+
+
+def series(law, sizes=SIZES, *, higher_is_better=False, predict=(), noise=0.0, per_instance=None):
+    """Values of a law at sizes, with relative noise."""
+    rng = np.random.default_rng(3)
+    values = tuple(float(law(n) * math.exp(rng.normal(0, noise))) for n in sizes)
+    return Series(tuple(sizes), values, higher_is_better, tuple(predict), per_instance)
+
+
+def usl(n, speed=100.0, contention=0.03, coherency=0.0005):
+    """Gunther's law as he writes it: throughput of n."""
+    return speed * n / (1 + contention * (n - 1) + coherency * n * (n - 1))
+
+
+def test_the_universal_scalability_law_is_found_again_in_throughput():
+    found = analyse(series(usl, higher_is_better=True, noise=0.002)).chosen.curve
+
+    assert found.model == "usl"
+    assert found.parameters["contention"] == pytest.approx(0.03, rel=0.1)
+    assert found.parameters["coherency"] == pytest.approx(0.0005, rel=0.1)
+    assert 1 / found.parameters["a"] == pytest.approx(100, rel=0.01)
+
+
+def test_its_peak_is_where_gunther_puts_it():
+    scaling = analyse(series(usl, higher_is_better=True))
+
+    # sqrt((1 - 0.03) / 0.0005) = 44.05
+    assert peak(scaling) == 44
+    assert usl(44) >= max(usl(43), usl(45))
+
+
+@pytest.mark.parametrize(
+    ("law", "model"),
+    [
+        (lambda n: 60.0, "constant"),
+        (lambda n: 60 + 5 * (n - 1), "linear"),
+        (lambda n: max(60, 6 * n), "ceiling"),
+        (lambda n: 60 + 7 * max(0, n - 10), "knee"),
+        (lambda n: 60 * (1 + 0.02 * (n - 1) + 0.003 * n * (n - 1)), "usl"),
+    ],
+)
+def test_each_law_is_chosen_where_it_holds(law, model):
+    assert analyse(series(law, (1, 2, 4, 8, 12, 16, 24, 32, 48, 64), noise=0.001)).chosen.curve.model == model
+
+
+def test_a_saturating_rate_is_michaelis_and_mentens_hyperbola():
+    # X = 1000 n / (10 + n): T = n / X = 0.01 + 0.001 n.
+    found = fit("linear", np.array(SIZES, float), np.array([n / (1000 * n / (10 + n)) for n in SIZES]))
+
+    assert found.parameters == pytest.approx({"a": 0.011, "b": 0.001})
+
+
+def test_a_held_out_point_decides_not_the_fit():
+    # Three parameters fit noise better than one; they predict it no better.
+    scaling = analyse(Series(SIZES, (100.0, 96.0, 104.0, 99.0, 95.0, 103.0, 101.5), False))
+    best_fit = min(scaling.candidates, key=lambda one: one.fit_error)
+
+    assert scaling.chosen.curve.model == "constant"
+    assert best_fit.curve.model != "constant"
+    assert best_fit.held_out_error > scaling.chosen.held_out_error
+
+
+def test_a_knee_says_up_to_where_others_cost_less_than_a_tenth():
+    found = knee(analyse(series(lambda n: 60 + 0.5 * max(0, n - 10.5), (1, 2, 5, 10, 15, 20, 40))))
+
+    # 60 + 0.5 (n - 10.5) = 66 at n = 22.5.
+    assert found["n"] == 22
+    assert "22 instances" in found["meaning"]
+
+
+def test_no_knee_is_said_to_be_none_up_to_the_largest_size():
+    assert knee(analyse(series(lambda n: 60.0)))["n"] is None
+
+
+# --- predictions ------------------------------------------------------------------------------------------------------
+
+
+def test_a_law_predicts_twice_the_largest_size_within_its_range():
+    scaling = analyse(series(lambda n: 60 + 2 * max(0, n - 10), (1, 5, 10, 20, 30, 40, 50), noise=0.005))
+
+    found = predict(scaling, 100)
+
+    assert found["refused"] is None
+    assert found["low"] <= 240 <= found["high"]
+    assert found["value"] == pytest.approx(240, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("data", "n", "reason"),
+    [
+        (series(lambda n: 60 + n, (1, 10, 50)), 100, "3 sizes were measured"),
+        (series(lambda n: 60 + n), 129, "more than 2 times"),
+        (series(lambda n: 60.0, noise=0.01), 128, "nothing has slowed down yet"),
+        (Series((1, 2, 4, 8), (10.0, 30.0, 12.0, 80.0), False), 16, "missed known sizes"),
+    ],
+)
+def test_what_the_data_cannot_carry_is_refused_in_words(data, n, reason):
+    found = predict(analyse(data), n)
+
+    assert reason in found["refused"]
+    assert (found["value"], found["low"], found["high"]) == (None, None, None)
+
+
+def test_a_size_between_measured_ones_is_no_extrapolation():
+    found = predict(analyse(series(lambda n: 60 + n)), 20)
+
+    assert (found["is_extrapolation"], found["refused"]) == (False, None)
+    assert found["value"] == pytest.approx(80, rel=0.01)
+
+
+def test_a_rate_that_does_not_rise_with_the_fleet_is_each_instances():
+    assert report(series(lambda n: 900 / n, higher_is_better=True))["reads"] == "rates of each instance"
+    assert report(series(lambda n: 900 * n, higher_is_better=True))["reads"] == "rates of the whole fleet"
+    assert (
+        report(series(lambda n: 9 * n, higher_is_better=True, per_instance=True))["reads"] == "rates of each instance"
+    )
+
+
+def test_a_rate_and_the_time_it_takes_tell_the_same():
+    rate = report(series(lambda n: 1000 / (1 + 0.1 * n), higher_is_better=True, predict=[100]))
+    time = report(series(lambda n: (1 + 0.1 * n) / 1000, predict=[100]))
+
+    assert rate["model"] == time["model"]
+    assert rate["predictions"][0]["value"] == pytest.approx(1 / time["predictions"][0]["value"])
+    assert rate["predictions"][0]["low"] == pytest.approx(1 / time["predictions"][0]["high"])
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.floats(0.001, 1000))
+def test_other_units_make_other_figures_and_the_same_law(factor):
+    one, other = (
+        report(series(lambda n, unit=unit: unit * (50 + 3 * max(0, n - 6)), predict=[100])) for unit in (1, factor)
+    )
+
+    assert one["model"] == other["model"]
+    assert other["predictions"][0]["value"] == pytest.approx(factor * one["predictions"][0]["value"], rel=1e-6)
+
+
+def test_sizes_that_were_measured_several_times_are_held_out_together():
+    scaling = analyse(Series((1, 1, 1, 2, 2, 2), (10.0, 11, 12, 20, 21, 22), False))
+
+    assert scaling.chosen.held_out_error is None
+    assert "2 sizes" in report(scaling.series)["warnings"][0]
+
+
+# --- crossover --------------------------------------------------------------------------------------------------------
+
+
+def test_two_storages_cross_where_their_curves_do():
+    flat = analyse(series(lambda n: 100.0))
+    growing = analyse(series(lambda n: 60 + 2.0 * (n - 1)))
+
+    # 60 + 2 (n - 1) > 100 from n = 22 on.
+    assert crossover(growing, flat) == {"n": 22, "meaning": "the first is ahead below 22, the second from 22 on"}
+    assert crossover(flat, growing)["n"] == 22
+
+
+def test_curves_that_do_not_cross_within_the_data_say_who_is_ahead():
+    found = crossover(analyse(series(lambda n: 100.0)), analyse(series(lambda n: 60.0)))
+
+    assert found == {"n": None, "meaning": "the second is ahead from 1 to 64"}
+
+
+# --- the input --------------------------------------------------------------------------------------------------------
+
+
+def test_a_good_series_is_read():
+    text = json.dumps({"n": [1, 2], "value": [3, 4.5], "higherIsBetter": True, "predict": [9]})
+
+    assert read_series(text) == Series((1, 2), (3.0, 4.5), True, (9,))
+
+
+def test_every_mistake_is_listed_with_its_path():
+    document = {"n": [1, 0, "2"], "value": [1, -1], "higherIsBetter": "yes", "predict": [1.5], "wat": 1}
+
+    with pytest.raises(InvalidMatrix) as refused:
+        read_series(json.dumps(document))
+
+    paths = [problem.path for problem in refused.value.problems]
+    assert sorted(paths) == ["higherIsBetter", "n[1]", "n[2]", "predict[0]", "value", "value[1]", "wat"]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"n": [], "value": [], "higherIsBetter": true}', '{"n": 1}'])
+def test_what_is_no_series_is_refused(text):
+    with pytest.raises(InvalidMatrix):
+        read_series(text)
+
+
+def test_numbers_beyond_measure_are_refused_not_crashed_on():
+    for value in ("1e999", "1" + "0" * 400, "NaN", "Infinity", "0", "true"):
+        with pytest.raises(InvalidMatrix):
+            read_series(f'{{"n": [1], "value": [{value}], "higherIsBetter": true}}')
+
+
+# --- judged by what was published -------------------------------------------------------------------------------------
+
+
+def test_the_page_on_predictions_is_up_to_date():
+    assert (REPOSITORY / "docs" / "predictions.md").read_text() == page(), "run `make predictions`"
+
+
+def test_a_size_far_beyond_all_numbers_is_refused_in_words():
+    found = report(Series((1, 2, 4, 8), (100.0, 185.0, 390.0, 720.0), higher_is_better=True, predict=(1_000_000,)))
+
+    (refused,) = found["refusals"]
+    assert refused == "n = 1000000: more than 2 times the largest measured size (8); measure 500000 or more"
+
+
+def test_a_size_between_measured_ones_is_refused_where_no_model_found_those():
+    # Twice as fast with each size: no law of scaling says that, and none can say what lies between.
+    faster = Series((1, 2, 4, 8, 16), (100.0, 50.0, 25.0, 12.5, 6.2), higher_is_better=False, predict=(6, 8))
+
+    between, measured = report(faster)["predictions"]
+
+    assert "missed known sizes" in between["refused"]
+    assert measured["refused"] is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("values", [(1e-300, 1e299, 1.0, 1e-200), (1e299, 2e299, 3e299, 4e299)])
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_values_at_the_ends_of_all_numbers_make_json(values, higher_is_better):
+    found = report(Series((1, 2, 4, 1_000_000), values, higher_is_better, predict=(3, 1_000_000)))
+
+    json.dumps(found, allow_nan=False)

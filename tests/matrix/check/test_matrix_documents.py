@@ -1,0 +1,176 @@
+"""The documents about a matrix keep up with its models: schema, format page, and the matrices in events/."""
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from matrix.check.read import read_matrix
+from matrix.check.schema import schema_text
+from matrix.input import storages, workloads
+from matrix.input.fleet import FleetAxis
+from matrix.input.image import Image
+from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
+from matrix.plan.planning import plan
+
+ROOT = Path(__file__).parents[3]
+FORMAT = (ROOT / "docs" / "matrix-format.md").read_text(encoding="utf-8")
+EVENTS = sorted((ROOT / "events").glob("*.json"))
+SECTIONS = {
+    "## The matrix": Matrix,
+    "### `objective`": Objective,
+    "### `image`": Image,
+    "### `exclude`": Selector,
+    "### `include`": Inclusion,
+    "## Fleets": FleetAxis,
+    **{f"### `{name}`": model for models in (storages.MODELS, workloads.MODELS) for name, model in models.items()},
+}
+
+
+def section(title):
+    """The text below a heading, up to the next one."""
+    return re.split(r"^#", FORMAT.partition(f"\n{title}")[2], maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def test_the_schema_in_docs_is_that_of_the_models():
+    kept = (ROOT / "docs" / "matrix.schema.json").read_text(encoding="utf-8")
+
+    assert kept == schema_text(), "run: PYTHONPATH=functions python -m matrix.check.schema > docs/matrix.schema.json"
+
+
+@pytest.mark.parametrize("title", SECTIONS)
+def test_every_field_is_documented_with_its_default(title):
+    rows = {row.split("|")[1].strip(): row for row in section(title).splitlines() if row.startswith("| `")}
+
+    fields = SECTIONS[title].model_fields
+    assert set(rows) == {f"`{field.alias or name}`" for name, field in fields.items()}
+    for name, field in fields.items():
+        default = rows[f"`{field.alias or name}`"].split("|")[2].strip()
+        assert (default == "required") == field.is_required(), name
+        value = None if field.is_required() else field.get_default(call_default_factory=True, validated_data={})
+        if isinstance(value, (str, bool, int)):
+            assert default == f"`{json.dumps(value)}`", name
+        # What is missing is answered with an example: the page's.
+        example = rows[f"`{field.alias or name}`"].split("|")[3].strip()
+        if field.is_required() and example:
+            assert example == f"`{json.dumps(field.examples[0])}`", name
+
+
+def test_the_example_of_the_format_page_is_what_the_page_says():
+    example = re.search(r"```json\n(.*?)```", FORMAT, re.DOTALL)[1]
+
+    planned = plan(read_matrix(example)).to_document()
+
+    assert planned["totals"]["cells"] == 5
+    assert {len(cell["points"]) for cell in planned["cells"]} == {6}
+
+
+@pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
+def test_a_matrix_in_events_is_good_within_its_budget_and_documented(path):
+    text = path.read_text(encoding="utf-8")
+    matrix = read_matrix(text)
+
+    planned = plan(matrix)
+
+    assert matrix.name == path.stem
+    assert planned.is_within(matrix.budget_usd)
+    assert f"`{path.name}`" in FORMAT
+    assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.schema.json"
+    jsonschema.validate(json.loads(text), json.loads(schema_text()))
+
+
+@pytest.mark.parametrize(
+    "bad", [{"name": "A"}, {"storage": [{"type": "efs", "throughputmode": "elastic"}]}, {"repetitions": "3"}]
+)
+def test_the_schema_tells_an_editor_what_is_wrong(bad):
+    good = json.loads(EVENTS[0].read_text(encoding="utf-8"))
+
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(good | bad, json.loads(schema_text()))
+
+
+def planned_points(name):
+    """(storage name, point parameters) of every point of a matrix in events/."""
+    document = plan(read_matrix((ROOT / "events" / name).read_bytes())).to_document()
+    return [(cell["storage"].get("name"), point["params"]) for cell in document["cells"] for point in cell["points"]]
+
+
+# The published rows, as ../shared/reference/*.json has them.
+
+
+def test_the_dd_matrix_has_every_published_row_of_the_tutorial():
+    published = {
+        (storage, mib, sync, 1) for storage in ("ebs-gp2", "efs") for mib in (1, 16) for sync in ("end", "block")
+    }
+    published |= {(storage, 1, "block", threads) for storage in ("ebs-gp2", "efs") for threads in (4, 16)}
+
+    points = planned_points("efs-tutorial-dd.json")
+
+    ours = {(name, one["block_bytes"] // 2**20, one["sync"], one["threads"]) for name, one in points}
+    assert ours == published
+    assert {(one["total_bytes"], one["source"]) for _, one in points} == {(2 * 2**30, "zero")}
+
+
+def test_the_transfer_matrices_have_every_published_tool():
+    published = {("rsync", 1), ("cp", 1), ("fpsync", 32), ("cp+parallel", 32), ("fpart+cpio+parallel", 32)}
+
+    points = [one for _, one in planned_points("efs-tutorial-transfer.json")]
+    local = [one for _, one in planned_points("local-transfer.json")]
+
+    assert {(one["tool"], one["threads"]) for one in points} == published
+    assert {(one["files"], one["file_bytes"]) for one in points} == {(5000, 1_000_000)}
+    assert {one["tool"] for one in local} == {tool for tool, _ in published}
+
+
+def test_the_throughput_matrix_has_every_published_instance_and_writes_as_much():
+    document = plan(read_matrix((ROOT / "events" / "instance-throughput.json").read_bytes())).to_document()
+
+    assert {cell["fleet"]["instanceType"] for cell in document["cells"]} == {"t2.micro", "m4.large", "c5.2xlarge"}
+    assert {one["total_bytes"] for _, one in planned_points("instance-throughput.json")} == {20 * 2**30}
+    # A second write would find the burst used up.
+    assert {len(cell["steps"]) for cell in document["cells"]} == {1}
+
+
+def test_the_touch_matrices_have_every_published_row():
+    tutorial = {(one["threads"], one["directories"]) for _, one in planned_points("efs-tutorial-touch.json")}
+    workshop = {(name, one["threads"], one["directories"]) for name, one in planned_points("efs-zero-byte.json")}
+
+    assert tutorial == {(1, "shared"), (128, "shared"), (32, "own")}
+    own = {("efs", threads, "own") for threads in (1, 2, 4, 8, 16, 32)}
+    assert workshop == own | {("efs", 1, "shared"), ("ebs", 1, "shared"), ("efs", 32, "shared")}
+
+
+def test_the_fio_matrix_has_every_published_row():
+    points = planned_points("ebs-fio.json")
+
+    volumes = {"gp3-throughput-1000", "gp3-raid0-throughput-2000", "io2-iops-16000", "gp3-iops-16000"}
+    assert {(name, one["options"]["bs"]) for name, one in points} == {
+        (volume, f"{kib}k") for volume in volumes for kib in (4, 8, 16, 32, 64, 128, 256)
+    }
+    assert all(one["options"]["iodepth"] == one["options"]["numjobs"] == 16 for _, one in points)
+
+
+def test_the_demo_has_two_storages_two_workloads_and_fleets_of_one_and_four():
+    document = plan(read_matrix((ROOT / "events" / "local-demo.json").read_bytes())).to_document()
+
+    cells = {(c["storage"]["type"], c["workload"]["type"], c["fleet"]["count"]) for c in document["cells"]}
+    assert cells == {(s, w, n) for s in ("ebs", "efs") for w in ("touch", "dd") for n in (1, 4)}
+
+
+def test_the_read_matrix_has_every_published_row():
+    published = {(access, 7) for access in ("sequential", "random")} | {("sequential", 1), ("sequential", 10)}
+
+    points = planned_points("read-throughput.json")
+
+    storages = {"s3-boto3", "s3-crt", "ebs-300-iops", "ebs-3000-iops"}
+    assert {(name, one["access"], one["threads"]) for name, one in points} == {
+        (name, *row) for name in {*storages, "file-server"} for row in published
+    }
+    batches = {
+        one["records_per_request"] for name, one in points if name == "file-server" and one["access"] == "random"
+    }
+    assert batches == {100}
+    assert {one["record_bytes"] for _, one in points} == {8_192}
+    assert {one["page_bytes"] for _, one in points if one["access"] == "random"} == {8_192}

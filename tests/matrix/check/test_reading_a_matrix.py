@@ -1,0 +1,246 @@
+"""Reading a matrix: strict about types, silent about nothing, and never a traceback."""
+
+import json
+
+import pytest
+from support.matrices import EBS, EFS, FIO, FLEET, TOUCH, document, matrix, problems_of, problems_of_text
+
+from matrix.check.read import check_matrix, read_matrix
+from matrix.terms.problems import InvalidMatrix
+
+
+def test_the_smallest_matrix_gets_its_defaults():
+    read = matrix()
+
+    assert (read.repetitions, read.order, read.max_concurrent_file_systems, read.dry_run) == (3, "random", 4, False)
+    assert read.budget_usd is None
+    assert read.seed is None
+
+
+def test_a_matrix_with_ten_different_mistakes_lists_all_ten():
+    # One mistake each in: a limit of gp3, a mode of EFS, a value of FSx, a misspelt key, a type, a sum of a workload,
+    # an unknown kind of workload, a count, the repetitions, the budget.
+    found = problems_of(
+        storage=[
+            {"type": "ebs", "volumeType": "gp3", "sizeGiB": 10, "iops": 20000},
+            {"type": "efs", "performanceMode": "maxIO", "throughputMode": "elastic"},
+            {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 300},
+            {"type": "ebs", "volumetype": "gp3", "sizeGiB": 100},
+            {"type": "ebs", "volumeType": "gp2", "sizeGiB": "100"},
+        ],
+        workload=[{"type": "touch", "files": 1000, "threads": 3}, {"type": "tuoch", "files": 1}],
+        fleet=[{"instanceType": "m6i.large", "count": 0}],
+        repetitions=0,
+        budgetUsd=-1,
+    )
+
+    assert list(found) == [
+        "storage[0].iops",
+        "storage[1].performanceMode",
+        "storage[2].throughputCapacityMBps",
+        "storage[3].volumetype",
+        "storage[4].sizeGiB",
+        "workload[0].files",
+        "workload[1].type",
+        "fleet[0].count",
+        "repetitions",
+        "budgetUsd",
+    ]
+    assert found["storage[0].iops"].rule == "needs at least 40 GiB (500 IOPS/GiB), got 10"
+    assert found["storage[0].iops"].value == 20000
+    assert found["storage[3].volumetype"].fix == "did you mean volumeType?"
+    assert found["workload[1].type"].fix == "did you mean touch?"
+    assert all(problem.rule and problem.fix for problem in found.values())
+
+
+def test_a_wrong_value_hides_neither_the_limits_beside_it_nor_those_of_the_whole_matrix():
+    found = problems_of(
+        storage=[
+            {"type": "ebs", "volumeType": "gp3", "sizeGiB": 10, "iops": 20000, "throughputMiBps": "125"},
+            EFS,
+            EBS,
+            EBS,
+        ],
+        workload=[TOUCH, {"type": "dd", "totalSize": "400GiB"}],
+    )
+
+    assert set(found) == {"storage[0].throughputMiBps", "storage[0].iops", "storage[3]", "workload[1].totalSize"}
+    assert "storage[2]" in found["storage[3]"].rule
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"repetitions": "3"}, "repetitions"),
+        ({"repetitions": True}, "repetitions"),
+        ({"repetitions": 3.5}, "repetitions"),
+        ({"dryRun": 1}, "dryRun"),
+        ({"dryRun": "false"}, "dryRun"),
+        ({"name": 7}, "name"),
+        ({"name": "Upper"}, "name"),
+        ({"name": "a" * 41}, "name"),
+        ({"name": "../x"}, "name"),
+        ({"storage": EBS}, "storage"),
+        ({"storage": []}, "storage"),
+        ({"workload": []}, "workload"),
+        ({"fleet": []}, "fleet"),
+        ({"fleet": [{"instanceType": "m6i.large", "count": []}]}, "fleet[0].count"),
+        ({"fleet": [{"instanceType": [], "count": 1}]}, "fleet[0].instanceType"),
+        ({"fleet": [{"instanceType": "m6i.large;reboot", "count": 1}]}, "fleet[0].instanceType"),
+        ({"fleet": [{"instanceType": "m6i.large", "count": [1, True]}]}, "fleet[0].count[1]"),
+        ({"fleet": [{"instanceType": "m6i.large", "count": 1001}]}, "fleet[0].count"),
+        ({"maxConcurrentFileSystems": 41}, "maxConcurrentFileSystems"),
+        ({"seed": -1}, "seed"),
+        ({"owner": "x\ny"}, "owner"),
+        ({"deadlineHours": 0}, "deadlineHours"),
+        ({"budgetUsd": -0.01}, "budgetUsd"),
+        ({"order": "sorted"}, "order"),
+        ({"objective": {"metric": "speed", "atMost": 1}}, "objective.metric"),
+        ({"objective": {"metric": "iops", "atLeast": 1}}, "objective.metric"),
+        ({"objective": {"metric": "files_per_s"}}, "objective"),
+        ({"objective": {"metric": "files_per_s", "atMost": 1}}, "objective.atMost"),
+        ({"objective": {"metric": "duration_s", "atLeast": 1}}, "objective.atLeast"),
+        ({"objective": {"metric": "files_per_s", "atMost": 1, "atLeast": 1}}, "objective"),
+        ({"objective": {"metric": "files_per_s", "atLeast": 1, "percentile": 101}}, "objective.percentile"),
+        ({"exclude": [{"storage": {"type": "efs"}}]}, "exclude[0]"),
+        ({"exclude": [{"workload": {"threads": 4}}]}, "exclude[0]"),
+        ({"exclude": [{}]}, "exclude"),
+        ({"include": [{"storage": EBS, "fleet": FLEET}]}, "include[0].workload"),
+        ({"workload": [{"type": "build"}]}, "workload[0].build"),
+        ({"include": [{"storage": EBS, "workload": {"type": "build"}, "fleet": FLEET}]}, "include[0].workload.build"),
+        ({"include": [{"storage": EBS, "workload": TOUCH, "fleet": FLEET}]}, "include[0]"),
+        ({"storage": [EBS, EBS]}, "storage[1]"),
+        ({"workload": [TOUCH, TOUCH]}, "workload[1]"),
+        ({"fleet": [FLEET, FLEET]}, "fleet[1]"),
+        ({"fleet": [{"instanceType": "m6i.large", "count": [4, 4]}]}, "fleet[0].count"),
+        ({"storage": [EBS | {"name": "a"}, EFS | {"name": "a"}]}, "storage[1].name"),
+        ({"repetitions": 100, "workload": [TOUCH | {"threads": [2**i for i in range(11)]}]}, None),
+    ],
+)
+def test_a_bad_value_is_said_with_its_path(changes, path):
+    found = problems_of(**changes)
+
+    assert list(found) == ([path] if path else [])
+
+
+def test_two_storages_that_differ_by_name_only_are_an_a_a_comparison_and_allowed():
+    assert problems_of(storage=[EBS | {"name": "a"}, EBS | {"name": "b"}]) == {}
+
+
+def test_an_exclude_that_matches_nothing_is_not_said_while_a_storage_cannot_be_read():
+    found = problems_of(storage=[EBS, {"type": "efs", "throughputMode": 3}], exclude=[{"storage": {"type": "efs"}}])
+
+    assert list(found) == ["storage[1].throughputMode"]
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("", "is no JSON"),
+        ("{", "is no JSON"),
+        ("[1]", "must be a JSON object"),
+        ("null", "must be a JSON object"),
+        ('{"name": NaN}', "is no JSON number"),
+        ('{"name": -Infinity}', "is no JSON number"),
+        ('{"name": "a", "name": "b"}', "has keys twice"),
+        ("[" * 100_000 + "]" * 100_000, "is nested too deeply"),
+        ('{"a":' * 30 + "1" + "}" * 30, "is nested more than 20 deep"),
+        ('{"seed": ' + "9" * 5_000 + "}", "holds a number that cannot be read"),
+        (b"\xff\xfe{}", "is not UTF-8"),
+        (" " * 10_000_000, "has 10,000,000 bytes"),
+    ],
+)
+def test_what_is_no_matrix_at_all_is_one_clear_problem(text, rule):
+    found = problems_of_text(text)
+
+    assert len(found) == 1
+    assert rule in found[""].rule
+
+
+def test_infinity_and_huge_integers_are_refused_where_they_stand():
+    text = json.dumps(document(budgetUsd=1)).replace('"budgetUsd": 1', '"budgetUsd": 1e999, "seed": ' + "9" * 400)
+
+    found = problems_of_text(text)
+
+    assert set(found) == {"budgetUsd", "seed"}
+
+
+def test_problems_can_be_printed_anywhere_whatever_the_input_holds():
+    found = problems_of_text(
+        json.dumps(document() | {"\ud800\x1b[31m": "\ud800\x1b[31m" * 100, "name": "\x1b]0;x\x07"})
+    )
+
+    for problem in found.values():
+        assert str(problem).isprintable()
+        json.dumps(problem.to_document()).encode()
+
+
+def test_a_hostile_input_cannot_make_the_answer_huge():
+    found = InvalidMatrix
+    try:
+        check_matrix(document(storage=[{f"k{i}": 1, "type": "ebs"} for i in range(1000)]))
+    except InvalidMatrix as error:
+        found = error
+
+    assert len(found.to_document()["problems"]) == 200
+    assert found.to_document()["further_problems"] > 0
+
+
+def test_a_million_cells_are_refused_without_being_made():
+    storages = [EBS | {"sizeGiB": 100 + i} for i in range(100)]
+    workloads = [TOUCH | {"files": 1024 * i} for i in range(1, 101)]
+
+    found = problems_of(
+        storage=storages, workload=workloads, fleet=[{"instanceType": "m6i.large", "count": list(range(1, 101))}]
+    )
+
+    assert found["storage"].value == 1_000_000
+    assert "repetitions" in found
+
+
+def test_a_byte_order_mark_and_a_schema_address_are_allowed():
+    text = b"\xef\xbb\xbf" + json.dumps(document() | {"$schema": "https://example.org/matrix.schema.json"}).encode()
+
+    assert read_matrix(text).name == "test"
+
+
+def test_options_of_fio_that_leave_the_storage_are_refused_with_the_reason():
+    found = problems_of(
+        workload=[
+            FIO
+            | {
+                "filename": "/etc/passwd",
+                "exec_prerun": "reboot",
+                "ioengine": "external:/tmp/x.so",
+                "bs": "4k;reboot",
+                "iodept": 4,
+                "write_bw_log": "x",
+            }
+        ]
+    )
+
+    assert set(found) == {
+        "workload[0].filename",
+        "workload[0].exec_prerun",
+        "workload[0].ioengine",
+        "workload[0].bs",
+        "workload[0].iodept",
+        "workload[0].write_bw_log",
+    }
+    assert found["workload[0].iodept"].fix == "did you mean iodepth?"
+    assert "run a program" in found["workload[0].exec_prerun"].rule
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"budgetUsd": "2.50"}, "must be a number"),
+        ({"repetitions": "3"}, "must be a whole number"),
+        ({"image": {"packages": ["gcc make"]}}, "does not look like a package"),
+        ({"image": {"containers": ["debian 12"]}}, "does not look like a container image"),
+    ],
+)
+def test_the_rule_is_that_of_the_field(changes, rule):
+    [problem] = problems_of(**changes).values()
+
+    assert rule in problem.rule

@@ -1,0 +1,95 @@
+"""Emulated storages: the truth that follows from what is provisioned, what is refused, the mark on everything."""
+
+import pytest
+from support.matrices import DD, EBS, EFS, FIO, FSX, TOUCH, matrix, problems_of
+
+from matrix.answer.comparing import NotComparable, compare
+from matrix.input.emulation import environment_of, truth
+from matrix.plan.planning import plan
+from matrix.terms.problems import InvalidMatrix
+from matrix.terms.storages import storage_label
+
+MIB = 2**20
+HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}
+
+
+@pytest.mark.parametrize(
+    ("storage", "shared", "iops", "bytes_per_s", "unit_bytes"),
+    [
+        (EBS | {"iops": 4000, "throughputMiBps": 250}, False, 4000, 250 * MIB, 256 * 1024),
+        (EBS | {"raid0": 2}, False, 6000, 250 * MIB, 256 * 1024),
+        (HDD, False, 250, 250 * MIB, MIB),
+        (EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 8}, True, 25_000, 8 * MIB, MIB),
+        (FSX, True, 20_000, 4096e6, MIB),
+    ],
+)
+def test_the_truth_of_a_storage_is_what_the_matrix_provisions(storage, shared, iops, bytes_per_s, unit_bytes):
+    found = truth(matrix(storage=[storage]).storage[0])
+
+    assert (found.shared, found.iops, found.bytes_per_s, found.unit_bytes) == (shared, iops, bytes_per_s, unit_bytes)
+    assert found.create_operations == int(shared)
+    assert 0 < found.read_s <= found.write_s
+
+
+def test_a_plan_marks_every_emulated_storage_so_that_none_equals_a_measured_one():
+    emulated, measured = (plan(matrix(emulate=flag)).to_document() for flag in (True, False))
+
+    [cell] = emulated["cells"]
+    assert emulated["emulated"] is True
+    assert cell["id"] == "ebs-gp3-200gib-3000iops-emulated.touch.m6i.large-x1"
+    assert (
+        cell["storage"]
+        == emulated["file_systems"][0]["storage"]
+        == measured["cells"][0]["storage"] | {"emulated": True}
+    )
+    assert cell["emulation"]["iops"] == 3000
+    assert storage_label(cell["storage"]) == "EBS (EMULATED; gp3; 200 GiB; 3000 IOPS; 125 MiB/s)"
+    assert "emulation" not in measured["cells"][0]
+
+
+def test_an_emulated_cell_is_not_taken_for_the_same_as_a_measured_one_when_resuming():
+    from matrix.plan.planning import _named_cells
+
+    [emulated], [measured] = (_named_cells(matrix(emulate=flag)) for flag in (True, False))
+
+    assert emulated.sameness != measured.sameness
+
+
+@pytest.mark.parametrize(
+    ("workload", "path", "value"),
+    [
+        (FIO, "workload[0].type", "fio"),
+        (DD, "workload[0].tool", "dd"),
+        (TOUCH | {"tool": ["engine", "parallel"]}, "workload[0].tool", "parallel"),
+        ({"type": "build", "build": "make"}, "workload[0].type", "build"),
+    ],
+)
+def test_programs_that_no_emulated_storage_can_slow_down_are_refused(workload, path, value):
+    [(found, problem)] = problems_of(emulate=True, workload=[workload]).items()
+
+    assert (found, problem.value) == (path, value)
+    assert "only the agent's own engines" in problem.rule
+
+
+def test_the_same_workloads_are_good_where_nothing_is_emulated_or_our_engine_does_them():
+    assert problems_of(workload=[FIO, DD, TOUCH | {"tool": "parallel"}]) == {}
+    assert problems_of(emulate=True, workload=[DD | {"tool": "engine"}, TOUCH]) == {}
+
+
+@pytest.mark.parametrize("name", ["aws", "local-vm"])
+def test_emulation_is_refused_where_storages_are_real(name):
+    assert environment_of(name, is_emulated=False) == name
+    with pytest.raises(InvalidMatrix, match="only local runs can emulate"):
+        environment_of(name, is_emulated=True)
+
+
+def test_emulated_figures_carry_an_environment_of_their_own():
+    assert environment_of("local", is_emulated=True) == "emulated"
+
+
+@pytest.mark.parametrize("environments", [("emulated", "local"), ("aws", "emulated")])
+def test_an_emulated_run_is_not_compared_with_a_measured_one(environments):
+    base, run = ({"run": name, "environment": name, "cells": []} for name in environments)
+
+    with pytest.raises(NotComparable, match="the storages of emulated were emulated, those of"):
+        compare(base, run, threshold=0.05)

@@ -1,0 +1,120 @@
+"""What is put on an image, what tells two images apart, and what baking does to a plan."""
+
+import pytest
+from support.matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
+
+from agent import mounts, workloads
+from aws.storages import ebs
+from matrix.check.read import check_matrix
+from matrix.plan import needed_tools
+from matrix.plan.images import fingerprint
+from matrix.plan.planning import plan
+from matrix.terms.problems import InvalidMatrix
+
+# On every image of Amazon Linux 2023 and Ubuntu 22.04.
+EVERYWHERE = {"bash", "touch", "seq", "dd", "cp", "sync", "find", "blkid"}
+FIO = {"type": "fio", "rw": "randwrite", "size": "1G", "bs": "4k"}
+DD = {"type": "dd", "totalSize": "1MiB", "tool": ["dd", "parallel"]}
+TRANSFER = {"type": "transfer", "tool": ["rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"]}
+
+
+def images_of(**changes):
+    return plan(matrix(**changes)).to_document()["images"]
+
+
+@pytest.mark.parametrize("workload", [TOUCH | {"tool": ["engine", "touch", "parallel"]}, DD, FIO, BUILD, TRANSFER])
+def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
+    document = plan(matrix(workload=[workload])).to_document()
+
+    for cell in document["cells"]:
+        for point in cell["points"]:
+            wanted = workloads.tools(workload["type"], point["params"]) - EVERYWHERE
+            assert wanted <= needed_tools.of_cell({"type": "none"}, cell["workload"], [point["params"]])
+
+
+@pytest.mark.parametrize(
+    ("storage", "mount"),
+    [
+        (EBS, ebs.mount(None, EBS)),
+        (EBS | {"raid0": 2}, ebs.mount(None, EBS | {"raid0": 2})),
+        (EFS, {"kind": "nfs"}),
+        (FSX, {"kind": "nfs"}),
+    ],
+)
+def test_the_table_of_tools_names_what_a_mount_calls_for(storage, mount):
+    assert mounts.tools(mount) - EVERYWHERE <= needed_tools.of_cell(storage, {"type": "none"}, [])
+
+
+def test_one_image_for_each_architecture_with_what_its_cells_need():
+    fleets = [{"instanceType": ["m6i.large", "m7g.large"], "count": [1, 2]}]
+    found = {one["id"]: one for one in images_of(storage=[EBS, EFS], workload=[FIO], fleet=fleets)}
+
+    assert set(found) == {"al2023-x86_64", "al2023-arm64"}
+    assert set(found["al2023-arm64"]["recipe"]["tools"]) == {"fio", "mkfs.xfs", "mount.nfs"}
+    assert found["al2023-arm64"]["base_parameter"].endswith("-arm64")
+
+
+def test_the_container_of_a_workload_is_on_the_image():
+    yocto = {"type": "yocto", "image": "core-image-minimal"}
+
+    [found] = images_of(workload=[yocto], image={"bake": True, "containers": ["debian:12"]})
+
+    assert found["recipe"]["containers"] == ["crops/poky:ubuntu-22.04", "debian:12"]
+    assert "docker" in found["recipe"]["tools"]
+
+
+def test_a_fingerprint_changes_with_whatever_is_on_the_image_and_with_nothing_else():
+    base = images_of(image={"bake": True})[0]["recipe"]
+    same = images_of(image={"bake": True}, name="another", budgetUsd=3, workload=[TOUCH | {"files": 8}])[0]["recipe"]
+    others = [
+        images_of(image={"bake": True, **change})[0]["recipe"]
+        for change in ({"packages": ["gcc"]}, {"os": "ubuntu-22.04"}, {"containers": ["a"]}, {"dockerfile": "FROM a"})
+    ]
+
+    prints = [fingerprint(one, "ami-1") for one in (base, *others)] + [fingerprint(base, "ami-2")]
+    assert len(set(prints)) == len(prints)
+    assert fingerprint(same, "ami-1") == prints[0]
+
+
+def test_baking_costs_nothing_where_the_image_is_there_and_is_in_budget_time_and_words():
+    plain, baked = plan(matrix()).to_document(), plan(matrix(image={"bake": True})).to_document()
+
+    [image] = baked["images"]
+    assert image["cost_usd"]["low"] == 0.0
+    assert 0 < image["cost_usd"]["expected"] < image["cost_usd"]["high"] < 0.2
+    difference = baked["totals"]["cost_usd"]["high"] - plain["totals"]["cost_usd"]["high"]
+    assert difference == pytest.approx(image["reserve_usd"], abs=0.001)
+    assert baked["totals"]["deadline_s"] == plain["totals"]["deadline_s"] + 3600
+    assert any("0.10 to 1.00 USD a month" in line for line in baked["assumptions"])
+    assert plain["images"][0]["cost_usd"]["high"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("image", "path"),
+    [
+        ({"os": "windows"}, "image.os"),
+        ({"packages": ["-y"]}, "image.packages[0]"),
+        ({"packages": ["gcc; reboot"]}, "image.packages[0]"),
+        ({"containers": ["--privileged"]}, "image.containers[0]"),
+        ({"bakes": True}, "image.bakes"),
+    ],
+)
+def test_what_is_no_image_is_refused_where_it_stands(image, path):
+    with pytest.raises(InvalidMatrix) as refused:
+        check_matrix(matrix().to_document() | {"image": image})
+
+    assert [problem.path for problem in refused.value.problems] == [path]
+
+
+def test_another_operating_system_is_measured_anew():
+    from matrix.plan.resume import earlier_cells
+
+    before = plan(matrix()).to_document()
+    found = earlier_cells("old", before, lambda _: {"state": "measured"}, lambda _: 0)
+
+    baked = plan(matrix(image={"bake": True}), earlier=found).to_document()
+    ubuntu = plan(matrix(image={"os": "ubuntu-22.04"}), earlier=found).to_document()
+
+    assert baked["totals"]["taken_over"] == 1
+    assert "taken_over" not in ubuntu["totals"]
+    assert baked["images"] == []

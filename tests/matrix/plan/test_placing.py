@@ -1,0 +1,66 @@
+"""Where a fleet's instances go, and how few are enough."""
+
+import pytest
+from support.matrices import FLEET, matrix, problems_of
+
+from matrix.plan.placing import least, resolved, shares
+from matrix.plan.planning import plan
+
+
+@pytest.mark.parametrize(
+    ("placement", "count", "zones", "expected"),
+    [
+        ("same-az", 7, 3, [7]),
+        ("spread", 7, 3, [3, 2, 2]),
+        ("spread", 1, 3, [1, 0, 0]),
+        ([1, 1], 200, 3, [100, 100]),
+        ([0.7, 0.2, 0.1], 10, 3, [7, 2, 1]),
+        ([1, 2], 10, 2, [3, 7]),
+    ],
+)
+def test_shares_add_up_to_the_fleet(placement, count, zones, expected):
+    assert shares(placement, count, zones) == expected
+
+
+def test_more_shares_than_zones_are_refused():
+    with pytest.raises(ValueError, match=r"2 shares.* in 1 zones"):
+        shares([1, 1], 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("quorum", "count", "expected"),
+    [(None, 10, 10), (0.8, 10, 8), (0.81, 10, 9), (0.07, 100, 7), (0.001, 10, 1), (5, 10, 5), (5, 3, 3), (1, 9, 1)],
+)
+def test_a_quorum_is_a_share_rounded_up_or_a_number(quorum, count, expected):
+    assert least(quorum, count) == expected
+
+
+def test_a_storage_in_one_zone_has_its_fleet_there():
+    assert resolved(None, {"type": "fsx-openzfs"}) == "same-az"
+    assert resolved(None, {"type": "efs", "deployment": "oneZone"}) == "same-az"
+    assert resolved(None, {"type": "efs", "deployment": "regional"}) == "spread"
+    assert resolved("spread", {"type": "fsx-openzfs"}) == "spread"
+    assert resolved(None, {"type": "file-server"}) == "same-az"
+
+
+def test_fleets_that_are_launched_differently_are_different_cells():
+    ways = [{}, {"spot": True}, {"placement": "same-az"}, {"placement": [1, 1]}, {"quorum": 0.9}]
+
+    cells = plan(matrix(fleet=[FLEET | way for way in ways])).cells
+
+    assert len({cell.id for cell in cells}) == len(ways)
+
+
+@pytest.mark.parametrize(
+    "way", [{"quorum": 0}, {"quorum": 1.5}, {"quorum": 1001}, {"placement": []}, {"placement": [0]}]
+)
+def test_ways_that_mean_nothing_are_refused(way):
+    assert problems_of(fleet=[FLEET | way])
+
+
+def test_spot_is_cheaper_than_on_demand_except_at_worst():
+    on_demand, spot = (plan(matrix(fleet=[FLEET | way])) for way in ({}, {"spot": True}))
+
+    assert spot.cost.expected < on_demand.cost.expected
+    assert spot.cost.high == pytest.approx(on_demand.cost.high)
+    assert any("Spot of m6i.large: 10% (low), 50% (expected)" in line for line in spot.assumptions)

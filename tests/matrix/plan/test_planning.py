@@ -1,0 +1,252 @@
+"""Plans: which cells, in which order, with which ids."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, document, matrix
+
+from matrix.check.read import read_matrix
+from matrix.input.matrix import Matrix
+from matrix.plan.planning import plan
+from matrix.terms.problems import InvalidMatrix
+
+ROOT = Path(__file__).parents[3]
+STORAGES = [EBS, EFS, FSX, EFS | {"performanceMode": "maxIO", "throughputMode": "bursting"}]
+WORKLOADS = [TOUCH, DD, FIO]
+FLEETS = [{"instanceType": ["m6i.large", "m7g.large"], "count": [1, 4, 10]}]
+
+
+def planned(**changes):
+    return plan(matrix(**({"storage": STORAGES, "workload": WORKLOADS, "fleet": FLEETS} | changes))).to_document()
+
+
+def test_a_plan_has_the_shape_that_all_others_read():
+    document_ = planned()
+
+    assert set(document_) >= {"schema", "name", "seed", "cells", "file_systems", "totals", "assumptions", "warnings"}
+    cell = document_["cells"][0]
+    assert set(cell) == {
+        "id", "file_system", "storage", "workload", "fleet", "image", "points", "steps",
+        "expected_s", "ready_within_s", "deadline_s", "poll_s", "root_volume_gib", "cost_usd", "reserve_usd",
+        "metered_usd", "rates_usd",
+    }  # fmt: skip
+    assert set(cell["cost_usd"]) == {"low", "expected", "high"}
+    assert set(document_["file_systems"][0]) >= {"id", "storage", "cells", "populate", "cost_usd"}
+    assert set(document_["totals"]) >= {
+        "cells", "points", "steps", "instances", "instance_hours", "expected_s", "cost_usd",
+    }  # fmt: skip
+    assert json.loads(json.dumps(document_, allow_nan=False)) == document_
+
+
+def test_the_cells_are_the_product_of_the_axes():
+    totals = planned()["totals"]
+
+    assert totals["cells"] == 4 * 3 * 6
+    assert totals["instances"] == 4 * 3 * 2 * (1 + 4 + 10)
+    assert totals["points"] == 4 * 6 * (2 + 1 + 2)
+    assert totals["steps"] == 3 * totals["points"]
+
+
+def test_ids_are_readable():
+    provisioned = {"performanceMode": "maxIO", "throughputMode": "provisioned", "provisionedThroughputMiBps": 1024}
+    fsx = {"type": "fsx-openzfs", "storageCapacityGiB": 1024, "throughputCapacityMBps": 4096}
+    ids = [one["id"] for one in planned(storage=[EBS, EFS, EFS | provisioned, fsx], order="as-written")["file_systems"]]
+
+    assert ids == [
+        "ebs-gp3-200gib-3000iops",
+        "efs-elastic",
+        "efs-maxio-provisioned-1024",
+        "fsx-single-az-1-1024gib-4096mbps",
+    ]
+    fleet = [{"instanceType": "m6i.4xlarge", "count": 10}]
+    assert plan(matrix(storage=[EFS], fleet=fleet)).cells[0].id == "efs-elastic.touch.m6i.4xlarge-x10"
+
+
+def test_ids_that_would_collide_get_a_short_hash():
+    cells = planned(storage=[EFS], workload=[TOUCH, TOUCH | {"files": 2048}], fleet=[FLEET])["cells"]
+
+    assert len({cell["id"] for cell in cells}) == 2
+    assert all(re.fullmatch(r"efs-elastic\.touch-[0-9a-f]{6}\.m6i\.large-x1", cell["id"]) for cell in cells)
+
+
+def test_names_become_ids_however_long():
+    named = {"name": "a" * 40}
+    cell = planned(storage=[EFS | named], workload=[TOUCH | {"name": "b" * 40}], fleet=[FLEET])["cells"][0]
+
+    assert cell["id"] == f"{'a' * 40}.{'b' * 40}.m6i.large-x1"
+    assert len(cell["id"]) <= 100
+
+
+def test_as_written_means_as_written():
+    document_ = planned(order="as-written")
+
+    assert [one["storage"]["type"] for one in document_["file_systems"]] == ["ebs", "efs", "fsx-openzfs", "efs"]
+    first = document_["cells"][:6]
+    assert [cell["fleet"]["count"] for cell in first] == [1, 4, 10, 1, 4, 10]
+    assert [cell["fleet"]["architecture"] for cell in first] == ["x86_64"] * 3 + ["arm64"] * 3
+    assert first[0]["steps"] == [
+        {"point": point, "repetition": repetition} for repetition in (1, 2, 3) for point in ("p01", "p02")
+    ]
+
+
+def test_in_random_order_every_repetition_still_has_every_point_once():
+    for cell in planned(repetitions=5)["cells"]:
+        points = sorted(point["id"] for point in cell["points"])
+        for repetition in range(1, 6):
+            at = (repetition - 1) * len(points)
+            steps = cell["steps"][at : at + len(points)]
+            assert sorted(step["point"] for step in steps) == points
+            assert {step["repetition"] for step in steps} == {repetition}
+
+
+def test_the_order_is_random_but_reproducible():
+    assert planned(seed=1) == planned(seed=1)
+    assert planned() == planned()
+    orders = {tuple(cell["id"] for cell in planned(seed=seed)["cells"]) for seed in range(5)}
+    assert len(orders) == 5
+    assert len({frozenset(order) for order in orders}) == 1
+
+
+def test_cells_of_one_storage_stay_together():
+    document_ = planned(seed=3)
+
+    assert [cell["id"] for cell in document_["cells"]] == [
+        cell for file_system in document_["file_systems"] for cell in file_system["cells"]
+    ]
+
+
+def test_included_cells_share_the_file_system_of_an_equal_storage():
+    include = [{"storage": {"type": "efs", "throughputMode": "elastic"}, "workload": BUILD, "fleet": FLEET}]
+    document_ = planned(storage=[EFS], workload=[TOUCH], fleet=[FLEET], include=include)
+
+    assert [one["id"] for one in document_["file_systems"]] == ["efs-elastic"]
+    assert document_["totals"]["cells"] == 2
+
+
+def test_excluded_cells_are_left_out_by_any_of_their_values():
+    document_ = planned(
+        exclude=[{"storage": {"type": "ebs"}, "fleet": {"count": 10}}, {"workload": {"bs": ["4k", "8k"]}}]
+    )
+
+    # fio's 24 cells, and of the other 48 those on EBS with 10 instances: 2 workloads * 2 types.
+    assert document_["totals"]["cells"] == 72 - 24 - 4
+
+
+def test_a_cache_is_populated_once_on_a_shared_file_system_and_not_on_volumes():
+    build = BUILD | {"populate": "fetch"}
+    document_ = planned(storage=[EBS, EFS], workload=[build], order="as-written")
+    ebs, efs = document_["file_systems"]
+
+    assert ebs["populate"] is None
+    assert efs["populate"]["workload"]["populate"] == "fetch"
+    assert efs["populate"]["cell"] in efs["cells"]
+
+
+def test_a_fleet_that_fills_caches_of_its_own_has_the_time_for_it_in_its_plan():
+    yocto = YOCTO | {"expectedSeconds": 6000, "expectedFetchSeconds": 900}
+    ebs, efs = planned(storage=[EBS, EFS], workload=[yocto], fleet=[FLEET], repetitions=1, order="as-written")["cells"]
+
+    assert ebs["expected_s"] - efs["expected_s"] == 900
+    # 15 minutes to boot, and three times what filling is expected to take.
+    assert (ebs["ready_within_s"], efs["ready_within_s"]) == (900 + 3 * 900, 900)
+    assert ebs["deadline_s"] - efs["deadline_s"] == 3 * 900
+    # Built on the volume that is measured, or on the root volume, which then costs five times as much.
+    assert (ebs["root_volume_gib"], efs["root_volume_gib"]) == (20, 100)
+    assert efs["rates_usd"]["root_volume_hour"] == pytest.approx(5 * ebs["rates_usd"]["root_volume_hour"], rel=1e-4)
+
+
+def test_the_published_yocto_tables_are_planned_column_by_column():
+    document_ = plan(read_matrix((ROOT / "events" / "yocto-builds.json").read_bytes())).to_document()
+
+    counts = {}
+    for cell in document_["cells"]:
+        counts.setdefault(cell["file_system"], []).append(cell["fleet"]["count"])
+    four, five = [1, 10, 100, 200], [1, 10, 50, 100, 200]
+    assert {name: sorted(of_one) for name, of_one in counts.items()} == {
+        "ebs-gp3-200gib-3000iops": four, "ebs-io2-200gib-3000iops": four,
+        "efs-elastic": five, "efs-provisioned-1024": five, "efs-bursting": five,
+        "efs-maxio-bursting": four, "efs-maxio-provisioned-1024": four,
+        "fsx-single-az-1-256gib-4096mbps-20000iops-lz4-nfs3": five,
+        "fsx-single-az-1-282gib-4096mbps-20000iops-lz4-nfs3": five,
+        "fsx-single-az-1-1024gib-4096mbps-20000iops-lz4-nfs3": [*five, 200],  # in the file system's zone, and in two
+    }  # fmt: skip
+
+
+def test_the_run_ends_when_the_matrix_says():
+    assert plan(matrix(deadlineHours=2)).deadline_s == 7200
+    assert plan(matrix()).deadline_s >= sum(cell.deadline_s for cell in plan(matrix()).cells)
+    warnings = plan(matrix(deadlineHours=0.01)).to_document()["warnings"]
+    assert "deadlineHours" in [warning["path"] for warning in warnings]
+
+
+def test_a_run_that_could_take_months_is_given_up_after_the_days_that_a_matrix_may_say():
+    workload = BUILD | {"expectedSeconds": 86_000}
+
+    planned = plan(matrix(storage=[EFS], workload=[workload], fleet=[FLEET | {"count": [1, 2, 4]}], repetitions=9))
+
+    assert planned.deadline_s == 720 * 3600
+    assert planned.expected_s < planned.deadline_s
+
+
+def test_a_matrix_that_was_built_past_the_checks_is_refused_too():
+    bad = Matrix.model_validate(document(storage=[EBS | {"sizeGiB": 10, "iops": 20000}]))
+
+    with pytest.raises(InvalidMatrix, match="at least 40 GiB"):
+        plan(bad)
+
+
+def test_architectures_follow_from_the_family():
+    arm = [
+        "a1.large",
+        "m6g.large",
+        "m7gd.large",
+        "c6gn.large",
+        "im4gn.large",
+        "is4gen.large",
+        "t4g.micro",
+        "x2gd.large",
+    ]
+    intel_or_gpu = ["m6i.large", "c5.large", "g4dn.xlarge", "g5.xlarge", "i3en.large", "m7a.large", "g6.xlarge"]
+    fleets = [{"instanceType": arm + intel_or_gpu, "count": 1}]
+    cells = planned(storage=[EBS], workload=[TOUCH], fleet=fleets, order="as-written")["cells"]
+
+    assert [cell["fleet"]["architecture"] for cell in cells] == ["arm64"] * 8 + ["x86_64"] * 7
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    storages=st.integers(1, 4),
+    workloads=st.integers(1, 3),
+    counts=st.sets(st.integers(1, 5), min_size=1),
+    excluded=st.integers(1, 5),
+    included=st.integers(0, 3),
+)
+def test_the_number_of_cells_is_the_product_without_the_excluded_and_with_the_included(
+    storages, workloads, counts, excluded, included
+):
+    fleet = [{"instanceType": "c5.large", "count": sorted(counts)}]
+    exclude = [{"storage": {"type": "ebs"}, "fleet": {"count": excluded}}] if excluded in counts else []
+    include = [
+        {"storage": EBS, "workload": BUILD, "fleet": {"instanceType": "c5.large", "count": i + 1}}
+        for i in range(included)
+    ]
+    changes = {"storage": STORAGES[:storages], "workload": WORKLOADS[:workloads], "fleet": fleet, "include": include}
+    left = storages * workloads * len(counts) - (workloads if exclude else 0)
+    if left + included == 0:
+        return
+
+    assert planned(**changes, exclude=exclude)["totals"]["cells"] == left + included
+
+
+def test_what_gp3_includes_is_filled_in_so_that_writing_it_changes_nothing():
+    explicit = EBS | {"iops": 3000, "throughputMiBps": 125}
+    cell = planned(storage=[EBS], fleet=[FLEET])["cells"][0]
+
+    assert cell["storage"] == explicit
+    assert planned(storage=[explicit], fleet=[FLEET]) == planned(storage=[EBS], fleet=[FLEET])
+    excluded = planned(storage=[EBS, EFS], fleet=[FLEET], exclude=[{"storage": {"iops": 3000}}])
+    assert [one["id"] for one in excluded["file_systems"]] == ["efs-elastic"]

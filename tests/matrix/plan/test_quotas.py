@@ -1,0 +1,151 @@
+"""What a plan needs of an account's quotas at once, and where an instance is slower than its volume."""
+
+import pytest
+from support.matrices import EBS, EFS, FILE_SERVER, FSX, READ, TOUCH, matrix
+
+from matrix.plan import quotas
+from matrix.plan.planning import plan
+from matrix.terms.errors import QuotaExceeded
+
+VCPUS = {"m6i.large": 2, "g5.xlarge": 4}
+
+
+def all_needs(at_once=4, **changes):
+    """Amounts by the quota's code."""
+    found = quotas.needs(plan(matrix(**changes)).to_document(), VCPUS, at_once)
+    return {need.quota.code: need.amount for need in found}
+
+
+def needs(at_once=4, **changes):
+    """Amounts by the quota's code, but for volumes."""
+    of_volumes = {quota.code for quota in (*quotas.EBS_STORAGE.values(), *quotas.EBS_IOPS.values())}
+    return {code: amount for code, amount in all_needs(at_once, **changes).items() if code not in of_volumes}
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "code"),
+    [
+        ("m6i.large", "L-1216C47A"), ("c5.xlarge", "L-1216C47A"), ("i4i.large", "L-1216C47A"),
+        ("g5.xlarge", "L-DB2E81BA"), ("vt1.3xlarge", "L-DB2E81BA"), ("inf2.xlarge", "L-1945791B"),
+        ("trn1.2xlarge", "L-2C3B7624"), ("p4d.24xlarge", "L-417A185B"), ("x2idn.16xlarge", "L-7295265B"),
+        ("hpc7g.4xlarge", "L-F7808C92"), ("u-6tb1.56xlarge", "L-43DA4232"), ("dl1.24xlarge", "L-6E869C2A"),
+    ],
+)  # fmt: skip
+def test_an_instance_type_counts_against_the_quota_of_its_class(instance_type, code):
+    assert quotas.class_of(instance_type).code == code
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "code"),
+    [("m6i.large", "L-34B43A08"), ("g5.xlarge", "L-3819A6DF"), ("x2idn.16xlarge", "L-E3A00192")],
+)
+def test_spot_instances_count_against_a_quota_of_their_own(instance_type, code):
+    assert quotas.class_of(instance_type, is_spot=True).code == code
+    assert needs(fleet=[{"instanceType": "m6i.large", "count": 3, "spot": True}]) == {"L-34B43A08": 6}
+
+
+def test_the_published_fleet_of_200_needs_more_io2_than_an_account_has_by_default():
+    io2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3_000}
+
+    found = all_needs(storage=[io2], fleet=[{"instanceType": "m6i.large", "count": [1, 200]}])
+
+    assert found["L-8D977E7E"] == 600_000  # of 100,000 IOPS
+    assert found["L-09BD8365"] == 200 * 200 / 1_024  # of 20 TiB
+    assert found["L-7A658B76"] == 200 * 20 / 1_024  # root volumes
+
+
+def test_volumes_count_with_their_stripe_beside_those_of_other_file_systems_and_with_the_servers():
+    fleet = [{"instanceType": "m6i.large", "count": 4}]
+    striped = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 512, "raid0": 2}
+    st1 = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1_024}
+    root_tib = 20 / 1_024
+
+    both = {"L-7A658B76": 4 * (1 + 2 * root_tib), "L-82ACEF56": 4, "L-1216C47A": 16}
+    assert all_needs(storage=[striped, st1], fleet=fleet) == both
+    served = all_needs(storage=[FILE_SERVER | {"sizeGiB": 256}], workload=[READ], fleet=fleet)
+    assert served["L-7A658B76"] == 5 * root_tib + 0.25
+
+
+def test_cells_of_one_file_system_follow_each_other_so_the_largest_counts():
+    assert needs(fleet=[{"instanceType": "m6i.large", "count": [1, 10, 3]}]) == {"L-1216C47A": 20}
+
+
+def test_file_systems_meet_as_many_as_are_measured_at_once():
+    storages = [EBS | {"name": name} for name in ("a", "b", "c")]
+    fleet = [{"instanceType": "m6i.large", "count": 10}]
+
+    assert needs(at_once=2, storage=storages, fleet=fleet) == {"L-1216C47A": 40}
+    assert needs(at_once=4, storage=storages, fleet=fleet) == {"L-1216C47A": 60}
+
+
+def test_classes_are_counted_apart():
+    fleet = [{"instanceType": ["m6i.large", "g5.xlarge"], "count": 5}]
+
+    assert needs(fleet=fleet) == {"L-1216C47A": 10, "L-DB2E81BA": 20}
+
+
+def test_file_systems_count_with_their_number_throughput_and_storage():
+    storages = [EFS | {"name": "a"}, EFS | {"name": "b"}, FSX | {"name": "c"}, FSX | {"name": "d"}]
+
+    assert needs(storage=storages) == {"L-1216C47A": 8, "L-848C634D": 2, "L-4EDE4065": 8192, "L-88479C21": 2048}
+
+
+def test_a_file_server_counts_beside_the_fleet_that_reads_from_it():
+    def served(kind):
+        return needs(storage=[FILE_SERVER | {"instanceType": kind}], workload=[READ])
+
+    assert served("m6i.large") == {"L-1216C47A": 4}
+    assert served("g5.xlarge") == {"L-1216C47A": 2, "L-DB2E81BA": 4}
+
+
+def test_a_plan_above_a_quota_is_refused_with_quota_value_need_and_a_way_out():
+    need, *_ = quotas.needs(plan(matrix(fleet=[{"instanceType": "m6i.large", "count": 10}])).to_document(), VCPUS, 4)
+
+    quotas.check(need, value=20, in_use=0)
+    with pytest.raises(
+        QuotaExceeded, match=r"L-1216C47A.* is 32 vCPUs.* needs 20 beside 16 in use.*Service Quotas, or"
+    ):
+        quotas.check(need, value=32, in_use=16)
+
+
+def test_a_volume_faster_than_its_instance_is_warned_of_once():
+    fast = {"type": "ebs", "name": "fast", "volumeType": "gp3", "sizeGiB": 200, "iops": 16000, "throughputMiBps": 1000}
+    document = plan(matrix(storage=[fast, EBS], fleet=[{"instanceType": "m6i.large", "count": [1, 2]}])).to_document()
+    # As EC2 says of m6i.large: 81.25 MB/s and 3,600 IOPS always, 1,250 MB/s and 40,000 IOPS at times.
+    ebs = {
+        "BaselineIops": 3600,
+        "MaximumIops": 40000,
+        "BaselineThroughputInMBps": 81.25,
+        "MaximumThroughputInMBps": 1250,
+    }
+
+    warnings = {
+        one["message"].split(":")[0]: one["message"] for one in quotas.ceiling_warnings(document, {"m6i.large": ebs})
+    }
+
+    fast_words = warnings["m6i.large is slower than the volume of fast"]
+    assert "16,000 IOPS of the volume, 3,600 of the instance beyond 30 minutes" in fast_words
+    # 81.25 MB/s are 77 MiB/s
+    assert "1,000 MiB/s of the volume, 77 of the instance beyond 30 minutes" in fast_words
+    assert len(warnings) == 2  # gp3's own 125 MiB/s are above 77, too
+
+
+def test_the_volume_of_a_file_server_is_held_against_the_server_and_not_against_the_fleet():
+    document = plan(matrix(storage=[FILE_SERVER], workload=[READ])).to_document()
+    slow = {"BaselineIops": 1000, "MaximumIops": 2000, "BaselineThroughputInMBps": 200, "MaximumThroughputInMBps": 200}
+
+    [warning] = quotas.ceiling_warnings(document, {"m6i.xlarge": slow})
+
+    assert warning["message"].startswith("m6i.xlarge is slower than the volume of file-server-m6i-xlarge: 3,000 IOPS")
+    assert quotas.ceiling_warnings(document, {"m6i.large": slow}) == []
+
+
+def test_a_volume_above_the_instances_maximum_and_one_below_its_baseline():
+    document = plan(matrix(storage=[EBS], workload=[TOUCH])).to_document()
+    small = {"BaselineIops": 1000, "MaximumIops": 2000, "BaselineThroughputInMBps": 200, "MaximumThroughputInMBps": 200}
+    large = {"BaselineIops": 9000, "MaximumIops": 9000, "BaselineThroughputInMBps": 900, "MaximumThroughputInMBps": 900}
+
+    [warning] = quotas.ceiling_warnings(document, {"m6i.large": small})
+    assert "3,000 IOPS of the volume, 2,000 of the instance;" in warning["message"]
+    assert quotas.ceiling_warnings(document, {"m6i.large": large}) == []
+    assert quotas.ceiling_warnings(document, {}) == []

@@ -1,0 +1,176 @@
+"""Costs, worked out by hand from the price book's figures."""
+
+import pytest
+from support.matrices import EBS, EFS, FLEET, FSX, matrix
+
+from matrix.input.storages.ebs import EbsStorage
+from matrix.input.storages.efs import EfsStorage
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.plan.planning import plan
+from matrix.price.book import Amount, Usage, file_system_cost, instances_cost, io2_tiers, published_prices, volumes_cost
+
+MONTH_S = 730 * 3600
+
+
+def test_an_hour_of_ten_instances():
+    cost = instances_cost(published_prices(), "c5.2xlarge", 10, Amount.exactly(3600))
+
+    # c5.2xlarge 0.34, a public address 0.005, 20 GiB of gp3 at 0.08 for 1 of 730 hours; ten of each.
+    assert cost.expected == pytest.approx(10 * (0.34 + 0.005 + 20 * 0.08 / 730))
+    assert cost.low == cost.expected == cost.high  # all confirmed
+
+
+def test_an_instance_is_billed_for_a_minute_at_least():
+    book = published_prices()
+
+    assert instances_cost(book, "c5.large", 1, Amount.exactly(1)) == instances_cost(
+        book, "c5.large", 1, Amount.exactly(60)
+    )
+
+
+@pytest.mark.parametrize(
+    ("volume", "usd"),
+    [
+        ({"volume_type": "gp3", "size_gib": 200}, 200 * 0.08),
+        # 17,000 IOPS above 3,000 at 0.005, 875 MiB/s above 125 at 0.04
+        ({"volume_type": "gp3", "size_gib": 40, "iops": 20000, "throughput_mibps": 1000}, 40 * 0.08 + 85 + 35),
+        ({"volume_type": "gp2", "size_gib": 100}, 10.0),
+        ({"volume_type": "io1", "size_gib": 100, "iops": 1000}, 12.5 + 65),
+        ({"volume_type": "io2", "size_gib": 100, "iops": 16000}, 12.5 + 1040),
+        ({"volume_type": "st1", "size_gib": 1000}, 45.0),
+        ({"volume_type": "sc1", "size_gib": 1000}, 15.0),
+    ],
+)
+def test_a_month_of_a_volume(volume, usd):
+    cost = volumes_cost(published_prices(), EbsStorage(type="ebs", **volume), 1, Amount.exactly(MONTH_S))
+
+    assert cost.expected == pytest.approx(usd)
+
+
+def test_volumes_as_raid0_are_billed_and_count_each():
+    volume = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "iops": 4000, "throughputMiBps": 1000}
+    workload = {"type": "fio", "rw": "randwrite", "bs": "4k", "size": "1G", "time_based": 1, "runtime": 3600}
+    fleet = {"instanceType": "m6i.12xlarge", "count": 3}
+    all_cells = {"workload": [workload], "fleet": [fleet]}
+
+    def expected_usd(**changes):
+        return plan(matrix(storage=[volume | changes], **all_cells)).cells[0].cost.expected
+
+    one_more = expected_usd(sizeGiB=101) - expected_usd()
+    four_more = expected_usd(sizeGiB=101, raid0=4) - expected_usd(raid0=4)
+
+    assert four_more == pytest.approx(4 * one_more, rel=0.01)
+    storage = EbsStorage.model_validate(volume | {"raid0": 4})
+    assert (storage.effective_iops, storage.bandwidth_bytes_per_s) == (16_000, 4_000 * 2**20)
+
+
+@pytest.mark.parametrize(
+    ("iops", "mib_per_s"), [(1_000, 250), (2_000, 500), (4_000, 500), (32_000, 500), (48_000, 750), (64_000, 1_000)]
+)
+def test_io1_moves_500_mib_per_s_until_its_iops_are_small_ones(iops, mib_per_s):
+    storage = EbsStorage.model_validate({"type": "ebs", "volumeType": "io1", "sizeGiB": 2_000, "iops": iops})
+
+    assert storage.bandwidth_bytes_per_s == mib_per_s * 2**20
+
+
+def test_io2_is_billed_in_tiers():
+    assert [iops for _, iops in io2_tiers(100)] == [100]
+    assert [iops for _, iops in io2_tiers(100_000)] == [32_000, 32_000, 36_000]
+
+
+def test_a_day_of_fsx():
+    storage = FsxOpenZfsStorage(
+        type="fsx-openzfs", storage_capacity_gib=1024, throughput_capacity_mbps=4096, iops=20000
+    )
+    nothing = Amount.exactly(0)
+    usage = Usage(Amount.exactly(86_400), nothing, nothing, nothing)
+
+    # 1,024 GiB at 0.09, 4,096 MB/s at 0.26, 20,000 - 3 * 1,024 = 16,928 IOPS at 0.006 a month
+    month = 1024 * 0.09 + 4096 * 0.26 + 16928 * 0.006
+    assert file_system_cost(published_prices(), storage, usage).expected == pytest.approx(month * 24 / 730)
+
+
+def test_efs_bills_what_its_throughput_mode_says():
+    gib = Amount.exactly(2**30)
+    usage = Usage(Amount.exactly(3600), gib.times(10), gib.times(5), Amount.exactly(0))
+    elastic = EfsStorage(type="efs")
+    provisioned = EfsStorage(type="efs", throughput_mode="provisioned", provisioned_throughput_mibps=1024)
+    bursting = EfsStorage(type="efs", throughput_mode="bursting")
+    book = published_prices()
+
+    assert file_system_cost(book, elastic, usage).expected == pytest.approx(10 * 0.03 + 5 * 0.06)
+    assert file_system_cost(book, provisioned, usage).expected == pytest.approx(1024 * 6.0 / 730)
+    assert file_system_cost(book, bursting, usage).expected == 0
+
+
+def test_an_unknown_instance_type_is_estimated_widely_and_warned_of():
+    document = plan(matrix(fleet=[{"instanceType": "m99zz.4xlarge", "count": 1}])).to_document()
+
+    warned = [warning for warning in document["warnings"] if warning["path"] == "prices"]
+    assert "m99zz.4xlarge" in warned[0]["value"]
+    assert document["totals"]["cost_usd"]["high"] >= 2 * document["totals"]["cost_usd"]["expected"] > 0
+
+
+def test_unconfirmed_prices_and_other_regions_widen_the_range_and_are_said():
+    multi_az = {
+        "type": "fsx-openzfs",
+        "deploymentType": "MULTI_AZ_1",
+        "storageCapacityGiB": 64,
+        "throughputCapacityMBps": 160,
+    }
+    warnings = plan(matrix(storage=[multi_az]), region="eu-central-1").to_document()["warnings"]
+
+    values = [str(warning["value"]) for warning in warnings if warning["path"] == "prices"]
+    assert "eu-central-1" in values
+    assert any("fsx_multi_az" in value for value in values)
+    here, there = (plan(matrix(), region=region).cost for region in ("us-east-1", "eu-central-1"))
+    assert there.low < here.low < here.high < there.high
+    assert there.expected == here.expected
+
+
+def test_the_total_is_the_sum_of_its_parts_and_the_budget_looks_at_what_is_expected():
+    planned = plan(matrix(storage=[EBS, EFS, FSX], fleet=[FLEET | {"count": [1, 10]}]))
+
+    parts = [*planned.cells, *planned.file_systems]
+    for name in ("low", "expected", "high"):
+        assert getattr(planned.cost, name) == pytest.approx(sum(getattr(part.cost, name) for part in parts))
+    assert planned.cost.low <= planned.cost.expected <= planned.cost.high
+    assert planned.is_within(planned.cost.expected)
+    assert not planned.is_within(planned.cost.expected - 0.01)
+    assert planned.is_within(None)
+
+
+def test_every_price_says_where_and_when_it_was_read():
+    book = published_prices()
+
+    for name, price in {**book.prices, **book.instances}.items():
+        assert price.usd > 0, name
+        assert price.source, name
+        assert price.unit, name
+        assert price.read.startswith("20"), name
+
+
+@pytest.mark.parametrize(
+    ("storage", "placement", "gib_away"),
+    [
+        # 1,000 files of 1 MiB of each of four instances.
+        (FSX, [1, 1], 2_000 / 1_024),
+        (FSX, [3, 1], 1_000 / 1_024),
+        (FSX, None, 0.0),
+        (FSX, "same-az", 0.0),
+        (FSX | {"deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 5120}, [1, 1], 0.0),
+        (EFS, [1, 1], 0.0),
+        (FSX, "spread", 4_000 / 1_024 * 2 / 3),
+    ],
+)
+def test_bytes_that_pass_between_zones_are_in_the_plan(storage, placement, gib_away):
+    work = {"type": "transfer", "tool": "cp", "files": 1000, "fileSize": "1MiB"}
+    costs = [
+        plan(matrix(storage=[storage], workload=[work], fleet=[FLEET | {"count": 4} | where], repetitions=1)).cells[0]
+        for where in ({} if placement is None else {"placement": placement}, {"placement": "same-az"})
+    ]
+
+    placed, together = (one.metered_cost.expected for one in costs)
+
+    assert placed - together == pytest.approx(0.02 * gib_away, abs=1e-9)
+    assert costs[0].cost.expected - costs[1].cost.expected == pytest.approx(placed - together, abs=1e-9)

@@ -1,0 +1,121 @@
+"""Every published row is measured again by a matrix in events/, or has a reason; and what does not compare says so."""
+
+from pathlib import Path
+
+import pytest
+
+from matrix.published.beside import beside
+from matrix.published.figures import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, figures, load
+from matrix.published.rows import EMPTY, REASONS, SECTIONS, page, plans_of, rows
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def plans():
+    return plans_of(REPOSITORY / "events")
+
+
+@pytest.fixture(scope="module")
+def all_rows(plans):
+    return list(rows(plans))
+
+
+def test_every_row_of_every_source_is_listed_once(all_rows):
+    told = {source: sum(len(load(source)[section]) for section in sections) for source, sections in SECTIONS.items()}
+
+    assert {source: sum(row.source == source for row in all_rows) for source in SECTIONS} == told
+    assert told == {YOCTO: 55, EBS_FIO: 28, TUTORIAL: 23, ZERO_BYTE: 10, READS: 15}
+    for source, sections in SECTIONS.items():
+        lists = {name for name, value in load(source).items() if isinstance(value, list)} - {"columns"}
+        assert lists == set(sections), source
+
+
+def test_every_row_is_measured_again_or_says_why_not(all_rows):
+    assert [(row.source, row.name) for row in all_rows if not row.state] == []
+    # A reason for a row that is measured by now is out of date.
+    assert {(row.source, row.name) for row in all_rows if row.state == "left out"} == set(REASONS)
+
+
+def test_a_row_with_a_figure_is_never_called_empty(all_rows):
+    with_figures = {(figure.source, figure.row) for figure in figures()}
+
+    assert all((row.source, row.name) not in with_figures for row in all_rows if row.reason.startswith(EMPTY))
+
+
+def test_the_page_is_up_to_date(plans):
+    assert (REPOSITORY / "docs" / "published.md").read_text(encoding="utf-8") == page(plans), "run `make published`"
+
+
+def run_of(plan, environment="aws", instance_type=None):
+    """A run of a plan in which every figure that a source tells came out as 1."""
+    metrics = {figure.metric for figure in figures()}
+    told = {name: {"unit": "", "primary": True, "p0": 1.0, "p50": 1.0} for name in metrics}
+    cells = [
+        cell
+        | {"points": [{**point, "metrics": told} for point in cell["points"]]}
+        | ({"fleet": cell["fleet"] | {"instanceType": instance_type}} if instance_type else {})
+        for cell in plan["cells"]
+    ]
+    return {"run": "r", "environment": environment, "cells": cells}
+
+
+def told_of(plans, source, **ways):
+    """What is said beside a source's figures of runs of all matrices that measure them again."""
+    name = load(source)["source"]
+    return [row for plan in plans.values() for row in beside(run_of(plan, **ways)) if row["source"] == name]
+
+
+@pytest.mark.parametrize("source", SECTIONS)
+def test_no_local_figure_is_held_against_a_published_one(plans, source):
+    for environment in ("local", "local-vm", "emulated"):
+        told = told_of(plans, source, environment=environment)
+        assert told
+        assert not any(row["comparable"] for row in told)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"), [(YOCTO, True), (TUTORIAL, True), (EBS_FIO, False), (ZERO_BYTE, False), (READS, False)]
+)
+def test_another_instance_type_or_an_untold_one_is_said(plans, source, is_told):
+    reason = "on x2gd.metal, published on " if is_told else "the source does not tell the instance type"
+
+    told = told_of(plans, source, instance_type="x2gd.metal")
+
+    # Figures of the instance itself have no counterpart on another one.
+    assert told
+    assert all(any(said.startswith(reason) for said in row["why_not"]) for row in told)
+
+
+def test_figures_that_a_source_got_wrong_are_shown_and_marked(plans):
+    wrong = {
+        source: {
+            row["published"] for row in told_of(plans, source) if any("got it wrong" in why for why in row["why_not"])
+        }
+        for source in SECTIONS
+    }
+
+    assert wrong == {
+        YOCTO: {5880, 7077, 7661, 8267, 8597, 8721},
+        READS: {190, 35},
+        EBS_FIO: set(),
+        TUTORIAL: set(),
+        ZERO_BYTE: set(),
+    }
+
+
+@pytest.mark.parametrize("source", [YOCTO, TUTORIAL])
+def test_what_is_measured_as_the_source_did_compares(all_rows, source):
+    measured = [row for row in all_rows if row.source == source and row.matrix]
+
+    against = {why for row in measured for why in row.against}
+    assert all(why.startswith("the source got it wrong") for why in against)
+
+
+def test_striped_volumes_are_not_held_against_a_single_one(all_rows):
+    of_fio = {
+        row.label.partition(",")[0].removeprefix("volume "): row.point for row in all_rows if row.source == EBS_FIO
+    }
+
+    assert of_fio["gp3_throughput_1000"].startswith("gp3-throughput-1000.")
+    assert of_fio["gp3_throughput_2000_with_raid_0"].startswith("gp3-raid0-throughput-2000.")

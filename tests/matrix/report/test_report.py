@@ -1,0 +1,411 @@
+"""The report: one page of its own, every figure the summary's, whatever names and runs it is given."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from support.runs_for_reports import build_run, cell_of
+
+from matrix.answer.decision import decide
+from matrix.published.yocto_run import yocto_run
+from matrix.report import page
+from matrix.report.charts.cost import costs
+from matrix.report.charts.scaling import scaling
+from matrix.report.charts.timeline import timelines
+from matrix.report.html import figure_of, table, tag
+from matrix.report.page import render, settled
+from matrix.run.receipt import receipt
+from matrix.samples import cloudwatch
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&"\''
+TWO_STORAGES = {"ebs": {1: 3000.0, 10: 3100.0}, "efs": {1: 3200.0, 10: 3900.0}}
+
+
+class Page(HTMLParser):
+    """Reads a page, complains about tags that do not close, and keeps tables, ids, links and scripts."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.ids, self.links, self.scripts, self.tags = [], [], [], [], []
+        self.tables, self.captions, self.text = [], [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.tags.append((tag, attributes))
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.links += [attributes[name] for name in ("href", "src", "action", "data") if name in attributes]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+            self.captions.append("")
+        if tag == "tr":
+            self.tables[-1].append([])
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append([attributes.get("data-value"), ""])
+        if tag == "script":
+            self.scripts.append([attributes, ""])
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        inside = self.open[-1] if self.open else ""
+        if inside == "script":
+            self.scripts[-1][1] += data
+        elif inside != "style":
+            self.text += data
+        if "caption" in self.open:
+            self.captions[-1] += data
+        if "td" in self.open or "th" in self.open:
+            self.tables[-1][-1][-1][1] += data
+
+
+def without_library(text):
+    """The page without Plotly, whose source has addresses that it never asks for."""
+    return text.replace(page._library(), "")
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Builds on two storages with one and ten instances, and the page of them."""
+    summary, results, planned = build_run(TWO_STORAGES)
+    text = render(summary, results=results, plan=planned)
+    return summary, results, text
+
+
+@pytest.fixture(scope="module")
+def read(run):
+    """That page, read."""
+    return Page(without_library(run[2]))
+
+
+def test_the_page_is_whole_html_with_each_id_once(read):
+    assert read.open == []
+    assert len(read.ids) == len(set(read.ids))
+    assert [tag for tag, _ in read.tags[:2]] == ["html", "head"]
+
+
+def test_links_lead_to_places_of_the_page(read):
+    assert {link for link in read.links if not link.startswith("#")} == set()
+    assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
+
+
+def test_the_page_has_no_address_and_its_policy_forbids_all(run):
+    text = without_library(run[2])
+
+    assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)", text) == []
+    [policy] = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert "connect-src" not in policy
+
+
+def test_every_chart_has_its_figures_and_says_how_it_is_read(run, read):
+    charts = json.loads(next(text for attributes, text in read.scripts if attributes.get("id") == "charts"))
+    drawn = {attributes["id"]: attributes for _, attributes in read.tags if attributes.get("class") == "chart"}
+
+    assert set(charts) == set(drawn)
+    assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4", "skew", "spread"} <= set(drawn)
+    assert all(len(one["aria-label"]) > 40 and one["tabindex"] == "0" for one in drawn.values())
+    assert all(chart["data"] for chart in charts.values())
+
+
+def test_storages_differ_in_more_than_colour(read):
+    charts = json.loads(next(text for attributes, text in read.scripts if attributes.get("id") == "charts"))
+    marks = {trace["meta"]["style"]: trace["marker"]["symbol"] for trace in charts["bands-build"]["data"]}
+
+    assert len(set(marks.values())) == len(marks) == 2
+
+
+def test_all_percentiles_of_the_tables_are_the_summarys(run, read):
+    summary, _, _ = run
+    percentiles = ["P0", "P50", "P75", "P90", "P98", "P100"]
+    shown = next(rows for rows in read.tables if [one[1] for one in rows[0]][3:9] == percentiles)
+    found = {
+        (row[0][1].split()[0].lower(), row[1][1]): [None if one[0] is None else float(one[0]) for one in row[3:9]]
+        for row in shown[1:]
+    }
+
+    for kind, count in (("ebs", 1), ("ebs", 10), ("efs", 1), ("efs", 10)):
+        metric = cell_of(summary, kind, count)["points"][0]["metrics"]["duration_s"]
+        assert found[kind, f"{count} × m6i.large"] == [metric[f"p{level}"] for level in (0, 50, 75, 90, 98, 100)]
+
+
+def test_the_answer_stands_first_in_the_decisions_own_words(run, read):
+    decision = decide(run[0], results=run[1])
+
+    assert decision["sentences"][0] in read.text
+    assert read.text.index(decision["sentences"][0]) < read.text.index("How fast, and how evenly")
+
+
+def test_where_one_storage_overtakes_another_is_marked_with_how_sure_that_is():
+    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0, 16: 5000.0}
+    level = {1: 3600.0, 2: 3600.0, 4: 3610.0, 8: 3620.0, 16: 3640.0}
+    summary, results, planned = build_run({"ebs": rising, "efs": level})
+
+    read = Page(render(summary, results=results, plan=planned))
+
+    found = re.search(r"EFS bursting overtakes EBS gp3 at (\d+) instances, by the two laws(; [^.]+)\.", read.text)
+    assert found
+    assert 4 < int(found[1]) <= 8
+    assert found[2] == "; the 95 % intervals show it at 16"
+    assert f'"text":["from {found[1]}"]' in read.scripts[0][1]
+
+
+def test_storages_that_do_not_cross_are_not_said_to():
+    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0}
+    slower = {size: 2 * seconds for size, seconds in rising.items()}
+    summary, results, planned = build_run({"ebs": rising, "efs": slower})
+
+    assert "overtakes" not in render(summary, results=results, plan=planned)
+
+
+def test_storages_that_run_side_by_side_are_not_said_to_overtake_each_other():
+    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0}
+    nearly = {1: 3030.0, 2: 3110.0, 4: 3290.0, 8: 3850.0}
+    summary, results, planned = build_run({"ebs": rising, "efs": nearly})
+
+    assert "overtakes" not in render(summary, results=results, plan=planned)
+
+
+def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
+    view = page.view_of(yocto_run("published"))
+
+    [curves], [cost] = list(scaling(view)), list(costs(view))
+
+    [measured] = [one for one in curves.series if one.name == "EFS provisioned"]
+    assert list(measured.x) == [1, 10, 50, 100]
+    assert [note for note in curves.notes if note.startswith("left out: EFS provisioned at 200 instances: identical")]
+    assert all(len(one.x) == 4 for one in cost.series if one.name == "EFS provisioned")
+
+
+def test_costs_of_the_tables_are_the_decisions(run, read):
+    decision = json.loads(json.dumps(render_decision(run)))
+    table_ = next(rows for rows in read.tables if any(one[1].startswith("USD per build") for one in rows[0][3:4]))
+
+    wanted = {one["cost"]["usd"] for question in decision["questions"] for one in question["candidates"]}
+    assert {float(row[3][0]) for row in table_[1:]} == wanted
+
+
+def render_decision(run):
+    """The decision that the page was made with."""
+    from matrix.answer.costs import Bill
+
+    _, _, planned = build_run(TWO_STORAGES)
+    return decide(run[0], results=run[1], bill=Bill.of(planned, None))
+
+
+def test_hostile_names_are_text_everywhere():
+    summary, results, planned = build_run(TWO_STORAGES)
+    summary |= {"name": HOSTILE, "run": HOSTILE, "warnings": [HOSTILE]}
+    for cell in summary["cells"]:
+        cell["storage"] = {"type": HOSTILE, "name": HOSTILE}
+        cell["fleet"] = cell["fleet"] | {"instanceType": HOSTILE}
+        cell["points"][0] |= {"label": HOSTILE}
+        cell["error"] = {"name": HOSTILE, "message": HOSTILE}
+        results[cell["id"]]["provenance"] = {HOSTILE: {HOSTILE: 2}}
+        results[cell["id"]]["points"][0]["samples"]["instance"] = [HOSTILE] * 3
+    receipt = {
+        "resources": [
+            dict.fromkeys(("kind", "id", "file_system", "cell", "verified"), HOSTILE)
+            | {"created_at": 1.0, "gone_at": None, "hours": 1.0, "cost_usd": 1.0}
+        ],
+        "totals": {"resources": 1, "gone": 0, "resources_usd": 1.0, "metered_usd": 0.0},
+        "sweep": None, "is_complete": False, "unasked": [HOSTILE],
+    }  # fmt: skip
+
+    text = render(summary, results=results, plan=planned, receipt=receipt)
+    read = Page(without_library(text))
+
+    assert read.open == []
+    assert len(read.scripts) == 3
+    assert not any(name.startswith("on") for _, attributes in read.tags for name in attributes)
+    assert "img" not in {tag for tag, _ in read.tags}
+    assert HOSTILE in read.text
+    charts = next(text for attributes, text in read.scripts if attributes.get("id") == "charts")
+    drawn = [word for word in re.findall(r'"(?:[^"\\]|\\.)*"', charts) if "alert(1)" in word]
+    titles = [json.loads(word) for word in drawn]
+    # Plotly reads tags in hovers and on axes: those are escaped once more. Names of traces and legends it does not.
+    assert all("<script" not in title or title.startswith(HOSTILE[:9]) for title in titles)
+
+
+def test_what_plotly_shows_as_html_is_escaped():
+    summary, results, planned = build_run(TWO_STORAGES)
+    for cell in summary["cells"]:
+        cell["storage"] = cell["storage"] | {"name": '<a href="https://evil.example">' + cell["file_system"]}
+    text = render(summary, results=results, plan=planned)
+    charts = json.loads(
+        next(text for attributes, text in Page(without_library(text)).scripts if attributes.get("id") == "charts")
+    )
+
+    assert charts
+    for chart in charts.values():
+        for trace in chart["data"]:
+            assert not any("<a " in str(one) for one in [*trace.get("hovertext", []), *trace["y"], *trace["x"]])
+        assert "<a " not in json.dumps(chart["layout"])
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        {"run": "r"},
+        {"run": "r", "cells": [], "environment": "aws", "status": "failed"},
+        yocto_run("published"),
+        {**build_run({"ebs": {2: 3000.0}})[0], "decision": None, "receipt": None},
+    ],
+    ids=["minimal", "nothing measured", "published", "without results"],
+)
+def test_runs_of_which_little_is_known_have_a_page(summary):
+    read = Page(without_library(render(summary)))
+
+    assert read.open == []
+    assert "Answer" in read.text
+
+
+def test_a_failed_cell_stands_there_with_its_reason():
+    summary, results, planned = build_run({"ebs": {1: 3000.0, 2: 3000.0}, "efs": {1: 3000.0}})
+    read = Page(without_library(render(summary, results=results, plan=planned)))
+
+    assert "Cells without a result" in read.text
+    assert "FleetFailed: nobody came" in read.text
+
+
+def test_a_local_run_says_that_it_says_nothing_about_aws():
+    summary, results, planned = build_run(TWO_STORAGES, environment="local")
+    read = Page(without_library(render(summary, results=results, plan=planned)))
+
+    assert "say nothing about AWS" in read.text
+    assert "No storage is recommended: this run ranks folders of one disk" in read.text
+
+
+def test_the_page_of_two_hundred_instances_stays_small():
+    summary, results, planned = build_run(
+        {kind: {50: 3000.0, 100: 3500.0, 200: 4000.0} for kind in ("ebs", "efs")}, repetitions=5
+    )
+
+    assert len(render(summary, results=results, plan=planned).encode()) < 6_000_000
+
+
+def test_provenance_names_kernels_with_how_many_had_them(read):
+    assert "6.1.0" in read.text
+    assert "Amazon Linux 2023" in read.text
+
+
+def test_tables_keep_whole_values_beside_what_is_read():
+    [rows] = Page(table(("a", "b"), [("x", figure_of(1234.5678))], caption="c").text).tables
+
+    assert rows[1][1] == ["1234.5678", "1,235"]
+
+
+def test_attributes_are_escaped():
+    assert tag("p", "<", title='"><b>').text == '<p title="&quot;&gt;&lt;b&gt;">&lt;</p>'
+
+
+def test_the_ceiling_of_each_cell_stands_with_its_evidence_and_beside_each_verdict(run, read):
+    summary, _, _ = run
+    shown = next(rows for rows in read.tables if rows[0][1][1] == "Ceiling")
+    verdicts = next(rows for rows in read.tables if [one[1] for one in rows[0]][5:6] == ["Ceiling that was hit"])
+
+    assert len(shown) == 1 + len(summary["cells"])
+    assert {row[1][1] for row in shown[1:]} == {"client CPU"}
+    assert {row[2][1] for row in shown[1:]} == {"processors 95 % busy"}
+    assert {row[5][1] for row in verdicts[1:]} == {"client CPU"}
+    assert "EC2's network allowances: the card or ethtool does not count them" in read.text
+
+
+def test_after_a_sweep_the_page_is_the_one_that_would_be_drawn_now():
+    summary, results, planned = build_run(TWO_STORAGES)
+    summary["decision"] = decide(summary, results=results)
+    row = {"kind": "instance", "id": "<i-1>", "created_at": 1000.0}
+    facts = {"run": "r1", "plan": planned, "metered_usd": 0.5, "now": 6000.0, "unasked": []}
+    left = {"left_behind": [{"kind": "instance", "id": "<i-1>"}]}
+    at_end = summary | left | {"receipt": receipt(rows=[row], sweep=None, **facts)}
+    gone = receipt(rows=[row | {"gone_at": 5500.0}], sweep={"at": 6000.0, "remaining": 0}, **facts)
+    swept = summary | {"receipt": gone}
+
+    found = settled(render(at_end, results=results, plan=planned), swept)
+
+    assert "the sweep after the run found nothing more" in found
+    assert "still there" not in found
+    assert found == render(swept, results=results, plan=planned)
+
+
+def dd_view(cloudwatch_document, emulated=False):
+    """The view of one dd cell whose samples last two minutes at 100 MB/s."""
+    storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
+    metric = {"unit": "MB/s", "higher_is_better": True, "primary": True, "n": 1, "expected_n": 1, "p50": 100.0}
+    columns = {"instance": ["i-1"], "repetition": [1], "started_at": [600.0], "ended_at": [720.0]}
+    point = {"id": "p01", "params": {}, "metrics": {"mb_per_s": metric}, "fleet": []}
+    cell = {
+        "id": "c", "file_system": "fs", "storage": storage | ({"emulated": True} if emulated else {}),
+        "workload": {"type": "dd"}, "fleet": {"instanceType": "m6i.large", "count": 1}, "state": "measured",
+        "points": [point],
+    }  # fmt: skip
+    result = cell | {"points": [point | {"samples": columns | {"metrics": {"mb_per_s": [100.0]}}}]}
+    summary = {"run": "r", "environment": "aws", "cells": [cell]}
+    return page.view_of(summary, results={"c": result | {"cloudwatch": cloudwatch_document}})
+
+
+def counted(*values, of=1):
+    """What CloudWatch counted of the bytes that a volume wrote, minute by minute."""
+    metric = cloudwatch.Metric("AWS/EBS", "VolumeWriteBytes", "Sum", "bytes")
+    points = [(600.0 + 60 * minute, value) for minute, value in enumerate(values)]
+    about = {"instances": ["i-1"], "of": of}
+    answers = [(cloudwatch.Query("q", metric, {"VolumeId": "vol-1"}), points)]
+    return cloudwatch.document(about, (600.0, 720.0), answers, read_at=9_999.0)
+
+
+def test_bytes_that_cloudwatch_counted_stand_in_the_throughput_over_time_with_the_limit():
+    (chart,) = timelines(dd_view(counted(6e9, 3e9)))
+
+    (watched,) = [one for one in chart.series if "CloudWatch" in one.name]
+    (limit,) = [one for one in chart.series if one.kind == "limit"]
+    assert list(watched.x) == [30.0, 90.0]
+    assert list(watched.y) == [100.0, 50.0]
+    assert list(limit.y) == [131.072, 131.072]
+    assert "Hollow: what CloudWatch counted" in chart.reads
+
+
+def test_what_cloudwatch_was_asked_for_in_part_is_not_drawn_as_the_whole():
+    (chart,) = timelines(dd_view(counted(6e9, of=200)))
+
+    assert not any("CloudWatch" in one.name for one in chart.series)
+
+
+def test_an_emulated_storages_limit_is_drawn_too():
+    (chart,) = timelines(dd_view(None, emulated=True))
+
+    assert [list(one.y) for one in chart.series if one.kind == "limit"] == [[131.072, 131.072]]
+
+
+def test_a_column_in_which_nothing_is_known_takes_no_room():
+    published = Page(render(yocto_run("published-yocto")))
+    shown = next(rows for rows in published.tables if [one[1] for one in rows[0]][3:5] == ["P0", "P50"])
+
+    heads = [one[1] for one in shown[0]]
+    assert heads[:3] == ["Storage", "Instances", "Point"]
+    assert heads[-2:] == ["P100", "n/expected"]
+    assert all(len(row) == len(heads) for row in shown)
+
+
+def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of_nothing():
+    summary, results, planned = build_run({"ebs": {10: 3000.0}})
+    metric = cell_of(summary, "ebs", 10)["points"][0]["metrics"]["duration_s"]
+    metric["outliers"] = {
+        "fences": {"low": 2900.0, "high": 3100.0}, "count": 21,
+        "listed": [{"instance": "i-0007", "repetition": 2, "value": 4000.0, "side": "high", "kind": "far out"}],
+    }  # fmt: skip
+
+    read = Page(without_library(render(summary, results=results, plan=planned)))
+
+    [listed] = [rows for rows, name in zip(read.tables, read.captions, strict=True) if "far from the others" in name]
+    assert [one[1] for one in listed[1][3:]] == ["i-0007", "2", "66m 40s", "far out, high"]
+    assert "Values far from the others: 21, none left out" in read.text
+    whole = next(rows for rows in read.tables if [one[1] for one in rows[0]][-1] == "Far off")
+    assert whole[1][-1][1] == "21"

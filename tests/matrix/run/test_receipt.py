@@ -1,0 +1,106 @@
+"""The receipt: hours and money worked out by hand."""
+
+import pytest
+from support.matrices import EBS, EFS, FSX, matrix
+
+from matrix.plan.planning import plan
+from matrix.report import markdown
+from matrix.run.receipt import receipt
+
+START = 1_000_000.0
+
+
+def planned(**changes):
+    return plan(matrix(**changes)).to_document()
+
+
+def made(document, rows, **changes):
+    facts = {"run": "r", "plan": document, "rows": rows, "metered_usd": 0.01, "now": START + 3600, "sweep": None}
+    return receipt(**(facts | {"unasked": []} | changes))
+
+
+def row(kind, name, **facts):
+    return {"kind": kind, "id": name, "created_at": START, "file_system": "ebs-gp3-200gib", **facts}
+
+
+def test_each_resource_has_its_hours_and_the_cost_of_the_plans_prices():
+    document = planned(storage=[EBS | {"name": "e"}], fleet=[{"instanceType": "c5.2xlarge", "count": 1}])
+    cell = document["cells"][0]["id"]
+    of_cell = {"file_system": "e", "cell": cell}
+    gone = {"gone_at": START + 1800, "verified": "EC2 DescribeInstances: terminated"}
+    rows = [
+        row("instance", "i-1", **of_cell, **gone),
+        row("volume", "vol-root", **of_cell, **gone, is_data=False),
+        row("volume", "vol-data", **of_cell, **gone, is_data=True),
+    ]
+
+    made_ = made(document, rows)
+
+    cost = {one["id"]: one["cost_usd"] for one in made_["resources"]}
+    assert {one["hours"] for one in made_["resources"]} == {0.5}
+    # c5.2xlarge 0.34 and a public address 0.005 an hour; 20 GiB and 200 GiB at 0.08 a month of 730 hours.
+    assert cost["i-1"] == pytest.approx(0.345 / 2)
+    assert cost["vol-root"] == pytest.approx(20 * 0.08 / 730 / 2, abs=1e-6)
+    assert cost["vol-data"] == pytest.approx(200 * 0.08 / 730 / 2, abs=1e-6)
+    assert made_["totals"]["cost_usd"] == pytest.approx(sum(cost.values()) + 0.01, abs=1e-4)
+
+
+def test_a_file_system_costs_what_it_provisions_and_what_is_there_still_until_now():
+    document = planned(storage=[FSX | {"name": "f"}])
+
+    [one] = made(document, [row("fsx-openzfs", "fs-1", file_system="f")])["resources"]
+
+    assert (one["gone_at"], one["hours"]) == (None, 1.0)
+    assert one["cost_usd"] == pytest.approx((1024 * 0.09 + 4096 * 0.26 + 16928 * 0.006) / 730, rel=1e-4)
+
+
+def test_the_instance_that_fills_a_cache_is_priced_as_the_cells():
+    build = {"type": "build", "build": "make", "populate": "fetch", "expectedSeconds": 60}
+    document = planned(storage=[EFS | {"name": "e"}], workload=[build])
+
+    [one] = made(document, [row("instance", "i-1", file_system="e", cell="cache")])["resources"]
+
+    assert one["cost_usd"] == document["cells"][0]["rates_usd"]["instance_hour"]
+
+
+def test_a_minute_is_billed_at_least_and_a_leak_has_no_price():
+    document = planned()
+    brief = row("instance", "i-1", cell=document["cells"][0]["id"], gone_at=START + 5, verified="x")
+
+    backup, instance = made(document, [brief, row("fsx-backup", "backup-1")])["resources"]
+
+    assert instance["hours"] == pytest.approx(1 / 60, abs=1e-4)
+    assert backup["cost_usd"] is None
+
+
+@pytest.mark.parametrize(
+    ("gone", "sweep", "is_complete"),
+    [
+        (True, None, False),  # the sweep after the run is still to come
+        (True, {"at": START, "remaining": 1}, False),
+        (False, {"at": START, "remaining": 0}, False),
+        (True, {"at": START, "remaining": 0}, True),
+    ],
+)
+def test_complete_is_a_receipt_when_all_is_gone_and_a_sweep_found_nothing_more(gone, sweep, is_complete):
+    facts = {"gone_at": START + 60, "verified": "seen"} if gone else {}
+
+    assert made(planned(), [row("instance", "i-1", **facts)], sweep=sweep)["is_complete"] is is_complete
+
+
+def test_the_report_lists_what_is_still_there_first_and_who_saw_the_rest_go():
+    rows = [
+        row("instance", "i-gone", gone_at=START + 60, verified="EC2 DescribeInstances: terminated"),
+        row("fsx-backup", "backup-1"),
+    ]
+    document = made(
+        planned(), rows, sweep={"at": START + 99, "remaining": 1}, unasked=["efs-recovery-point: no answer"]
+    )
+
+    text = markdown.to_markdown({"run": "r", "cells": [], "receipt": document})
+
+    assert "2 resources were created, 1 gone; the sweep at" in text
+    assert text.index("| fsx-backup | `backup-1` |") < text.index("| instance | `i-gone` |")
+    assert "**still there**" in text
+    assert "EC2 DescribeInstances: terminated" in text
+    assert "Could not be asked: efs-recovery-point: no answer." in text

@@ -1,0 +1,71 @@
+"""Differences between instances and between repetitions are told apart; outliers are marked and stay."""
+
+import numpy as np
+import pytest
+from support.fleet_values import fleet
+
+from matrix.statistics.outliers import outliers
+from matrix.statistics.spread import deviations, spread
+
+
+def test_instances_that_differ_and_repetitions_that_do_not():
+    found = deviations(fleet([[10, 10, 10], [12, 12, 12], [14, 14, 14]]))
+
+    # Means 10, 12, 14: standard deviation 2, nothing else.
+    assert found == {"between_instances": pytest.approx(2.0), "between_repetitions": 0.0, "residual": 0.0}
+
+
+def test_repetitions_that_differ_and_instances_that_do_not():
+    found = deviations(fleet([[10, 12, 14], [10, 12, 14], [10, 12, 14]]))
+
+    assert found == {"between_instances": 0.0, "between_repetitions": pytest.approx(2.0), "residual": 0.0}
+
+
+def test_components_of_a_large_fleet_are_found_again():
+    rng = np.random.default_rng(2)
+    table = 100 + rng.normal(0, 6, (300, 1)) + rng.normal(0, 4, (1, 200)) + rng.normal(0, 2, (300, 200))
+
+    found = deviations(fleet(table))
+
+    assert found == pytest.approx({"between_instances": 6, "between_repetitions": 4, "residual": 2}, rel=0.15)
+
+
+def test_what_cannot_be_told_is_none():
+    assert deviations(fleet([[10]])) == dict.fromkeys(("between_instances", "between_repetitions", "residual"))
+    assert deviations(fleet([[10], [12]]))["between_repetitions"] is None
+    assert deviations(fleet([[10, 12]]))["between_instances"] is None
+
+
+def test_medians_of_instances_and_of_repetitions_are_kept_apart():
+    found = spread(fleet([[10, 20], [30, 40]]))
+
+    assert found["instance_medians"] == {"low": 15, "high": 35, "relative": pytest.approx(20 / 25)}
+    assert found["repetition_medians"] == {"low": 20, "high": 30, "relative": pytest.approx(10 / 25)}
+    assert found["by_repetition"][0] == {"repetition": 1, "n": 2, "median": 20}
+
+
+def test_an_outlier_is_marked_with_its_instance_and_how_far_out_it_is():
+    values = fleet([[float(v)] for v in (*range(1, 12), 20, 100)])
+    # Quartiles of 13 values are the 4th and the 10th: 4 and 10, so fences at -5 and 19, far out beyond 28.
+
+    found = outliers(values)
+
+    assert found["fences"] == {"low": -5, "high": 19}
+    assert [(one["instance"], one["value"], one["side"], one["kind"]) for one in found["listed"]] == [
+        ("i-012", 100, "high", "far out"),
+        ("i-011", 20, "high", "outside"),
+    ]
+    assert len(values.pooled) == 13
+
+
+def test_seven_values_and_equal_quartiles_are_not_judged():
+    assert outliers(fleet([[float(v)] for v in (1, 1, 1, 1, 1, 1, 99)]))["fences"] is None
+    assert outliers(fleet([[float(v)] for v in (5, 5, 5, 5, 5, 5, 5, 5, 5, 99)]))["count"] == 0
+
+
+def test_of_normal_values_few_are_marked():
+    rng = np.random.default_rng(8)
+    marked = sum(outliers(fleet(rng.normal(100, 5, (200, 1))))["count"] for _ in range(50))
+
+    # 0.7 % of 10,000.
+    assert 40 <= marked <= 120

@@ -1,0 +1,181 @@
+"""What is odd about samples is said, with what to do next; what chance makes is not."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+from support.fleet_values import fleet
+
+from matrix.statistics import steadiness
+from matrix.statistics.dip import CRITICAL, dip, is_bimodal
+from matrix.statistics.intervals import Interval
+
+RNG = np.random.default_rng(6)
+
+
+def kinds(table, *, higher_is_better=False, interval=None):
+    """The names of all findings."""
+    found = steadiness.findings(fleet(table), higher_is_better=higher_is_better, median_interval=interval)
+    return [finding.kind for finding in found]
+
+
+def noise(instances, repetitions):
+    """Values around 100 with 2 % of noise."""
+    return 100 * np.exp(RNG.normal(0, 0.02, (instances, repetitions)))
+
+
+def test_a_steady_fleet_is_not_worth_a_word():
+    assert [kinds(noise(20, 5)) for _ in range(10)] == [[]] * 10
+
+
+def test_a_slow_first_run_is_found_in_durations_and_in_rates():
+    slow = noise(10, 4)
+    slow[:, 0] *= 1.5
+
+    assert kinds(slow) == ["slow first run"]
+    assert kinds(1e4 / slow, higher_is_better=True) == ["slow first run"]
+    assert "slow first run" not in kinds(1e4 / slow, higher_is_better=False)
+
+
+def test_a_first_run_that_differs_no_more_than_the_others_is_none():
+    # Medians 110, 100, 109: the later ones differ by 9.
+    assert kinds([[110, 100, 109]] * 3) == []
+
+
+def test_a_drift_says_which_way_and_by_how_much():
+    falling = noise(10, 8) * np.linspace(1, 0.7, 8)
+
+    found = steadiness.drift(fleet(falling), higher_is_better=True)
+
+    assert "slower by 3" in found.message
+    assert "measure longer" in found.message
+    assert "faster" in steadiness.drift(fleet(falling), higher_is_better=False).message
+
+
+def test_four_repetitions_show_no_drift_for_they_cannot():
+    # The smallest p of Mann-Kendall's test with 4 values is 2/24 = 0.083.
+    assert steadiness.drift(fleet([[1.0, 2.0, 3.0, 4.0]]), higher_is_better=False) is None
+
+
+def test_two_groups_of_instances_are_told_from_two_groups_of_repetitions():
+    by_instance, by_repetition = noise(20, 3), noise(20, 4)
+    by_instance[:8] *= 2
+    by_repetition[:, 1::2] *= 2
+
+    one, two = (steadiness.two_groups(fleet(table)) for table in (by_instance, by_repetition))
+
+    assert "36 around" in one.message
+    assert "an instance is always in the same one" in one.message
+    assert "a repetition is wholly in one" in two.message
+
+
+def test_a_long_tail_is_no_second_group():
+    tailed = [steadiness.two_groups(fleet(np.exp(RNG.normal(0, 1, (60, 1))))) for _ in range(30)]
+
+    assert sum(found is not None for found in tailed) <= 1
+
+
+def test_chance_makes_the_repetitions_of_a_fleet_unsteady_in_one_of_twenty_at_most():
+    rng = np.random.default_rng(1)
+    fleets = [fleet(10 * (1 + 0.1 * rng.normal(size=(10, 3)))) for _ in range(200)]
+
+    # Medians of ten values that vary by 10 % vary by 4 %; of three such medians some differ by more than 10 %.
+    assert np.mean([steadiness.unsteady(values) is not None for values in fleets]) <= 0.08
+
+
+def test_a_slow_repetition_shows_through_instances_that_differ_more():
+    rng = np.random.default_rng(2)
+    slow_third = np.array([1.0, 1.0, 1.15]) * (1 + 0.03 * rng.normal(size=(10, 3)))
+
+    assert steadiness.unsteady(fleet(10 * np.exp(0.5 * rng.normal(size=(10, 1))) * slow_third)) is not None
+
+
+def test_repetitions_that_jump_are_unsteady():
+    assert kinds(noise(5, 4) * [1, 0.9, 1.1, 1.0]) == ["unsteady"]
+
+
+def test_a_wide_interval_says_how_many_more_would_halve_it():
+    found = steadiness.wide_interval(fleet(noise(10, 1)), Interval(80, 120, "BCa bootstrap"))
+
+    assert "± 20 %" in found.message
+    assert "(40)" in found.message
+
+
+def test_zeros_are_not_judged():
+    assert kinds(np.zeros((10, 5))) == []
+
+
+# --- the dip ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_dip_of_a_known_sample():
+    # One value has the smallest dip there is, 1/(2n); n equally spaced ones as well; two far groups come close to 1/4.
+    assert dip(np.array([3.0])) == pytest.approx(1 / 2)
+    assert dip(np.arange(10.0)) == pytest.approx(1 / 20)
+    assert dip(np.array([0.0] * 50 + [1.0] * 50)) == pytest.approx(0.25)
+
+
+def nearest_unimodal(values):
+    """The dip by its definition: a linear program for each place where the mode may lie."""
+    points = np.sort(values)
+    count = len(points)
+    above = np.arange(1, count + 1) / count
+    below = above - 1 / count
+    return min(_distance(points, above, below, mode) for mode in range(count))
+
+
+def _distance(points, above, below, mode):
+    # Unknowns: the function up to the mode (from the left), from the mode on (from the right), and the distance.
+    count = len(points)
+    size = count + 2
+    rows, bounds = [], []
+
+    def demand(terms, bound):
+        row = np.zeros(size)
+        for index, factor in terms:
+            row[index] += factor
+        rows.append(row)
+        bounds.append(bound)
+
+    for i in range(mode + 1):
+        demand([(i, -1), (size - 1, -1)], -(above[i] if i < mode else below[i]))
+        demand([(i, 1), (size - 1, -1)], below[i])
+    for i in range(mode, count):
+        demand([(i + 1, -1), (size - 1, -1)], -above[i])
+        demand([(i + 1, 1), (size - 1, -1)], below[i] if i > mode else above[i])
+    for i in range(count):
+        demand([(i, 1), (i + 1, -1)], 0)
+    for i in range(1, mode):
+        before, after = 1 / (points[i] - points[i - 1]), 1 / (points[i + 1] - points[i])
+        demand([(i, before + after), (i - 1, -before), (i + 1, -after)], 0)
+    for i in range(mode + 1, count - 1):
+        before, after = 1 / (points[i] - points[i - 1]), 1 / (points[i + 1] - points[i])
+        demand([(i + 1, -before - after), (i, before), (i + 2, after)], 0)
+    target = np.zeros(size)
+    target[-1] = 1
+    return optimize.linprog(target, A_ub=np.array(rows), b_ub=np.array(bounds), bounds=(0, 1)).fun
+
+
+def test_the_dip_is_the_distance_to_the_nearest_unimodal_distribution():
+    for count in (5, 9, 14):
+        for values in (RNG.uniform(size=count), np.r_[RNG.normal(0, 1, count // 2), RNG.normal(8, 1, count // 2)]):
+            assert dip(values) == pytest.approx(nearest_unimodal(values), abs=1e-9)
+
+
+def test_the_critical_values_are_those_of_uniform_samples():
+    rng = np.random.default_rng(9)
+    drawn = [np.sqrt(20) * dip(rng.uniform(size=20)) for _ in range(2000)]
+
+    # The 95th percentile of 2,000 draws has a standard error of 1 %.
+    assert np.percentile(drawn, 95) == pytest.approx(CRITICAL[20], rel=0.03)
+
+
+def test_uniform_samples_look_bimodal_about_once_in_twenty_and_normal_ones_hardly_ever():
+    uniform = sum(is_bimodal(RNG.uniform(size=40)) for _ in range(400))
+    normal = sum(is_bimodal(RNG.normal(size=40)) for _ in range(400))
+
+    assert 8 <= uniform <= 36
+    assert normal <= 4
+
+
+def test_nine_values_are_never_bimodal():
+    assert not is_bimodal(np.array([0.0] * 4 + [1.0] * 5))

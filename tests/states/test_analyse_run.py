@@ -1,0 +1,107 @@
+"""Analyse run: summary, decision and report in the bucket; and what is measured outlives what cannot be drawn."""
+
+import json
+import time
+
+import boto3
+import pytest
+from support.runs_for_reports import build_run
+
+import analyse_run
+from aws.records import table
+from matrix.samples.cloudwatch import document, resources
+
+OBJECTIVE = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
+
+
+@pytest.fixture
+def bucket(stack):
+    """A bucket with the plan and the cells' results of a run."""
+    bucket = boto3.resource("s3").Bucket(stack["BUCKET"])
+    _, results, planned = build_run({"ebs": {1: 3000.0, 4: 3000.0}, "efs": {1: 3500.0, 4: 3900.0}})
+    planned |= {
+        "created_at": 1000.0,
+        "run": "r1",
+        "environment": "aws",
+        "objective": OBJECTIVE,
+        "deadline_at": 1e10,
+        "budget_usd": None,
+    }
+    bucket.put_object(Key="runs/r1/plan.json", Body=json.dumps(planned).encode())
+    for cell, result in results.items():
+        bucket.put_object(Key=f"runs/r1/cells/{cell}/result.json", Body=json.dumps(result).encode())
+    facts = {"execution_arn": "arn", "created_at": 1000, "deadline_at": 10**10, "owner": "me", "environment": "aws"}
+    table.start_run("r1", planned, **facts, budget_usd=None)
+    return bucket
+
+
+def read(bucket, name):
+    """A text of the run."""
+    return bucket.Object(f"runs/r1/{name}").get()["Body"].read().decode()
+
+
+def test_the_decision_is_in_the_answer_in_the_summary_and_in_the_markdown(bucket, context):
+    answer = analyse_run.handler({"run": "r1"}, context)
+    decision = json.loads(read(bucket, "summary.json"))["decision"]
+
+    assert answer["state"] == "measured"
+    assert answer["decision"] == decision["sentences"]
+    assert decision["objective"] == OBJECTIVE
+    assert all(one["recommended"] for one in decision["questions"])
+    assert decision["sentences"][0].replace("\\", "")[:40] in read(bucket, "summary.md")
+
+
+def test_the_report_is_in_the_bucket_as_html(bucket, context):
+    answer = analyse_run.handler({"run": "r1"}, context)
+    found = bucket.Object("runs/r1/report.html").get()
+
+    assert answer["report"] == "s3://results/runs/r1/report.html"
+    assert answer["warnings"] == []
+    assert found["ContentType"] == "text/html; charset=utf-8"
+    assert b"Plotly" in found["Body"].read()
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"), [("page.render", "report.html was not written"), ("decide", "no decision was reached")]
+)
+def test_what_cannot_be_drawn_or_decided_loses_no_figure(bucket, context, monkeypatch, broken, said):
+    def fail(*_args, **_named):
+        raise ZeroDivisionError("of nothing")
+
+    monkeypatch.setattr(f"analyse_run.{broken}", fail)
+
+    answer = analyse_run.handler({"run": "r1"}, context)
+
+    assert answer["state"] == "measured"
+    assert f"{said}: ZeroDivisionError: of nothing" in answer["warnings"]
+    assert json.loads(read(bucket, "summary.json"))["totals"]["measured"] == 4
+
+
+def test_metrics_that_arrived_since_a_cell_was_analysed_are_kept_and_name_its_ceiling(bucket, context):
+    key = next(one.key for one in bucket.objects.filter(Prefix="runs/r1/cells/") if "ebs" in one.key)
+    name = key.removeprefix("runs/r1/")
+    result = json.loads(read(bucket, name))
+    begun = int(time.time()) // 60 * 60 - 600
+    for point in result["points"]:
+        point["samples"] |= {"repetition": [1], "started_at": [begun], "ended_at": [begun + 180]}
+    about = resources(result["storage"], "m6i.large", ["i-1"], {"vol-1": "i-1"}, None)
+    result["cloudwatch"] = document(about, (begun, begun + 180), [], read_at=begun + 181)
+    bucket.put_object(Key=key, Body=json.dumps(result).encode())
+    boto3.client("cloudwatch").put_metric_data(
+        Namespace="AWS/EBS",
+        MetricData=[
+            {
+                "MetricName": "VolumeThroughputExceededCheck", "Value": 1.0, "Timestamp": begun + 60,
+                "Dimensions": [{"Name": "VolumeId", "Value": "vol-1"}, {"Name": "InstanceId", "Value": "i-1"}],
+            }
+        ],
+    )  # fmt: skip
+
+    analyse_run.handler({"run": "r1"}, context)
+
+    kept = json.loads(read(bucket, name))
+    (cell,) = [one for one in json.loads(read(bucket, "summary.json"))["cells"] if one["id"] == result["id"]]
+    assert [one["values"] for one in kept["cloudwatch"]["series"]] == [[1.0]]
+    assert kept["bottleneck"]["name"] == cell["bottleneck"]["name"] == "volume throughput"
+    assert "series" not in cell["cloudwatch"]
+    assert "| volume throughput |" in read(bucket, "summary.md")

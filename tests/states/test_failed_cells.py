@@ -1,0 +1,39 @@
+"""Record failed cell: whatever was measured before it failed is kept."""
+
+import pytest
+from support.function_events import RUN, load_event
+
+import plan_matrix
+import record_failed_cell
+from aws.records import bucket, table
+from aws.records.plans import plan_of
+from matrix.terms.keys import Board
+
+
+@pytest.fixture
+def cell(stack, context):
+    """A cell of a run that is planned."""
+    plan_matrix.handler(load_event("plan_matrix"), context)
+    return plan_of(RUN)["cells"][0]
+
+
+def upload(cell, instance):
+    """Samples of the first step, as an instance uploads them."""
+    sample = {"point": cell["points"][0]["id"], "repetition": 1, "step": 0, "started_at": 1.0, "ended_at": 2.0}
+    document = {"schema": 1, "run": RUN, "cell": cell["id"], "instance": {"id": instance, "type": "m6i.large"}}
+    samples = [{**sample, "metrics": {"files_per_s": 64.0, "duration_s": 1.0}}]
+    key = f"{Board.of_cell(RUN, cell['id']).instances}AROA:{instance}/samples.json"
+    bucket.put(key, document | {"samples": samples})
+
+
+def test_samples_of_a_launch_that_failed_half_way_count(cell, context):
+    table.record_resource(RUN, "instance", "i-1", file_system=cell["file_system"], cell=cell["id"])
+    upload(cell, "i-1")
+    upload(cell, "i-of-somebody-else")
+
+    event = {"run": RUN, "cell": cell["id"], "failure": {"Error": "ClientError", "Cause": "denied"}}
+    record_failed_cell.handler(event, context)
+
+    result = bucket.get(Board.of_cell(RUN, cell["id"]).result)
+    assert (result["state"], result["error"]["name"]) == ("failed", "ClientError")
+    assert result["points"][0]["metrics"]["files_per_s"]["n"] == 1

@@ -1,0 +1,137 @@
+"""Create, check and delete a file system, function by function."""
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from support.function_events import RUN, load_event
+
+import analyse_run
+import check_deleted
+import check_file_system
+import create_file_system
+import delete_file_system
+import plan_matrix
+import reap
+from aws.records import bucket, table
+from aws.stack import clock
+from aws.teardown import deleting
+from matrix.terms.errors import FileSystemLeftBehind, FileSystemTimeout
+
+EFS = "efs-elastic"
+
+
+@pytest.fixture
+def planned(stack, context):
+    """A run that is planned."""
+    plan_matrix.handler(load_event("plan_matrix"), context)
+
+
+def create(context, file_system=EFS):
+    return create_file_system.handler({"run": RUN, "file_system": file_system}, context)
+
+
+def check(context, made, file_system=EFS):
+    event = {"run": RUN, "file_system": file_system}
+    return check_file_system.handler(event | {key: made[key] for key in ("resource_id", "started_at")}, context)[
+        "state"
+    ]
+
+
+def delete(context, handler, **facts):
+    return handler({"run": RUN, "file_system": EFS, **facts}, context)
+
+
+def test_a_shared_file_system_is_made_tagged_recorded_and_becomes_ready(planned, context):
+    made = create(context)
+
+    assert made["resource_id"].startswith("fs-")
+    assert [check(context, made), check(context, made)] == ["creating", "ready"]
+    assert [row["id"] for row in table.resources(RUN)] == [made["resource_id"]]
+
+
+def test_creating_again_after_a_crash_finds_the_same_file_system(planned, context):
+    assert create(context)["resource_id"] == create(context)["resource_id"]
+
+
+def test_ebs_has_nothing_to_create_and_is_ready_at_once(planned, context):
+    name = "ebs-gp3-20gib-3000iops"
+
+    made = create(context, name)
+
+    assert made["resource_id"] is None
+    assert check(context, made, name) == "ready"
+
+
+def test_a_file_system_that_never_becomes_available_is_given_up_after_its_types_limit(planned, context, monkeypatch):
+    monkeypatch.setattr("aws.storages.efs.is_ready", lambda *_: False)
+    made = create(context)
+
+    assert check(context, made) == "creating"
+    monkeypatch.setattr(check_file_system, "now", lambda: made["started_at"] + 901)
+    with pytest.raises(FileSystemTimeout, match="not available 901 s after its creation, limit 900 s"):
+        check(context, made)
+
+
+def test_a_deleted_file_system_is_gone_only_when_aws_says_so(planned, context):
+    made = create(context)
+    check(context, made)
+
+    began = delete(context, delete_file_system.handler)
+    states = [delete(context, check_deleted.handler, since=began["since"])["state"] for _ in range(3)]
+
+    assert states[-1] == "gone"
+    assert all("gone_at" in row for row in table.resources(RUN))
+
+
+def test_a_snapshot_that_somebody_makes_of_a_volume_goes_too_and_keeps_nothing_waiting(planned, context):
+    ec2, file_system = boto3.client("ec2"), "ebs-gp3-20gib-3000iops"
+    volume = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
+    table.record_resource(RUN, "volume", volume, file_system=file_system)
+    ec2.create_snapshot(VolumeId=volume)
+    ec2.delete_volume(VolumeId=volume)
+
+    event = {"run": RUN, "file_system": file_system, "since": clock.now()}
+    states = [check_deleted.handler(event, context)["state"] for _ in range(2)]
+
+    assert states == ["deleting", "gone"]
+    assert ec2.describe_snapshots(Filters=[{"Name": "volume-id", "Values": [volume]}])["Snapshots"] == []
+    assert [(row["kind"], "gone_at" in row) for row in table.resources(RUN)] == [
+        ("ebs-snapshot", True), ("volume", True),
+    ]  # fmt: skip
+
+
+def test_a_file_system_that_does_not_go_away_is_an_error(planned, context, monkeypatch):
+    create(context)
+    monkeypatch.setattr("aws.storages.efs.delete", lambda _: False)
+
+    with pytest.raises(FileSystemLeftBehind, match="still there"):
+        delete(context, check_deleted.handler, since=clock.now() - 3601)
+
+
+def test_why_a_file_system_could_not_be_deleted_is_told_though_a_sweep_deletes_it_later(planned, context, monkeypatch):
+    def refuse(_):
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": "not you"}}, "DeleteFileSystem")
+
+    create(context)
+    with monkeypatch.context() as patched:
+        patched.setattr("aws.storages.efs.delete", refuse)
+        with pytest.raises(ClientError):
+            delete(context, delete_file_system.handler)
+    analyse_run.handler({"run": RUN}, context)
+    reap.handler({"run": RUN}, context)
+
+    summary = bucket.get(f"runs/{RUN}/summary.json")
+    [warning] = [one for one in summary["warnings"] if one.startswith(f"{EFS}: not deleted with its cells")]
+    assert "(AccessDenied) when calling the DeleteFileSystem operation: not you" in warning
+
+
+def test_a_deletion_that_succeeds_at_last_leaves_no_warning(planned, context, monkeypatch):
+    create(context)
+    with monkeypatch.context() as patched:
+        patched.setattr("aws.storages.efs.delete", lambda _: False)
+        with pytest.raises(FileSystemLeftBehind):
+            delete(context, check_deleted.handler, since=clock.now() - 3601)
+    for _ in range(3):
+        delete(context, check_deleted.handler, since=clock.now())
+
+    assert deleting.warnings(RUN) == []

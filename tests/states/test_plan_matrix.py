@@ -1,0 +1,163 @@
+"""Plan matrix: the one state that sees the user's input."""
+
+import io
+import json
+import zipfile
+
+import boto3
+import pytest
+from support.function_events import RUN, load_event
+
+import plan_matrix
+from aws.account import spot
+from aws.records import agent_package
+from matrix.terms.problems import InvalidMatrix
+
+
+def documents(prefix):
+    s3 = boto3.client("s3")
+    keys = [found["Key"] for found in s3.list_objects_v2(Bucket="results", Prefix=prefix).get("Contents", [])]
+    return {key: s3.get_object(Bucket="results", Key=key)["Body"].read() for key in keys}
+
+
+def test_the_plan_the_input_and_the_agent_are_in_the_bucket(stack, context):
+    answer = plan_matrix.handler(load_event("plan_matrix"), context)
+
+    plan = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])
+    assert answer["file_systems"] == [one["id"] for one in plan["file_systems"]]
+    assert (plan["run"], plan["environment"]) == (RUN, "aws")
+    assert plan["deadline_at"] > plan["created_at"]
+    assert plan["agent_key"] in documents("agents/")
+    assert f"runs/{RUN}/matrix.json" in documents(f"runs/{RUN}/")
+
+
+def test_every_cell_and_file_system_has_a_row_before_anything_costs_money(stack, context):
+    answer = plan_matrix.handler(load_event("plan_matrix"), context)
+
+    rows = boto3.client("dynamodb").scan(TableName="table")["Items"]
+    kinds = [row["SK"]["S"].split("#")[0] for row in rows]
+    assert kinds.count("PLAN") == 1
+    assert kinds.count("FS") == len(answer["file_systems"])
+    assert kinds.count("CELL") == answer["totals"]["cells"]
+    assert {row["state"]["S"] for row in rows if "state" in row} == {"planned"}
+
+
+def test_a_bad_matrix_is_refused_with_its_problems_and_leaves_nothing(stack, context):
+    event = load_event("plan_matrix")
+    event["matrix"]["repetitions"] = 0
+
+    with pytest.raises(InvalidMatrix, match="repetitions"):
+        plan_matrix.handler(event, context)
+
+    assert documents("") == {}
+
+
+def test_a_matrix_that_wants_its_storages_emulated_is_refused_on_aws(stack, context):
+    event = load_event("plan_matrix")
+    event["matrix"]["emulate"] = True
+    event["matrix"]["workload"] = [{"type": "touch", "files": 64}]
+
+    with pytest.raises(InvalidMatrix, match=r"emulate.*only local runs can emulate their storages, and this is AWS"):
+        plan_matrix.handler(event, context)
+
+    assert documents("") == {}
+
+
+def test_more_shares_than_the_stack_has_zones_are_refused_before_anything_is_created(stack, context):
+    event = load_event("plan_matrix")
+    event["matrix"]["fleet"][0]["placement"] = [1, 1, 1, 1]
+
+    with pytest.raises(InvalidMatrix, match=r"fleet\[0\].placement.*4 shares.*3 Availability Zones"):
+        plan_matrix.handler(event, context)
+
+    assert documents("") == {}
+
+
+def test_a_budget_below_the_expected_cost_is_not_met(stack, context):
+    event = load_event("plan_matrix")
+
+    event["matrix"]["budgetUsd"] = 0.0001
+    assert plan_matrix.handler(event, context)["within_budget"] is False
+    event["matrix"]["budgetUsd"] = 1000
+    assert plan_matrix.handler(event, context)["within_budget"] is True
+
+
+def test_the_agents_zip_holds_the_agent_and_nothing_of_the_other_layers(tmp_path):
+    for name in ("__init__.py", "job.py", "workloads/__init__.py", "workloads/dd.py", "python/numpy/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+    names = zipfile.ZipFile(io.BytesIO(agent_package.build(tmp_path))).namelist()
+
+    assert names == [
+        "__main__.py", "agent/__init__.py", "agent/job.py", "agent/workloads/__init__.py", "agent/workloads/dd.py",
+    ]  # fmt: skip
+
+
+def test_the_agents_zip_has_the_same_bytes_whenever_it_is_made(tmp_path):
+    (tmp_path / "job.py").write_text("x = 1\n")
+    first = agent_package.build(tmp_path)
+    (tmp_path / "job.py").touch()
+
+    assert agent_package.build(tmp_path) == first
+
+
+@pytest.fixture
+def resumed(stack, context):
+    """A run with a plan, and the execution that makes it in moto; the input that resumes it."""
+    machine = boto3.client("stepfunctions").create_state_machine(
+        name="run",
+        definition=json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 9, "End": True}}}),
+        roleArn="arn:aws:iam::123456789012:role/machine",
+    )["stateMachineArn"]
+    arn = boto3.client("stepfunctions").start_execution(stateMachineArn=machine, name="earlier")["executionArn"]
+    first = load_event("plan_matrix")
+    plan_matrix.handler({**first, "run": "earlier", "execution_arn": arn}, context)
+    later = arn.replace(":earlier", ":later")
+    return arn, {"run": "later", "execution_arn": later, "matrix": {**first["matrix"], "resume": "earlier"}}
+
+
+def test_a_run_that_is_still_running_cannot_be_resumed(resumed, context):
+    _, event = resumed
+
+    with pytest.raises(InvalidMatrix, match=r"resume.*is still running.*ended run"):
+        plan_matrix.handler(event, context)
+
+    assert documents("runs/later/") == {}
+
+
+def test_a_run_that_was_stopped_can_be_resumed(resumed, context):
+    arn, event = resumed
+    boto3.client("stepfunctions").stop_execution(executionArn=arn)
+
+    assert plan_matrix.handler(event, context)["totals"]["cells"] > 0
+
+
+def test_a_spot_fleet_is_priced_by_what_ec2_says_it_costs_and_a_refusal_changes_nothing(stack, context, monkeypatch):
+    event = load_event("plan_matrix")
+    event["matrix"]["fleet"][0]["spot"] = True
+    history = [
+        {"InstanceType": "m6i.large", "AvailabilityZone": f"us-east-1{zone}", "Timestamp": day, "SpotPrice": usd}
+        for zone, day, usd in (("a", 1, "0.03"), ("b", 1, "0.05"))
+    ]
+    answer = {"SpotPriceHistory": history}
+
+    class Pages:
+        """What EC2 answers, or that it refuses."""
+
+        def paginate(self, **asked):
+            assert asked["InstanceTypes"] == ["m6i.large"]
+            return self
+
+        def build_full_result(self):
+            return answer
+
+    monkeypatch.setattr(spot.impatient_client("ec2"), "get_paginator", lambda _: Pages())
+    plan_matrix.handler(event, context)
+    said = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])["assumptions"]
+    answer.clear()
+    plan_matrix.handler(event, context)
+    refused = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])["assumptions"]
+
+    assert any("Spot of m6i.large: 0.0400 USD an hour now, mean of 2 zones" in line for line in said)
+    assert any("on-demand is assumed" in line for line in refused)

@@ -1,0 +1,27 @@
+"""Reads for the tests of the agent."""
+
+from __future__ import annotations
+
+from agent.workloads import read
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+def read_params(**changes):
+    params = {
+        **{"access": "sequential", "records": 256, "record_bytes": 8 * KIB, "page_bytes": 64 * KIB},
+        **{"records_per_request": 1, "threads": 4, "caching": "direct"},
+        **changes,
+    }
+    return {"data_bytes": params["records"] * params["record_bytes"], **params}
+
+
+def engine(params, tmp_path, mode="auto", where=None):
+    """Run the engine over a folder's data, or over what `where` says; its outcome."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir(exist_ok=True)
+    plan = {**params, "mode": mode, "seed": "1", **(where or read.data_file(params, tmp_path))}
+    armed = read.arm_engine(plan, scratch)
+    armed.release()
+    [ended] = armed.wait()
+    return read.read_engine(ended.stdout, plan)

@@ -1,0 +1,56 @@
+"""The policies of deployed roles: read, judged again, and with one action taken away."""
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from support.grants import listed
+from support.runs import Cloud
+
+from local.roles.enforcement import Permission, decide
+
+Policies = dict[str, dict[str, Any]]
+
+
+def policies_of(cloud: Cloud, role: str) -> Policies:
+    """The inline policies of a role, by name."""
+    iam = cloud.client("iam")
+    names = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    documents = {one: iam.get_role_policy(RoleName=role, PolicyName=one)["PolicyDocument"] for one in names}
+    # As botocore reads JSON; moto writes what CloudFormation has given as Python does, which is YAML too.
+    return {one: yaml.safe_load(text) if isinstance(text, str) else text for one, text in documents.items()}
+
+
+def put(cloud: Cloud, role: str, policies: Policies) -> None:
+    """Give a role these policies in place of those of the same names; they count from the next call on."""
+    for one, document in policies.items():
+        cloud.client("iam").put_role_policy(RoleName=role, PolicyName=one, PolicyDocument=json.dumps(document))
+
+
+def actions_of(policies: Policies) -> Iterator[tuple[str, str]]:
+    """Each allowed action with the Sid of its statement."""
+    for document in policies.values():
+        for statement in document["Statement"]:
+            if statement["Effect"] == "Allow":
+                for action in listed(statement["Action"]):
+                    yield statement["Sid"], action
+
+
+def without(policies: Policies, sid: str, action: str) -> Policies:
+    """The policies without one action of one statement."""
+    mutant = copy.deepcopy(policies)
+    for document in mutant.values():
+        for statement in document["Statement"]:
+            if statement["Sid"] == sid:
+                statement["Action"] = [one for one in listed(statement["Action"]) if one != action]
+        document["Statement"] = [one for one in document["Statement"] if one["Action"]]
+    assert mutant != policies, f"{sid} does not grant {action}"
+    return mutant
+
+
+def is_allowed(policies: Policies, decision: dict[str, str]) -> bool:
+    """Whether policies allow the call of a decision; of its conditions only the caller is known."""
+    asked = Permission(decision["action"], decision["resource"])
+    return decide(policies.values(), asked, {"aws:userid": decision["userid"]}) == "allow"

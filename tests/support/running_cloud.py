@@ -1,0 +1,118 @@
+"""A local cloud in a process of its own, and what tests need to talk to it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20) -> Any:
+    """The condition's value once it is true."""
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    raise AssertionError(f"not within {timeout_s} s: {what}")
+
+
+def start_cloud(
+    workdir: Path, *arguments: str, stderr: int | None = subprocess.PIPE, **environment: str
+) -> subprocess.Popen:
+    """`python -m local up`, ending with its standard input."""
+    command = [sys.executable, "-m", "local", "up", "--with-parent", "--workdir", str(workdir), *arguments]
+    env = {**os.environ, "AWS_ENDPOINT_URL": "http://unused", **environment}  # an endpoint must not matter to the cloud
+    return subprocess.Popen(
+        command,
+        cwd=REPOSITORY,
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+    )
+
+
+@dataclass
+class RunningCloud:
+    """A cloud that is up."""
+
+    process: subprocess.Popen
+    workdir: Path
+    endpoint: str
+
+    def client(self, service: str, **options: Any) -> Any:
+        """A client of it; the operator's unless keys are given."""
+        keys = {"aws_access_key_id": "operator", "aws_secret_access_key": "operator"}
+        return boto3.client(service, **{"endpoint_url": self.endpoint, "region_name": "us-east-1", **keys, **options})
+
+    def deploy(self, name: str, template: dict[str, Any], **parameters: str) -> dict[str, str]:
+        """Create a stack; its outputs."""
+        cloudformation = self.client("cloudformation")
+        given = [{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()]
+        cloudformation.create_stack(
+            StackName=name, TemplateBody=json.dumps(template), Parameters=given, Capabilities=["CAPABILITY_IAM"]
+        )
+        stack = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+        assert stack["StackStatus"] == "CREATE_COMPLETE"
+        return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
+
+    def execute(
+        self, name: str, definition: dict[str, Any], given: Any = None, timeout_s: float = 20
+    ) -> dict[str, Any]:
+        """Run a definition once to its end; what DescribeExecution answers."""
+        states = self.client("stepfunctions")
+        arn = states.create_state_machine(name=name, definition=json.dumps(definition), roleArn=OPERATOR_ROLE)[
+            "stateMachineArn"
+        ]
+        execution = states.start_execution(stateMachineArn=arn, input=json.dumps(given or {}))["executionArn"]
+        return self.wait_for_execution(execution, timeout_s)
+
+    def wait_for_execution(self, arn: str, timeout_s: float = 20) -> dict[str, Any]:
+        """What DescribeExecution answers when it has ended."""
+        states = self.client("stepfunctions")
+
+        def ended() -> dict[str, Any] | None:
+            description = states.describe_execution(executionArn=arn)
+            return None if description["status"] == "RUNNING" else description
+
+        return wait_until(ended, f"{arn} ended", timeout_s)
+
+
+OPERATOR_ROLE = "arn:aws:iam::123456789012:role/unused"
+
+
+def role(*statements: dict[str, Any], service: str = "lambda.amazonaws.com") -> dict[str, Any]:
+    """A role resource with these statements."""
+    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
+    policy = {"PolicyName": "grants", "PolicyDocument": {"Version": "2012-10-17", "Statement": list(statements)}}
+    return {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
+            **({"Policies": [policy]} if statements else {}),
+        },
+    }
+
+
+def function(code: str, role_name: str = "Role", **properties: Any) -> dict[str, Any]:
+    """A function resource with inline code, whose module is `index`."""
+    return {
+        "Type": "AWS::Lambda::Function",
+        "Properties": {
+            "Runtime": "python3.11",
+            "Handler": "index.handler",
+            "Role": {"Fn::GetAtt": [role_name, "Arn"]},
+            "Code": {"ZipFile": code},
+            **properties,
+        },
+    }

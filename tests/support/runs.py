@@ -1,0 +1,208 @@
+"""Start a local cloud, run a matrix on it, and look at all that a run can leave behind."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+from boto3.dynamodb.types import TypeDeserializer
+from support import running_cloud
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120
+
+TOUCH = {"type": "touch", "files": 32, "threads": 2}
+EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}
+EFS = {"type": "efs", "throughputMode": "elastic"}
+
+
+def matrix(**changes: Any) -> dict[str, Any]:
+    """A matrix of one small cell."""
+    small = {
+        "name": "test", "storage": [EBS], "workload": [TOUCH], "fleet": [{"instanceType": "m6i.large", "count": 1}],
+        "repetitions": 1, "order": "as-written",
+    }  # fmt: skip
+    return small | changes
+
+
+@dataclass
+class Cloud:
+    """A running local cloud with the stack deployed."""
+
+    folder: Path
+    description: dict[str, Any]
+
+    def client(self, service: str) -> Any:
+        """A client with the operator's rights."""
+        return boto3.client(
+            service, endpoint_url=self.description["endpoint"], region_name=self.description["region"],
+            aws_access_key_id="operator", aws_secret_access_key="operator",
+        )  # fmt: skip
+
+    def output(self, name: str) -> str:
+        """An output of the stack."""
+        return self.description["outputs"][name]
+
+    def run(self, name: str, document: dict[str, Any], meanwhile: Callable[["Run"], None] | None = None) -> "Run":
+        """Run a matrix to its end; `meanwhile` may disturb it after its start."""
+        started = self.client("stepfunctions").start_execution(
+            stateMachineArn=self.output("StateMachineArn"), name=name, input=json.dumps(document)
+        )
+        run = Run(self, name, started["executionArn"])
+        if meanwhile:
+            meanwhile(run)
+        run.wait()
+        return run
+
+
+@dataclass
+class Run:
+    """One execution, and what it has left."""
+
+    cloud: Cloud
+    name: str
+    arn: str
+
+    def describe(self) -> dict[str, Any]:
+        """What Step Functions says of it."""
+        return self.cloud.client("stepfunctions").describe_execution(executionArn=self.arn)
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        until(lambda: self.describe()["status"] != "RUNNING", f"{self.name} to end")
+
+    @property
+    def status(self) -> str:
+        """How it ended."""
+        return self.describe()["status"]
+
+    def states(self) -> list[str]:
+        """The names of all states that it and its file systems' executions entered, in the order of time."""
+        events = [event for arn in [self.arn, *self.children()] for event in self.history(arn)]
+        entered = [event for event in events if "stateEnteredEventDetails" in event]
+        return [event["stateEnteredEventDetails"]["name"] for event in sorted(entered, key=lambda e: e["timestamp"])]
+
+    def history(self, arn: str) -> list[dict[str, Any]]:
+        """All events of an execution."""
+        pages = self.cloud.client("stepfunctions").get_paginator("get_execution_history").paginate(executionArn=arn)
+        return [event for page in pages for event in page["events"]]
+
+    def children(self) -> list[str]:
+        """The executions of its file systems: the iterations of the distributed Map."""
+        states = self.cloud.client("stepfunctions")
+        return [
+            child["executionArn"]
+            for map_run in states.list_map_runs(executionArn=self.arn)["mapRuns"]
+            for child in states.list_executions(mapRunArn=map_run["mapRunArn"])["executions"]
+        ]
+
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """Its rows in the table, by sort key."""
+        found = self.cloud.client("dynamodb").query(
+            TableName=self.cloud.output("TableName"),
+            KeyConditionExpression="PK = :run",
+            ExpressionAttributeValues={":run": {"S": f"RUN#{self.name}"}},
+        )["Items"]
+        plain = TypeDeserializer().deserialize
+        return {row["SK"]["S"]: {name: plain(value) for name, value in row.items()} for row in found}
+
+    def document(self, key: str) -> dict[str, Any]:
+        """One of its documents in the bucket."""
+        found = self.cloud.client("s3").get_object(
+            Bucket=self.cloud.output("BucketName"), Key=f"runs/{self.name}/{key}"
+        )
+        return json.loads(found["Body"].read())
+
+    def keys(self, prefix: str) -> list[str]:
+        """Of the bucket's first thousand keys below a prefix."""
+        found = self.cloud.client("s3").list_objects_v2(Bucket=self.cloud.output("BucketName"), Prefix=prefix)
+        return [one["Key"] for one in found.get("Contents", [])]
+
+    def summary(self) -> dict[str, Any]:
+        """Its summary."""
+        return self.document("summary.json")
+
+    def cell(self) -> dict[str, Any]:
+        """The only cell of its summary."""
+        [cell] = self.summary()["cells"]
+        return cell
+
+    def running_instances(self) -> list[str]:
+        """Ids of its instances that have not ended."""
+        filters = [
+            {"Name": "tag:storage-matrix:run", "Values": [self.name]},
+            {"Name": "instance-state-name", "Values": ["pending", "running", "stopping", "stopped"]},
+        ]
+        pages = self.cloud.client("ec2").describe_instances(Filters=filters)["Reservations"]
+        return [instance["InstanceId"] for reservation in pages for instance in reservation["Instances"]]
+
+    def left_behind(self) -> dict[str, list[Any]]:
+        """Everything of it that still exists, asked of each service, of the processes and of the disk."""
+        ours = {"Key": "storage-matrix:run", "Value": self.name}
+        file_systems = [
+            found["FileSystemId"]
+            for service in ("efs", "fsx")
+            for found in self.cloud.client(service).describe_file_systems()["FileSystems"]
+            if ours in found.get("Tags", [])
+        ]
+        volumes = self.cloud.client("ec2").describe_volumes(
+            Filters=[{"Name": "tag:storage-matrix:run", "Values": [self.name]}]
+        )["Volumes"]
+        everything = {
+            "instances": self.running_instances(),
+            "volumes": [volume["VolumeId"] for volume in volumes],
+            "file systems": file_systems,
+            "folders": [str(path) for path in (self.cloud.folder / "storage").glob("*/*")],
+            "agents": agents_of(self.name),
+            "open resources": [
+                key for key, row in self.rows().items() if key.startswith("RESOURCE#") and "gone_at" not in row
+            ],
+        }
+        return {kind: found for kind, found in everything.items() if found}
+
+
+def agents_of(run: str) -> list[int]:
+    """Process ids of agents that work on a run."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if f"/runs/{run}/" in command and ".pyz" in command:
+            found.append(int(folder.name))
+    return found
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Wait until something is so, AssertionError if it never is."""
+    running_cloud.wait_until(condition, what, PATIENCE_S)
+
+
+def path_without(folder: Path, *missing: str) -> str:
+    """A PATH on which all programs of this one are found but some; its links are below the folder."""
+    programs = folder / "programs"
+    programs.mkdir()
+    for directory in os.environ["PATH"].split(os.pathsep):
+        for program in Path(directory).glob("*"):
+            link = programs / program.name
+            if program.name not in missing and not link.is_symlink():
+                link.symlink_to(program)
+    return str(programs)
+
+
+@contextmanager
+def start_cloud(folder: Path, *options: str, **environment: str) -> Iterator[Cloud]:
+    """A local cloud with the stack, whose waits pass a hundred times faster; ended afterwards."""
+    # What it warns of goes to the terminal: nobody reads a pipe while runs go on, and a full one would stop the cloud.
+    process = running_cloud.start_cloud(folder, "--time-scale", "100", *options, stderr=None, **environment)
+    line = process.stdout.readline()
+    assert line, "the cloud did not start"
+    try:
+        yield Cloud(folder, json.loads(line))
+    finally:
+        process.communicate(timeout=30)

@@ -1,0 +1,86 @@
+"""Small runs for decisions and reports, made by the real code that makes summaries and results."""
+
+from typing import Any
+
+import numpy as np
+from support.matrices import BUILD, EBS, EFS, matrix
+
+from matrix.answer import bottleneck
+from matrix.answer.results import cell_result, run_summary
+from matrix.plan.planning import plan
+from matrix.samples.file import InstanceIdentity, Sample, SampleFile
+
+Document = dict[str, Any]
+
+
+def build_run(
+    seconds: dict[str, dict[int, float]], *, spread: float = 0.01, environment: str = "aws", repetitions: int = 3,
+    receipt: Document | None = None,
+) -> tuple[Document, dict[str, Document], Document]:  # fmt: skip
+    """A run of builds: `seconds` says how long a build takes by storage type and fleet size, give or take `spread`.
+
+    Returns summary, results by cell id, and the plan.
+    """
+    storages = {"ebs": EBS, "efs": EFS | {"throughputMode": "bursting"}}
+    counts = sorted({count for sizes in seconds.values() for count in sizes})
+    planned = plan(
+        matrix(
+            storage=[storages[kind] for kind in seconds],
+            workload=[BUILD | {"expectedSeconds": 600}],
+            fleet=[{"instanceType": "m6i.large", "count": counts}],
+            repetitions=repetitions,
+        )
+    ).to_document()
+    drawn = np.random.default_rng(1)
+    results = {}
+    for cell in planned["cells"]:
+        middle = seconds[cell["storage"]["type"]].get(cell["fleet"]["count"])
+        files = [] if middle is None else _files(cell, middle, spread, drawn)
+        error = {"name": "FleetFailed", "message": "nobody came"} if middle is None else None
+        result = cell_result(cell, files, error=error, actual_s=900.0)
+        if files:
+            result["bottleneck"] = bottleneck.find(result, environment)
+        results[cell["id"]] = result
+    summary = run_summary(
+        run="r1", plan=planned, environment=environment, started_at=1000.0, finished_at=5000.0, results=results,
+        left_behind=[],
+    )  # fmt: skip
+    return summary | ({"receipt": receipt} if receipt else {}), results, planned
+
+
+def _files(cell: Document, middle: float, spread: float, drawn: np.random.Generator) -> list[SampleFile]:
+    files = []
+    for number in range(cell["fleet"]["count"]):
+        own = middle * (1 + spread * drawn.standard_normal())
+        samples = []
+        for index, step in enumerate(cell["steps"]):
+            took = own * (1 + spread / 5 * drawn.standard_normal())
+            begun = 10_000.0 + index * 2 * middle
+            samples.append(
+                Sample(
+                    point=step["point"],
+                    repetition=step["repetition"],
+                    step=index,
+                    metrics={"duration_s": took},
+                    started_at=begun,
+                    ended_at=begun + took,
+                    start_skew_s=0.001 * number,
+                    work={"builds": 1},
+                    workers=2,
+                    # A build computes most of the time, and a little less of it on a file system that it waits for.
+                    counters={"cpu_s": 2 * took * 0.95, "disk_write_bytes": took * 1e6},
+                )
+            )
+        identity = InstanceIdentity(id=f"i-{number:04d}", type="m6i.large", availability_zone="us-east-1a")
+        host = {"kernel": "6.1.0", "os": "Amazon Linux 2023", "cpus": 2}
+        files.append(
+            SampleFile.model_validate(
+                {"run": "r1", "cell": cell["id"], "instance": identity, "samples": samples, "host": host}
+            )
+        )
+    return files
+
+
+def cell_of(document: Document, kind: str, count: int) -> Document:
+    """The cell of a storage type and a fleet size."""
+    return next(one for one in document["cells"] if one["storage"]["type"] == kind and one["fleet"]["count"] == count)

@@ -1,0 +1,118 @@
+"""Cells whose ceiling is known, because their storages are emulated, are named after it by the deployed system."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.dashboard import emitted, shown
+from support.runs import Cloud, Run, matrix, start_cloud
+
+GP3 = {"type": "ebs", "name": "gp3", "volumeType": "gp3", "sizeGiB": 8, "iops": 3000, "throughputMiBps": 125}
+EFS = {"type": "efs", "name": "efs", "throughputMode": "elastic"}
+FSX = {
+    "type": "fsx-openzfs", "name": "fsx", "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 500,
+}  # fmt: skip
+# 16 writers that wait 2 ms for each block would write 8,000 of them; of 1 MiB they are held back by their bytes.
+WRITES = {
+    "type": "dd", "name": "writes", "totalSize": "32MiB", "blockSize": ["4KiB", "1MiB"], "sync": "block",
+    "threads": 16, "tool": "engine",
+}  # fmt: skip
+# A create on a volume takes 0.1 ms and no operation of it: 32 of them at once are more than two processors start.
+MANY = {"type": "touch", "name": "many", "files": 64_000, "threads": 32, "directories": "own"}
+# One that waits 12 ms for each create needs nothing of what elastic EFS can do.
+FEW = {"type": "touch", "name": "few", "files": 100, "threads": 1, "directories": "own"}
+BUSY = 0.9
+FLEET = {"instanceType": "m6i.large", "count": 1}
+FLEET_OF_TWO = {"instanceType": "m6i.large", "count": 2}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One run with a cell for each cause."""
+    folder: Path = tmp_path_factory.mktemp("bottlenecks")
+    cells = [(GP3, MANY, FLEET), (EFS, FEW, FLEET), (FSX, FEW | {"name": "creates", "threads": 10}, FLEET_OF_TWO)]
+    document = matrix(
+        storage=[GP3],
+        workload=[WRITES],
+        fleet=[FLEET],
+        include=[dict(zip(("storage", "workload", "fleet"), cell, strict=True)) for cell in cells],
+        emulate=True,
+        maxConcurrentFileSystems=1,
+    )
+    with start_cloud(folder) as cloud:
+        yield Cloud.run(cloud, "bottlenecks", document)
+
+
+def cell_of(run: Run, start: str) -> dict[str, Any]:
+    """The cell whose id begins so."""
+    (found,) = [one for one in run.summary()["cells"] if one["id"].startswith(start)]
+    assert found["state"] == "measured", found["error"]
+    return dict(found)
+
+
+def bottleneck(run: Run, start: str) -> dict[str, Any]:
+    """What is said of that cell."""
+    return dict(cell_of(run, start)["bottleneck"])
+
+
+def text(run: Run, name: str) -> str:
+    """One of the run's files."""
+    key = f"runs/{run.name}/{name}"
+    found = run.cloud.client("s3").get_object(Bucket=run.cloud.output("BucketName"), Key=key)
+    return str(found["Body"].read().decode())
+
+
+def test_small_blocks_find_the_iops_of_a_volume_and_large_ones_its_throughput(run: Run) -> None:
+    said = bottleneck(run, "gp3-emulated.writes")
+
+    assert said["points"] == {"p01": "volume IOPS", "p02": "volume throughput"}
+    assert "of 3,000 IOPS at" in said["evidence"] or "of 131 MB/s at" in said["evidence"]
+
+
+def test_creates_of_a_fleet_find_the_iops_of_the_file_system_that_it_shares(run: Run) -> None:
+    said = bottleneck(run, "fsx-emulated.creates")
+
+    assert said["name"] == "FSx disk IOPS"
+    assert "of 500 IOPS" in said["evidence"]
+    assert said["next"] == "provision more iops for the file system"
+
+
+def test_a_storage_that_is_faster_than_the_generator_leaves_the_generator_as_the_ceiling(run: Run) -> None:
+    assert bottleneck(run, "gp3-emulated.many")["name"] in {"client CPU", "tool"}
+
+
+def test_one_writer_that_waits_saturates_nothing_and_its_waiting_is_told(run: Run) -> None:
+    cell = cell_of(run, "efs-emulated.few")
+    said = cell["bottleneck"]
+
+    # The machine of a test has other work: where that takes its processors, they are what is told.
+    if cell["points"][0]["use"]["cpu_share"] >= BUSY:
+        assert said["name"] == "client CPU"
+    else:
+        assert said["name"] == "not saturated"
+        assert "1 worker waiting" in said["evidence"]
+        assert said["next"].startswith("more threads")
+
+
+def test_it_is_said_what_no_emulated_storage_shows(run: Run) -> None:
+    said = bottleneck(run, "gp3-emulated.writes")
+
+    assert "CloudWatch: has nothing of storages and instances that are not AWS's" in said["unseen"]
+    assert not said["is_provisional"]
+
+
+def test_the_ceilings_stand_in_the_report_and_in_the_summary(run: Run) -> None:
+    assert "Which ceiling was hit" in text(run, "summary.md")
+    assert "| volume " in text(run, "summary.md")
+    assert "What to do next" in text(run, "report.html")
+
+
+def test_what_the_functions_log_for_cloudwatch_is_what_the_dashboard_shows(run: Run) -> None:
+    logs = "\n".join(path.read_text() for path in (run.cloud.folder / "logs").glob("*AnalyseCell*.log"))
+    ours = {one for one in shown() if not one.namespace.startswith("AWS/")}
+
+    found = emitted(logs)
+
+    assert {name for _, name, _ in found} == {"CellsMeasured", "CellTime"}
+    assert {(name, dimensions) for _, name, dimensions in found} <= {(one.name, one.dimensions) for one in ours}
+    assert len({namespace for namespace, _, _ in found}) == 1

@@ -1,0 +1,65 @@
+"""Fleets that EC2 cannot launch whole, as whole runs show them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.runs import EBS, TOUCH, matrix, start_cloud
+
+DOCUMENT = matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH | {"name": "t"}])
+FLEET = {"instanceType": "m6i.large", "count": 3, "placement": "spread"}
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of faults."""
+    return tmp_path_factory.mktemp("faults") / "rules.json"
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory, faults: Path):
+    """A cloud whose EC2 can be told to have no capacity."""
+    with start_cloud(tmp_path_factory.mktemp("cloud"), "--faults", str(faults)) as started:
+        yield started
+
+
+def no_capacity(faults: Path, run: str, nth: int, times: int | None) -> None:
+    """From its nth launch call on, a run is refused so many times."""
+    rule = {"id": run, "fault": "no capacity", "run": run, "action": "ec2:RunInstances", "nth": nth, "times": times}
+    faults.write_text(json.dumps({"rules": [rule]}))
+
+
+def test_another_zone_has_what_the_first_lacks(cloud, faults):
+    no_capacity(faults, "elsewhere", nth=1, times=1)
+
+    run = cloud.run("elsewhere", DOCUMENT | {"fleet": [FLEET]})
+
+    cell = run.cell()
+    assert (run.status, cell["state"]) == ("SUCCEEDED", "measured")
+    assert cell["instances"] == {"expected": 3, "launched": 3}
+    assert run.left_behind() == {}
+
+
+def test_a_fleet_at_its_quorum_is_measured_and_says_so(cloud, faults):
+    no_capacity(faults, "quorum", nth=3, times=None)
+
+    run = cloud.run("quorum", DOCUMENT | {"fleet": [FLEET | {"quorum": 2}]})
+
+    cell = run.cell()
+    assert (run.status, cell["state"]) == ("SUCCEEDED", "measured")
+    assert cell["instances"] == {"expected": 3, "launched": 2}
+    assert cell["warnings"][0].startswith("only 2 of 3 instances were launched: InsufficientInstanceCapacity")
+    metric = cell["points"][0]["metrics"]["files_per_s"]
+    assert (metric["n"], metric["expected_n"]) == (2, 3)
+    assert run.left_behind() == {}
+
+
+def test_a_fleet_below_its_quorum_fails_clean(cloud, faults):
+    no_capacity(faults, "below", nth=2, times=None)
+
+    run = cloud.run("below", DOCUMENT | {"fleet": [FLEET | {"quorum": 2}]})
+
+    cell = run.cell()
+    assert (run.status, cell["error"]["name"]) == ("FAILED", "CapacityUnavailable")
+    assert "refused after 1, 2 would have been enough" in cell["error"]["message"]
+    assert run.left_behind() == {}

@@ -1,0 +1,210 @@
+"""Least privilege by proof: whole runs with the deployed roles enforced, none refused anything, no grant for nothing.
+
+A grant that no run here needs is listed in grants_without_use.yaml with its reason, and leaves that list once a run
+uses it.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+import yaml
+from support import runs
+from support.deployed_policies import actions_of, is_allowed, policies_of, without
+from support.grants import Grant, granted, role_of, used, without_variables
+from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
+
+FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+STORAGES = [EFS | {"name": "efs"}, EBS | {"name": "ebs"}, FSX | {"name": "fsx"}, {"type": "s3", "name": "s3"}]
+BY_IAM = EFS | {"name": "by-iam", "tls": True, "iam": True}
+MULTI_AZ = FSX | {"name": "multi-az", "deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 160}
+ONE_ZONE = EFS | {"name": "one-zone", "deployment": "oneZone"}
+SERVER = {"type": "file-server", "instanceType": "m6i.large"}
+READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
+ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
+SLOW = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}
+CACHED = {
+    "type": "build", "name": "cached", "expectedSeconds": 1,
+    "populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out",
+}  # fmt: skip
+BROKEN = {"type": "build", "name": "broken", "build": "exit 1", "expectedSeconds": 1}
+UNBAKEABLE = {"type": "touch", "name": "unbakeable", "files": 32, "threads": 1, "tool": "parallel"}
+WITHOUT_USE = ROOT / "tests/support/grants_without_use.yaml"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """The largest runs of all tests take their time on a busy machine."""
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(runs, "PATIENCE_S", 300)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """A cloud whose decision log is kept, on a machine without GNU parallel."""
+    folder = tmp_path_factory.mktemp("cloud")
+    with start_cloud(folder, PATH=path_without(folder, "parallel")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def decisions(cloud: Cloud) -> list[dict[str, str]]:
+    """Every different decision on a call of a deployed role, over all runs that matter."""
+    good_ones(cloud)
+    failing_ones(cloud)
+    with_images(cloud)
+    _lose_data(cloud)
+    stopped = cloud.run("stopped", matrix(storage=STORAGES[:3], workload=[SLOW]), partial(_stop, cloud))
+    until(partial(_is_swept, stopped), "the sweeps to delete everything")
+    return [json.loads(line) for line in (cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
+
+
+def good_ones(cloud: Cloud) -> None:
+    """Measure on every storage, with copies made behind the run's back, from a snapshot, and on Spot instances."""
+    every_mount = [*STORAGES[:3], BY_IAM, ONE_ZONE, MULTI_AZ]
+    run = cloud.run("first", matrix(storage=every_mount, budgetUsd=99), partial(_leave_things_behind, cloud))
+    assert run.status == "SUCCEEDED", run.describe()
+    until(partial(_is_swept, run), "the copies to go")
+    read = cloud.run("read", matrix(storage=[STORAGES[3], SERVER], workload=[READ]))
+    assert read.status == "SUCCEEDED", read.describe()
+    spot = matrix(storage=[EBS | {"snapshotId": _snapshot(cloud)}], fleet=[ONE | {"spot": True}])
+    assert cloud.run("spot", spot).status == "SUCCEEDED"
+
+
+def failing_ones(cloud: Cloud) -> None:
+    """Fail a cell and a cache, measure again only what failed, and skip what could cost too much."""
+    fleet = matrix(storage=[EFS], workload=[CACHED, BROKEN], fleet=[TWO], image={"os": "ubuntu-22.04"})
+    states = {cell["workload"]["name"]: cell["state"] for cell in cloud.run("fleet", fleet).summary()["cells"]}
+    assert states == {"cached": "measured", "broken": "failed"}
+    cloud.run("resumed", fleet | {"resume": "fleet"})
+    cloud.run("no-cache", matrix(storage=[EFS], workload=[CACHED | {"populate": "exit 7"}]))
+    needs = cloud.run("needs", matrix(storage=[FSX], dryRun=True)).document("plan.json")["file_systems"][0]
+    skipped = cloud.run("skipped", matrix(storage=[FSX], budgetUsd=needs["reserve_usd"] - 0.0001))
+    assert skipped.cell()["error"]["name"] == "skipped: budget"
+    cells = cloud.run("cells", matrix(dryRun=True, fleet=[ONE, TWO])).document("plan.json")["cells"]
+    run = cloud.run("second-skipped", matrix(fleet=[ONE, TWO], budgetUsd=cells[1]["reserve_usd"] + 0.0001))
+    assert [cell["state"] for cell in run.summary()["cells"]] == ["measured", "skipped"]
+
+
+def with_images(cloud: Cloud) -> None:
+    """Bake images of both systems, fail to bake one, and take all away."""
+    baked = matrix(image={"bake": True})
+    assert cloud.run("baked", baked).status == "SUCCEEDED"
+    assert cloud.run("taken", baked).status == "SUCCEEDED"
+    assert cloud.run("ubuntu", baked | {"image": {"bake": True, "os": "ubuntu-22.04"}}).status == "SUCCEEDED"
+    assert cloud.run("unbakeable", baked | {"workload": [UNBAKEABLE]}).cell()["error"]["name"] == "ImageFailed"
+    name, event = cloud.output("ReapFunctionName"), json.dumps({"images": True})
+    until(lambda: _answer(cloud, name, event)["deleted"], "the images to go")
+
+
+def _answer(cloud: Cloud, function: str, event: str) -> dict[str, Any]:
+    return json.loads(cloud.client("lambda").invoke(FunctionName=function, Payload=event)["Payload"].read())
+
+
+def _snapshot(cloud: Cloud) -> str:
+    """A snapshot of the account's own, as one that holds a filled cache."""
+    ec2 = cloud.client("ec2")
+    zone = ec2.describe_availability_zones()["AvailabilityZones"][0]["ZoneName"]
+    volume = ec2.create_volume(AvailabilityZone=zone, Size=8)["VolumeId"]
+    snapshot = ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
+    ec2.delete_volume(VolumeId=volume)
+    return snapshot
+
+
+def _leave_things_behind(cloud: Cloud, run: Run) -> None:
+    """Make a backup and a snapshot behind the run's back, as a backup plan of the account would; lose a volume."""
+    fsx, ec2 = cloud.client("fsx"), cloud.client("ec2")
+    ours = [{"Name": "tag:storage-matrix:run", "Values": [run.name]}]
+    until(lambda: fsx.describe_file_systems()["FileSystems"], "the FSx file system")
+    fsx.create_backup(FileSystemId=fsx.describe_file_systems()["FileSystems"][0]["FileSystemId"])
+    until(lambda: ec2.describe_volumes(Filters=ours)["Volumes"], "a volume")
+    volume = ec2.describe_volumes(Filters=ours)["Volumes"][0]
+    tags = [{"ResourceType": kind, "Tags": volume["Tags"]} for kind in ("snapshot", "volume")]
+    ec2.create_snapshot(VolumeId=volume["VolumeId"], TagSpecifications=tags[:1])
+    ec2.create_volume(AvailabilityZone=volume["AvailabilityZone"], Size=8, TagSpecifications=tags[1:])
+
+
+def _lose_data(cloud: Cloud) -> None:
+    """Leave data of a run in the data bucket that nobody knows any more."""
+    tags = {"stack": cloud.description["stack"], "run": "lost", "deadline": "2026-01-01T00:00:00Z"}
+    document = [{"Key": f"storage-matrix:{key}", "Value": value} for key, value in tags.items()]
+    [bucket] = [one["Name"] for one in cloud.client("s3").list_buckets()["Buckets"] if "databucket" in one["Name"]]
+    cloud.client("s3").put_object(Bucket=bucket, Key="lost/_tags.json", Body=json.dumps(document).encode())
+
+
+def _stop(cloud: Cloud, run: Run) -> None:
+    """Stop the run while each of its storages is being measured, with copies of them made before."""
+    until(lambda: len(run.running_instances()) == 3, "an instance on each storage")
+    _leave_things_behind(cloud, run)
+    cloud.client("stepfunctions").stop_execution(executionArn=run.arn, error="Interrupted", cause="a test")
+
+
+def _is_swept(run: Run) -> bool:
+    return not run.left_behind() and run.rows().get("RECEIPT", {}).get("is_complete", False)
+
+
+def test_no_call_of_any_function_or_instance_is_denied(decisions: list[dict[str, str]]):
+    assert {one["role"] for one in decisions}
+    assert [one for one in decisions if one["decision"] != "allow"] == []
+
+
+def test_every_grant_is_used_or_listed_with_the_reason_why_no_run_here_needs_it(decisions: list[dict[str, str]]):
+    calls = used(decisions)
+    unused = {name(grant) for grant in granted() if not any(grant.covers(*call) for call in calls)}
+    explained, by_chance = explained_grants()
+
+    assert unused - explained == set(), "grants that no run has used: remove them, or list them with the reason"
+    assert explained - by_chance - unused == set(), "reasons that are no longer needed: these grants are used"
+
+
+def test_no_used_action_can_be_taken_from_a_statement_without_a_call_being_denied(
+    cloud: Cloud, decisions: list[dict[str, str]]
+):
+    allowed = [one for one in decisions if one["decision"] == "allow"]
+    needless, taken = [], 0
+    for role in sorted({one["role"] for one in allowed}):
+        calls = [one for one in allowed if one["role"] == role]
+        policies = policies_of(cloud, role)
+        assert [one for one in calls if not is_allowed(policies, one)] == []
+        for sid, action in actions_of(policies):
+            if any(one["action"] == action for one in calls):
+                taken += 1
+                mutant = without(policies, sid, action)
+                if all(is_allowed(mutant, one) for one in calls):
+                    needless.append(f"{role_of(role)} {sid} {action}")
+
+    assert taken > 100
+    assert set(needless) - set(unused_actions(decisions)) == set()
+
+
+def unused_actions(decisions: list[dict[str, str]]) -> list[str]:
+    """Actions of a statement that none of its resources was used by, though another statement's were."""
+    calls = used(decisions)
+    by_action: dict[str, bool] = {}
+    for grant in granted():
+        key = f"{grant.role} {grant.sid} {grant.action}"
+        by_action[key] = by_action.get(key, False) or any(grant.covers(*call) for call in calls)
+    acted = {(role, action) for role, action, _ in calls}
+    return sorted(
+        key for key, is_used in by_action.items() if not is_used and (key.split()[0], key.split()[2]) in acted
+    )
+
+
+def name(grant: Grant) -> str:
+    """How grants_without_use.yaml calls a grant, after its role."""
+    resource = without_variables(grant.resource, "").split(":", 5)[-1]
+    return f"{grant.role} {grant.sid} {grant.action} {resource}"
+
+
+def explained_grants() -> tuple[set[str], set[str]]:
+    """All grants that have a reason, and those of them that a run may happen to use."""
+    explained, by_chance = set(), set()
+    for entry in yaml.safe_load(WITHOUT_USE.read_text()):
+        assert entry["reason"]
+        names = {f"{role} {grant}" for role in entry["roles"] for grant in entry["grants"]}
+        explained |= names
+        by_chance |= names if entry.get("is_used_by_chance") else set()
+    return explained, by_chance

@@ -1,0 +1,201 @@
+"""Whole runs, good and bad: each asserts the way through the graph, the results, and that nothing is left."""
+
+import os
+import signal
+from functools import partial
+
+from support.runs import EBS, EFS, TOUCH, Cloud, Run, agents_of, matrix, until
+
+
+def once(states: list[str]) -> list[str]:
+    """The states in the order of their first entry."""
+    return list(dict.fromkeys(states))
+
+
+def test_a_good_run_goes_the_good_way_and_every_number_arrives(cloud: Cloud):
+    document = matrix(storage=[EFS], fleet=[{"instanceType": "m6i.large", "count": 2}], repetitions=2)
+
+    run = cloud.run("good", document)
+
+    assert run.status == "SUCCEEDED"
+    assert [state for state in once(run.states()) if not state.startswith("Wait for ")] == [
+        "Plan matrix", "Within budget?", "Only a plan?", "Images to bake?", "Each file system",
+        "Create file system", "Check file system", "File system ready?", "Cache to populate?", "Each cell",
+        "Admit cell", "Cell admitted?",
+        "Launch fleet", "Poll fleet", "Fleet finished?", "Stop fleet", "Fleet failed?", "Analyse cell", "Cell measured",
+        "Delete file system", "File system gone?", "Check deleted", "File system gone",
+        "Analyse run", "Every cell measured?", "Run measured",
+    ]  # fmt: skip
+    cell = run.cell()
+    metric = cell["points"][0]["metrics"]["files_per_s"]
+    assert (cell["state"], metric["n"], metric["expected_n"]) == ("measured", 4, 4)
+    assert 0 < metric["p0"] <= metric["p50"] <= metric["p100"]
+    assert run.rows()[f"CELL#{cell['id']}"]["state"] == "measured"
+    assert run.left_behind() == {}
+
+
+def test_every_number_says_where_it_was_measured(cloud: Cloud):
+    run = cloud.run("provenance", matrix())
+
+    assert run.summary()["environment"] == "local"
+    [instance] = run.document(f"cells/{run.cell()['id']}/fleet.json")["instances"]
+    keys = [
+        found["Key"]
+        for found in cloud.client("s3").list_objects_v2(Bucket=cloud.output("BucketName"), Prefix="runs/provenance/")[
+            "Contents"
+        ]
+    ]
+    [samples] = [key.removeprefix("runs/provenance/") for key in keys if key.endswith("/samples.json")]
+    document = run.document(samples)
+    assert document["instance"]["id"] == instance
+    assert document["mount"]["kind"] == "directory"
+    assert document["host"]["kernel"]
+
+
+def test_an_instance_that_dies_fails_its_cell_by_name_and_the_next_cell_is_measured(cloud: Cloud):
+    slow = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}
+
+    def kill_one(run: Run) -> None:
+        until(lambda: len(run.running_instances()) == 2, "two running instances")
+        until(lambda: run.rows()["CELL#ebs.slow.m6i.large-x2"]["state"] == "running", "the cell to run")
+        # As when the host under it fails: the agent has no chance to say anything.
+        os.kill(agents_of(run.name)[0], signal.SIGKILL)
+
+    fleet = [{"instanceType": "m6i.large", "count": 2}]
+    document = matrix(storage=[EBS | {"name": "ebs"}], workload=[slow, TOUCH | {"name": "touch"}], fleet=fleet)
+    run = cloud.run("one-dies", document, kill_one)
+
+    assert run.status == "FAILED"
+    cells = {cell["id"]: cell for cell in run.summary()["cells"]}
+    dead, alive = cells["ebs.slow.m6i.large-x2"], cells["ebs.touch.m6i.large-x2"]
+    assert dead["error"]["name"] == "InstanceDied"
+    assert "1 (i-" in dead["error"]["message"]
+    assert alive["state"] == "measured"
+    assert once(run.states())[-3:] == ["Analyse run", "Every cell measured?", "Some cells failed"]
+    assert "Record failed cell" in run.states()
+    assert run.left_behind() == {}
+
+
+def test_a_missing_tool_fails_its_cell_with_the_package_to_install(cloud: Cloud):
+    parallel = {"type": "touch", "name": "parallel", "files": 32, "threads": 2, "tool": "parallel"}
+
+    run = cloud.run(
+        "tool-missing", matrix(storage=[EBS | {"name": "ebs"}], workload=[parallel, TOUCH | {"name": "own"}])
+    )
+
+    cells = {cell["id"]: cell for cell in run.summary()["cells"]}
+    failed = cells["ebs.parallel.m6i.large-x1"]
+    assert failed["error"]["name"] == "InstanceFailed"
+    assert "ToolMissing" in failed["error"]["message"]
+    assert "parallel" in failed["error"]["message"]
+    assert cells["ebs.own.m6i.large-x1"]["state"] == "measured"
+    assert run.status == "FAILED"
+    assert run.left_behind() == {}
+
+
+def test_a_quota_refusal_is_told_by_its_name_and_smaller_fleets_are_measured(cloud: Cloud):
+    fleets = [{"instanceType": "m6i.large", "count": [5, 1]}]
+
+    run = cloud.run("quota", matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH | {"name": "t"}], fleet=fleets))
+
+    cells = {cell["id"]: cell for cell in run.summary()["cells"]}
+    assert cells["ebs.t.m6i.large-x5"]["error"]["name"] == "QuotaExceeded"
+    assert "Service Quotas" in cells["ebs.t.m6i.large-x5"]["error"]["message"]
+    assert cells["ebs.t.m6i.large-x1"]["state"] == "measured"
+    assert run.left_behind() == {}
+
+
+def test_a_file_system_that_vanishes_fails_its_cells_and_the_others_are_measured(cloud: Cloud):
+    def delete_it(run: Run) -> None:
+        efs = cloud.client("efs")
+        until(lambda: efs.describe_file_systems()["FileSystems"], "the file system")
+        for found in efs.describe_file_systems()["FileSystems"]:
+            until(partial(_is_deleted, efs, found["FileSystemId"]), "the file system to be deleted")
+
+    run = cloud.run("vanishes", matrix(storage=[EFS | {"name": "efs"}, EBS | {"name": "ebs"}]), delete_it)
+
+    cells = {cell["file_system"]: cell for cell in run.summary()["cells"]}
+    assert cells["efs"]["state"] == "failed"
+    assert cells["ebs"]["state"] == "measured"
+    assert "Record failed file system" in run.states()
+    assert run.status == "FAILED"
+    assert run.left_behind() == {}
+
+
+def _is_deleted(efs, file_system: str) -> bool:
+    """Delete behind the run's back, whatever mount targets it gets meanwhile; say whether it is gone."""
+    try:
+        for target in efs.describe_mount_targets(FileSystemId=file_system)["MountTargets"]:
+            efs.delete_mount_target(MountTargetId=target["MountTargetId"])
+        efs.delete_file_system(FileSystemId=file_system)
+    except efs.exceptions.FileSystemNotFound:
+        return True
+    except efs.exceptions.ClientError:
+        return False
+    return False
+
+
+def test_a_build_reads_the_cache_that_one_instance_has_filled_before(cloud: Cloud):
+    build = {
+        "type": "build", "name": "b", "expectedSeconds": 1,
+        "populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out",
+    }  # fmt: skip
+
+    run = cloud.run("cache", matrix(storage=[EFS], workload=[build], fleet=[{"instanceType": "m6i.large", "count": 2}]))
+
+    assert run.status == "SUCCEEDED"
+    way = once(run.states())
+    assert way.index("Populate cache") < way.index("Cache populated?") < way.index("Each cell")
+    assert run.cell()["points"][0]["metrics"]["duration_s"]["n"] == 2
+    assert run.left_behind() == {}
+
+
+def test_a_cache_that_cannot_be_filled_fails_the_cells_that_need_it_and_nothing_is_launched_for_them(cloud: Cloud):
+    build = {"type": "build", "name": "b", "populate": "exit 7", "build": "true", "expectedSeconds": 1}
+
+    run = cloud.run("no-cache", matrix(storage=[EFS], workload=[build]))
+
+    assert run.cell()["error"]["name"] == "CacheFailed"
+    assert "Launch fleet" not in run.states()
+    assert run.left_behind() == {}
+
+
+def test_over_budget_nothing_is_created(cloud: Cloud):
+    run = cloud.run("over-budget", matrix(budgetUsd=0.000001))
+
+    description = run.describe()
+    assert (description["status"], description["error"]) == ("FAILED", "OverBudget")
+    assert "above budgetUsd" in description["cause"]
+    assert run.states() == ["Plan matrix", "Within budget?", "Over budget"]
+    assert run.left_behind() == {}
+
+
+def test_a_dry_run_ends_with_the_plan(cloud: Cloud):
+    run = cloud.run("dry", matrix(dryRun=True))
+
+    assert run.status == "SUCCEEDED"
+    assert run.states()[-1] == "Planned"
+    assert run.document("plan.json")["totals"]["cells"] == 1
+
+
+def test_a_bad_matrix_fails_the_run_with_every_problem(cloud: Cloud):
+    run = cloud.run("bad", matrix(repetitions=0, storage=[EBS | {"iops": 20000}]))
+
+    description = run.describe()
+    assert (description["status"], description["error"]) == ("FAILED", "InvalidMatrix")
+    for said in ("repetitions", "storage[0].iops"):
+        assert said in description["cause"]
+
+
+def test_a_stopped_run_is_swept_by_the_event_of_its_end(cloud: Cloud):
+    slow = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}
+
+    def stop(run: Run) -> None:
+        until(run.running_instances, "a running instance")
+        cloud.client("stepfunctions").stop_execution(executionArn=run.arn, error="Interrupted", cause="a test")
+
+    run = cloud.run("stopped", matrix(storage=[EFS], workload=[slow]), stop)
+
+    assert run.status == "ABORTED"
+    until(lambda: not run.running_instances(), "the sweep to end the instances")
+    until(lambda: set(run.left_behind()) <= {"open resources"}, "the sweeps to delete the rest")

@@ -1,0 +1,42 @@
+"""A run on S3 (played by moto): the data comes and goes with it, and no role has more of it than it needs."""
+
+import json
+
+import pytest
+from support.runs import Cloud, Run, matrix
+
+READ = {"type": "read", "access": ["sequential", "random"], "records": 64, "pageBytes": "64KiB", "threads": 2}
+
+
+@pytest.fixture(scope="module")
+def run(cloud: Cloud) -> Run:
+    fleet = [{"instanceType": "m6i.large", "count": 2}]
+    return cloud.run("objects", matrix(storage=[{"type": "s3"}], workload=[READ], fleet=fleet))
+
+
+def test_every_instance_reads_its_own_object_and_says_that_s3_was_played(run):
+    [cell] = run.summary()["cells"]
+
+    assert cell["state"] == "measured", cell["error"]
+    assert [point["metrics"]["mb_per_s"]["n"] for point in cell["points"]] == [2, 2]
+    assert any("S3 was played by the local cloud" in warning for warning in cell["warnings"])
+
+
+def test_nothing_of_the_data_is_left_and_the_receipt_says_who_saw_it_gone(run):
+    buckets = [one["Name"] for one in run.cloud.client("s3").list_buckets()["Buckets"]]
+    [data] = [name for name in buckets if "databucket" in name]
+
+    assert run.cloud.client("s3").list_objects_v2(Bucket=data)["KeyCount"] == 0
+    [prefix] = [one for one in run.summary()["receipt"]["resources"] if one["kind"] == "s3"]
+    assert prefix["verified"] == "S3 ListObjectsV2: no object"
+    assert prefix["gone_at"] > prefix["created_at"]
+
+
+def test_instances_have_written_below_their_own_names_only_and_nobody_was_refused(run):
+    decisions = [json.loads(line) for line in (run.cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
+
+    of_data = [one for one in decisions if "databucket" in one["resource"]]
+    assert {one["decision"] for one in of_data} == {"allow"}
+    written = {one["resource"] for one in of_data if one["action"] == "s3:PutObject" and "InstanceRole" in one["role"]}
+    assert len(written) == 2
+    assert all(":i-" in resource.split("/")[2] for resource in written)

@@ -1,0 +1,87 @@
+"""The way to AWS: the real `sam build && sam deploy`, unmodified, against the local cloud; then a run by boto3."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.runs import EFS, ROOT, Cloud, matrix, start_cloud
+
+STACK = "storage-matrix-by-sam"
+
+
+def sam(endpoint: str, cwd: Path, *arguments: str) -> str:
+    """Run the SAM CLI as a user would, only with another endpoint; return what it printed."""
+    program = Path(sys.executable).with_name("sam")
+    environment = {
+        **os.environ,
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "operator",
+        "AWS_SECRET_ACCESS_KEY": "operator",  # pragma: allowlist secret
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "SAM_CLI_TELEMETRY": "0",
+        "SAM_CLI_POLL_DELAY": "0.3",
+        # sam build looks for the functions' Python version on PATH, and the virtual environment has it.
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    done = subprocess.run([program, *arguments], cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"sam {' '.join(arguments)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """The stack, built and deployed by the SAM CLI from a copy of the sources."""
+    sources = tmp_path_factory.mktemp("sources")
+    for name in ("functions", "agent", "dependencies", "statemachine"):
+        shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("template.yaml", "samconfig.toml"):
+        shutil.copy(ROOT / name, sources / name)
+    folder = tmp_path_factory.mktemp("cloud")
+    with start_cloud(folder, "--no-deploy") as empty:
+        parameters = [
+            f"FunctionRuntime=python{sys.version_info.major}.{sys.version_info.minor}",
+            f"FunctionArchitecture={'arm64' if os.uname().machine == 'aarch64' else 'x86_64'}",
+            "EnvironmentName=local",
+            f"LocalMountRoot={folder / 'storage'}",
+            "GateMarginSeconds=0.3",
+        ]
+        endpoint = empty.description["endpoint"]
+        sam(endpoint, sources, "build", "--parameter-overrides", *parameters)
+        sam(endpoint, sources, "deploy", "--stack-name", STACK, "--no-confirm-changeset",
+            "--parameter-overrides", *parameters)  # fmt: skip
+        stack = empty.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]
+        outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+        yield replace(empty, description=empty.description | {"stack": STACK, "outputs": outputs})
+        sam(endpoint, sources, "delete", "--stack-name", STACK, "--no-prompts", "--region", "us-east-1")
+
+
+def test_a_run_on_the_deployed_stack_leaves_its_rows_and_objects_and_nothing_else(deployed: Cloud):
+    run = deployed.run("by-sam", matrix(storage=[EFS], fleet=[{"instanceType": "m6i.large", "count": 2}]))
+
+    assert run.status == "SUCCEEDED"
+    assert json.loads(run.describe()["output"])["totals"] == {"cells": 1, "measured": 1, "failed": 0, "skipped": 0}
+    rows = run.rows()
+    assert {"PLAN", "FS#efs-elastic"} <= rows.keys()
+    [cell] = [row for key, row in rows.items() if key.startswith("CELL#") and "#POINT#" not in key]
+    assert cell["state"] == "measured"
+    assert any("#POINT#" in key for key in rows)
+    listed = deployed.client("s3").list_objects_v2(Bucket=deployed.output("BucketName"), Prefix="runs/by-sam/")
+    names = {found["Key"].rpartition("/")[2] for found in listed["Contents"]}
+    assert {
+        "matrix.json",
+        "plan.json",
+        "summary.json",
+        "summary.csv",
+        "summary.md",
+        "samples.json",
+        "done.json",
+    } <= names
+    [agent] = deployed.client("s3").list_objects_v2(Bucket=deployed.output("BucketName"), Prefix="agents/")["Contents"]
+    assert agent["Size"] < 200_000, "the agent's zip holds more than the agent"
+    assert run.left_behind() == {}

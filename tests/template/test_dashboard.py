@@ -1,0 +1,65 @@
+"""Every metric of the dashboard is one that AWS publishes, or one that our functions really put into their logs."""
+
+import pytest
+from support.dashboard import STACK, emitted, shown, widgets
+
+from aws.records import metrics
+from matrix.samples import cloudwatch
+
+# Step Functions guide, "Execution metrics" and Lambda guide, "Types of metrics", read November 2026.
+STATES = {"ExecutionsStarted", "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted",
+          "ExecutionTime"}  # fmt: skip
+LAMBDA = {"Errors", "Duration", "Throttles"}
+STORAGES = (*cloudwatch.EBS, *cloudwatch.EBS_BURSTING, *cloudwatch.EBS_NITRO, *cloudwatch.EC2, *cloudwatch.EC2_EBS,
+            *cloudwatch.EFS, *cloudwatch.FSX)  # fmt: skip
+PUBLISHED = {
+    **{("AWS/States", name): {frozenset({"StateMachineArn"})} for name in STATES},
+    **{("AWS/Lambda", name): {frozenset({"FunctionName"})} for name in LAMBDA},
+    **{(one.namespace, one.name): {frozenset(one.dimensions)} for one in STORAGES},
+}
+OURS = f"StorageMatrix/{STACK}"
+
+
+@pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> set[tuple[str, str, frozenset[str]]]:
+    """What our functions emit when cells end in each way."""
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", OURS)
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "storage-matrix")
+    for state, actual_s in (("measured", 12.0), ("failed", 3.0), ("skipped", None)):
+        metrics.cell_ended(state, actual_s)
+    return emitted(capsys.readouterr().out)
+
+
+def test_every_metric_of_aws_is_one_that_it_publishes_with_these_dimensions():
+    of_aws = [one for one in shown() if one.namespace.startswith("AWS/")]
+
+    assert len(of_aws) > 15
+    for one in of_aws:
+        assert (one.namespace, one.name) in PUBLISHED, one
+        assert one.dimensions is None or one.dimensions in PUBLISHED[one.namespace, one.name], one
+
+
+def test_every_metric_of_ours_is_one_that_our_functions_emit(logged):
+    ours = {(one.namespace, one.name, one.dimensions) for one in shown() if not one.namespace.startswith("AWS/")}
+
+    assert ours == logged
+
+
+def test_metrics_of_five_minutes_are_not_shown_by_the_minute():
+    periods = {(one.namespace, one.name): one.period_s for one in STORAGES}
+
+    for one in shown():
+        assert one.period_s % periods.get((one.namespace, one.name), 60) == 0, one
+
+
+def test_no_two_widgets_lie_on_each_other():
+    taken = [(x, y) for one in widgets() for x in range(one["x"], one["x"] + one["width"])
+             for y in range(one["y"], one["y"] + one["height"])]  # fmt: skip
+
+    assert len(taken) == len(set(taken))
+    assert max(x for x, _ in taken) == 23
+
+
+def test_a_metric_that_nobody_publishes_would_be_found():
+    assert ("AWS/EFS", "PercentIOLimits") not in PUBLISHED
+    assert emitted('{"level":"INFO"}\nno json\n') == set()

