@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
+from matrix.input.storages import is_shared
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile
 from matrix.samples.histograms import Histogram, latency
@@ -118,7 +119,10 @@ def _point_result(
         "id": point["id"],
         "params": point["params"],
         **({"emulated": True} if cell.get("emulation") else {}),
-        "metrics": {name: _metric_result(name, taken, expected_n, primary) for name in names},
+        "metrics": {
+            name: _metric_result(name, taken, expected_n, primary, is_shared=is_shared(cell["storage"]))
+            for name in names
+        },
         "fleet": _fleet_rates(samples, repetitions, ran),
         "use": use_of(point["id"], files),
         "fleet_use": fleet_use_of(point["id"], files),
@@ -128,7 +132,9 @@ def _point_result(
     }
 
 
-def _metric_result(name: str, taken: Sequence[tuple[str, Sample]], expected_n: int, primary: str) -> dict[str, Any]:
+def _metric_result(
+    name: str, taken: Sequence[tuple[str, Sample]], expected_n: int, primary: str, *, is_shared: bool
+) -> dict[str, Any]:
     metric = METRICS[name]
     rows = [(instance, s.repetition, s.metrics[name]) for instance, s in taken if name in s.metrics]
     return {
@@ -138,7 +144,7 @@ def _metric_result(name: str, taken: Sequence[tuple[str, Sample]], expected_n: i
         "n": len(rows),
         "expected_n": expected_n,
         **percentiles([value for _, _, value in rows]),
-        **describe(FleetValues.of(rows), higher_is_better=metric.higher_is_better),
+        **describe(FleetValues.of(rows, is_shared=is_shared), higher_is_better=metric.higher_is_better),
     }
 
 

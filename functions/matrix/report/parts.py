@@ -56,7 +56,8 @@ def answer(view: View) -> Markup:
 
 
 def _question(view: View, question: Document, *, is_open: bool) -> Markup:
-    heads = ("Storage", "Slow end", "95 % interval", "Cost per result", "Verdict", "Ceiling that was hit",
+    ranked_by = "Median" if question["why_median"] else "Slow end"
+    heads = ("Storage", ranked_by, "95 % interval", "Cost per result", "Verdict", "Ceiling that was hit",
              "What is uncertain")  # fmt: skip
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
     built = table(heads, _answer_rows(view, question), caption=title, class_="verdicts")
@@ -79,7 +80,10 @@ def _how(view: View) -> str:
         f"that is P{percent:g}, of rates P{100 - percent:g}."
     )
     if not objective:
-        return f"{slow} The matrix names no objective, so nothing is ruled out for being too slow."
+        return (
+            f"{slow} The matrix names no objective, so nothing is ruled out for being too slow. Where so few values do "
+            "not carry the slow end of one storage, all are ranked by their medians."
+        )
     limit = "at most" if objective.get("atMost") is not None else "at least"
     value = objective.get("atMost") if objective.get("atMost") is not None else objective.get("atLeast")
     return f"{slow} Objective: {objective.get('metric')} {limit} {value:g}; of those that reach it, the cheapest."
@@ -87,18 +91,19 @@ def _how(view: View) -> str:
 
 def _answer_rows(view: View, question: Document) -> Iterator[Sequence[object]]:
     unit = question["unit"]
-    measured = [one for one in question["candidates"] if one["value"] is not None]
-    for one in sorted(measured, key=lambda one: one["value"], reverse=question["higher_is_better"]):
-        low, high, cost = one["low"], one["high"], one["cost"]
+    measured = [candidate for candidate in question["candidates"] if candidate["ranked"]]
+    for candidate in sorted(measured, key=lambda each: each["ranked"]["value"], reverse=question["higher_is_better"]):
+        ranked, cost = candidate["ranked"], candidate["cost"]
+        low, high = ranked["low"], ranked["high"]
         between = f"{quantity(low, unit)} – {quantity(high, unit)}" if low is not None and high is not None else ABSENT
         yield (
-            f"{'✔ ' if one['cell'] == question['recommended'] else ''}{one['storage']}",
-            Figure(f"P{question['level']:g} {quantity(one['value'], unit)}", one["value"]),
+            f"{'✔ ' if candidate['cell'] == question['recommended'] else ''}{candidate['storage']}",
+            Figure(f"P{ranked['level']:g} {quantity(ranked['value'], unit)}", ranked["value"]),
             between,
             Figure(_cost(cost), cost["usd"]) if cost else ABSENT,
-            (one["verdict"] or ABSENT) + (", on the Pareto front" if one["on_front"] else ""),
-            ceiling_of(view, one["cell"]),
-            "; ".join(one["risks"]) or ABSENT,
+            (candidate["verdict"] or ABSENT) + (", on the Pareto front" if candidate["on_front"] else ""),
+            ceiling_of(view, candidate["cell"]),
+            "; ".join(candidate["risks"]) or ABSENT,
         )
 
 

@@ -5,33 +5,40 @@ from typing import Any
 from matrix.statistics import steadiness
 from matrix.statistics.carrying import JUDGED_LEVELS, at_least, is_carried
 from matrix.statistics.fleet_values import FleetValues
-from matrix.statistics.independence import LEAST_UNITS, independent_n
-from matrix.statistics.intervals import Interval, mean_interval, percentile_interval
+from matrix.statistics.independence import independent_n
+from matrix.statistics.intervals import intervals
 from matrix.statistics.outliers import outliers
+from matrix.statistics.resampling import LEAST_UNITS, MEAN, is_one_event, resampled, why_none
 from matrix.statistics.spread import spread
+
+# Too few repetitions show what all instances of one share.
+WITHIN_THIS_RUN = "within this run"
 
 
 def describe(values: FleetValues, *, higher_is_better: bool) -> dict[str, Any]:
     """Return what each percentile is worth, how sure it is, where the values differ, and what is odd about them."""
     worth = independent_n(values)
-    units = values.units
-    carried = {level: len(units) >= LEAST_UNITS and is_carried(level, worth) for level in JUDGED_LEVELS}
-    intervals = {f"p{level}": percentile_interval(units, level) for level in JUDGED_LEVELS if carried[level]}
-    found = steadiness.findings(values, higher_is_better=higher_is_better, median_interval=intervals.get("p50"))
+    known = intervals(values, JUDGED_LEVELS)
+    # Student's t knows a median from three repetitions on; how far the tails reach only so many values tell.
+    carried = {
+        level: len(values.units) >= LEAST_UNITS and (is_carried(level, worth) or (level == 50 and level in known))  # noqa: PLR2004
+        for level in JUDGED_LEVELS
+    }
+    shown = {f"p{level}": known[level] for level in JUDGED_LEVELS if carried[level] and level in known}
+    findings = steadiness.findings(values, higher_is_better=higher_is_better, median_interval=shown.get("p50"))
     return {
         "independent_n": worth,
-        "resampled": values.unit_name,
+        "resampled": resampled(values),
+        "scope": WITHIN_THIS_RUN if is_one_event(values) else None,
         "carried": {f"p{level}": carried[level] for level in JUDGED_LEVELS},
         "at_least": {
             f"p{level}": at_least(values.pooled, level, worth) for level in JUDGED_LEVELS if not carried[level]
         },
-        "intervals": _documents({**intervals, "mean": mean_interval(units)}),
-        "no_interval": steadiness.too_few(values),
+        "intervals": {
+            name: interval.to_document() for name, interval in {**shown, "mean": known.get(MEAN)}.items() if interval
+        },
+        "no_interval": why_none(values),
         "spread": spread(values),
         "outliers": outliers(values),
-        "findings": [finding.to_document() for finding in found],
+        "findings": [finding.to_document() for finding in findings],
     }
-
-
-def _documents(intervals: dict[str, Interval | None]) -> dict[str, Any]:
-    return {name: interval.to_document() for name, interval in intervals.items() if interval}

@@ -1,21 +1,19 @@
-"""Whether two cells differ, by how much, and how sure that is.
+"""Whether two cells differ at a percentile, by how much, and how sure that is.
 
-Compared are independent units: the median of each instance over its repetitions (of one instance alone, its
-repetitions). Fifty instances against fifty are fifty against fifty, however often each repeated.
-
-- Test from ten units each on: Brunner & Munzel (2000, Biometrical Journal 42, 17-25), which does not suppose that the
-  two spread alike. Below, and where the two do not overlap at all: Mann & Whitney (1947), exact; where values are
-  equal, by permutations, or from ten units each on by the normal approximation with its correction for ties.
+- From six instances each on, and three repetitions where they share a storage: the ratio of the percentiles, its
+  interval and its p value by Student's t on logarithms, with the uncertainty of each side by two-way bootstrap
+  (`resampling`) and Welch's degrees of freedom. The percentile that ranks two storages is the one that is tested: two
+  with the same median may have slow ends that differ by a factor.
+- With fewer units: the medians of units by Mann & Whitney (1947), exact, or by permutations where values are equal, and
+  the geometric means by crossed mean squares (`uncertainty`), whichever p is larger. The interval is that of Hodges &
+  Lehmann's (1963) ratio, from all pairwise ratios (Hollander & Wolfe 1999, 4.3), where one exists.
 - Effect: P(run < base) + P(equal) / 2; Cliff's delta (1993, Psychological Bulletin 114, 494-509) is twice that less 1.
-- Ratio of medians with an interval by BCa bootstrap over units; with fewer than six units the interval of
-  Hodges & Lehmann's (1963) ratio, from all pairwise ratios (Hollander & Wolfe 1999, 4.3), where one exists.
 - What all instances of a repetition share (a busy disk, a burst that has ended) no number of instances averages out:
-  where medians of repetitions of one run reach into those of the other, instances alone prove nothing.
+  where figures of repetitions of one run reach into those of the other, a difference is not shown.
 - Many cells: Holm (1979, Scand. J. Statist. 6, 65-70).
 """
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,19 +21,23 @@ import numpy as np
 
 from matrix.statistics.carrying import CONFIDENCE
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.independence import LEAST_UNITS
-from matrix.statistics.intervals import Interval, ratio_interval
+from matrix.statistics.intervals import Interval, method_of
+from matrix.statistics.resampling import LEAST_UNITS, is_one_event, uncertainties
+from matrix.statistics.spread import complete_rows
+from matrix.statistics.uncertainty import Uncertainty, of_difference, of_mean
 
 SIGNIFICANT = 0.05
-# Brunner and Munzel's t approximation holds its level from here on.
-LEAST_FOR_BRUNNER_MUNZEL = 10
+RANKS = "Mann-Whitney"
+# From so many units on the exact distribution of ranks takes long, and the normal approximation is as good.
+MOST_EXACT = 10
 PERMUTATIONS = 20_000
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How `run` differs from `base`: ratio of medians, and the chance that a value of `run` is the lower one."""
+    """How `run` differs from `base`: ratio of a percentile, and the chance that a value of `run` is the lower one."""
 
+    level: float
     ratio: float
     interval: Interval | None
     hodges_lehmann_ratio: float
@@ -45,34 +47,54 @@ class Difference:
     least_p: float
     units: tuple[int, int]
     repetitions_overlap: bool
+    is_within_runs: bool
 
     @property
     def cliffs_delta(self) -> float:
         """-1: all of the run's values are lower, 1: all are higher."""
         return 1 - 2 * self.p_lower
 
+    @property
+    def is_lower(self) -> bool:
+        """Whether the run's values are the lower ones, by what was tested."""
+        return self.p_lower > 1 / 2 if self.test.startswith(RANKS) else self.ratio < 1
 
-def difference(base: FleetValues, run: FleetValues) -> Difference | None:
-    """Compare two samples of one metric; None where a ratio has no meaning (values that are not above 0)."""
+    def is_shown(self, p_value: float) -> bool:
+        """Whether the two differ by more than chance and by more than their repetitions do, at a corrected p value."""
+        return p_value < SIGNIFICANT and not self.repetitions_overlap and not self.is_within_runs
+
+
+def difference(base: FleetValues, run: FleetValues, level: float = 50) -> Difference | None:
+    """Compare a percentile of two samples of one metric; None where a ratio has no meaning (values not above 0)."""
     if min(base.pooled.min(), run.pooled.min()) <= 0:
         return None
-    of_base, of_run = base.unit_medians(), run.unit_medians()
-    ratios = np.sort((of_run[:, None] / of_base[None, :]).ravel())
-    p_lower = float(np.mean(ratios < 1) + np.mean(ratios == 1) / 2)
-    p_value, test = _test(of_base, of_run, p_lower)
-    is_large = min(len(of_base), len(of_run)) >= LEAST_UNITS
+    of_base, of_run = base.unit_percentiles(level), run.unit_percentiles(level)
+    pairs = np.sort((of_run[:, None] / of_base[None, :]).ravel())
+    p_lower = float(np.mean(pairs < 1) + np.mean(pairs == 1) / 2)
+    ratio = float(np.percentile(run.pooled, level) / np.percentile(base.pooled, level))
+    uncertainty = _of_ratio(base, run, level)
+    if uncertainty is not None:
+        half, method = uncertainty.half_width(), max(method_of(base), method_of(run), key=len)
+        interval: Interval | None = Interval(ratio / math.exp(half), ratio * math.exp(half), method)
+        p_value, test, least_p = uncertainty.p_value(math.log(ratio)), method, 0.0
+    else:
+        is_small = min(len(of_base), len(of_run)) < LEAST_UNITS
+        interval = _hodges_lehmann_interval(pairs, len(of_base), len(of_run)) if is_small else None
+        p_value, test = _rank_test(of_base, of_run)
+        p_value = max(p_value, _p_of_crossed_means(base, run))
+        least_p = 2 / math.comb(len(of_base) + len(of_run), len(of_run))
     return Difference(
-        ratio=float(np.median(run.pooled) / np.median(base.pooled)),
-        interval=ratio_interval(base.units, run.units)
-        if is_large
-        else _hodges_lehmann_interval(ratios, len(of_base), len(of_run)),
-        hodges_lehmann_ratio=float(np.median(ratios)),
+        level=level,
+        ratio=ratio,
+        interval=interval,
+        hodges_lehmann_ratio=float(np.median(pairs)),
         p_lower=p_lower,
         p_value=p_value,
         test=test,
-        least_p=2 / math.comb(len(of_base) + len(of_run), len(of_run)),
+        least_p=least_p,
         units=(len(of_base), len(of_run)),
-        repetitions_overlap=_overlap(base, run),
+        repetitions_overlap=_repetitions_overlap(base, run, level),
+        is_within_runs=is_one_event(base) or is_one_event(run),
     )
 
 
@@ -86,34 +108,51 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _overlap(base: FleetValues, run: FleetValues) -> bool:
-    """Whether medians of whole repetitions overlap; with one instance or one repetition each it is unknown."""
+def _of_ratio(base: FleetValues, run: FleetValues, level: float) -> Uncertainty | None:
+    """The uncertainty of the ratio's logarithm; None with too few units, and where nothing varies."""
+    sides = [uncertainties(values, [level]).get(level) for values in (base, run)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    uncertainty = of_difference(sides[0], sides[1])
+    return uncertainty if uncertainty.variance > 0 else None
+
+
+def _p_of_crossed_means(base: FleetValues, run: FleetValues) -> float:
+    """Return p of the ratio of geometric means by mean squares; 0, which says nothing, where there are none.
+
+    Ranks of four instances do not see that all four shared each of three repetitions; mean squares do.
+    """
+    sides = [of_mean(np.log(complete_rows(values))) for values in (base, run)]
+    if sides[0] is None or sides[1] is None:
+        return 0.0
+    uncertainty = of_difference(sides[0], sides[1])
+    distance = float(np.nanmean(np.log(run.table)) - np.nanmean(np.log(base.table)))
+    return uncertainty.p_value(distance) if uncertainty.variance > 0 else 0.0
+
+
+def _repetitions_overlap(base: FleetValues, run: FleetValues, level: float) -> bool:
+    """Whether figures of whole repetitions overlap; with one instance or one repetition each it is unknown."""
     if 1 in (len(base.instances), len(run.instances)) or len(base.repetitions) + len(run.repetitions) == 2:  # noqa: PLR2004
         return False
-    of_base, of_run = base.repetition_medians(), run.repetition_medians()
+    of_base, of_run = base.repetition_percentiles(level), run.repetition_percentiles(level)
     return bool(of_base.min() <= of_run.max() and of_run.min() <= of_base.max())
 
 
-def _test(base: Floats, run: Floats, p_lower: float) -> tuple[float, str]:
+def _rank_test(base: Floats, run: Floats) -> tuple[float, str]:
+    """Return p and the name of the test that ranks the units of both."""
     from scipy import stats
 
-    if np.ptp(np.concatenate([base, run])) == 0:
+    together = np.concatenate([base, run])
+    if np.ptp(together) == 0:
         return 1.0, "all values are equal"
-    is_large = min(len(base), len(run)) >= LEAST_FOR_BRUNNER_MUNZEL
-    # Where the two do not overlap at all its variance is 0.
-    if is_large and 0 < p_lower < 1:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            p_value = float(stats.brunnermunzel(base, run).pvalue)
-        if math.isfinite(p_value):
-            return p_value, "Brunner-Munzel"
-    if len(np.unique(np.concatenate([base, run]))) == len(base) + len(run):
-        return float(stats.mannwhitneyu(base, run, method="exact").pvalue), "Mann-Whitney, exact"
+    is_large = min(len(base), len(run)) >= MOST_EXACT
     if is_large:
-        return float(stats.mannwhitneyu(base, run, method="asymptotic").pvalue), "Mann-Whitney, normal approximation"
+        return float(stats.mannwhitneyu(base, run, method="asymptotic").pvalue), f"{RANKS}, normal approximation"
+    if len(np.unique(together)) == len(together):
+        return float(stats.mannwhitneyu(base, run, method="exact").pvalue), f"{RANKS}, exact"
     # A thousand orders at once: all of them, of a large fleet against a small one, would not fit into a function.
     method = stats.PermutationMethod(n_resamples=PERMUTATIONS, batch=1_000, rng=np.random.default_rng(1))
-    return float(stats.mannwhitneyu(base, run, method=method).pvalue), "Mann-Whitney, permutations"
+    return float(stats.mannwhitneyu(base, run, method=method).pvalue), f"{RANKS}, permutations"
 
 
 def _hodges_lehmann_interval(ratios: Floats, base: int, run: int) -> Interval | None:
@@ -126,14 +165,14 @@ def _hodges_lehmann_interval(ratios: Floats, base: int, run: int) -> Interval | 
     return Interval(float(ratios[depth - 1]), float(ratios[-depth]), "Hodges-Lehmann")
 
 
-def _mann_whitney_chances(one: int, other: int) -> Floats:
+def _mann_whitney_chances(first: int, second: int) -> Floats:
     """P(U = 0), P(U = 1), … when both come from the same distribution: coefficients of the Gaussian binomial."""
-    ways = np.zeros(one * other + 1)
+    ways = np.zeros(first * second + 1)
     ways[0] = 1
-    for k in range(1, one + 1):
-        # times (1 - q^(other + k)) / (1 - q^k)
-        for u in range(len(ways) - 1, other + k - 1, -1):
-            ways[u] -= ways[u - other - k]
+    for k in range(1, first + 1):
+        # times (1 - q^(second + k)) / (1 - q^k)
+        for u in range(len(ways) - 1, second + k - 1, -1):
+            ways[u] -= ways[u - second - k]
         for u in range(k, len(ways)):
             ways[u] += ways[u - k]
-    return ways / math.comb(one + other, one)
+    return ways / math.comb(first + second, first)

@@ -12,20 +12,26 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FleetValues:
-    """Values of instances (rows) in repetitions (columns); NaN where an instance has none."""
+    """Values of instances (rows) in repetitions (columns); NaN where an instance has none.
+
+    `is_shared` says whether all instances use one file system. What it does in a repetition (a busy server, a burst
+    that ends) then reaches all of them, so fifty instances in one repetition are fifty looks at one event.
+    """
 
     instances: tuple[str, ...]
     repetitions: tuple[int, ...]
     table: Floats
+    is_shared: bool
 
     @classmethod
-    def of(cls, rows: Iterable[tuple[str, int, float]]) -> "FleetValues":
+    def of(cls, rows: Iterable[tuple[str, int, float]], *, is_shared: bool) -> "FleetValues":
         """Make the table from (instance, repetition, value) in any order."""
         cells = {(instance, repetition): value for instance, repetition, value in rows}
         instances = tuple(sorted({instance for instance, _ in cells}))
         repetitions = tuple(sorted({repetition for _, repetition in cells}))
-        table = [[cells.get((one, two), np.nan) for two in repetitions] for one in instances]
-        return cls(instances, repetitions, np.array(table, dtype=float).reshape(len(instances), len(repetitions)))
+        table = [[cells.get((instance, repetition), np.nan) for repetition in repetitions] for instance in instances]
+        shape = len(instances), len(repetitions)
+        return cls(instances, repetitions, np.array(table, dtype=float).reshape(shape), is_shared)
 
     @property
     def pooled(self) -> Floats:
@@ -34,10 +40,10 @@ class FleetValues:
 
     @property
     def units(self) -> Floats:
-        """Rows that are independent of each other.
+        """Rows to compare by rank: an instance each, with all its repetitions.
 
-        Values of one instance in several repetitions share its volume, host and network path, so a row is an
-        instance. One instance alone has nothing to share with: each of its repetitions is a row then.
+        Values of one instance in several repetitions share its volume, host and network path. One instance alone has
+        nothing to share with: each of its repetitions is a row then.
         """
         return self.table.T if len(self.instances) == 1 else self.table
 
@@ -46,24 +52,35 @@ class FleetValues:
         """What a row of `units` is."""
         return "repetitions" if len(self.instances) == 1 else "instances"
 
-    def unit_medians(self) -> Floats:
-        """One value for each independent unit."""
-        return np.array([np.median(row[~np.isnan(row)]) for row in self.units])
+    def unit_percentiles(self, level: float = 50) -> Floats:
+        """One value for each row of `units`, the median unless another percentile is asked for."""
+        return _row_percentiles(self.units, level)
 
     def instance_medians(self) -> Floats:
         """The median over the repetitions of each instance."""
-        return np.array([np.median(row[~np.isnan(row)]) for row in self.table])
+        return _row_percentiles(self.table, 50)
 
     def repetition_medians(self) -> Floats:
         """The median over the instances of each repetition."""
-        return np.array([np.median(column[~np.isnan(column)]) for column in self.table.T])
+        return self.repetition_percentiles(50)
+
+    def repetition_percentiles(self, level: float) -> Floats:
+        """A percentile over the instances of each repetition."""
+        return _row_percentiles(self.table.T, level)
 
 
-def from_columns(samples: dict[str, Any], metric: str) -> FleetValues:
+def _row_percentiles(rows: Floats, level: float) -> Floats:
+    return np.array([np.percentile(row[~np.isnan(row)], level) for row in rows])
+
+
+def from_columns(samples: dict[str, Any], metric: str, *, is_shared: bool) -> FleetValues:
     """Read the `samples` of a point in result.json."""
     columns: Sequence[Sequence[Any]] = (samples["instance"], samples["repetition"], samples["metrics"].get(metric, []))
     return FleetValues.of(
-        (str(instance), int(repetition), float(value))
-        for instance, repetition, value in zip(*columns, strict=False)
-        if value is not None
+        (
+            (str(instance), int(repetition), float(value))
+            for instance, repetition, value in zip(*columns, strict=False)
+            if value is not None
+        ),
+        is_shared=is_shared,
     )

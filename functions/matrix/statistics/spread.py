@@ -30,12 +30,12 @@ def spread(values: FleetValues) -> dict[str, Any]:
             )
         ],
     }
-    return document | {f"{name}_cv": _relative(found, median) for name, found in deviations(values).items()}
+    return document | {f"{name}_cv": _relative(deviation, median) for name, deviation in deviations(values).items()}
 
 
 def deviations(values: FleetValues) -> dict[str, float | None]:
     """Return the standard deviations between instances, between repetitions, and what neither explains."""
-    table = values.table[~np.isnan(values.table).any(axis=1)]
+    table = complete_rows(values)
     rows, columns = table.shape
     none: dict[str, float | None] = {"between_instances": None, "between_repetitions": None, "residual": None}
     if rows > 1 and columns == 1:
@@ -54,6 +54,11 @@ def deviations(values: FleetValues) -> dict[str, float | None]:
     }
 
 
+def complete_rows(values: FleetValues) -> Floats:
+    """The values of instances that miss no repetition."""
+    return values.table[~np.isnan(values.table).any(axis=1)]
+
+
 def _root(variance: float) -> float:
     return float(np.sqrt(max(0.0, variance)))
 
@@ -63,5 +68,5 @@ def _range(medians: Floats, median: float) -> dict[str, float | None]:
     return {"low": low, "high": high, "relative": _relative(high - low, median)}
 
 
-def _relative(found: float | None, median: float) -> float | None:
-    return None if found is None or median == 0 else found / abs(median)
+def _relative(deviation: float | None, median: float) -> float | None:
+    return None if deviation is None or median == 0 else deviation / abs(median)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrix.statistics.carrying import needed
 from matrix.statistics.dip import is_bimodal
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.independence import LEAST_UNITS
 from matrix.statistics.intervals import Interval
+from matrix.statistics.resampling import LEAST_UNITS
+from matrix.statistics.uncertainty import REPETITIONS
 
 # Below it nobody would buy another storage.
 WORTH_SAYING = 0.05
@@ -50,8 +50,11 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
     if over_time and groups and groups.kind != GROUPS_OF_INSTANCES:
         groups = None
     jumps = None if over_time or groups else unsteady(values)
-    found = [over_time, groups, jumps, wide_interval(values, median_interval)]
-    return [finding for finding in found if finding]
+    # Repetitions that differ for a reason that is named make the interval wide: no second sentence for that.
+    is_explained = median_interval is not None and median_interval.limited_by == REPETITIONS and (over_time or jumps)
+    wide = None if is_explained else wide_interval(values, median_interval)
+    candidates = [over_time, groups, jumps, wide]
+    return [finding for finding in candidates if finding]
 
 
 def slow_first_run(values: FleetValues, *, higher_is_better: bool) -> Finding | None:
@@ -154,20 +157,12 @@ def wide_interval(values: FleetValues, interval: Interval | None) -> Finding | N
     if half <= UNSTEADY:
         return None
     # An interval shrinks with the root of the number of values: four times as many halve it.
+    more = 4 * len(values.repetitions if interval.limited_by == REPETITIONS else values.instances)
     return Finding(
         "wide interval",
-        f"the median is known to ± {_percent(half)} only; four times as many {values.unit_name} "
-        f"({4 * len(values.units)}) would halve that",
+        f"the median is known to ± {_percent(half)} only; four times as many {interval.limited_by} ({more}) would "
+        "halve that",
     )
-
-
-def too_few(values: FleetValues) -> str | None:
-    """Say why a point has no interval, if it has none."""
-    units = len(values.units)
-    least = needed(50)
-    if units >= least:
-        return None
-    return f"{units} {values.unit_name if units != 1 else values.unit_name[:-1]}: an interval needs at least {least}"
 
 
 def _slowness(medians: Floats, higher_is_better: bool) -> Floats:

@@ -66,10 +66,10 @@ def figure(metric: dict[str, Any], percentile: str) -> str:
 
 
 def interval(metric: dict[str, Any], name: str = "p50") -> str:
-    """Write the 95 % interval of a percentile: `290 – 320 files/s`; a dash where there is none."""
+    """Write the 95 % interval of a percentile: `290 – 320 files/s`; where there is none, its scope or a dash."""
     found = (metric.get("intervals") or {}).get(name)
     if not found:
-        return ABSENT
+        return metric.get("scope") or ABSENT
     if metric.get("unit") == "s":
         return f"{duration(found['low'])} – {duration(found['high'])}"
     return f"{number(found['low'])} – {quantity(found['high'], metric.get('unit', ''))}"

@@ -10,21 +10,26 @@ from matrix.samples.file import SampleFile
 RNG = np.random.default_rng(2)
 
 
-def run(name, factors, *, count=12, environment="aws", storage=None, noise=0.02, workload="touch"):
-    """A run with one cell of one point for each factor, files per second around 900 times the factor."""
+def run(name, factors, *, count=12, environment="aws", storage=None, noise=0.02, workload="touch", shared=(0.0,)):
+    """A run with one cell of one point for each factor, files per second around 900 times the factor.
+
+    `shared` is what all instances of a repetition share: the logarithm of a factor for each repetition.
+    """
     cells = []
     for number, factor in enumerate(factors, 1):
         cell = {
-            "id": f"c{number}", "file_system": "efs", "storage": storage or {"type": "efs"},
+            "id": f"c{number}", "file_system": "fs", "storage": storage or {"type": "ebs"},
             "workload": {"type": workload}, "fleet": {"instanceType": "m6i.large", "count": count}, "expected_s": 60.0,
-            "points": [{"id": "p01", "params": {"threads": number}}], "steps": [{"point": "p01", "repetition": 1}],
+            "points": [{"id": "p01", "params": {"threads": number}}],
+            "steps": [{"point": "p01", "repetition": r} for r in range(1, len(shared) + 1)],
         }  # fmt: skip
         metric = {"touch": "files_per_s", "build": "duration_s"}[workload]
         files = [
             SampleFile.model_validate({
                 "run": name, "cell": cell["id"], "instance": {"id": f"i-{i}", "type": "m6i.large"},
-                "samples": [{"point": "p01", "repetition": 1, "step": 0, "started_at": 0.0, "ended_at": 1.0,
-                             "metrics": {metric: 900 * factor * float(np.exp(RNG.normal(0, noise)))}}],
+                "samples": [{"point": "p01", "repetition": r, "step": r, "started_at": 0.0, "ended_at": 1.0,
+                             "metrics": {metric: 900 * factor * float(np.exp(shift + RNG.normal(0, noise)))}}
+                            for r, shift in enumerate(shared, 1)],
             })
             for i in range(count)
         ]  # fmt: skip
@@ -76,6 +81,24 @@ def test_three_instances_cannot_tell():
     assert "3 against 3 independent values" in found["compared"][0]["words"]
 
 
+def test_one_repetition_of_a_shared_storage_cannot_tell_however_many_instances_agree():
+    efs = {"type": "efs"}
+    found = compare(run("old", [1], storage=efs, count=50), run("new", [0.5], storage=efs, count=50), threshold=0.05)
+
+    assert verdicts(found) == ["cannot tell"]
+    assert found["compared"][0]["ratio"] == pytest.approx(0.5, rel=0.05)
+    assert "repeat 3 times in both runs" in found["compared"][0]["words"]
+
+
+def test_three_repetitions_of_a_shared_storage_tell_what_lies_beyond_their_own_noise():
+    efs, shaken = {"type": "efs"}, (-0.05, 0.0, 0.05)
+    steady = [run(name, [factor], storage=efs, shared=(0.0, 0.0, 0.0)) for name, factor in (("old", 1), ("new", 0.9))]
+    noisy = [run(name, [factor], storage=efs, shared=shaken) for name, factor in (("old", 1), ("new", 0.9))]
+
+    assert verdicts(compare(*steady, threshold=0.05)) == ["slower"]
+    assert verdicts(compare(*noisy, threshold=0.05)) == ["no difference shown"]
+
+
 def test_many_unchanged_cells_raise_no_alarm():
     alarms = sum(compare(run("old", [1] * 10), run("new", [1] * 10), threshold=0.0)["regressions"] for _ in range(10))
 
@@ -83,8 +106,8 @@ def test_many_unchanged_cells_raise_no_alarm():
 
 
 def test_the_name_of_a_storage_does_not_matter_but_what_it_is_does():
-    named = run("new", [1], storage={"type": "efs", "name": "mine"})
-    other = run("new", [1], storage={"type": "efs", "throughputMode": "elastic"})
+    named = run("new", [1], storage={"type": "ebs", "name": "mine"})
+    other = run("new", [1], storage={"type": "ebs", "volumeType": "io2"})
 
     assert len(compare(run("old", [1]), named, threshold=0.05)["compared"]) == 1
     apart = compare(run("old", [1]), other, threshold=0.05)

@@ -126,9 +126,107 @@ def test_nobody_is_sent_to_a_dearer_storage_for_less_than_five_per_cent():
     decision, _ = decided(sizes, spread=0.0001)
 
     assert decision["sentences"][0].startswith(
-        "build: fastest at the slow end, or within 5 % of it for less, is EFS bursting at 1 and 10 instances; "
+        "build: fastest at the slow end (at 1 and 10 instances at the median: P90 needs 36 independent values, there "
+        "are 3), or within 5 % of it for less, is EFS bursting at 1 and 10 instances; "
         "EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 50 and 100 instances. "
     )
+
+
+def test_where_the_slow_end_is_not_carried_the_median_ranks_and_says_so():
+    few, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3500.0}})
+    many, _ = decided({"ebs": {60: 3000.0}, "efs": {60: 3500.0}})
+    [of_few], [of_many] = few["questions"], many["questions"]
+
+    assert of_few["words"].startswith("fastest is EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) (P50 ")
+    assert "ranked by the median, since P90 needs 36 independent values, there are" in of_few["words"]
+    assert (of_few["ranked_level"], by_storage(of_few)["EBS"]["ranked"]["level"]) == (50, 50)
+    assert "P90 " in of_many["words"]
+    assert (of_many["ranked_level"], of_many["why_median"]) == (90, None)
+
+
+def test_an_objective_is_judged_at_its_own_percentile_however_few_values_there_are():
+    decision, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3500.0}}, AT_MOST)
+
+    assert decision["questions"][0]["ranked_level"] == 90
+
+
+def slower_tail(summary, results, kind, factor):
+    """A run in which every fifth instance of a storage is slower by a factor, and the median is as it was."""
+    for cell in results.values():
+        if cell["storage"]["type"] == kind:
+            columns = cell["points"][0]["samples"]
+            columns["metrics"]["duration_s"] = [
+                seconds * (factor if int(instance.removeprefix("i-")) % 5 == 0 else 1)
+                for instance, seconds in zip(columns["instance"], columns["metrics"]["duration_s"], strict=True)
+            ]
+    return summary
+
+
+def test_storages_with_equal_medians_are_told_apart_by_the_slow_end_that_ranks_them():
+    summary, results, _ = build_run({"ebs": {50: 3000.0}, "efs": {50: 3000.0}})
+    [question] = decide(slower_tail(summary, results, "efs", 1.82), results=results)["questions"]
+
+    assert question["words"].startswith("fastest is EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) (P90 ")
+    assert "no difference shown" not in question["words"]
+
+
+def test_what_was_not_measured_is_said_with_what_its_neighbours_let_expect():
+    seconds = {"ebs": {1: 3000.0, 200: 3050.0}, "efs": {1: 2990.0, 10: 3000.0, 50: 3300.0, 100: 4000.0, 200: 5000.0}}
+
+    decision, _ = decided(seconds)
+    [headline] = decision["sentences"]
+    hundred = next(question for question in decision["questions"] if question["instances"] == 100)
+
+    assert "EFS bursting was measured alone at 10, 50 and 100 instances, so it is ahead of nothing" in headline
+    assert "Not measured: EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 10, 50 and 100 instances, but by its P" in headline
+    assert "it is expected to be first at 50 and 100 instances." in headline
+    assert hundred["words"].startswith("only EFS bursting was measured (P90 ")
+    assert hundred["words"].endswith("it is expected to be first here")
+    assert by_storage(hundred)["EFS"]["verdict"] == "the only one measured"
+
+
+def test_beyond_the_last_size_that_was_measured_nothing_is_expected():
+    decision, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 4000.0, 50: 4000.0}})
+    fifty = next(question for question in decision["questions"] if question["instances"] == 50)
+
+    assert fifty["words"].endswith("; not measured: EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s)")
+
+
+def test_a_storage_that_was_never_planned_at_a_size_is_no_loser_there():
+    summary, results, _ = build_run({"ebs": {10: 3000.0, 50: 3000.0}, "efs": {10: 4000.0, 50: 4000.0}})
+    gone = cell_of(summary, "ebs", 50)
+    summary["cells"].remove(gone)
+
+    fifty = next(q for q in decide(summary, results=results)["questions"] if q["instances"] == 50)
+
+    assert by_storage(fifty)["EBS"]["verdict"] == "not measured: the run has no such cell"
+    assert fifty["words"].startswith("only EFS bursting was measured")
+
+
+def test_a_storage_that_is_always_alone_wins_nothing():
+    decision, _ = decided({"ebs": dict.fromkeys((1, 2, 5, 10), 3000.0)})
+
+    assert decision["sentences"] == [
+        "build: nothing was compared. EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) was measured alone at 1, 2, 5 and 10 "
+        "instances, so it is ahead of nothing."
+    ]
+
+
+def test_an_objective_that_one_storage_alone_meets_says_that_it_was_alone():
+    decision, _ = decided({"ebs": {50: 3000.0}}, AT_MOST)
+
+    assert decision["questions"][0]["words"].startswith(
+        "take EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s), the only one measured: P90 "
+    )
+
+
+def test_one_repetition_of_a_shared_storage_is_within_its_run():
+    decision, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 4000.0}}, repetitions=1)
+    [question] = decision["questions"]
+
+    assert "too few repetitions to tell apart: EBS gp3" in question["words"]
+    assert any(risk.startswith("within this run only") for risk in by_storage(question)["EFS"]["risks"])
+    assert by_storage(question)["EBS"]["risks"] == []
 
 
 def test_what_is_slower_and_dearer_is_not_on_the_front():

@@ -115,12 +115,22 @@ def fleet_of(count, repetitions=3, *, slow_first=1.0):
 def test_a_percentile_that_the_fleet_cannot_carry_has_a_bound_instead_of_an_interval():
     metric = fleet_of(14)["points"][0]["metrics"]["files_per_s"]
 
-    # The repetitions of an instance are alike: 42 values are worth 14, enough for P75 (13) and not for P90 (36).
-    assert (metric["n"], metric["independent_n"]) == (42, 14)
+    # The repetitions of an instance are alike and differ a little from each other: 42 values are worth hardly the 14
+    # instances, enough for P75 (13) and not for P90 (36).
+    assert (metric["n"], metric["independent_n"]) == (42, 13)
     assert metric["carried"] == {"p50": True, "p75": True, "p90": False, "p98": False}
     assert set(metric["intervals"]) == {"p50", "p75", "mean"}
     assert set(metric["at_least"]) == {"p90", "p98"}
     assert metric["p0"] <= metric["intervals"]["p50"]["low"] <= metric["p50"] <= metric["intervals"]["p50"]["high"]
+
+
+def test_two_repetitions_of_a_shared_storage_hold_within_their_run():
+    metric = fleet_of(14, repetitions=2)["points"][0]["metrics"]["files_per_s"]
+
+    assert (metric["scope"], metric["intervals"]) == ("within this run", {})
+    assert metric["no_interval"].startswith("within this run: all instances share the storage, and 2 repetitions ")
+    assert metric["resampled"] == "instances"
+    assert fleet_of(14)["points"][0]["metrics"]["files_per_s"]["scope"] is None
 
 
 def test_too_few_instances_are_said_to_be_too_few():

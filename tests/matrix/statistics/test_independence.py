@@ -1,37 +1,69 @@
-"""What repetitions of the same instances are worth."""
+"""What instances and repetitions are worth together."""
 
 import numpy as np
 import pytest
 from support.fleet_values import fleet
 
-from matrix.statistics.fleet_values import from_columns
-from matrix.statistics.independence import independent_n, intraclass_correlation
+from matrix.statistics.fleet_values import FleetValues, from_columns
+from matrix.statistics.independence import independent_n
+from matrix.statistics.spread import deviations
+
+
+def fleet(table, *, is_shared=False):
+    """A fleet's values from rows of instances."""
+    rows = [(f"i-{i:03}", r, value) for i, row in enumerate(table) for r, value in enumerate(row, 1)]
+    return FleetValues.of(rows, is_shared=is_shared)
+
+
+def drawn(instances, repetitions, *, between_instances=0.0, between_repetitions=0.0, residual=0.02, seed=1):
+    """Values around 1 with so much noise of each kind."""
+    rng = np.random.default_rng(seed)
+    own = between_instances * rng.normal(size=(instances, 1))
+    shared = between_repetitions * rng.normal(size=(1, repetitions))
+    return fleet(1 + own + shared + residual * rng.normal(size=(instances, repetitions)), is_shared=True)
 
 
 def test_repetitions_that_only_repeat_are_worth_nothing():
-    same = fleet([[value] * 3 for value in range(1, 11)])
-
-    assert independent_n(same) == 10
+    assert independent_n(fleet([[value] * 3 for value in range(1, 11)])) == 10
 
 
-def test_repetitions_of_instances_that_do_not_differ_count_in_full():
-    # Each instance has the same three values: nothing lies between instances.
-    assert independent_n(fleet([[1, 2, 3]] * 10)) == 30
+def test_instances_that_only_share_their_repetitions_are_worth_nothing():
+    # Each instance has the same three values: what differs was drawn three times.
+    assert independent_n(fleet([[1, 2, 3]] * 10)) == 3
 
 
-def test_the_correlation_of_a_known_table():
-    # Means 2, 4, 6: between = 2 * (4 + 0 + 4) / 2 = 8; within = 3 * 2 / 3 = 2; (8 - 2) / (8 + 2) = 0.6.
-    assert intraclass_correlation(np.array([[1.0, 3.0], [3.0, 5.0], [5.0, 7.0]])) == pytest.approx(0.6)
+def test_values_that_neither_share_are_all_worth_their_number():
+    counts = [independent_n(drawn(50, 3, seed=seed)) for seed in range(20)]
+
+    assert max(counts) <= 150
+    assert np.median(counts) > 100
 
 
-def test_kish_design_effect_turns_the_correlation_into_a_number_of_values():
+def test_noise_that_all_instances_share_lowers_the_worth_and_never_raises_it():
+    levels = (0.0, 0.02, 0.05, 0.5)
+    worth = [
+        np.median([
+            independent_n(drawn(50, 3, between_instances=0.03, between_repetitions=shared, seed=seed))
+            for seed in range(30)
+        ])
+        for shared in levels
+    ]  # fmt: skip
+
+    assert list(worth) == sorted(worth, reverse=True)
+    assert worth[0] > 50
+    assert worth[-1] == 3
+
+
+def test_the_worth_is_the_variance_of_values_over_that_of_their_mean():
     table = [[1, 3], [3, 5], [5, 7], [1, 3], [3, 5], [5, 7]]
-    # Means 2 4 6 2 4 6: between = 2 * 16 / 5 = 6.4, within = 12 / 6 = 2; correlation 4.4 / 8.4; 12 / (1 + 0.524) = 7.9.
+    # Rows have means 2 4 6 2 4 6, variance 3.2; columns have means 3 and 5, variance 2; nothing is left over.
+    # (3.2 + 2) / (3.2 / 6 + 2 / 2) = 3.4.
+    assert list(deviations(fleet(table)).values()) == pytest.approx([3.2**0.5, 2**0.5, 0])
 
-    assert independent_n(fleet(table)) == 7
+    assert independent_n(fleet(table)) == 3
 
 
-def test_fewer_than_six_instances_count_once_each():
+def test_fewer_than_six_instances_count_once_each_at_most():
     assert independent_n(fleet(np.random.default_rng(1).normal(size=(5, 20)))) == 5
 
 
@@ -42,12 +74,21 @@ def test_one_instance_alone_is_as_many_as_its_repetitions():
 
 
 def test_one_repetition_of_each_instance_is_as_many_as_instances():
-    assert independent_n(fleet([[float(v)] for v in range(50)])) == 50
+    assert independent_n(fleet([[float(value)] for value in range(50)])) == 50
+
+
+def test_instances_that_miss_repetitions_do_not_stop_the_count():
+    table = [[1.0 + i, 1.5 + i, np.nan if i < 3 else 1.2 + i] for i in range(10)]
+    rows = [(f"i-{i}", r, v) for i, row in enumerate(table) for r, v in enumerate(row) if not np.isnan(v)]
+
+    assert 1 <= independent_n(FleetValues.of(rows, is_shared=True)) <= 10
 
 
 def test_values_that_are_missing_are_not_counted():
     values = from_columns(
-        {"instance": ["a", "a", "b"], "repetition": [1, 2, 1], "metrics": {"iops": [1.0, None, 3.0]}}, "iops"
+        {"instance": ["a", "a", "b"], "repetition": [1, 2, 1], "metrics": {"iops": [1.0, None, 3.0]}},
+        "iops",
+        is_shared=False,
     )
 
     assert sorted(values.pooled) == [1.0, 3.0]

@@ -4,97 +4,141 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from test_statistics_independence import fleet
 
-from matrix.statistics.intervals import mean_interval, percentile_interval, ratio_interval, row_percentile, widened
+from matrix.statistics.intervals import intervals, percentile_interval
+from matrix.statistics.resampling import MEAN, why_none
+from matrix.statistics.uncertainty import REPETITIONS, of_crossed, of_independent, of_mean
 
 RNG = np.random.default_rng(4)
 
 
-def units(count, repetitions=1):
+def drawn(instances, repetitions=1, *, is_shared=False, rng=RNG):
     """Log-normal values, as durations are."""
-    return np.exp(RNG.normal(0, 0.3, (count, repetitions)))
+    return fleet(np.exp(rng.normal(0, 0.3, (instances, repetitions))), is_shared=is_shared)
 
 
-def test_five_units_have_no_interval_and_six_have():
-    assert percentile_interval(units(5), 50) is None
-    assert percentile_interval(units(6), 50) is not None
+def test_five_instances_have_no_interval_and_six_have():
+    assert percentile_interval(drawn(5), 50) is None
+    assert percentile_interval(drawn(6), 50) is not None
+    assert why_none(drawn(1)) == "1 repetition: an interval needs at least 6"
+
+
+def test_two_repetitions_of_a_shared_storage_are_within_this_run_and_have_no_interval():
+    assert intervals(drawn(50, 2, is_shared=True), (50, 90)) == {}
+    assert why_none(drawn(50, 2, is_shared=True)) == (
+        "within this run: all instances share the storage, and 2 repetitions cannot show how much it differs from one "
+        "to the next; an interval needs at least 3"
+    )
+    assert percentile_interval(drawn(50, 3, is_shared=True), 50) is not None
+    assert percentile_interval(drawn(50, 2), 50) is not None
 
 
 def test_the_same_samples_always_have_the_same_interval():
-    values = units(20)
+    values = drawn(20, 3)
 
-    assert percentile_interval(values, 50) == percentile_interval(values.copy(), 50)
+    assert percentile_interval(values, 50) == percentile_interval(fleet(values.table.copy()), 50)
 
 
 def test_the_method_is_named():
-    assert percentile_interval(units(20), 50).method == "BCa bootstrap"
-    assert percentile_interval(units(401), 50).method == "percentile bootstrap"
-    assert percentile_interval(np.ones((20, 1)), 50).method == "all values are equal"
+    assert percentile_interval(drawn(20), 50).method == "bootstrap, Student's t"
+    assert percentile_interval(drawn(20, 3), 50).method == "two-way bootstrap, Student's t"
+    assert percentile_interval(fleet(np.ones((20, 1))), 50).method == "all values are equal"
 
 
 def test_an_interval_of_equal_values_is_that_value():
-    found = percentile_interval(np.full((8, 3), 5.0), 90)
+    interval = percentile_interval(fleet(np.full((8, 3), 5.0)), 90)
 
-    assert (found.low, found.high) == (5.0, 5.0)
+    assert (interval.low, interval.high) == (5.0, 5.0)
 
 
 def test_the_interval_of_a_normal_mean_is_students():
     values = np.random.default_rng(3).normal(100, 10, (30, 1))
     half = 2.045 * values.std(ddof=1) / np.sqrt(30)  # t(0.975, 29) = 2.045 (tables)
 
-    found = mean_interval(values)
+    interval = intervals(fleet(values), ())[MEAN]
 
-    assert found.low == pytest.approx(values.mean() - half, abs=0.15 * half)
-    assert found.high == pytest.approx(values.mean() + half, abs=0.15 * half)
+    assert interval.low == pytest.approx(values.mean() - half, abs=0.15 * half)
+    assert interval.high == pytest.approx(values.mean() + half, abs=0.15 * half)
 
 
-def test_four_times_the_units_halve_the_interval():
+def test_the_uncertainty_of_a_crossed_mean_is_that_of_its_mean_squares():
+    # Rows have means 2, 4, 6: MS = 2 * 4 = 8 with 2 degrees of freedom. Columns have means 3, 5: MS = 3 * 2 = 6 with 1.
+    # Nothing is left over. v = (8 + 6 - 0) / 6; Satterthwaite: 14^2 / (8^2 / 2 + 6^2 / 1) = 2.88.
+    uncertainty = of_mean(np.array([[1.0, 3.0], [3.0, 5.0], [5.0, 7.0]]))
+
+    assert uncertainty.variance == pytest.approx(14 / 6)
+    assert uncertainty.degrees_of_freedom == pytest.approx(196 / 68)
+
+
+def test_what_both_mean_squares_hold_counts_once_and_the_variance_never_falls_below_either():
+    assert of_crossed(3.0, 2.0, 1.0, instances=10, repetitions=3).variance == 4.0
+    assert of_crossed(3.0, 0.5, 1.0, instances=10, repetitions=3).variance == 3.0
+
+
+def test_repetitions_that_differ_widen_an_interval_that_instances_alone_would_narrow():
+    steady = np.exp(np.random.default_rng(8).normal(0, 0.02, (50, 3)))
+    shaken = steady * np.array([0.95, 1.0, 1.05])
+    widths = [
+        interval.high - interval.low for interval in (percentile_interval(fleet(t), 50) for t in (steady, shaken))
+    ]
+
+    # A standard error of 5 % / sqrt(3) = 2.9 % times t(2) = 4.3: 12 % on each side, whatever fifty instances say.
+    assert widths[0] < 0.02
+    assert 0.18 < widths[1] < 0.32
+    assert percentile_interval(fleet(shaken), 50).limited_by == REPETITIONS
+
+
+def test_four_times_the_instances_halve_the_interval():
     values = np.random.default_rng(5).normal(100, 10, (1600, 1))
-    widths = [(i := percentile_interval(values[:n], 50)).high - i.low for n in (100, 1600)]
+    widths = [(i := percentile_interval(fleet(values[:n]), 50)).high - i.low for n in (100, 1600)]
 
     assert widths[0] / widths[1] == pytest.approx(4, rel=0.35)
 
 
 def test_instances_are_resampled_whole_so_repetitions_that_only_repeat_narrow_nothing():
-    once = units(12)
-    thrice = np.repeat(once, 3, axis=1)
+    once = np.exp(RNG.normal(0, 0.3, (12, 1)))
 
-    one, three = percentile_interval(once, 50), percentile_interval(thrice, 50)
+    one, three = (percentile_interval(fleet(np.repeat(once, times, axis=1)), 50) for times in (1, 3))
 
     assert three.high - three.low == pytest.approx(one.high - one.low, rel=0.25)
 
 
-def test_small_numbers_widen_the_level_by_students_t():
-    # t(0.025, 5) = -2.571 (tables); sqrt(6/5) * 2.571 = 2.816; Phi(-2.816) = 0.00243.
-    assert widened(0.95, 6) == pytest.approx(1 - 2 * 0.00243, abs=2e-5)
-    assert widened(0.95, 100_000) == pytest.approx(0.95, abs=1e-4)
+def test_students_t_widens_what_few_values_know():
+    # t(0.975, 5) = 2.571 (tables).
+    assert of_independent(4.0, 6, "instances").half_width() == pytest.approx(2.571 * 2, rel=1e-3)
 
 
-def test_the_ratio_of_a_run_to_itself_is_one():
-    values = units(15)
+@pytest.mark.parametrize("missing", [0, 1, 7])
+def test_instances_that_miss_a_repetition_are_resampled_with_what_they_have(missing):
+    rows = [
+        (f"i-{i}", r, float(np.exp(RNG.normal(0, 0.1))))
+        for i in range(20)
+        for r in range(3)
+        if not (i < missing and r == 0)
+    ]
+    values = type(fleet([[1.0]])).of(rows, is_shared=True)
 
-    found = ratio_interval(values, values)
+    interval = percentile_interval(values, 50)
 
-    assert found.low < 1 < found.high
-    assert ratio_interval(values[:5], values) is None
-
-
-def test_missing_values_are_left_out_of_a_percentile():
-    rows = np.array([[3.0, np.nan, 1.0, 2.0], [4.0, 4.0, np.nan, np.nan]])
-
-    assert row_percentile(rows, 50).tolist() == [2.0, 4.0]
-
-
-@given(st.lists(st.floats(0.1, 1e6), min_size=2, max_size=40), st.sampled_from([50, 75, 90, 98]))
-def test_percentiles_of_rows_are_numpys(values, level):
-    assert row_percentile(np.array([values]), level)[0] == pytest.approx(np.percentile(values, level))
+    assert interval.low < np.median(values.pooled) < interval.high
 
 
 @settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(st.lists(st.floats(1, 1e4), min_size=6, max_size=25), st.floats(0.01, 100))
-def test_an_interval_scales_with_the_values_and_lies_among_them(values, factor):
+def test_an_interval_scales_with_the_values_and_holds_the_estimate(values, factor):
     column = np.array(values)[:, None]
-    found, scaled = percentile_interval(column, 50), percentile_interval(column * factor, 50)
+    interval, scaled = (percentile_interval(fleet(column * times), 50) for times in (1, factor))
 
-    assert min(values) * (1 - 1e-6) <= found.low <= found.high <= max(values) * (1 + 1e-6)
-    assert (scaled.low, scaled.high) == pytest.approx((found.low * factor, found.high * factor), rel=1e-4)
+    assert interval.low <= np.median(values) * (1 + 1e-9)
+    assert interval.high >= np.median(values) * (1 - 1e-9)
+    assert (scaled.low, scaled.high) == pytest.approx((interval.low * factor, interval.high * factor), rel=1e-6)
+
+
+@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(st.lists(st.floats(-1e4, 1e4), min_size=6, max_size=25))
+def test_values_that_are_not_above_zero_have_an_interval_too(values):
+    interval = percentile_interval(fleet(np.array(values)[:, None]), 50)
+
+    assert interval.low <= np.median(values) + 1e-6
+    assert interval.high >= np.median(values) - 1e-6

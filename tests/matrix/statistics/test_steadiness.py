@@ -94,7 +94,7 @@ def test_repetitions_that_jump_are_unsteady():
 
 
 def test_a_wide_interval_says_how_many_more_would_halve_it():
-    found = steadiness.wide_interval(fleet(noise(10, 1)), Interval(80, 120, "BCa bootstrap"))
+    found = steadiness.wide_interval(fleet(noise(10, 1)), Interval(80, 120, "bootstrap"))
 
     assert "± 20 %" in found.message
     assert "(40)" in found.message

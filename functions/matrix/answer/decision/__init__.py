@@ -2,7 +2,8 @@
 
 "Fast enough" looks at the slow end. `percentile` 90 means that 90 % of the samples are at least this good: of durations
 that is P90, of rates P10, since of rates P0 is the slowest. Where single values are not known, as in published tables,
-a rate's slow end can only be its P0; that is said.
+a rate's slow end can only be its P0; that is said. Without an objective, storages are ranked by their medians where so
+few values do not carry the slow end of one of them. What ranks them is what is tested.
 
 One question per workload, point and fleet: which storage? Storages are compared where everything else is the same.
 """
@@ -41,8 +42,8 @@ def decide(
     wanted = Objective.of(objective)
     not_for_sale = NOT_FOR_SALE.get(str(summary.get("environment")))
     questions = list(questions_of(summary, results or {}, wanted, bill or Bill.of(None, None)))
-    for one in questions:
-        answer(one, wanted, for_sale=not_for_sale is None)
+    for question in questions:
+        answer(question, wanted, for_sale=not_for_sale is None)
     return {
         "schema": SCHEMA,
         "objective": dict(objective) if objective else None,
@@ -51,5 +52,5 @@ def decide(
         "is_recommendation": not_for_sale is None,
         "note": not_for_sale,
         "sentences": sentences(questions, wanted, not_for_sale),
-        "questions": [one.to_document() for one in questions],
+        "questions": [question.to_document() for question in questions],
     }

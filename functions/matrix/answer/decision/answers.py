@@ -1,39 +1,48 @@
 """A question's answer: which candidate it is, by what margin and at what risk, and why the others lost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from matrix.answer.decision.absences import absences_words
 from matrix.answer.decision.candidates import AS_GOOD, Candidate, Question
-from matrix.answer.decision.objective import Objective, SlowEnd
+from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.words import at_cost, times
-from matrix.statistics.differing import SIGNIFICANT, difference, holm
+from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.terms.figures import quantity
 
 # Costs closer than this are the same for all that anyone can plan.
 SAME_COST = 0.01
+ONE_EVENT = "within this run only: too few repetitions show how much a shared storage differs from one to the next"
+NOT_SHOWN = "no difference shown"
+TOO_FEW_VALUES = "too few values to tell apart"
+TOO_FEW_REPETITIONS = "too few repetitions to tell apart"
 
 
 def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
     """Judge every candidate of a question, and choose where an objective is given and what was measured is for sale."""
-    for one in question.candidates:
-        one.on_front = _is_on_front(one, question)
-        one.verdict = one.lost or ("" if one.slow_end else "no figure of this metric")
-        if one.slow_end and one.slow_end.doubt:
-            one.risks.append(one.slow_end.doubt)
-        if one.cost and one.cost.missing:
-            one.risks.append(f"its cost is without {one.cost.missing}")
+    for candidate in question.candidates:
+        candidate.on_front = _is_on_front(candidate, question)
+        candidate.verdict = candidate.lost or ("" if candidate.slow_end else "no figure of this metric")
+        if candidate.slow_end and candidate.slow_end.doubt:
+            candidate.risks.append(candidate.slow_end.doubt)
+        if candidate.is_one_event:
+            candidate.risks.append(ONE_EVENT)
+        if candidate.cost and candidate.cost.missing:
+            candidate.risks.append(f"its cost is without {candidate.cost.missing}")
     if wanted.limit is None:
         _describe(question)
     else:
         _choose(question, wanted, for_sale=for_sale)
+    if absent := absences_words([question], wanted):
+        question.words += f"; {absent}"
 
 
-def _is_on_front(one: Candidate, question: Question) -> bool:
+def _is_on_front(candidate: Candidate, question: Question) -> bool:
     """Whether nothing is both cheaper and faster."""
-    if one not in question.judged or one.usd is None:
+    if candidate not in question.judged or candidate.usd is None:
         return False
     sign = -1 if question.higher_is_better else 1
-    mine = (one.usd, sign * one.value)
-    theirs = [(other.usd or 0.0, sign * other.value) for other in question.priced if other is not one]
+    mine = (candidate.usd, sign * candidate.value)
+    theirs = [(other.usd or 0.0, sign * other.value) for other in question.priced if other is not candidate]
     return not any(cost <= mine[0] and slow <= mine[1] and (cost, slow) != mine for cost, slow in theirs)
 
 
@@ -52,28 +61,37 @@ def _choose(question: Question, wanted: Objective, *, for_sale: bool) -> None:
         if for_sale:
             question.recommended = chosen
         verb = "take" if for_sale else "first here is"
+        alone = "" if question.is_comparison else ", the only one measured"
         question.words = (
-            f"{verb} {chosen.name}: {question.figure(chosen)}, {100 * question.margin:.0f} % within the limit"
+            f"{verb} {chosen.name}{alone}: {question.figure(chosen)}, {100 * question.margin:.0f} % within the limit"
             f"{at_cost(chosen)}"
         )
-        sure = [one for one in meeting[1:] if not one.risks and not _risks(one, wanted, question.unit)]
+        sure = [
+            candidate
+            for candidate in meeting[1:]
+            if not candidate.risks and not _risks(candidate, wanted, question.unit)
+        ]
         if chosen.risks and sure:
             question.words += f"; the cheapest without that risk is {sure[0].name}{at_cost(sure[0])}"
-        maybe = [one for one in meeting[1:] if one.cost and one.usd is None and one.cost.usd < (chosen.usd or 0.0)]
-        if maybe:
-            question.words += f"; {maybe[0].name} may cost less{at_cost(maybe[0])}"
-    for one in question.judged:
-        one.verdict = _verdict(one, meeting, wanted)
+        cheaper = [
+            candidate
+            for candidate in meeting[1:]
+            if candidate.cost and candidate.usd is None and candidate.cost.usd < (chosen.usd or 0.0)
+        ]
+        if cheaper:
+            question.words += f"; {cheaper[0].name} may cost less{at_cost(cheaper[0])}"
+    for candidate in question.judged:
+        candidate.verdict = _verdict(candidate, meeting, wanted, is_alone=not question.is_comparison)
 
 
-def _margin(one: Candidate, wanted: Objective) -> float:
+def _margin(candidate: Candidate, wanted: Objective) -> float:
     """How far within the limit, as a share of it."""
     limit = wanted.limit or 0.0
-    return abs(limit - one.value) / abs(limit) if limit else 0.0
+    return abs(limit - candidate.value) / abs(limit) if limit else 0.0
 
 
-def _risks(one: Candidate, wanted: Objective, unit: str) -> list[str]:
-    end = one.slow_end
+def _risks(candidate: Candidate, wanted: Objective, unit: str) -> list[str]:
+    end = candidate.slow_end
     if end is None or end.low is None or end.high is None:
         return []
     if wanted.is_met(end.low) and wanted.is_met(end.high):
@@ -82,88 +100,104 @@ def _risks(one: Candidate, wanted: Objective, unit: str) -> list[str]:
     return [f"its 95 % interval, {low} to {high}, crosses the limit"]
 
 
-def _verdict(one: Candidate, meeting: list[Candidate], wanted: Objective) -> str:
-    if meeting and one is meeting[0]:
-        return "cheapest that meets the objective" if one.usd is not None else "meets the objective, cost not known"
-    if one not in meeting:
-        end = one.slow_end
+def _verdict(candidate: Candidate, meeting: list[Candidate], wanted: Objective, *, is_alone: bool) -> str:
+    if candidate not in meeting:
+        end = candidate.slow_end
         near = end and any(edge is not None and wanted.is_met(edge) for edge in (end.low, end.high))
-        return f"misses the limit by {100 * _margin(one, wanted):.0f} %" + (
+        return f"misses the limit by {100 * _margin(candidate, wanted):.0f} %" + (
             " (its interval reaches it)" if near else ""
         )
-    if one.usd is None:
-        return "meets the objective, but what it costs is not known" + (" in full" if one.cost else "")
-    if not meeting[0].usd:
-        return "meets the objective, but is slower"
-    more = one.usd / meeting[0].usd
+    if candidate is not meeting[0]:
+        return f"meets the objective, but {_why_not_taken(candidate, meeting[0])}"
+    if is_alone:
+        return "meets the objective, the only one measured"
+    return "cheapest that meets the objective" if candidate.usd is not None else "meets the objective, cost not known"
+
+
+def _why_not_taken(candidate: Candidate, taken: Candidate) -> str:
+    if candidate.usd is None:
+        return "what it costs is not known" + (" in full" if candidate.cost else "")
+    if not taken.usd:
+        return "is slower"
+    more = candidate.usd / taken.usd
     if more < 1 + SAME_COST:
-        return "meets the objective at the same cost, but is slower"
-    much = f"{100 * (more - 1):.0f} % more" if more < 2 else f"{times(more)} as much"  # noqa: PLR2004
-    return f"meets the objective, but costs {much}"
+        return "is slower at the same cost"
+    return f"costs {100 * (more - 1):.0f} % more" if more < 2 else f"costs {times(more)} as much"  # noqa: PLR2004
 
 
 def _describe(question: Question) -> None:
     """Without an objective: what is fastest, what is cheapest, and whether the figures tell them apart."""
-    ranked, priced = question.ranked, question.priced
+    ranked = question.ranked
     if not ranked:
         question.words = "nothing was measured"
         return
-    fastest = ranked[0]
-    tied = dict(_ties(fastest, ranked[1:]))
-    parts = [f"fastest is {fastest.name} ({question.figure(fastest)}{at_cost(fastest)})"]
-    cheapest = priced[0] if priced else None
-    if cheapest is fastest:
-        parts[0] = (
-            f"{fastest.name} is fastest and cheapest ({question.figure(fastest)}{at_cost(fastest)})"
-            if len(ranked) > 1
-            else f"only {fastest.name} was measured ({question.figure(fastest)}{at_cost(fastest)})"
-        )
-    bargain = question.as_good
+    if not question.is_comparison:
+        [alone] = ranked
+        alone.verdict = "the only one measured"
+        question.words = f"only {alone.name} was measured ({question.figure(alone)}{at_cost(alone)})"
+        return
+    fastest, cheapest, bargain = ranked[0], next(iter(question.priced), None), question.as_good
+    tied = _ties(fastest, ranked[1:], question.ranked_level)
+    for candidate in ranked[1:]:
+        doubt = f"; {tied[candidate.cell]}" if candidate.cell in tied else ""
+        candidate.verdict = f"{_slower(candidate, fastest, question)}{doubt}"
+    fastest.verdict = "fastest" + (" and cheapest" if cheapest is fastest else "")
+    if cheapest and cheapest is not fastest:
+        cheapest.verdict = f"cheapest; {cheapest.verdict}"
+    question.is_open = bool(tied)
+    figures = f"({question.figure(fastest)}{at_cost(fastest)})"
+    parts = [
+        f"{fastest.name} is fastest and cheapest {figures}"
+        if cheapest is fastest
+        else f"fastest is {fastest.name} {figures}"
+    ]
     if bargain and bargain is not fastest:
         praise = "and cheapest" if bargain is cheapest else "for less"
         figures = f"({question.figure(bargain)}{at_cost(bargain)})"
         parts.append(f"within {100 * AS_GOOD:.0f} % of it, {praise}, is {bargain.name} {figures}")
     if cheapest and cheapest not in (fastest, bargain):
         parts.append(f"cheapest is {cheapest.name} ({question.figure(cheapest)}{at_cost(cheapest)})")
-    for one in ranked[1:]:
-        one.verdict = _slower(one, fastest, question) + (f"; {tied[one.cell]}" if one.cell in tied else "")
-    fastest.verdict = "fastest" + (" and cheapest" if cheapest is fastest else "")
-    if cheapest and cheapest is not fastest:
-        cheapest.verdict = f"cheapest; {cheapest.verdict}"
-    doubtful = [one.name for one in ranked[1:] if one.cell in tied]
-    if doubtful:
-        told = tied[next(one.cell for one in ranked[1:] if one.cell in tied)]
-        parts.append(f"{told}: {fastest.name} and {' and '.join(doubtful)}")
+    for doubt in dict.fromkeys(tied.values()):
+        names = [candidate.name for candidate in ranked[1:] if tied.get(candidate.cell) == doubt]
+        parts.append(f"{doubt}: {fastest.name} and {' and '.join(names)}")
+    if question.why_median:
+        parts.append(f"ranked by the median, since {question.why_median}")
     question.words = "; ".join(parts)
 
 
-def _ties(fastest: Candidate, others: Sequence[Candidate]) -> Iterator[tuple[str, str]]:
-    """The cells that the samples do not tell from the fastest one, and what can be said."""
-    tested: list[tuple[str, float]] = []
-    for one in others:
-        found = difference(fastest.values, one.values) if fastest.values and one.values else None
-        if found is not None:
-            if found.least_p >= SIGNIFICANT:
-                yield one.cell, "too few values to tell apart"
-            else:
-                tested.append((one.cell, found.p_value))
-        elif _overlap(fastest.slow_end, one.slow_end):
-            yield one.cell, "no difference shown"
-    for (cell, _), corrected in zip(tested, holm([p_value for _, p_value in tested]), strict=True):
-        if corrected >= SIGNIFICANT:
-            yield cell, "no difference shown"
+def _ties(fastest: Candidate, others: Sequence[Candidate], level: float) -> dict[str, str]:
+    """Return the cells that the samples do not tell from the fastest one, with why.
+
+    Tested is the percentile that ranks them, corrected for the number of tests, as `matrix compare` does.
+    """
+    tied: dict[str, str] = {}
+    tested: list[tuple[Candidate, Difference]] = []
+    for candidate in others:
+        between = difference(fastest.values, candidate.values, level) if fastest.values and candidate.values else None
+        if between is not None:
+            tested.append((candidate, between))
+        elif _overlap(fastest.ranked, candidate.ranked):
+            tied[candidate.cell] = NOT_SHOWN
+    for (candidate, between), p_value in zip(tested, holm([between.p_value for _, between in tested]), strict=True):
+        if between.is_within_runs:
+            tied[candidate.cell] = TOO_FEW_REPETITIONS
+        elif between.least_p >= SIGNIFICANT:
+            tied[candidate.cell] = TOO_FEW_VALUES
+        elif not between.is_shown(p_value):
+            tied[candidate.cell] = NOT_SHOWN
+    return tied
 
 
-def _overlap(one: SlowEnd | None, other: SlowEnd | None) -> bool:
-    edges = [edge for end in (one, other) if end for edge in (end.low, end.high)]
+def _overlap(first: Percentile | None, second: Percentile | None) -> bool:
+    edges = [edge for percentile in (first, second) if percentile for edge in (percentile.low, percentile.high)]
     if len(edges) != 4 or None in edges:  # noqa: PLR2004 - two edges of each
         return False
     low, high, other_low, other_high = (float(edge or 0.0) for edge in edges)
     return low <= other_high and other_low <= high
 
 
-def _slower(one: Candidate, fastest: Candidate, question: Question) -> str:
-    best, mine = fastest.value, one.value
+def _slower(candidate: Candidate, fastest: Candidate, question: Question) -> str:
+    best, mine = fastest.value, candidate.value
     if not best or not mine:
         return "slower"
     ratio = best / mine if question.higher_is_better else mine / best

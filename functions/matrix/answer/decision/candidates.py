@@ -1,10 +1,10 @@
-"""One question, its candidates, and their order."""
+"""One question, its candidates, their order, and who was not there."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from matrix.answer.costs import PointCost
-from matrix.answer.decision.objective import Objective, SlowEnd
+from matrix.answer.decision.objective import Objective, Percentile
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.figures import quantity
 
@@ -12,6 +12,7 @@ Document = dict[str, Any]
 
 # Nobody should pay for less: the same matrix measured on another day hardly repeats a difference of 5 %.
 AS_GOOD = 0.05
+MEDIAN = 50.0
 
 
 @dataclass
@@ -22,19 +23,22 @@ class Candidate:
     point: str
     storage: str
     file_system: str
-    slow_end: SlowEnd | None
+    slow_end: Percentile | None
+    median: Percentile | None
     cost: PointCost | None
     values: FleetValues | None
     lost: str | None = None  # why it was not measured, or may not be believed
+    is_one_event: bool = False  # too few repetitions of a storage that all instances share
+    ranked: Percentile | None = None  # slow end or median: what all candidates of a question are compared by
     on_front: bool = False
     verdict: str = ""
     risks: list[str] = field(default_factory=list)
 
     @property
     def value(self) -> float:
-        """The slow end's value; only of those that have one."""
-        assert self.slow_end is not None  # noqa: S101 - only those that were judged are asked
-        return self.slow_end.value
+        """The value it is ranked by; only of those that have one."""
+        assert self.ranked is not None  # noqa: S101 - only those that were judged are asked
+        return self.ranked.value
 
     @property
     def usd(self) -> float | None:
@@ -57,12 +61,22 @@ class Candidate:
             "value": end.value if end else None,
             "low": end.low if end else None,
             "high": end.high if end else None,
+            "ranked": self.ranked.to_document() if self.ranked else None,
             "cost": self.cost.to_document() if self.cost else None,
             "lost": self.lost,
             "on_front": self.on_front,
             "verdict": self.verdict,
             "risks": self.risks,
         }
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A storage that was not measured here, with its figures at the nearest smaller and larger fleets."""
+
+    storage: str
+    neighbours: tuple[tuple[int, float], ...]  # instances and value, smaller first
+    is_between: bool  # measured on both sides, so nothing need be extrapolated
 
 
 @dataclass
@@ -78,25 +92,38 @@ class Question:
     higher_is_better: bool
     level: float
     candidates: list[Candidate]
+    why_median: str | None = None  # why candidates are ranked by their medians instead of their slow ends
+    absences: list[Absence] = field(default_factory=list)
     recommended: Candidate | None = None
     margin: float | None = None
+    is_open: bool = False  # the figures do not tell the first from another
     words: str = ""
 
     @property
     def judged(self) -> list[Candidate]:
         """Those that have a figure to be judged by."""
-        return [one for one in self.candidates if one.slow_end is not None and one.lost is None]
+        return [candidate for candidate in self.candidates if candidate.slow_end is not None and candidate.lost is None]
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether there are two to compare: a storage alone wins nothing."""
+        return len(self.judged) > 1
+
+    @property
+    def ranked_level(self) -> float:
+        """The percentile by which candidates are ranked."""
+        return MEDIAN if self.why_median else self.level
 
     @property
     def ranked(self) -> list[Candidate]:
-        """The same, fastest first."""
-        return sorted(self.judged, key=lambda one: one.value, reverse=self.higher_is_better)
+        """Those that are judged, fastest first."""
+        return sorted(self.judged, key=lambda candidate: candidate.value, reverse=self.higher_is_better)
 
     @property
     def priced(self) -> list[Candidate]:
         """The same, cheapest first; of two that cost the same, the faster one."""
-        costed = [one for one in self.ranked if one.usd is not None]
-        return sorted(costed, key=lambda one: one.usd or 0.0)
+        costed = [candidate for candidate in self.ranked if candidate.usd is not None]
+        return sorted(costed, key=lambda candidate: candidate.usd or 0.0)
 
     @property
     def as_good(self) -> Candidate | None:
@@ -105,23 +132,33 @@ class Question:
             return self.ranked[0] if self.ranked else None
         best = self.ranked[0].value
         edge = best * (1 - AS_GOOD) if self.higher_is_better else best * (1 + AS_GOOD)
-        return next(one for one in self.priced if (one.value >= edge if self.higher_is_better else one.value <= edge))
+        return next(
+            candidate
+            for candidate in self.priced
+            if (candidate.value >= edge if self.higher_is_better else candidate.value <= edge)
+        )
 
     def meeting(self, wanted: Objective) -> list[Candidate]:
         """Those that reach the objective, cheapest first; those whose cost is not known in full come last."""
-        unpriced = [one for one in self.ranked if one.usd is None]
-        return [one for one in [*self.priced, *unpriced] if wanted.is_met(one.value)]
+        unpriced = [candidate for candidate in self.ranked if candidate.usd is None]
+        return [candidate for candidate in [*self.priced, *unpriced] if wanted.is_met(candidate.value)]
 
-    def figure(self, one: Candidate) -> str:
-        """Write a candidate's slow end: `P90 101m 17s`."""
-        return f"P{self.level:g} {quantity(one.value, self.unit)}"
+    def is_faster(self, value: float, other: float) -> bool:
+        """Whether a value is better than another."""
+        return value > other if self.higher_is_better else value < other
+
+    def figure(self, candidate: Candidate) -> str:
+        """Write what a candidate is ranked by: `P90 101m 17s`."""
+        return f"P{self.ranked_level:g} {quantity(candidate.value, self.unit)}"
 
     def to_document(self) -> Document:
         """As it is in summary.json."""
         names = ("workload", "label", "fleet", "instances", "metric", "unit", "higher_is_better", "level")
         return {
             **{name: getattr(self, name) for name in names},
-            "candidates": [one.to_document() for one in self.candidates],
+            "ranked_level": self.ranked_level,
+            "why_median": self.why_median,
+            "candidates": [candidate.to_document() for candidate in self.candidates],
             "recommended": self.recommended.cell if self.recommended else None,
             "margin": self.margin,
             "words": self.words,

@@ -1,4 +1,4 @@
-"""What the slow end must reach, and the slow end of a candidate."""
+"""What a percentile must reach, and a percentile with what is known of how sure it is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,11 +37,16 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class SlowEnd:
-    """The value that `percent` of the samples are at least as good as, and how sure it is."""
+class Percentile:
+    """A percentile of a metric with the ends of its interval, where there is one."""
 
     level: float
     value: float
     low: float | None
     high: float | None
-    doubt: str | None  # why this percentile is not carried, in words
+    doubt: str | None  # why this percentile is not sure, in words
+    is_carried: bool  # False only where too few values are known to stand behind it
+
+    def to_document(self) -> dict[str, float | None]:
+        """As it is in summary.json."""
+        return {"level": self.level, "value": self.value, "low": self.low, "high": self.high}

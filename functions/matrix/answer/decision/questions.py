@@ -1,28 +1,33 @@
 """From a run's summary to questions: storages are compared where everything else is the same."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from matrix.answer.costs import Bill
-from matrix.answer.decision.candidates import Candidate, Question
-from matrix.answer.decision.objective import Objective, SlowEnd
+from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question
+from matrix.answer.decision.objective import Objective, Percentile
+from matrix.input.storages import is_shared
 from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
-from matrix.statistics.independence import LEAST_UNITS
+from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import percentile_interval
+from matrix.statistics.resampling import LEAST_UNITS, is_one_event
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric
 from matrix.terms.sentences import error_text
 from matrix.terms.storages import whole_names
+
+NOT_IN_RUN = "not measured: the run has no such cell"
 
 
 def questions_of(
     summary: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]], wanted: Objective, bill: Bill
 ) -> Iterator[Question]:
     """Yield one question for each workload, point and fleet, with each storage as a candidate."""
-    found: dict[str, Question] = {}
+    # By what is compared, fleet size apart; then by size.
+    families: dict[str, dict[int, Question]] = {}
     unmeasured: list[Mapping[str, Any]] = []
     storages = whole_names(storages_of(summary))
     for cell in summary.get("cells", []):
@@ -31,7 +36,7 @@ def questions_of(
             unmeasured.append(cell)
             continue
         labels = point_labels(points)
-        full = {one["id"]: one for one in (results.get(cell["id"]) or {}).get("points") or []}
+        full = {point["id"]: point for point in (results.get(cell["id"]) or {}).get("points") or []}
         for point in points:
             metrics = point.get("metrics") or {}
             primary = primary_metric(point)
@@ -39,15 +44,16 @@ def questions_of(
             if name is None:
                 continue
             metric = metrics[name]
-            fleet = {key: cell["fleet"].get(key) for key in ("instanceType", "count")}
-            key = json.dumps([cell["workload"]["type"], point.get("params"), fleet, name], sort_keys=True, default=str)
-            question = found.setdefault(
-                key,
+            instances = int(cell["fleet"].get("count") or 1)
+            compared = [cell["workload"]["type"], point.get("params"), cell["fleet"].get("instanceType"), name]
+            key = json.dumps(compared, sort_keys=True, default=str)
+            question = families.setdefault(key, {}).setdefault(
+                instances,
                 Question(
                     workload=str(cell["workload"]["type"]),
                     label=labels[point["id"]],
                     fleet=fleet_label(cell["fleet"]),
-                    instances=int(cell["fleet"].get("count") or 1),
+                    instances=instances,
                     metric=name,
                     unit=str(metric.get("unit", "")),
                     higher_is_better=bool(metric.get("higher_is_better")),
@@ -58,11 +64,16 @@ def questions_of(
             samples = (full.get(point["id"]) or point).get("samples")
             storage = _placed(storages[_system(cell)], cell)
             question.candidates.append(_candidate(cell, point, metric, name, samples, question.level, bill, storage))
-    for question in found.values():
+    questions = [question for family in families.values() for question in family.values()]
+    for question in questions:
         question.candidates += [
             _absent(cell, _placed(storages[_system(cell)], cell)) for cell in unmeasured if _belongs(cell, question)
         ]
-    yield from sorted(found.values(), key=lambda one: (one.workload, one.label, one.instances))
+        _rank(question, wanted)
+    for family in families.values():
+        for question in family.values():
+            _name_absences(question, list(family.values()))
+    yield from sorted(questions, key=lambda question: (question.workload, question.label, question.instances))
 
 
 def storages_of(summary: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -83,7 +94,7 @@ def _candidate(
     cell: Mapping[str, Any], point: Mapping[str, Any], metric: Mapping[str, Any], name: str,
     samples: dict[str, Any] | None, level: float, bill: Bill, storage: str,
 ) -> Candidate:  # fmt: skip
-    values = from_columns(samples, name) if samples else None
+    values = from_columns(samples, name, is_shared=is_shared(cell["storage"])) if samples else None
     if values is not None and not len(values.pooled):
         values = None
     return Candidate(
@@ -91,18 +102,20 @@ def _candidate(
         point=str(point["id"]),
         storage=storage,
         file_system=_system(cell),
-        slow_end=_slow_end(metric, values, level),
+        slow_end=_percentile(metric, values, level),
+        median=_percentile(metric, values, MEDIAN),
         cost=bill.point_cost(cell, point),
         values=values,
         lost=f"left out: {cell['suspect']}" if cell.get("suspect") else None,
+        is_one_event=values is not None and is_one_event(values),
     )
 
 
 def _absent(cell: Mapping[str, Any], storage: str) -> Candidate:
     why = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state"))
     return Candidate(
-        cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), slow_end=None, cost=None,
-        values=None, lost=f"not measured: {why}",
+        cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), slow_end=None, median=None,
+        cost=None, values=None, lost=f"not measured: {why}",
     )  # fmt: skip
 
 
@@ -110,35 +123,83 @@ def _belongs(cell: Mapping[str, Any], question: Question) -> bool:
     return cell["workload"]["type"] == question.workload and fleet_label(cell["fleet"]) == question.fleet
 
 
-def _slow_end(metric: Mapping[str, Any], values: FleetValues | None, level: float) -> SlowEnd | None:
+def _rank(question: Question, wanted: Objective) -> None:
+    """Rank by the slow end; without an objective, by the median where the slow end of one of them is not carried."""
+    judged = question.judged
+    uncarried = [end.doubt for candidate in judged if (end := candidate.slow_end) and not end.is_carried]
+    if uncarried and wanted.limit is None and all(candidate.median for candidate in judged):
+        question.why_median = uncarried[0]
+    for candidate in question.candidates:
+        candidate.ranked = candidate.median if question.why_median else candidate.slow_end
+
+
+def _name_absences(question: Question, family: Sequence[Question]) -> None:
+    """Add each storage that was measured at another size of fleet but not here."""
+    here = {candidate.storage for candidate in question.judged}
+    elsewhere = [
+        (other.instances, candidate)
+        for other in sorted(family, key=lambda other: other.instances)
+        for candidate in other.judged
+        if candidate.storage not in here
+    ]
+    for storage in dict.fromkeys(candidate.storage for _, candidate in elsewhere):
+        measured = [
+            (instances, _same_level(candidate, question))
+            for instances, candidate in elsewhere
+            if candidate.storage == storage
+        ]
+        smaller = [neighbour for neighbour in measured if neighbour[0] < question.instances][-1:]
+        larger = [neighbour for neighbour in measured if neighbour[0] > question.instances][:1]
+        question.absences.append(Absence(storage, tuple(smaller + larger), bool(smaller and larger)))
+        if storage not in {candidate.storage for candidate in question.candidates}:
+            question.candidates.append(Candidate("", "", storage, "", None, None, None, None, NOT_IN_RUN))
+
+
+def _same_level(candidate: Candidate, question: Question) -> float:
+    """A candidate's figure at the percentile by which another question ranks."""
+    percentile = candidate.median if question.why_median else candidate.slow_end
+    return percentile.value if percentile else candidate.value
+
+
+def _percentile(metric: Mapping[str, Any], values: FleetValues | None, level: float) -> Percentile | None:
     """The percentile at `level`, from the single values if they are known, else from the summary."""
-    worth = metric.get("independent_n")
     if values is not None:
-        found = float(np.percentile(values.pooled, level))
-        units = len(values.units)
-        count = units if worth is None else int(worth)
-        carries = units >= LEAST_UNITS and is_carried(level, count)
-        interval = percentile_interval(values.units, level) if carries else None
-        doubt = None if carries else f"P{level:g} needs {needed(level)} independent values, there are {count}"
-        return SlowEnd(level, found, interval.low if interval else None, interval.high if interval else None, doubt)
+        return _percentile_of_values(values, level)
     name = f"p{level:g}"
     stored = metric.get(name)
     if stored is not None:
-        interval_ = (metric.get("intervals") or {}).get(name) or {}
-        return SlowEnd(level, float(stored), interval_.get("low"), interval_.get("high"), _doubt(metric, level))
+        interval = (metric.get("intervals") or {}).get(name) or {}
+        doubt, carried = _doubt(metric, level)
+        return Percentile(level, float(stored), interval.get("low"), interval.get("high"), doubt, carried)
     # Of a rate only the slowest is known then: at least as bad as what is asked for, so it promises nothing wrong.
     worst = metric.get("p0") if metric.get("higher_is_better") else metric.get("p100")
     if worst is None:
         return None
-    return SlowEnd(level, float(worst), None, None, f"P{level:g} is not known, this is the worst value")
+    doubt = f"P{level:g} is not known, this is the worst value"
+    return Percentile(level, float(worst), None, None, doubt, is_carried=False)
 
 
-def _doubt(metric: Mapping[str, Any], level: float) -> str | None:
+def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
+    count = independent_n(values)
+    carries = len(values.units) >= LEAST_UNITS and is_carried(level, count)
+    interval = percentile_interval(values, level) if carries or level == MEDIAN else None
+    carries = carries or interval is not None
+    doubt = None if carries else _too_few(level, count)
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return Percentile(level, float(np.percentile(values.pooled, level)), low, high, doubt, carries)
+
+
+def _doubt(metric: Mapping[str, Any], level: float) -> tuple[str | None, bool]:
+    """Why a percentile is not sure, and whether it may be ranked by all the same."""
     if (metric.get("carried") or {}).get(f"p{level:g}"):
-        return None
+        return None, True
     count = metric.get("independent_n") if metric.get("independent_n") is not None else metric.get("n")
     if count is None:
-        return "over how many values this percentile was taken is not known"
+        return "over how many values this percentile was taken is not known", True
     if is_carried(level, int(count)):
-        return None if "carried" in metric else "no single values are known, so there is no interval"
-    return f"P{level:g} needs {needed(level)} independent values, there are {count}"
+        return (None if "carried" in metric else "no single values are known, so there is no interval"), True
+    return _too_few(level, int(count)), False
+
+
+def _too_few(level: float, count: int) -> str:
+    return f"P{level:g} needs {needed(level)} independent values, there {'is' if count == 1 else 'are'} {count}"

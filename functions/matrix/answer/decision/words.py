@@ -5,9 +5,9 @@ from matrix.answer.decision.candidates import Candidate
 from matrix.terms.figures import number
 
 
-def at_cost(one: Candidate) -> str:
+def at_cost(candidate: Candidate) -> str:
     """Write what a result costs, as the end of a clause."""
-    return f", {money(one.cost.usd)} per {one.cost.per}{_beside(one.cost)}" if one.cost else ""
+    return f", {money(candidate.cost.usd)} per {candidate.cost.per}{_beside(candidate.cost)}" if candidate.cost else ""
 
 
 def _beside(cost: PointCost) -> str:

@@ -1,6 +1,7 @@
 """The storages that a matrix may name: one module each, with its fields, its rules and how fast it may be."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -40,3 +41,11 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "s3": s3.RULES,
     "file-server": (),
 }
+
+# Each instance of a cell has its own of these.
+OF_EACH_INSTANCE = ("ebs", "instance-store")
+
+
+def is_shared(storage: Mapping[str, Any]) -> bool:
+    """Whether the instances of a cell share a storage, as a result describes it; of an unknown type it is supposed."""
+    return storage.get("type") not in OF_EACH_INSTANCE

@@ -1,0 +1,169 @@
+"""What percentiles and the mean of a fleet's values would have been with other instances and other repetitions.
+
+Two-way bootstrap: instances and repetitions are drawn with replacement, each by itself and both together (the
+pigeonhole bootstrap, Owen 2007, Ann. Appl. Stat. 1, 386-411). No resampling of a crossed table gives the variance of
+its mean exactly (McCullagh 2000, Bernoulli 6, 285-301): drawing both counts the residual three times instead of once,
+drawing instances only or repetitions only counts it once each. So with V for the variance over draws,
+
+    residual = V(both) - V(instances) - V(repetitions),
+
+and each V(k) of n units is n / (n - 1) times as large as drawn, since draws spread around the sample's mean and not
+around the truth. `uncertainty` adds them up.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from matrix.statistics.fleet_values import FleetValues, Floats
+from matrix.statistics.uncertainty import INSTANCES, REPETITIONS, Uncertainty, of_crossed, of_independent
+
+DRAWS = 999
+# The same samples must give the same interval, in the Lambda function and on a laptop.
+SEEDS = {INSTANCES: 20_261_120, REPETITIONS: 20_261_121}
+# Counts held at once: some twenty megabytes, however large the fleet.
+MOST_AT_ONCE = 2_000_000
+# With fewer instances nothing can be resampled: the median of 5 independent values has no 95 % interval at all.
+LEAST_UNITS = 6
+# Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
+LEAST_REPETITIONS = 3
+MEAN = "mean"
+
+Counts = NDArray[np.int32]
+
+
+def uncertainties(values: FleetValues, levels: Sequence[float]) -> dict[float | str, Uncertainty]:
+    """Return how uncertain each percentile and the mean are, as logarithms where `has_logarithms`.
+
+    Keyed by level, and `mean`; empty where `why_none` says why.
+    """
+    if why_none(values):
+        return {}
+    count, repetitions = values.table.shape
+    if count == 1:
+        variances = _variances(values, levels, instances=False, repetitions=True)
+        return {name: of_independent(variance, repetitions, REPETITIONS) for name, variance in variances.items()}
+    by_instances = _variances(values, levels, instances=True, repetitions=False)
+    if not is_two_way(values):
+        return {name: of_independent(variance, count, INSTANCES) for name, variance in by_instances.items()}
+    by_repetitions = _variances(values, levels, instances=False, repetitions=True)
+    by_both = _variances(values, levels, instances=True, repetitions=True)
+    return {
+        name: of_crossed(
+            variance,
+            by_repetitions[name],
+            max(0.0, by_both[name] - _as_drawn(variance, count) - _as_drawn(by_repetitions[name], repetitions)),
+            instances=count,
+            repetitions=repetitions,
+        )
+        for name, variance in by_instances.items()
+    }
+
+
+def why_none(values: FleetValues) -> str | None:
+    """Say why nothing is known of how sure a fleet's figures are; None where it is known."""
+    count, repetitions = len(values.instances), len(values.repetitions)
+    if count == 1:
+        return None if repetitions >= LEAST_UNITS else _too_few(repetitions, "repetition")
+    if count < LEAST_UNITS:
+        return _too_few(count, "instance")
+    if is_one_event(values):
+        return (
+            f"within this run: all instances share the storage, and {_counted(repetitions, 'repetition')} cannot show "
+            f"how much it differs from one to the next; an interval needs at least {LEAST_REPETITIONS}"
+        )
+    return None
+
+
+def is_one_event(values: FleetValues) -> bool:
+    """Whether what all instances share was seen too seldom to know how much it varies."""
+    return values.is_shared and len(values.instances) > 1 and len(values.repetitions) < LEAST_REPETITIONS
+
+
+def is_two_way(values: FleetValues) -> bool:
+    """Whether both instances and repetitions are drawn: where there are enough of both."""
+    return len(values.instances) >= LEAST_UNITS and len(values.repetitions) >= LEAST_REPETITIONS
+
+
+def resampled(values: FleetValues) -> str:
+    """Name what is drawn."""
+    return f"{INSTANCES} and {REPETITIONS}" if is_two_way(values) else values.unit_name
+
+
+def has_logarithms(values: FleetValues) -> bool:
+    """Whether figures are compared by their logarithms: where all are above 0, as durations and rates are."""
+    return bool(values.pooled.min() > 0)
+
+
+def _too_few(count: int, unit: str) -> str:
+    return f"{_counted(count, unit)}: an interval needs at least {LEAST_UNITS}"
+
+
+def _counted(count: int, unit: str) -> str:
+    return f"{count} {unit}{'' if count == 1 else 's'}"
+
+
+def _as_drawn(variance: float, count: int) -> float:
+    return variance * (count - 1) / count
+
+
+def _variances(
+    values: FleetValues, levels: Sequence[float], *, instances: bool, repetitions: bool
+) -> dict[float | str, float]:
+    """Variances over draws, as large as those of as many new instances, or repetitions, would be."""
+    drawn = np.concatenate(list(_drawn_figures(values, levels, instances=instances, repetitions=repetitions)), axis=1)
+    if has_logarithms(values):
+        drawn = np.log(drawn)
+    variances = drawn.var(axis=1, ddof=1)
+    # Where both are drawn, each part is corrected where it is used.
+    if not (instances and repetitions):
+        count = len(values.instances) if instances else len(values.repetitions)
+        variances = variances * count / (count - 1)
+    return dict(zip([*levels, MEAN], variances.tolist(), strict=True))
+
+
+def _drawn_figures(
+    values: FleetValues, levels: Sequence[float], *, instances: bool, repetitions: bool
+) -> Iterator[Floats]:
+    """Yield tables of figures: a row for each level and one for the mean, a column for each draw.
+
+    A draw is counted, not copied: a value is there as often as its instance was drawn times its repetition.
+    """
+    rows, columns = np.nonzero(~np.isnan(values.table))
+    present = values.table[rows, columns]
+    order = np.argsort(present)
+    ordered, rows, columns = present[order], rows[order], columns[order]
+    batch = max(1, MOST_AT_ONCE // len(ordered))
+    for first in range(0, DRAWS, batch):
+        part = slice(first, first + batch)
+        if instances:
+            times = _counts(INSTANCES, len(values.instances))[part, rows]
+        if repetitions:
+            of_repetitions = _counts(REPETITIONS, len(values.repetitions))[part, columns]
+            times = times * of_repetitions if instances else of_repetitions
+        # A draw of an instance and a repetition that it misses has no value.
+        times = times[times.any(axis=1)]
+        up_to = times.cumsum(axis=1, dtype=np.int32)
+        means = times @ ordered / up_to[:, -1]
+        yield np.vstack([*(_percentiles(ordered, up_to, level) for level in levels), means])
+
+
+@lru_cache(maxsize=16)
+def _counts(unit: str, count: int) -> Counts:
+    """How often each of `count` instances, or repetitions, is in each draw of as many: the same draws for all cells."""
+    generator = np.random.default_rng([SEEDS[unit], count])
+    drawn = generator.integers(count, size=(DRAWS, count)) + count * np.arange(DRAWS)[:, None]
+    return np.bincount(drawn.ravel(), minlength=DRAWS * count).reshape(DRAWS, count).astype(np.int32)
+
+
+def _percentiles(ordered: Floats, up_to: Counts, level: float) -> Floats:
+    """The percentile of each draw, linear as numpy's; `up_to` is how many drawn values are no larger than each."""
+    ranks = (up_to[:, -1] - 1) * (level / 100)
+    below = np.floor(ranks).astype(np.int32)
+    above = np.minimum(below + 1, up_to[:, -1] - 1)
+    low = ordered[np.count_nonzero(up_to <= below[:, None], axis=1)]
+    high = ordered[np.count_nonzero(up_to <= above[:, None], axis=1)]
+    percentiles: Floats = low + (high - low) * (ranks - below)
+    return percentiles

@@ -1,0 +1,98 @@
+"""How far an estimate may lie from the truth: variances of its parts, and degrees of freedom for Student's t.
+
+Instances and repetitions cross: each repetition runs on all instances. What a slow host adds to a value stays with the
+instance, what a busy file system adds stays with the repetition, so neither averages out over the other. The variance
+of the mean of I x R values is therefore
+
+    v = (MS_instances + MS_repetitions - MS_residual) / (I R)
+
+because each of the first two mean squares holds the residual once, and it must count once (Searle, Casella & McCulloch
+1992, Variance Components, 4.2). Its degrees of freedom are those of the sum of mean squares by Satterthwaite (1946,
+Biometrics Bulletin 2, 110-114): df = v^2 / sum(v_k^2 / df_k); for differences of mean squares see Hudson & Krutchkoff
+(1968, Biometrika 55, 431-433).
+"""
+
+import math
+from dataclasses import dataclass
+
+from matrix.statistics.carrying import CONFIDENCE
+from matrix.statistics.fleet_values import Floats
+
+INSTANCES = "instances"
+REPETITIONS = "repetitions"
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """Variance of an estimate, its degrees of freedom, and what more of would lower it most."""
+
+    variance: float
+    degrees_of_freedom: float
+    limited_by: str
+
+    def half_width(self, confidence: float = CONFIDENCE) -> float:
+        """How far the interval reaches on either side of the estimate."""
+        # scipy takes half a second to import, which `matrix --help` and a run of four instances need not wait for.
+        from scipy import special
+
+        return float(special.stdtrit(self.degrees_of_freedom, (1 + confidence) / 2)) * math.sqrt(self.variance)
+
+    def p_value(self, distance: float) -> float:
+        """Return how often an estimate lies at least so far from the truth by chance, on either side."""
+        from scipy import special
+
+        return float(2 * special.stdtr(self.degrees_of_freedom, -abs(distance) / math.sqrt(self.variance)))
+
+
+def of_independent(variance: float, count: int, name: str) -> Uncertainty:
+    """Return the uncertainty of an estimate over so many independent units."""
+    return Uncertainty(variance, count - 1, name)
+
+
+def of_crossed(
+    by_instances: float, by_repetitions: float, residual: float, *, instances: int, repetitions: int
+) -> Uncertainty:
+    """Return the uncertainty of an estimate over instances x repetitions.
+
+    Each argument is a mean square divided by I R: the variance of the estimate if only instances were drawn anew, if
+    only repetitions were, and what both count. Never below either of the first two: by chance the difference of mean
+    squares can be, even below 0.
+    """
+    residual = min(residual, by_instances, by_repetitions)
+    variance = by_instances + by_repetitions - residual
+    limited_by = REPETITIONS if by_repetitions > by_instances else INSTANCES
+    if variance == 0:
+        return Uncertainty(0.0, 1.0, limited_by)
+    spread = (
+        by_instances**2 / (instances - 1)
+        + by_repetitions**2 / (repetitions - 1)
+        + residual**2 / ((instances - 1) * (repetitions - 1))
+    )
+    return Uncertainty(variance, max(1.0, variance**2 / spread), limited_by)
+
+
+def of_mean(table: Floats) -> Uncertainty | None:
+    """Return the uncertainty of the mean of instances (rows) x repetitions (columns); None with one of either."""
+    instances, repetitions = table.shape
+    if instances < 2 or repetitions < 2:  # noqa: PLR2004 - no variance of one
+        return None
+    of_rows, of_columns = table.mean(axis=1), table.mean(axis=0)
+    left = table - of_rows[:, None] - of_columns[None, :] + table.mean()
+    residual = float((left**2).sum()) / ((instances - 1) * (repetitions - 1))
+    return of_crossed(
+        float(of_rows.var(ddof=1)) / instances,
+        float(of_columns.var(ddof=1)) / repetitions,
+        residual / table.size,
+        instances=instances,
+        repetitions=repetitions,
+    )
+
+
+def of_difference(first: Uncertainty, second: Uncertainty) -> Uncertainty:
+    """Return the uncertainty of the difference of two independent estimates (Welch 1947, Biometrika 34, 28-35)."""
+    variance = first.variance + second.variance
+    larger = max(first, second, key=lambda uncertainty: uncertainty.variance)
+    if variance == 0:
+        return Uncertainty(0.0, 1.0, larger.limited_by)
+    spread = sum(uncertainty.variance**2 / uncertainty.degrees_of_freedom for uncertainty in (first, second))
+    return Uncertainty(variance, variance**2 / spread, larger.limited_by)
