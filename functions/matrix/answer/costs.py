@@ -125,10 +125,13 @@ class Bill:
         if moved is None:
             try:
                 workload = _WORKLOAD.validate_python(dict(cell["workload"]))
-                one = workload.footprint(dict(point.get("params") or {}), storage, count)
+                footprint = workload.footprint(dict(point.get("params") or {}), storage, count)
             except (ValidationError, KeyError, TypeError, ValueError):
                 return None
-            moved, requests = (count * one.read_bytes, count * one.written_bytes), count * one.read_requests
+            moved, requests = (
+                (count * footprint.read_bytes, count * footprint.written_bytes),
+                count * footprint.read_requests,
+            )
             if any(name in work for name in BYTES):
                 moved = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
         read, written = map(Amount.exactly, moved)
@@ -137,11 +140,11 @@ class Bill:
 
     def _billed(self, cell: Document, point: Document) -> tuple[float, str] | None:
         """A point's share of what its cell was billed: by its share of the time in which the cell's fleet worked."""
-        found = self.cell_usd(cell)
-        spans = [_worked(cell, one)[1] for one in cell.get("points") or []]
-        if found is None or sum(spans) <= 0:
+        billed = self.cell_usd(cell)
+        spans = [_worked(cell, other)[1] for other in cell.get("points") or []]
+        if billed is None or sum(spans) <= 0:
             return None
-        return found[0] * _worked(cell, point)[1] / sum(spans), found[1]
+        return billed[0] * _worked(cell, point)[1] / sum(spans), billed[1]
 
     def cell_usd(self, cell: Document) -> tuple[float, str] | None:
         """Return what a cell was billed, its share of the file system included, and by what that is known."""
@@ -151,20 +154,20 @@ class Bill:
         metered = float((planned.get("metered_usd") or {}).get("expected", 0.0))
         if self.receipt:
             lines = self.receipt.get("resources") or []
-            if not any(one["cell"] == cell["id"] for one in lines):  # taken over from an earlier run, or never begun
+            if not any(line["cell"] == cell["id"] for line in lines):  # taken over from an earlier run, or never begun
                 return None
-            own = sum(one["cost_usd"] or 0.0 for one in lines if one["cell"] == cell["id"])
+            own = sum(line["cost_usd"] or 0.0 for line in lines if line["cell"] == cell["id"])
             system = sum(
-                one["cost_usd"] or 0.0
-                for one in lines
-                if one["file_system"] == cell["file_system"] and one["cell"] in (None, CACHE, SERVER)
+                line["cost_usd"] or 0.0
+                for line in lines
+                if line["file_system"] == cell["file_system"] and line["cell"] in (None, CACHE, SERVER)
             )
             return own + system * self._share(cell) + metered, "the receipt"
         return float(planned["cost_usd"]["expected"]) + metered, "the plan"
 
     def _share(self, cell: Document) -> float:
         """A cell's share of its file system: equal shares, for each had it to itself for about as long."""
-        sharing = [one for one in (self.plan or {})["cells"] if one["file_system"] == cell["file_system"]]
+        sharing = [sibling for sibling in (self.plan or {})["cells"] if sibling["file_system"] == cell["file_system"]]
         return 1 / len(sharing)
 
 
@@ -176,12 +179,12 @@ def prices_read(book: PriceBook) -> str:
 def _worked(cell: Document, point: Document) -> tuple[dict[str, float], float, int]:
     """The work of all complete repetitions, the seconds they took from first start to last end, and how many."""
     work: dict[str, float] = {}
-    repetitions = [one for one in point.get("fleet") or [] if one.get("span_s")]
-    for one in repetitions:
+    repetitions = [repetition for repetition in point.get("fleet") or [] if repetition.get("span_s")]
+    for repetition in repetitions:
         for name in SOLD_BY:
-            if f"{name}_per_s" in one:
-                work[name] = work.get(name, 0.0) + one[f"{name}_per_s"] * one["span_s"]
-    span_s = sum(one["span_s"] for one in repetitions)
+            if f"{name}_per_s" in repetition:
+                work[name] = work.get(name, 0.0) + repetition[f"{name}_per_s"] * repetition["span_s"]
+    span_s = sum(repetition["span_s"] for repetition in repetitions)
     # Published builds are percentiles only: the fleet's builds, each as long as the median.
     median = ((point.get("metrics") or {}).get("duration_s") or {}).get("p50")
     if not repetitions and median and cell["workload"]["type"] in {"build", "yocto"}:
@@ -193,7 +196,7 @@ def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:
     """By what the work is sold and how much of that it is; reads and writes of one job are added up."""
     for name, amount in work.items():
         per, scale = SOLD_BY[name]
-        total = sum(one for other, one in work.items() if SOLD_BY[other][0] == per)
+        total = sum(amount_of_other for other, amount_of_other in work.items() if SOLD_BY[other][0] == per)
         if amount > 0:
             return per, total / scale
     return None
@@ -256,4 +259,4 @@ def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str
 
 def _by_id(plan: Document | None, what: str, name: object) -> Document | None:
     entries: Sequence[Document] = (plan or {}).get(what) or []
-    return next((one for one in entries if one["id"] == name), None)
+    return next((entry for entry in entries if entry["id"] == name), None)

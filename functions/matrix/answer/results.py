@@ -97,7 +97,8 @@ def without_samples(point: Mapping[str, Any]) -> dict[str, Any]:
     latencies = point.get("latency") or {}
     return slim | {
         "latency": {
-            name: {key: value for key, value in found.items() if key != "bins_ns"} for name, found in latencies.items()
+            name: {key: value for key, value in histogram.items() if key != "bins_ns"}
+            for name, histogram in latencies.items()
         }
     }
 
@@ -127,7 +128,9 @@ def _point_result(
         "use": use_of(point["id"], files),
         "fleet_use": fleet_use_of(point["id"], files),
         **({"tool_ceiling": ceiling} if (ceiling := tool_ceiling(point["id"], files)) else {}),
-        "latency": {name: latency(found) for name, found in sorted(histograms.items()) if any(map(any, found))},
+        "latency": {
+            name: latency(of_samples) for name, of_samples in sorted(histograms.items()) if any(map(any, of_samples))
+        },
         "samples": _columns(taken, names),
     }
 

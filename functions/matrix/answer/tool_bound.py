@@ -17,21 +17,21 @@ def tool_ceiling(point: str, files: Sequence[SampleFile]) -> dict[str, Any] | No
 
     Both are medians: of the instances' ceilings, and of all samples' shares of their own instance's ceiling.
     """
-    found = [(file, one) for file in files for one in file.calibration if point in one.points]
+    calibrated = [(file, ceiling) for file in files for ceiling in file.calibration if point in ceiling.points]
     shares = [
-        sample.metrics[one.metric] / one.value
-        for file, one in found
+        sample.metrics[ceiling.metric] / ceiling.value
+        for file, ceiling in calibrated
         for sample in file.samples
-        if sample.point == point and one.metric in sample.metrics
+        if sample.point == point and ceiling.metric in sample.metrics
     ]
     if not shares:
         return None
-    tools = [sample.tool.name for file, _ in found for sample in file.samples if sample.point == point]
+    tools = [sample.tool.name for file, _ in calibrated for sample in file.samples if sample.point == point]
     share = median(shares)
     return {
         "tool": tools[0] or "tool",
-        "metric": found[0][1].metric,
-        "value": median(one.value for _, one in found),
+        "metric": calibrated[0][1].metric,
+        "value": median(ceiling.value for _, ceiling in calibrated),
         "share": share,
         "is_bound": share > BOUND_SHARE,
     }

@@ -71,6 +71,6 @@ def _hull(points: Floats, heights: Floats) -> Floats:
     return np.interp(points, points[kept], heights[kept])
 
 
-def _turns_down(points: Floats, heights: Floats, one: int, two: int, three: int) -> bool:
-    before = (heights[two] - heights[one]) * (points[three] - points[two])
-    return bool(before >= (heights[three] - heights[two]) * (points[two] - points[one]))
+def _turns_down(points: Floats, heights: Floats, first: int, second: int, third: int) -> bool:
+    before = (heights[second] - heights[first]) * (points[third] - points[second])
+    return bool(before >= (heights[third] - heights[second]) * (points[second] - points[first]))

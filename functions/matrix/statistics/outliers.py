@@ -31,15 +31,15 @@ def outliers(values: FleetValues) -> dict[str, Any]:
     width = third - first
     if width <= 0:
         return nothing
-    found = [
+    strays = [
         _outlier(instance, repetition, float(value), first, third)
         for instance, row in zip(values.instances, values.table, strict=True)
         for repetition, value in zip(values.repetitions, row, strict=True)
         if value < first - OUTSIDE * width or value > third + OUTSIDE * width
     ]
-    found.sort(key=lambda one: -abs(one["value"] - (first + third) / 2))
+    strays.sort(key=lambda stray: -abs(stray["value"] - (first + third) / 2))
     fences = {"low": first - OUTSIDE * width, "high": third + OUTSIDE * width}
-    return {"fences": fences, "count": len(found), "listed": found[:MOST_LISTED]}
+    return {"fences": fences, "count": len(strays), "listed": strays[:MOST_LISTED]}
 
 
 def _outlier(instance: str, repetition: int, value: float, first: float, third: float) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     array = np.asarray(values, dtype=float)
     if not np.isfinite(array).all():
         raise ValueError("percentiles need finite values")
-    found = np.percentile(array, LEVELS, method="linear")
-    return {f"p{level}": float(value) for level, value in zip(LEVELS, found, strict=True)} | {
+    figures = np.percentile(array, LEVELS, method="linear")
+    return {f"p{level}": float(value) for level, value in zip(LEVELS, figures, strict=True)} | {
         "mean": float(array.mean())
     }

@@ -108,14 +108,14 @@ class Evidence:
     @cached_property
     def _spans(self) -> list[tuple[str, float, float]]:
         """Point, first start and last end of each repetition: a fleet measures a point together."""
-        found: dict[tuple[str, int], tuple[float, float]] = {}
+        spans: dict[tuple[str, int], tuple[float, float]] = {}
         for point in self.result.get("points") or []:
             samples = point.get("samples") or {}
             columns = (samples.get(name) or [] for name in ("repetition", "started_at", "ended_at"))
             for repetition, start, stop in zip(*columns, strict=True):
-                first, last = found.get((point["id"], repetition), (start, stop))
-                found[point["id"], repetition] = min(first, start), max(last, stop)
-        return [(point, start, stop) for (point, _), (start, stop) in found.items()]
+                first, last = spans.get((point["id"], repetition), (start, stop))
+                spans[point["id"], repetition] = min(first, start), max(last, stop)
+        return [(point, start, stop) for (point, _), (start, stop) in spans.items()]
 
     def point_at(self, begun: float, ended: float) -> str | None:
         """The point that was measured for the longest of the time between; None where none was."""
@@ -124,4 +124,4 @@ class Evidence:
             together = max(0.0, min(ended, stop) - max(begun, start))
             if together:
                 overlaps[point] = overlaps.get(point, 0.0) + together
-        return max(overlaps, key=lambda one: overlaps[one]) if overlaps else None
+        return max(overlaps, key=overlaps.__getitem__) if overlaps else None

@@ -15,12 +15,12 @@ def limits_of(described: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     ebs = described.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     # Data go over the first card: the agents use no other.
     card: Mapping[str, Any] = next(iter(described.get("NetworkInfo", {}).get("NetworkCards", [])), {})
-    found = {
+    pairs = {
         "ebs_iops": _pair(ebs.get("BaselineIops"), ebs.get("MaximumIops"), 1.0),
         "ebs_bytes_per_s": _pair(ebs.get("BaselineThroughputInMBps"), ebs.get("MaximumThroughputInMBps"), MB),
         "network_bytes_per_s": _pair(card.get("BaselineBandwidthInGbps"), card.get("PeakBandwidthInGbps"), GBIT_BYTES),
     }
-    return {name: pair for name, pair in found.items() if pair}
+    return {name: pair for name, pair in pairs.items() if pair}
 
 
 def _pair(baseline: float | None, maximum: float | None, scale: float) -> dict[str, float]:

@@ -113,10 +113,10 @@ def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
         return float(operations or math.inf), float(moved or math.inf), bool(emulated.get("shared"))
     if not evidence.is_on_aws:
         return None
-    found = storage_limits(evidence.storage, 1)
-    if "IOPS" not in found:
+    limits_of_volume = storage_limits(evidence.storage, 1)
+    if "IOPS" not in limits_of_volume:
         return None
-    return found["IOPS"][0], found.get("MB/s", (math.inf, ""))[0] * MB, evidence.kind != "ebs"
+    return limits_of_volume["IOPS"][0], limits_of_volume.get("MB/s", (math.inf, ""))[0] * MB, evidence.kind != "ebs"
 
 
 def _operations(evidence: Evidence, point: str, use: Mapping[str, float]) -> float | None:

@@ -26,9 +26,9 @@ def refreshed(
     now = read(kept["resources"], kept["from"], kept["to"])
     if now["unasked"] or _count(now) < _count(kept):
         return dict(result)
-    found = {**result, "cloudwatch": now}
-    return {**found, "bottleneck": find(found, environment)}
+    refreshed = {**result, "cloudwatch": now}
+    return {**refreshed, "bottleneck": find(refreshed, environment)}
 
 
 def _count(kept: Mapping[str, Any]) -> int:
-    return sum(len(one["values"]) for one in kept["series"])
+    return sum(len(series["values"]) for series in kept["series"])

@@ -27,17 +27,19 @@ def find(result: Mapping[str, Any], environment: str) -> dict[str, Any]:
     """
     evidence = Evidence(result, environment)
     of_storage = [*watched.ceilings(evidence), *provisioned.ceilings(evidence)]
-    found = [*of_storage, *clients.ceilings(evidence)]
-    points = {point: _name_at(point, found) for point in evidence.uses}
-    name = _cell_name(points, has_storage=any(one.name not in LAST for one in of_storage))
-    mine = [one for one in found if one.name == name]
+    ceilings = [*of_storage, *clients.ceilings(evidence)]
+    points = {point: _name_at(point, ceilings) for point in evidence.uses}
+    name = _cell_name(points, has_storage=any(ceiling.name not in LAST for ceiling in of_storage))
+    mine = [ceiling for ceiling in ceilings if ceiling.name == name]
     return {
         "name": name,
-        "evidence": _evidence(evidence, name, mine, points, found),
+        "evidence": _evidence(evidence, name, mine, points, ceilings),
         "next": _next(evidence, name, mine),
-        "share": max((one.share for one in mine), default=None),
+        "share": max((ceiling.share for ceiling in mine), default=None),
         "others": [
-            {"name": one.name, "share": one.share, "words": one.words} for one in _ranked(found) if one.name != name
+            {"name": ceiling.name, "share": ceiling.share, "words": ceiling.words}
+            for ceiling in _ranked(ceilings)
+            if ceiling.name != name
         ],
         "unseen": list(_unseen(evidence, of_storage)),
         "points": points,
@@ -46,16 +48,16 @@ def find(result: Mapping[str, Any], environment: str) -> dict[str, Any]:
 
 
 def _ranked(ceilings: Sequence[Ceiling]) -> list[Ceiling]:
-    return sorted(ceilings, key=lambda one: -one.share)
+    return sorted(ceilings, key=lambda ceiling: -ceiling.share)
 
 
-def _rank(one: Ceiling) -> tuple[int, int, float]:
-    return LAST.get(one.name, 0 if one.is_told else 1), int(not one.is_told), -one.share
+def _rank(ceiling: Ceiling) -> tuple[int, int, float]:
+    return LAST.get(ceiling.name, 0 if ceiling.is_told else 1), int(not ceiling.is_told), -ceiling.share
 
 
-def _name_at(point: str, found: Sequence[Ceiling]) -> str:
+def _name_at(point: str, ceilings: Sequence[Ceiling]) -> str:
     """The ceiling that a point reached; of several the one that is the least likely to be a mere companion."""
-    reached = [one for one in found if one.is_reached(point)]
+    reached = [ceiling for ceiling in ceilings if ceiling.is_reached(point)]
     return min(reached, key=_rank).name if reached else NOT_SATURATED
 
 
@@ -68,26 +70,26 @@ def _cell_name(points: Mapping[str, str], *, has_storage: bool) -> str:
 
 
 def _evidence(
-    evidence: Evidence, name: str, mine: Sequence[Ceiling], points: Mapping[str, str], found: Sequence[Ceiling]
+    evidence: Evidence, name: str, mine: Sequence[Ceiling], points: Mapping[str, str], ceilings: Sequence[Ceiling]
 ) -> str:
     if name == NOT_KNOWN:
         why = "nothing was counted" if not points else "no limit of this storage is known here"
-        return f"{why}{_nearest(found, 'of what could be seen, most was used of')}"
+        return f"{why}{_nearest(ceilings, 'of what could be seen, most was used of')}"
     if name == NOT_SATURATED:
         waiting = _waiting(evidence)
-        return f"no ceiling was reached{_nearest(found, 'nearest is')}" + (f"; {waiting}" if waiting else "")
-    words = "; ".join(dict.fromkeys(one.words for one in _ranked(mine) if one.share >= one.enough))
-    count = sum(one == name for one in points.values())
-    else_ = Counter(one for one in points.values() if one != name)
+        return f"no ceiling was reached{_nearest(ceilings, 'nearest is')}" + (f"; {waiting}" if waiting else "")
+    words = "; ".join(dict.fromkeys(ceiling.words for ceiling in _ranked(mine) if ceiling.share >= ceiling.enough))
+    count = sum(other == name for other in points.values())
+    else_ = Counter(other for other in points.values() if other != name)
     if not else_:
         return words
     rest = ", ".join(f"{times} {other}" for other, times in else_.most_common())
     return f"{words}. So at {count} of {len(points)} points; of the others: {rest}"
 
 
-def _nearest(found: Sequence[Ceiling], lead: str) -> str:
+def _nearest(ceilings: Sequence[Ceiling], lead: str) -> str:
     """The fullest of those that were not reached, as the end of a sentence."""
-    ranked = [one for one in _ranked(found) if one.share > 0]
+    ranked = [ceiling for ceiling in _ranked(ceilings) if ceiling.share > 0]
     return f"; {lead} {ranked[0].name}: {ranked[0].words}" if ranked else ""
 
 

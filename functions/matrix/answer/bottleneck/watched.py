@@ -75,7 +75,7 @@ def _told(
         return
     words = f"{metric} was never {what}"
     if held:
-        who = sorted({one for _, one in held})
+        who = sorted({resource for _, resource in held})
         several = f" and {len(who) - 1} more" if len(who) > 1 else ""
         words = f"{metric} was {what} for {who[0]}{several}, first at {instant(min(held)[0])}"
     yield Ceiling(name, shares, words, advice, is_told=True)

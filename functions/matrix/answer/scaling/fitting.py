@@ -67,10 +67,13 @@ class Scaling:
         if best is None:
             return list(self.candidates)
         return [
-            one
-            for one in self.candidates
-            if one is self.chosen
-            or ((one.held_out_error or 0.0) <= best + AS_GOOD and self._misses_largest_by(one.curve) <= AS_GOOD)
+            candidate
+            for candidate in self.candidates
+            if candidate is self.chosen
+            or (
+                (candidate.held_out_error or 0.0) <= best + AS_GOOD
+                and self._misses_largest_by(candidate.curve) <= AS_GOOD
+            )
         ]
 
     def _misses_largest_by(self, curve: Curve) -> float:
@@ -97,13 +100,13 @@ def analyse(series: Series) -> Scaling:
         if MODELS[name].count <= sizes
         for curve in [laws.fit(name, n, time)]
     ]
-    judged = [one.held_out_error for one in candidates]
+    judged = [candidate.held_out_error for candidate in candidates]
     # Errors that differ by less than a thousandth are equal: the simpler model comes first.
     rank = {
-        id(one): round(error if error is not None else one.fit_error, 3)
-        for one, error in zip(candidates, judged, strict=True)
+        id(candidate): round(error if error is not None else candidate.fit_error, 3)
+        for candidate, error in zip(candidates, judged, strict=True)
     }
-    return Scaling(series, reads, tuple(sorted(candidates, key=lambda one: rank[id(one)])))
+    return Scaling(series, reads, tuple(sorted(candidates, key=lambda candidate: rank[id(candidate)])))
 
 
 @np.errstate(over="ignore")  # what is beyond all numbers is said to be none
@@ -123,27 +126,29 @@ def report(series: Series) -> dict[str, Any]:
         "peak_n": peak(scaling),
         "predictions": predictions,
         "interval": "range of all models whose held-out error is within 10 points of the best; no confidence interval",
-        "rivals": [_candidate(one) for one in scaling.candidates[1:]],
-        "refusals": [f"n = {one['n']}: {one['refused']}" for one in predictions if one["refused"]],
+        "rivals": [_candidate(candidate) for candidate in scaling.candidates[1:]],
+        "refusals": [
+            f"n = {prediction['n']}: {prediction['refused']}" for prediction in predictions if prediction["refused"]
+        ],
         "warnings": _warnings(scaling),
     }
-    found: dict[str, Any] = _finite(document)
-    return found
+    finite: dict[str, Any] = _finite(document)
+    return finite
 
 
-def _finite(found: Any) -> Any:
+def _finite(content: Any) -> Any:
     """What is beyond all numbers is None: JSON has neither NaN nor infinity."""
-    if isinstance(found, dict):
-        return {name: _finite(value) for name, value in found.items()}
-    if isinstance(found, list):
-        return [_finite(value) for value in found]
-    return None if isinstance(found, float) and not math.isfinite(found) else found
+    if isinstance(content, dict):
+        return {name: _finite(value) for name, value in content.items()}
+    if isinstance(content, list):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def predict(scaling: Scaling, n: int) -> dict[str, Any]:
     """Return the predicted value at n with the range of the plausible models, or the reasons why there is none."""
     value, low, high = prediction_range(scaling, n)
-    by_model = {one.curve.model: scaling.value(one.curve, n) for one in scaling.plausible}
+    by_model = {candidate.curve.model: scaling.value(candidate.curve, n) for candidate in scaling.plausible}
     refused = "; ".join(_refusals(scaling, n, low, high))
     known = {"n": n, "is_extrapolation": n > max(scaling.series.n), "refused": refused or None, "by_model": by_model}
     if refused:
@@ -157,7 +162,7 @@ def prediction_range(scaling: Scaling, n: int) -> tuple[float, float, float]:
     The value is the geometric mean over the plausible models. A mean of forecasts errs less than the forecast of the
     model that happened to win (Bates & Granger 1969, Oper. Res. Q. 20, 451-468; Clemen 1989, Int. J. Forecasting 5).
     """
-    others = [scaling.value(one.curve, n) for one in scaling.plausible]
+    others = [scaling.value(candidate.curve, n) for candidate in scaling.plausible]
     value = float(np.exp(np.mean(np.log(others))))
     error = scaling.chosen.held_out_error if scaling.chosen.held_out_error is not None else scaling.chosen.fit_error
     # What was missed at known sizes is missed at this one too, and the more the farther out it lies.
@@ -172,13 +177,13 @@ def knee(scaling: Scaling) -> dict[str, Any]:
     largest = max(scaling.series.n)
     sizes = np.arange(1, largest + 1, dtype=float) if largest <= 100_000 else np.geomspace(1, largest, 100_000)  # noqa: PLR2004
     beyond = np.flatnonzero(curve.time(sizes) > (1 + KNEE) * curve.time(np.array([1.0])))
-    found = None if len(beyond) == 0 else int(sizes[max(0, beyond[0] - 1)])
+    size = None if len(beyond) == 0 else int(sizes[max(0, beyond[0] - 1)])
     meaning = (
         f"none up to {largest}: each instance still has 90 % of the speed that it has alone"
-        if found is None
-        else f"up to {found} instances each has at least {100 / (1 + KNEE):.0f} % of the speed that it has alone"
+        if size is None
+        else f"up to {size} instances each has at least {100 / (1 + KNEE):.0f} % of the speed that it has alone"
     )
-    return {"n": found, "meaning": meaning}
+    return {"n": size, "meaning": meaning}
 
 
 def peak(scaling: Scaling) -> int | None:
@@ -190,15 +195,15 @@ def peak(scaling: Scaling) -> int | None:
     return max(1, math.floor(math.sqrt((1 - contention) / coherency)))
 
 
-def crossover(one: Scaling, other: Scaling) -> dict[str, Any]:
+def crossover(first: Scaling, second: Scaling) -> dict[str, Any]:
     """Return the first size, among those both were measured up to, at which the better of two storages changes."""
-    smallest = max(min(one.series.n), min(other.series.n))
-    largest = min(max(one.series.n), max(other.series.n))
+    smallest = max(min(first.series.n), min(second.series.n))
+    largest = min(max(first.series.n), max(second.series.n))
     sizes = np.arange(smallest, largest + 1)
-    if one.series.higher_is_better != other.series.higher_is_better or len(sizes) == 0:
+    if first.series.higher_is_better != second.series.higher_is_better or len(sizes) == 0:
         return {"n": None, "meaning": "the two have no sizes or no direction in common"}
-    lead = np.sign([one.value(one.chosen.curve, n) - other.value(other.chosen.curve, n) for n in sizes.tolist()])
-    if not one.series.higher_is_better:
+    lead = np.sign([first.value(first.chosen.curve, n) - second.value(second.chosen.curve, n) for n in sizes.tolist()])
+    if not first.series.higher_is_better:
         lead = -lead
     ahead = lead[lead != 0]
     changed = np.flatnonzero((lead != 0) & (lead != (ahead[0] if len(ahead) else 0)))
@@ -251,8 +256,8 @@ def _held_out_error(model: str, n: Floats, time: Floats) -> float | None:
 
 
 def _log_errors(curve: Curve, n: Floats, time: Floats) -> Floats:
-    found: Floats = np.log(np.maximum(curve.time(n), LEAST_TIME)) - np.log(time)
-    return found
+    errors: Floats = np.log(np.maximum(curve.time(n), LEAST_TIME)) - np.log(time)
+    return errors
 
 
 def _root_mean_square(errors: Floats) -> float:
@@ -276,7 +281,7 @@ def _refusals(scaling: Scaling, n: int, low: float, high: float) -> list[str]:
     if error is not None and error > LARGEST_HELD_OUT_ERROR:
         reasons.append(f"the best model missed known sizes by {100 * error:.0f} %")
     if n <= FARTHEST * largest and high > WIDEST_RANGE * low:
-        names = ", ".join(one.curve.model for one in scaling.plausible)
+        names = ", ".join(candidate.curve.model for candidate in scaling.plausible)
         reasons.append(f"equally good models ({names}) lie between {low:.4g} and {high:.4g}")
     return reasons
 
@@ -287,27 +292,27 @@ def _has_grown(scaling: Scaling) -> bool:
     return float(time[n == n.max()].mean()) > (1 + GROWN) * float(time[n == n.min()].mean())
 
 
-def _candidate(one: Candidate) -> dict[str, Any]:
+def _candidate(candidate: Candidate) -> dict[str, Any]:
     return {
-        "model": one.curve.model,
-        "formula": one.curve.formula,
-        "parameters": one.curve.parameters,
-        "held_out_error": one.held_out_error,
-        "fit_error": one.fit_error,
+        "model": candidate.curve.model,
+        "formula": candidate.curve.formula,
+        "parameters": candidate.curve.parameters,
+        "held_out_error": candidate.held_out_error,
+        "fit_error": candidate.fit_error,
     }
 
 
 def _warnings(scaling: Scaling) -> list[str]:
     sizes = sorted(set(scaling.series.n))
-    found = []
+    warnings = []
     if len(sizes) < LEAST_SIZES:
-        found.append(f"{len(sizes)} sizes: models are ordered by their fit, for none could be held out")
+        warnings.append(f"{len(sizes)} sizes: models are ordered by their fit, for none could be held out")
     elif len(scaling.plausible) > 1:
-        others = ", ".join(one.curve.model for one in scaling.plausible[1:])
-        found.append(f"the data cannot tell {scaling.chosen.curve.model} from {others}")
+        others = ", ".join(candidate.curve.model for candidate in scaling.plausible[1:])
+        warnings.append(f"the data cannot tell {scaling.chosen.curve.model} from {others}")
     if sizes[0] > 1:
-        found.append(f"no single instance was measured: the speed of one alone is extrapolated down from {sizes[0]}")
-    return found
+        warnings.append(f"no single instance was measured: the speed of one alone is extrapolated down from {sizes[0]}")
+    return warnings
 
 
 def compare_with_truth(scaling: Scaling, truths: Sequence[tuple[int, float]]) -> list[dict[str, Any]]:
@@ -315,9 +320,9 @@ def compare_with_truth(scaling: Scaling, truths: Sequence[tuple[int, float]]) ->
     rows = []
     for n, truth in truths:
         value, low, high = prediction_range(scaling, n)
-        said = predict(scaling, n)
+        prediction = predict(scaling, n)
         rows.append({
             "n": n, "truth": truth, "value": value, "low": low, "high": high, "error": value / truth - 1,
-            "is_within": low <= truth <= high, "refused": said["refused"], "model": scaling.chosen.curve.model,
+            "is_within": low <= truth <= high, "refused": prediction["refused"], "model": scaling.chosen.curve.model,
         })  # fmt: skip
     return rows

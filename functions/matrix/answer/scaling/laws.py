@@ -65,18 +65,18 @@ def _weights(columns: list[Floats], time: Floats) -> tuple[Floats, float]:
     """Return coefficients (none negative) that bring the columns' sum nearest to `time`, and the relative misfit."""
     from scipy import optimize
 
-    found, misfit = optimize.nnls(np.array(columns).T / time[:, None], np.ones(len(time)))
-    return found, float(misfit)
+    weights, misfit = optimize.nnls(np.array(columns).T / time[:, None], np.ones(len(time)))
+    return weights, float(misfit)
 
 
 def _fit_constant(n: Floats, time: Floats) -> dict[str, float]:
-    found, _ = _weights([np.ones_like(n)], time)
-    return {"a": float(found[0])}
+    weights, _ = _weights([np.ones_like(n)], time)
+    return {"a": float(weights[0])}
 
 
 def _fit_linear(n: Floats, time: Floats) -> dict[str, float]:
-    found, _ = _weights([np.ones_like(n), n - 1], time)
-    return {"a": float(found[0]), "b": float(found[1])}
+    weights, _ = _weights([np.ones_like(n), n - 1], time)
+    return {"a": float(weights[0]), "b": float(weights[1])}
 
 
 def _fit_usl(n: Floats, time: Floats) -> dict[str, float]:
@@ -88,8 +88,8 @@ def _fit_usl(n: Floats, time: Floats) -> dict[str, float]:
 
 def _fit_ceiling(n: Floats, time: Floats) -> dict[str, float]:
     def misfit(knee: float) -> tuple[float, float]:
-        found, missed = _weights([np.maximum(1.0, n / knee)], time)
-        return missed, float(found[0])
+        weights, missed = _weights([np.maximum(1.0, n / knee)], time)
+        return missed, float(weights[0])
 
     knee, base = _best(misfit, n)
     return {"a": base, "b": base / knee}
@@ -97,8 +97,8 @@ def _fit_ceiling(n: Floats, time: Floats) -> dict[str, float]:
 
 def _fit_knee(n: Floats, time: Floats) -> dict[str, float]:
     def misfit(knee: float) -> tuple[float, Floats]:
-        found, missed = _weights([np.ones_like(n), np.maximum(0.0, n - knee)], time)
-        return missed, found
+        weights, missed = _weights([np.ones_like(n), np.maximum(0.0, n - knee)], time)
+        return missed, weights
 
     knee, (base, slope) = _best(misfit, n)
     return {"a": float(base), "b": float(slope), "k": knee}

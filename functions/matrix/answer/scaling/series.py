@@ -35,10 +35,10 @@ def read_series(text: str | bytes) -> Series:
     if problems:
         raise InvalidMatrix(problems)
     return Series(
-        n=tuple(int(one) for one in document["n"]),
-        value=tuple(float(one) for one in document["value"]),
+        n=tuple(int(entry) for entry in document["n"]),
+        value=tuple(float(entry) for entry in document["value"]),
         higher_is_better=document["higherIsBetter"],
-        predict=tuple(int(one) for one in document.get("predict", [])),
+        predict=tuple(int(entry) for entry in document.get("predict", [])),
         per_instance=document.get("perInstance"),
     )
 
@@ -64,20 +64,20 @@ def _problems(document: Any) -> Iterator[Problem]:
 
 
 def _list_problems(document: dict[str, Any], name: str, *, is_size: bool, required: bool) -> Iterator[Problem]:
-    found = document.get(name, None if required else [])
-    if not isinstance(found, list) or (required and not found):
-        yield Problem(name, shorten(found), "must be a list with at least one entry", f"write {EXAMPLE}")
+    entries = document.get(name, None if required else [])
+    if not isinstance(entries, list) or (required and not entries):
+        yield Problem(name, shorten(entries), "must be a list with at least one entry", f"write {EXAMPLE}")
         return
-    if len(found) > MOST_POINTS:
-        yield Problem(name, len(found), f"has more than {MOST_POINTS:,} entries", "give medians instead of samples")
+    if len(entries) > MOST_POINTS:
+        yield Problem(name, len(entries), f"has more than {MOST_POINTS:,} entries", "give medians instead of samples")
         return
-    for index, one in enumerate(found):
-        if is_size and not _is_size(one):
+    for index, entry in enumerate(entries):
+        if is_size and not _is_size(entry):
             rule = f"must be an integer from 1 to {LARGEST_N:,}"
-            yield Problem(f"{name}[{index}]", shorten(one), rule, "write a number of instances, such as 10")
-        elif not is_size and not _is_positive(one):
+            yield Problem(f"{name}[{index}]", shorten(entry), rule, "write a number of instances, such as 10")
+        elif not is_size and not _is_positive(entry):
             yield Problem(
-                f"{name}[{index}]", shorten(one), "must be a finite number above 0", "leave unmeasured sizes out"
+                f"{name}[{index}]", shorten(entry), "must be a finite number above 0", "leave unmeasured sizes out"
             )
 
 
