@@ -25,7 +25,7 @@ WITHIN_RUNS = (
     "instances share the storage, and so few repetitions cannot show how much it differs from one to the next; "
     f"repeat {LEAST_REPETITIONS} times in both runs"
 )
-# In what order a reader wants to see them.
+# Verdicts in the order in which they are listed: what needs a look comes first.
 VERDICTS = ("slower", "faster", "no difference shown", "cannot tell")
 
 

@@ -27,7 +27,7 @@ from matrix.run.receipt import CACHE, SERVER
 
 Document = Mapping[str, Any]
 
-# The work that samples report, what it is sold by, and how many of one are in the other.
+# Work that samples report: the unit that its price is quoted in, and how many pieces of work make one such unit.
 SOLD_BY = {
     "builds": ("build", 1.0),
     "files": ("million files", 1e6),
@@ -35,7 +35,7 @@ SOLD_BY = {
     "read_bytes": ("TB moved", 1e12),
     "write_bytes": ("TB moved", 1e12),
 }
-# Work that is bytes; `bytes` are written.
+# Work counted in bytes. `bytes`, without a direction, were written.
 BYTES = ("bytes", "read_bytes", "write_bytes")
 NOTHING = Amount.exactly(0.0)
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(Storage)
@@ -185,7 +185,7 @@ def _worked(cell: Document, point: Document) -> tuple[dict[str, float], float, i
             if f"{name}_per_s" in repetition:
                 work[name] = work.get(name, 0.0) + repetition[f"{name}_per_s"] * repetition["span_s"]
     span_s = sum(repetition["span_s"] for repetition in repetitions)
-    # Published builds are percentiles only: the fleet's builds, each as long as the median.
+    # Published builds have no samples: count one build for each instance, each as long as the median.
     median = ((point.get("metrics") or {}).get("duration_s") or {}).get("p50")
     if not repetitions and median and cell["workload"]["type"] in {"build", "yocto"}:
         return {"builds": float(cell["fleet"].get("count") or 1)}, float(median), 1
@@ -239,7 +239,7 @@ def _storage(document: Document) -> Storage | None:
 def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str]]:
     """Return the most that a fleet of `count` can get from its storage, by the unit that a chart shows, in words."""
     storage = _storage(document)
-    # What an instance store can do is not known by its type.
+    # AWS does not publish what an instance store can do for every instance type.
     if storage is None or isinstance(storage, InstanceStoreStorage):
         return {}
     instances = 1 if storage.is_shared else count

@@ -16,7 +16,7 @@ from matrix.statistics.fleet_values import Floats
 from matrix.statistics.percentiles import LEVELS
 
 CONFIDENCE = 0.95
-# P0 and P100 are the smallest and the largest value seen: they claim nothing about others, and are always carried.
+# P0 and P100 are the smallest and the largest value seen. They claim nothing about other values, so any n carries them.
 JUDGED_LEVELS = tuple(level for level in LEVELS if 0 < level < 100)  # noqa: PLR2004 - percent
 
 

@@ -11,7 +11,7 @@ from matrix.statistics.outliers import outliers
 from matrix.statistics.resampling import LEAST_UNITS, MEAN, is_one_event, resampled, why_none
 from matrix.statistics.spread import spread
 
-# Too few repetitions show what all instances of one share.
+# The scope of figures from too few repetitions of a shared storage.
 WITHIN_THIS_RUN = "within this run"
 
 
@@ -19,7 +19,7 @@ def describe(values: FleetValues, *, higher_is_better: bool) -> dict[str, Any]:
     """Return what each percentile is worth, how sure it is, where the values differ, and what is odd about them."""
     worth = independent_n(values)
     known = intervals(values, JUDGED_LEVELS)
-    # Student's t knows a median from three repetitions on; how far the tails reach only so many values tell.
+    # Three repetitions are enough for an interval of the median. Tails need enough independent values.
     carried = {
         level: len(values.units) >= LEAST_UNITS and (is_carried(level, worth) or (level == 50 and level in known))  # noqa: PLR2004
         for level in JUDGED_LEVELS

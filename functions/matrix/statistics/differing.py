@@ -28,7 +28,7 @@ from matrix.statistics.uncertainty import Uncertainty, of_difference, of_mean
 
 SIGNIFICANT = 0.05
 RANKS = "Mann-Whitney"
-# From so many units on the exact distribution of ranks takes long, and the normal approximation is as good.
+# From this many units on the exact distribution of ranks is slow, and the normal approximation is as good.
 MOST_EXACT = 10
 PERMUTATIONS = 20_000
 
@@ -150,7 +150,7 @@ def _rank_test(base: Floats, run: Floats) -> tuple[float, str]:
         return float(stats.mannwhitneyu(base, run, method="asymptotic").pvalue), f"{RANKS}, normal approximation"
     if len(np.unique(together)) == len(together):
         return float(stats.mannwhitneyu(base, run, method="exact").pvalue), f"{RANKS}, exact"
-    # A thousand orders at once: all of them, of a large fleet against a small one, would not fit into a function.
+    # Draw 1,000 permutations at a time: all at once, for a large fleet, would not fit into the memory of a function.
     method = stats.PermutationMethod(n_resamples=PERMUTATIONS, batch=1_000, rng=np.random.default_rng(1))
     return float(stats.mannwhitneyu(base, run, method=method).pvalue), f"{RANKS}, permutations"
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from matrix.statistics.fleet_values import Floats
 
-# 95th percentiles of sqrt(n) * dip of n uniform values, from 10,000 simulated samples each; a test makes
-# one of them anew.
+# 95th percentiles of sqrt(n) * dip of n uniform values, from 10,000 simulated samples each. A test recomputes one.
 CRITICAL = {10: 0.443, 15: 0.461, 20: 0.475, 30: 0.485, 50: 0.497, 100: 0.509, 200: 0.518, 500: 0.530}
 LEAST_VALUES = min(CRITICAL)
 

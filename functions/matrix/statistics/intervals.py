@@ -65,6 +65,6 @@ def _interval(values: FleetValues, estimate: float, uncertainty: Uncertainty) ->
     half = uncertainty.half_width()
     if not has_logarithms(values):
         return Interval(estimate - half, estimate + half, method_of(values), uncertainty.limited_by)
-    # An interval wider than e^100 knows nothing, and a wider one still leaves the floating point numbers.
+    # Limit the width to a factor of e^100: such an interval says nothing, and a wider one overflows.
     ratio = math.exp(min(half, 100.0))
     return Interval(estimate / ratio, estimate * ratio, method_of(values), uncertainty.limited_by)

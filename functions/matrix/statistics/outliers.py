@@ -10,7 +10,7 @@ import numpy as np
 
 from matrix.statistics.fleet_values import FleetValues
 
-# Quartiles of fewer values say nothing about the rest.
+# With fewer values the quartiles are too uncertain to judge by.
 LEAST_VALUES = 8
 OUTSIDE = 1.5
 FAR_OUT = 3.0

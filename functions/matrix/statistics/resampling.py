@@ -117,7 +117,7 @@ def _variances(
     if has_logarithms(values):
         drawn = np.log(drawn)
     variances = drawn.var(axis=1, ddof=1)
-    # Where both are drawn, each part is corrected where it is used.
+    # A variance over both draws is not scaled: `uncertainties` subtracts the two others as they were drawn.
     if not (instances and repetitions):
         count = len(values.instances) if instances else len(values.repetitions)
         variances = variances * count / (count - 1)
@@ -143,7 +143,7 @@ def _drawn_figures(
         if repetitions:
             of_repetitions = _counts(REPETITIONS, len(values.repetitions))[part, columns]
             times = times * of_repetitions if instances else of_repetitions
-        # A draw of an instance and a repetition that it misses has no value.
+        # Where every drawn instance misses every drawn repetition, the draw has no value and is left out.
         times = times[times.any(axis=1)]
         up_to = times.cumsum(axis=1, dtype=np.int32)
         means = times @ ordered / up_to[:, -1]

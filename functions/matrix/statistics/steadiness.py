@@ -13,15 +13,15 @@ from matrix.statistics.intervals import Interval
 from matrix.statistics.resampling import LEAST_UNITS
 from matrix.statistics.uncertainty import REPETITIONS
 
-# Below it nobody would buy another storage.
+# A difference below 5 % changes no choice of storage, so it is not reported.
 WORTH_SAYING = 0.05
 # Repetitions of one point that differ by more were not measured under the same conditions.
 UNSTEADY = 0.10
 SIGNIFICANT = 0.05
-# Mann and Kendall's test of 4 values has no p below 8 %.
+# With 4 values the smallest p of Mann and Kendall's test is 8 %.
 LEAST_FOR_DRIFT = 5
 LEAST_FOR_FIRST_RUN = 3
-# A group of values is a group, and not two strays, from a tenth of all on.
+# Fewer than a tenth of all values are outliers, not a group.
 LEAST_GROUP = 0.10
 GROUPS_OF_INSTANCES = "two groups of instances"
 
@@ -42,7 +42,7 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
     """Return what a reader of the percentiles must know."""
     if len(values.pooled) == 0 or float(np.median(values.pooled)) == 0:
         return []
-    # One sentence for one cause: a slow first run is a drift too, makes two groups, and is unsteady.
+    # Report each cause once: a slow first run would also pass as drift, as two groups and as unsteady.
     over_time = slow_first_run(values, higher_is_better=higher_is_better) or drift(
         values, higher_is_better=higher_is_better
     )
@@ -50,7 +50,7 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
     if over_time and groups and groups.kind != GROUPS_OF_INSTANCES:
         groups = None
     jumps = None if over_time or groups else unsteady(values)
-    # Repetitions that differ for a reason that is named make the interval wide: no second sentence for that.
+    # If a finding above explains why repetitions differ, the wide interval that follows needs no second sentence.
     is_explained = median_interval is not None and median_interval.limited_by == REPETITIONS and (over_time or jumps)
     wide = None if is_explained else wide_interval(values, median_interval)
     candidates = [over_time, groups, jumps, wide]

@@ -9,10 +9,10 @@ from matrix.terms.figures import number
 
 MB = 1e6
 GBIT = 125e6
-# Packets queued or dropped in a second: a burst of milliseconds makes some on any instance (EC2 guide, ENA metrics),
-# a limit that binds makes them all the time.
+# Packets queued or dropped per second. A burst of milliseconds causes some on any instance (EC2 guide, ENA metrics);
+# a limit that is reached causes them all the time.
 MANY_PACKETS_PER_S = 10.0
-# A rate that is this much above the baseline is not held at it: it lives on credits.
+# A rate above the baseline by more than this factor is paid from credits.
 HELD = 1.03
 ALLOWANCES = {
     "bw_in": "bandwidth in",

@@ -8,10 +8,10 @@ from typing import Any
 from matrix.samples import cloudwatch
 from matrix.terms.names import point_labels
 
-# A ceiling of which this share was used was reached: what is billed and paced by the second is never used to the last
-# per cent by a workload that starts and ends.
+# A ceiling counts as reached from this share on: a workload that starts and ends never uses the last per cent of a
+# limit that is enforced by the second.
 REACHED = 0.9
-# Beyond this the count cannot be of what the ceiling limits: a page cache took the bytes, or merged the operations.
+# Above this share the count cannot be what the ceiling limits: a page cache absorbed the bytes or merged operations.
 BEYOND = 1.2
 
 

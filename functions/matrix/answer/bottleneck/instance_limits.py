@@ -13,7 +13,7 @@ def limits_of(described: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     What the type does not say is left out. The baseline can be had always, the maximum as long as credits last.
     """
     ebs = described.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
-    # Data go over the first card: the agents use no other.
+    # Agents use the first network card only, so its limits apply.
     card: Mapping[str, Any] = next(iter(described.get("NetworkInfo", {}).get("NetworkCards", [])), {})
     pairs = {
         "ebs_iops": _pair(ebs.get("BaselineIops"), ebs.get("MaximumIops"), 1.0),

@@ -17,7 +17,7 @@ from matrix.terms.figures import number
 
 MB = 1e6
 MIB = 2.0**20
-# Operations of these are MiB, not requests: their throughput is the ceiling.
+# AWS counts operations of these volumes in MiB, not in requests, so their throughput is the ceiling.
 HDD = frozenset({"st1", "sc1"})
 # EFS meters reads at a third of their bytes where throughput is bursting or provisioned (EFS guide, performance).
 EFS_READ_WEIGHT = 1 / 3
@@ -53,14 +53,14 @@ NAMES = {
         "provision more iops for the file system",
         "raise throughputCapacityMBps",
     ),
-    # Its operations cannot be counted from here: a request is as many reads of the volume as it has pages.
+    # The volume's operations cannot be counted on the client: one request causes a read of the volume for each page.
     "file-server": Names(
         "file server's volume IOPS",
         "file server's volume throughput",
         "read larger pages",
         "read from EBS, EFS or FSx, whose throughput can be provisioned",
     ),
-    # Of bytes S3 has no bound that a fleet reaches: those of the instances' network come first.
+    # A fleet reaches the network limits of its instances before any throughput limit of S3.
     "s3": Names(
         "S3 requests of a prefix",
         "S3 throughput",

@@ -10,10 +10,10 @@ from matrix.terms.figures import number
 
 NOT_SATURATED = "not saturated"
 NOT_KNOWN = "not known"
-# A queue that its own latency explains to within this share: the workers wait, nothing refuses them.
+# If workers divided by latency explains the rate to within this share, the workers only wait: no limit throttles them.
 WAITING = 0.25
 MOST_ABSENT = 4
-# Of what is reached at once: AWS's own word, then the storage, then the tool, then processors that are busy anyway.
+# Of several ceilings reached at once, name what AWS itself reports, then storage, tool, processors.
 LAST = {"tool": 2, "client CPU": 3}
 
 

@@ -13,29 +13,29 @@ from matrix.terms.figures import instant, number
 
 MIB = 2.0**20
 GIB = 2.0**30
-# Credits in per cent: what is left of them when they are as good as gone.
+# A credit balance of this many per cent or less counts as used up.
 USED_UP_PERCENT = 1.0
 # A cache that misses more than this sends the reads to the disks.
 FEW_HITS_PERCENT = 80.0
 FSX_DISK = "FSx disk"
 MORE_FSX = "raise throughputCapacityMBps"
-# Credits in bytes: what is left of them when they do not last a minute more.
+# Credits counted in bytes are used up when what is left lasts for no longer than this.
 SECONDS_OF_CREDITS = 60.0
 
-# Metrics that are 1 where AWS held a volume or an instance back for most of the minute.
+# Metrics that are 1 in a minute for most of which AWS throttled the volume or the instance.
 CHECKS = {
     "AWS/EBS VolumeIOPSExceededCheck": ("volume IOPS", NAMES["ebs"].more_operations),
     "AWS/EBS VolumeThroughputExceededCheck": ("volume throughput", NAMES["ebs"].more_throughput),
     "AWS/EC2 InstanceEBSIOPSExceededCheck": ("instance EBS allowance", LARGER_EBS),
     "AWS/EC2 InstanceEBSThroughputExceededCheck": ("instance EBS allowance", LARGER_EBS),
 }
-# Metrics that are what is left of credits, in per cent.
+# Metrics that give the remaining credits in per cent.
 CREDITS = {
     "AWS/EBS BurstBalance": ("volume burst credits", "take gp3, or a larger volume, whose baseline is higher"),
     "AWS/EC2 EBSIOBalance%": ("instance EBS allowance", LARGER_EBS),
     "AWS/EC2 EBSByteBalance%": ("instance EBS allowance", LARGER_EBS),
 }
-# Metrics that are a share of a limit, in per cent.
+# Metrics that give the used share of a limit in per cent.
 SHARES = {
     "AWS/EFS PercentIOLimit": ("EFS IOPS limit", NAMES["efs"].more_operations),
     "AWS/FSx FileServerDiskThroughputUtilization": (FSX_DISK, MORE_FSX),

@@ -19,7 +19,7 @@ from matrix.answer.decision.questions import questions_of
 from matrix.answer.decision.sentences import sentences
 
 SCHEMA = 1
-# Figures that lead nobody to a purchase: what was measured is not what would be bought.
+# Environments whose figures recommend no purchase, because what was measured there is not what AWS sells.
 NOT_FOR_SALE = {
     "local": "No storage is recommended: this run ranks folders of one disk (local cloud), not AWS storages.",
     "local-vm": "No storage is recommended: this run proves mounts and machines in emulation, it ranks no storages.",

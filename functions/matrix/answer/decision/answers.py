@@ -9,7 +9,7 @@ from matrix.answer.decision.words import at_cost, times
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.terms.figures import quantity
 
-# Costs closer than this are the same for all that anyone can plan.
+# Costs that differ by less count as equal: no plan is that exact.
 SAME_COST = 0.01
 ONE_EVENT = "within this run only: too few repetitions show how much a shared storage differs from one to the next"
 NOT_SHOWN = "no difference shown"

@@ -10,7 +10,7 @@ from matrix.terms.figures import quantity
 
 Document = dict[str, Any]
 
-# Nobody should pay for less: the same matrix measured on another day hardly repeats a difference of 5 %.
+# A difference below 5 % is not worth paying for: the same matrix measured on another day hardly repeats it.
 AS_GOOD = 0.05
 MEDIAN = 50.0
 

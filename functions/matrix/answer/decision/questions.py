@@ -26,7 +26,7 @@ def questions_of(
     summary: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]], wanted: Objective, bill: Bill
 ) -> Iterator[Question]:
     """Yield one question for each workload, point and fleet, with each storage as a candidate."""
-    # By what is compared, fleet size apart; then by size.
+    # First key: everything that is compared except the fleet size. Second key: the fleet size.
     families: dict[str, dict[int, Question]] = {}
     unmeasured: list[Mapping[str, Any]] = []
     storages = whole_names(storages_of(summary))
@@ -171,7 +171,7 @@ def _percentile(metric: Mapping[str, Any], values: FleetValues | None, level: fl
         interval = (metric.get("intervals") or {}).get(name) or {}
         doubt, carried = _doubt(metric, level)
         return Percentile(level, float(stored), interval.get("low"), interval.get("high"), doubt, carried)
-    # Of a rate only the slowest is known then: at least as bad as what is asked for, so it promises nothing wrong.
+    # Only the worst value is known here. It is as bad as the percentile asked for, or worse, so it promises no more.
     worst = metric.get("p0") if metric.get("higher_is_better") else metric.get("p100")
     if worst is None:
         return None

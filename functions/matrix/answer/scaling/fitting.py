@@ -19,22 +19,22 @@ from matrix.answer.scaling.laws import MODELS, Curve
 from matrix.answer.scaling.series import Series
 from matrix.statistics.fleet_values import Floats
 
-# Three parameters through three points fit anything.
+# A model with three parameters fits any three points, so a fourth is needed to judge it.
 LEAST_SIZES = 4
-# Beyond twice the largest size nothing measured speaks of the prediction.
+# Predictions reach to twice the largest measured size; beyond that no measurement supports them.
 FARTHEST = 2.0
-# A model whose held-out error is so much above the best one's cannot be told from it by a handful of points.
+# Models whose held-out errors differ by less than this cannot be told apart by a handful of points.
 AS_GOOD = 0.10
-# Models that differ by more are no prediction; half of one figure or twice the other, take your pick.
+# If plausible models differ by more than this factor, no prediction is printed.
 WIDEST_RANGE = 2.0
-# A model that missed known points by more will not do better on unknown ones.
+# A model that missed known points by more than this is not used to predict unknown ones.
 LARGEST_HELD_OUT_ERROR = 0.30
-# No time is 0, and no range worth a figure is wider: what a hostile series asks for stays a number.
+# Bounds that keep every figure a finite number, whatever a hostile series holds.
 LEAST_TIME = 1e-300
 MOST_SLACK = 50.0
-# Until T has grown by this much nothing is known about where it grows.
+# Below this growth of T the data do not show where it begins to grow.
 GROWN = 0.05
-# The knee: the size up to which one instance pays less than this for the others.
+# The knee is the largest size at which an instance is slowed down by less than this share.
 KNEE = 0.10
 
 
@@ -165,7 +165,7 @@ def prediction_range(scaling: Scaling, n: int) -> tuple[float, float, float]:
     others = [scaling.value(candidate.curve, n) for candidate in scaling.plausible]
     value = float(np.exp(np.mean(np.log(others))))
     error = scaling.chosen.held_out_error if scaling.chosen.held_out_error is not None else scaling.chosen.fit_error
-    # What was missed at known sizes is missed at this one too, and the more the farther out it lies.
+    # Expect the error seen at known sizes, and more of it the farther the size lies beyond them.
     slack = math.exp(min(error * max(1.0, n / max(scaling.series.n)), MOST_SLACK))
     chosen = scaling.value(scaling.chosen.curve, n)
     return value, min([*others, chosen / slack]), max([*others, chosen * slack])

@@ -23,7 +23,7 @@ import numpy as np
 
 from matrix.statistics.fleet_values import Floats
 
-# Knees are tried on a grid of these many sizes, then on one as fine again around the best.
+# The knee is searched on a grid of this many sizes, then on an equally fine grid around the best of them.
 KNEES = 100
 
 Found = TypeVar("Found")
@@ -81,7 +81,7 @@ def _fit_linear(n: Floats, time: Floats) -> dict[str, float]:
 
 def _fit_usl(n: Floats, time: Floats) -> dict[str, float]:
     (a, linear, square), _ = _weights([np.ones_like(n), n - 1, n * (n - 1)], time)
-    # All of the time may lie in the slope, where the data say nothing of a single instance.
+    # The fit may put all of the time into the slope when the data say nothing about a single instance.
     base = a if a > 0 else float(time.min()) * 1e-6
     return {"a": float(base), "contention": float(linear / base), "coherency": float(square / base)}
 
@@ -122,7 +122,7 @@ def _usl(n: Floats, p: dict[str, float]) -> Floats:
     return np.asarray(p["a"] * (1 + p["contention"] * (n - 1) + p["coherency"] * n * (n - 1)))
 
 
-# From the simplest on: of two models that predict equally well the first is taken.
+# Simplest first: of two models that predict equally well, the first one is chosen.
 MODELS: dict[str, Model] = {
     "constant": Model("T = a", 1, lambda n, p: np.full_like(n, p["a"]), _fit_constant),
     "linear": Model("T = a + b (n - 1)", 2, lambda n, p: p["a"] + p["b"] * (n - 1), _fit_linear),

@@ -86,5 +86,5 @@ def _is_size(value: object) -> bool:
 
 
 def _is_positive(value: object) -> bool:
-    # An integer of a thousand digits is no float: compared before it is converted.
+    # Compare before converting: an integer of a thousand digits does not fit into a float.
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < LARGEST_VALUE
