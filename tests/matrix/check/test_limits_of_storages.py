@@ -3,6 +3,7 @@
 import pytest
 from support.matrices import DD, EBS, EFS, FILE_SERVER, FSX, INSTANCE_STORE, READ, TOUCH, matrix, problems_of
 
+from matrix.input.storages import MODELS, is_shared
 from matrix.plan.planning import plan
 from matrix.price.book import Amount, Usage, file_system_cost, published_prices
 
@@ -268,3 +269,8 @@ def test_an_answer_of_a_file_server_has_room_in_memory():
 def test_the_plan_says_that_a_file_server_is_an_instance_more():
     assert any("one instance more" in line for line in plan(matrix(storage=[FILE_SERVER], workload=[READ])).assumptions)
     assert not any("one instance more" in line for line in plan(matrix()).assumptions)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_result_is_known_to_share_its_storage_as_the_input_is(kind):
+    assert is_shared({"type": kind}) == MODELS[kind].is_shared.fget(None)

@@ -109,6 +109,12 @@ def test_students_t_widens_what_few_values_know():
     assert of_independent(4.0, 6, "instances").half_width() == pytest.approx(2.571 * 2, rel=1e-3)
 
 
+def test_one_instance_alone_is_judged_by_its_repetitions():
+    interval = percentile_interval(drawn(1, 8, is_shared=True), 50)
+
+    assert (interval.method, interval.limited_by) == ("bootstrap, Student's t", REPETITIONS)
+
+
 @pytest.mark.parametrize("missing", [0, 1, 7])
 def test_instances_that_miss_a_repetition_are_resampled_with_what_they_have(missing):
     rows = [
