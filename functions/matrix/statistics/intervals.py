@@ -4,7 +4,7 @@ The standard error is that of `resampling`, the degrees of freedom those of `unc
 0 the interval is one of logarithms: its ends lie at equal ratios from the estimate, as durations and rates spread.
 
 Seen in simulated fleets (normal, log-normal, bimodal, one slow instance; 10 x 3, 50 x 3, 50 x 5; repetitions that
-differ by 0, 2 and 5 %): tests/unit/test_statistics_coverage.py has the figures.
+differ by 0, 2 and 5 %): tests/matrix/statistics/test_coverage.py has the figures.
 """
 
 import math

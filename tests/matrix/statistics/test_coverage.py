@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from test_statistics_independence import fleet
+from support.fleet_values import fleet
 
 from matrix.statistics.carrying import is_carried
 from matrix.statistics.differing import difference

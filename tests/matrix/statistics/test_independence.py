@@ -9,12 +9,6 @@ from matrix.statistics.independence import independent_n
 from matrix.statistics.spread import deviations
 
 
-def fleet(table, *, is_shared=False):
-    """A fleet's values from rows of instances."""
-    rows = [(f"i-{i:03}", r, value) for i, row in enumerate(table) for r, value in enumerate(row, 1)]
-    return FleetValues.of(rows, is_shared=is_shared)
-
-
 def drawn(instances, repetitions, *, between_instances=0.0, between_repetitions=0.0, residual=0.02, seed=1):
     """Values around 1 with so much noise of each kind."""
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from test_statistics_independence import fleet
+from support.fleet_values import fleet
 
 from matrix.statistics.intervals import intervals, percentile_interval
 from matrix.statistics.resampling import MEAN, why_none
