@@ -56,6 +56,10 @@ class MeasurementTooShort(AgentError):
     """The measured time is too short for the tool's clock to mean anything."""
 
 
+class FiguresContradict(AgentError):
+    """A tool's rate and its latencies cannot both be true, so neither is reported."""
+
+
 class SourceDoesNotFit(AgentError):
     """What is written or copied from does not fit: into half of the free memory, or onto the instance's own disk."""
 

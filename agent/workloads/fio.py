@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.engine import histogram
-from agent.errors import MeasurementTooShort, ToolFailed, ToolMissing, WorkIncomplete
+from agent.errors import FiguresContradict, MeasurementTooShort, ToolFailed, ToolMissing, WorkIncomplete
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended, run
@@ -23,17 +24,39 @@ PLACES = ("directory", "filename", "filename_format", "opendir", "output", "outp
 FOREIGN = ("client", "server", "exec_prerun", "exec_postrun", "create_only", "write_bw_log", "write_lat_log")
 # Without latencies, or with one row for both directions, there is nothing to read; the reads of a verification follow
 # the writes, and would be added to them as if they had been done at once.
-SPOILING = ("gtod_reduce", "clat_percentiles", "disable_clat", "unified_rw_reporting", "verify")
+SPOILING = (
+    *("gtod_reduce", "clat_percentiles", "lat_percentiles", "disable_clat", "disable_lat"),
+    *("unified_rw_reporting", "verify"),
+)
 RESERVED = frozenset((*PLACES, *FOREIGN, *SPOILING))
 # The published jobs ask for group_reporting; it loses the jobs' own bins, and the agent sums up the jobs itself.
 DROPPED = frozenset(("group_reporting",))
 OPTION_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+# fio's `clat` begins after the submission, which blocks with buffered I/O: 1.7 us of 183 us were left of a libaio read.
+# `lat` is the whole operation, as our engines time it, so the two may be merged and charted side by side.
+WHOLE_LATENCY = ("lat_percentiles=1", "clat_percentiles=0")
 DIRECTIONS = ("read", "write")
+# fio keeps fsync, fdatasync and sync_file_range apart from the writes that they follow, in its section `sync`.
+SYNCING = ("fsync", "fdatasync", "sync_file_range")
+TIMED = (*DIRECTIONS, "sync")
 PERCENTS = (50, 90, 99)
 # fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
 LEAST_RUNTIME_S = 1.0
 CALIBRATED_FILE_BYTES = 4 << 20
 NOT_CALIBRATED = frozenset(("ramp_time", "filesize", "io_size", "loops", "direct", "buffered"))
+SYNCHRONOUS_ENGINES = frozenset(("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"))
+# Options that let a job wait, or work, between its operations: then its latencies need not add up to its runtime.
+PAUSING = re.compile(
+    "thinktime.*|rate.*|latency_.*|iodepth_.*|refill_buffers|buffer_compress_percentage|dedupe_percentage"
+    "|end_fsync|fsync_on_close|openfiles|create_on_open|fill_device"
+)
+# fio itself takes 1 to 10 us for an operation, 35 us with 64 jobs for each processor (both seen, version 3.33).
+MOST_OVERHEAD_NS = 100_000
+LEAST_EXPLAINED = 1 / 2
+# A bin's middle is up to 0.78 % from its values.
+BIN_TOLERANCE = 1.02
+# With fewer operations the filling and draining of the queue weigh too much to expect it to be full.
+LEAST_FILLS = 100
 SECONDS_PER_UNIT = {"us": 1e-6, "ms": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -111,13 +134,19 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         text = result.read_text(errors="replace")
         document = parse(text, ended[0])
         _verify(document, options, workspace.target)
+        refuse_contradictions(document, options, os.cpu_count() or 1)
         moved = {d: _sum(document, d, "io_bytes") for d in DIRECTIONS}
-        reached = (
-            {d: amount for d, amount in moved.items() if amount} if options.get("direct") in (1, "1", True) else {}
+        last_words = ended[0].tail()
+        return Outcome(
+            metrics(document),
+            work(document),
+            tool,
+            raw(document, text),
+            warnings=[*([f"fio: {last_words}"] if last_words else []), *warnings(document, options)],
+            reached={
+                kind: amount for kind, amount in moved.items() if amount and options.get("direct") in (1, "1", True)
+            },
         )
-        outcome = Outcome(metrics(document), work(document), tool, raw(document, text), reached=reached)
-        said = ended[0].tail()
-        return outcome if not said else Outcome(**{**vars(outcome), "warnings": [f"fio: {said}"]})
 
     return Trial(armed, int(options.get("numjobs", 1)), read)
 
@@ -139,7 +168,7 @@ def render(options: dict[str, Any], directory: Path) -> str:
     """A job file: fio takes a job name that matches a directory for a file, so names and places are ours."""
     # fio splits `directory` at colons.
     place = str(directory).replace(":", "\\:")
-    fixed = [f"directory={place}", "filename_format=$jobname.$jobnum.$filenum"]
+    fixed = [*WHOLE_LATENCY, f"directory={place}", "filename_format=$jobname.$jobnum.$filenum"]
     return "\n".join(["[work]", *option_lines(options), *fixed, ""])
 
 
@@ -186,17 +215,73 @@ def metrics(document: dict[str, Any]) -> dict[str, float]:
         found["mb_per_s"] += bytes_per_s / 1e6
         found[f"{direction}_iops"] = iops
         found[f"{direction}_mib_per_s"] = bytes_per_s / 2**20
-        bins = merged_bins(document, direction)
+    for kind in TIMED:
+        bins = merged_bins(document, kind)
         for percent in PERCENTS:
             value_ns = histogram.percentile(bins, percent)
             if value_ns is not None:
-                found[f"{direction}_lat_p{percent}_us"] = value_ns / 1000
+                found[f"{kind}_lat_p{percent}_us"] = value_ns / 1000
     return found
 
 
-def merged_bins(document: dict[str, Any], direction: str) -> dict[int, int]:
-    """Completion latencies of all jobs in one histogram (ns)."""
-    return histogram.merge(_bins(job[direction]) for job in document["jobs"])
+def merged_bins(document: dict[str, Any], kind: str) -> dict[int, int]:
+    """Whole latencies (submission and completion) of all jobs' reads, writes or syncs in one histogram (ns)."""
+    return histogram.merge(_bins(job, kind) for job in document["jobs"])
+
+
+def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], processors: int) -> None:
+    """Hold each job's latencies against its rate by Little's law: operations in flight = rate * latency.
+
+    A job cannot have more operations in flight than its depth, nor can a job without pauses spend most of its time in
+    none of them. Either way rate and latency cannot both be true, and nobody could tell which is wrong. The syncs count
+    only as explanation: fio times those of asynchronous engines beside the writes that wait for them.
+
+    Raises FiguresContradict with the job, both figures and what they would have to be.
+    """
+    depth = depth_of(options)
+    is_steady = not any(PAUSING.fullmatch(name) for name, value in options.items() if value)
+    crowding = max(1.0, int(options.get("numjobs") or 1) / processors)
+    for number, job in enumerate(document["jobs"]):
+        runtime_ns = max(job[direction]["runtime"] for direction in DIRECTIONS) * 1e6
+        moving = histogram.merge(_bins(job, direction) for direction in DIRECTIONS)
+        operations = sum(moving.values())
+        if not (operations and runtime_ns):
+            continue
+        moving_ns = sum(value * count for value, count in moving.items())
+        syncing_ns = sum(value * count for value, count in _bins(job, "sync").items())
+        # What was in flight when the clock began counts whole: one slowest operation for each place in the queue.
+        most_ns = depth * (runtime_ns + max(moving)) * BIN_TOLERANCE
+        expected = depth if operations >= LEAST_FILLS * depth else 1
+        explained_ns = (moving_ns + syncing_ns) / expected
+        unexplained_ns = (runtime_ns - explained_ns) / operations
+        is_idle = explained_ns < LEAST_EXPLAINED * runtime_ns and unexplained_ns > MOST_OVERHEAD_NS * crowding
+        if moving_ns <= most_ns and not (is_steady and is_idle):
+            continue
+        timed_ns = moving_ns + syncing_ns
+        raise FiguresContradict(
+            f"job {number} of fio: {operations / runtime_ns * 1e9:,.0f} operations/s of "
+            f"{timed_ns / operations / 1000:,.1f} us each mean {timed_ns / runtime_ns:.3g} in flight (Little's law), "
+            f"but the job keeps {depth} in flight: one of fio's two figures is wrong. Use another ioengine or "
+            "version of fio, and report the job"
+        )
+
+
+def depth_of(options: dict[str, Any]) -> int:
+    """How many operations one job keeps in flight: its iodepth, which the synchronous engines ignore."""
+    engine = str(options.get("ioengine", "psync"))
+    return 1 if engine in SYNCHRONOUS_ENGINES else int(options.get("iodepth") or 1)
+
+
+def warnings(document: dict[str, Any], options: dict[str, Any]) -> list[str]:
+    """What a reader of the figures must know: where a write ended, whether the job got as steady as it was to."""
+    sentences = []
+    if merged_bins(document, "sync") and not any(options.get(name) for name in ("direct", "sync")):
+        sentences.append("write_lat ends in the page cache; how long until the data was on the storage is in sync_lat")
+    for number, job in enumerate(document["jobs"]):
+        steadiness = job.get("steadystate")
+        if steadiness and not steadiness.get("attained"):
+            sentences.append(f"job {number} of fio did not become as steady as asked for (ss={steadiness.get('ss')})")
+    return sentences
 
 
 def work(document: dict[str, Any]) -> dict[str, float]:
@@ -207,10 +292,10 @@ def work(document: dict[str, Any]) -> dict[str, float]:
 def raw(document: dict[str, Any], text: str) -> dict[str, bytes]:
     """fio's output as it was, and the merged histograms in the form that all workloads share."""
     histograms = {}
-    for direction in DIRECTIONS:
-        bins = merged_bins(document, direction)
+    for kind in TIMED:
+        bins = merged_bins(document, kind)
         if bins:
-            histograms[f"{direction}_lat"] = {"bins": bins, "samples": sum(bins.values())}
+            histograms[f"{kind}_lat"] = {"bins": bins, "samples": sum(bins.values())}
     merged = {"schema": 1, "unit": "ns", "histograms": histograms}
     return {"fio.json": text.encode(), "histograms.json": json.dumps(merged).encode()}
 
@@ -239,13 +324,13 @@ def _verify(document: dict[str, Any], options: dict[str, Any], target: Path) -> 
         held = sum(path.stat().st_size for path in files)
         if direction == "write" and not wraps and moved > held:
             raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {held}")
-        counted = sum(sum(_bins(job[direction]).values()) for job in document["jobs"])
+        counted = sum(sum(_bins(job, direction).values()) for job in document["jobs"])
         if moved and not counted:
             raise WorkIncomplete(f"fio says it moved {moved} bytes ({direction}) but has no latency of any operation")
 
 
-def _bins(direction: dict[str, Any]) -> dict[int, int]:
-    return {int(value): count for value, count in direction.get("clat_ns", {}).get("bins", {}).items()}
+def _bins(job: dict[str, Any], kind: str) -> dict[int, int]:
+    return {int(value): count for value, count in job.get(kind, {}).get("lat_ns", {}).get("bins", {}).items()}
 
 
 def _sum(document: dict[str, Any], direction: str, field: str) -> float:

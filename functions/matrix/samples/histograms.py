@@ -38,7 +38,7 @@ class Bins(BaseModel):
 
 
 class HistogramFile(BaseModel):
-    """The latencies of one step on one instance: `create_lat`, `read_lat`, `write_lat`."""
+    """The latencies of one step on one instance: `create_lat`, `read_lat`, `write_lat`, `sync_lat`."""
 
     model_config = ConfigDict(extra="ignore")
 

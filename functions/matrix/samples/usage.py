@@ -19,7 +19,7 @@ RATES = (
     *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations", "nfs_timeouts"),
 )
 ALLOWANCE = "_allowance_exceeded"
-LATENCIES = ("create_lat_p50_us", "read_lat_p50_us", "write_lat_p50_us")
+LATENCIES = ("create_lat_p50_us", "read_lat_p50_us", "write_lat_p50_us", "sync_lat_p50_us")
 # A sample that took no time by the wall clock took at least a tick of it.
 LEAST_S = 1e-3
 

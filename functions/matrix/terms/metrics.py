@@ -43,12 +43,15 @@ METRICS: dict[str, Metric] = {
     "write_iops": Metric("IOPS", True, "writes completed per second by one instance"),
     "read_mib_per_s": Metric("MiB/s", True, "2^20 bytes per second read by one instance"),
     "write_mib_per_s": Metric("MiB/s", True, "2^20 bytes per second written by one instance"),
-    "read_lat_p50_us": Metric("µs", False, "median completion latency of a read on one instance"),
-    "read_lat_p90_us": Metric("µs", False, "90th percentile of the completion latency of a read on one instance"),
-    "read_lat_p99_us": Metric("µs", False, "99th percentile of the completion latency of a read on one instance"),
-    "write_lat_p50_us": Metric("µs", False, "median completion latency of a write on one instance"),
-    "write_lat_p90_us": Metric("µs", False, "90th percentile of the completion latency of a write on one instance"),
-    "write_lat_p99_us": Metric("µs", False, "99th percentile of the completion latency of a write on one instance"),
+    "read_lat_p50_us": Metric("µs", False, "median time of a read on one instance"),
+    "read_lat_p90_us": Metric("µs", False, "90th percentile of the time of a read on one instance"),
+    "read_lat_p99_us": Metric("µs", False, "99th percentile of the time of a read on one instance"),
+    "write_lat_p50_us": Metric("µs", False, "median time of a write on one instance"),
+    "write_lat_p90_us": Metric("µs", False, "90th percentile of the time of a write on one instance"),
+    "write_lat_p99_us": Metric("µs", False, "99th percentile of the time of a write on one instance"),
+    "sync_lat_p50_us": Metric("µs", False, "median time of an fsync or fdatasync on one instance"),
+    "sync_lat_p90_us": Metric("µs", False, "90th percentile of the time of an fsync or fdatasync on one instance"),
+    "sync_lat_p99_us": Metric("µs", False, "99th percentile of the time of an fsync or fdatasync on one instance"),
 }
 
 PRIMARY: dict[str, str] = {
@@ -71,7 +74,8 @@ YIELDS: dict[str, frozenset[str]] = {
     ),
     "fio": frozenset(
         {"iops", "mb_per_s"}.union(
-            *({f"{d}_iops", f"{d}_mib_per_s", *(f"{d}_lat_{one}" for one in _LATENCY)} for d in ("read", "write"))
+            *({f"{d}_iops", f"{d}_mib_per_s", *(f"{d}_lat_{one}" for one in _LATENCY)} for d in ("read", "write")),
+            {f"sync_lat_{percentile}" for percentile in _LATENCY},
         )
     ),
     "read": frozenset(

@@ -51,7 +51,7 @@ OPTIONS = frozenset(
     fdatasync file_service_type filesize fill_device fixedbufs fsync fsync_on_close group_reporting hipri
     invalidate io_size iodepth iodepth_batch iodepth_batch_complete iodepth_batch_complete_max
     iodepth_batch_complete_min iodepth_batch_submit iodepth_low ioengine iomem_align kb_base
-    lat_percentiles latency_percentile latency_run latency_target latency_window loops max_latency
+    latency_percentile latency_run latency_target latency_window loops max_latency
     nonvectored norandommap nrfiles number_ios numjobs offset offset_align offset_increment openfiles
     overwrite percentage_random percentile_list pre_read ramp_time random_distribution random_generator
     randrepeat randseed rate rate_cycle rate_iops rate_iops_min rate_min rate_process readwrite
@@ -82,7 +82,10 @@ OWNED = {
     "write_hist_log": "it would write a file beside the storage",
     # Seen with fio 3.33: without latencies, or with one row for reads and writes, a sample cannot be read; the reads of
     # a verification follow the writes, and the rates of both would be added up.
-    **dict.fromkeys(("gtod_reduce", "clat_percentiles", "disable_clat"), "the agent needs the latencies"),
+    **dict.fromkeys(
+        ("gtod_reduce", "clat_percentiles", "lat_percentiles", "disable_clat", "disable_lat"),
+        "the agent needs the latencies of whole operations",
+    ),
     "unified_rw_reporting": "the agent needs reads and writes apart",
     **dict.fromkeys(
         ("verify", "do_verify", "verify_fatal", "verify_interval", "experimental_verify"),

@@ -9,7 +9,7 @@ from matrix.report.charts.chart import MOST_SERIES, Chart, Series
 from matrix.report.charts.labels import slug
 from matrix.report.view import Entry, View
 
-LATENCY_NAMES = {"create_lat": "Creates", "read_lat": "Reads", "write_lat": "Writes"}
+LATENCY_NAMES = {"create_lat": "Creates", "read_lat": "Reads", "write_lat": "Writes", "sync_lat": "Syncs"}
 
 
 def latencies(view: View) -> Iterator[Chart]:
