@@ -19,7 +19,7 @@ BUSY_COLUMNS = (0, 1, 2, 5, 6)
 IOWAIT_COLUMN, STEAL_COLUMN = 4, 7
 # /proc/diskstats counts sectors of 512 bytes, whatever the disk's own are (Documentation/admin-guide/iostats.rst).
 SECTOR_BYTES = 512
-# What was written just before the first look, or is counted just after the last, is no lie of the tool.
+# A few bytes may be counted just before the first reading or just after the last one.
 LEAST_SEEN = 0.95
 MS = 1000
 
@@ -86,8 +86,8 @@ def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
             seen = counted.get(f"{where}_{kind}_bytes")
             if seen is not None and seen < LEAST_SEEN * claimed:
                 found.append(
-                    f"{kind}: {claimed:.0f} bytes are claimed, the {where} counted {seen:.0f}: a cache or a compressor "
-                    "stood between, so this is not the storage's speed"
+                    f"{kind}: {seen / claimed:.0%} of {claimed:.0f} bytes went through the {where}: a cache or a "
+                    "compressor answered the rest, so this is not the storage's speed"
                 )
     return found
 

@@ -17,7 +17,7 @@ class Outcome:
     tool: dict[str, Any]
     raw: dict[str, bytes] = field(default_factory=dict)  # file name suffix -> content
     warnings: list[str] = field(default_factory=list)
-    # Bytes of "read" and "write" that no cache can have answered: the storage's own counters must have seen them.
+    # Bytes of "read" and "write" that the tool claims. What the storage's own counters did not see, a cache answered.
     reached: dict[str, float] = field(default_factory=dict)
 
 

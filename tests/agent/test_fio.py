@@ -11,6 +11,7 @@ from support.agent_cloud import needs
 
 from agent.engine import histogram
 from agent.errors import FiguresContradict, MeasurementTooShort, ToolMissing, WorkIncomplete
+from agent.machine import counters
 from agent.workloads import fio
 
 
@@ -160,6 +161,20 @@ def test_jobs_are_summed_over_the_longest_runtime_and_their_bins_merged():
     assert metrics["write_lat_p50_us"] == metrics["write_lat_p90_us"] == 1
     assert metrics["write_lat_p99_us"] == 9
     assert "read_iops" not in metrics
+
+
+@needs("fio")
+def test_reads_that_memory_answered_are_warned_about(cloud, instance, make_job, storage):
+    if not counters.of_storage(storage):
+        pytest.skip("the kernel counts nothing for the file system of this machine's temporary folder")
+    # Each block of 4 MiB is read many times, so that nearly all reads come from the page cache.
+    cloud.put("job.json", make_job("fio", [{"options": fio_options(rw="randread", numjobs=1, norandommap=1)}]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    [warning] = [warning for warning in sample["warnings"] if warning.startswith("read: ")]
+    assert "a cache or a compressor answered the rest" in warning
 
 
 def test_syncs_have_metrics_and_a_histogram_of_their_own():
