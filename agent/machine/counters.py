@@ -26,20 +26,31 @@ MS = 1000
 
 def cheap(storage: Path) -> dict[str, float]:
     """Counters that cost a few file reads: taken immediately before and after a sample on `storage`."""
+    return {**of_machine(), **of_storage(storage)}
+
+
+def of_machine() -> dict[str, float]:
+    """Counters of processors, network and ended programs; no storage is touched."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "counted_s": time.monotonic(),
         **parse_stat(Path("/proc/stat").read_text(), os.sysconf("SC_CLK_TCK")),
         **parse_net_dev(Path("/proc/net/dev").read_text()),
         "tool_cpu_s": children.ru_utime + children.ru_stime,
-        **of_storage(storage),
     }
 
 
 def of_storage(storage: Path) -> dict[str, float]:
     """What the disk or the NFS mount at a path has done so far; empty where the kernel counts nothing for it."""
     try:
-        device = storage.stat().st_dev
+        return of_device(storage.stat().st_dev, storage)
+    except OSError:
+        return {}
+
+
+def of_device(device: int, storage: Path) -> dict[str, float]:
+    """The same for a device number that is known, without touching what is mounted at the path."""
+    try:
         disk = parse_diskstats(Path("/proc/diskstats").read_text(), os.major(device), os.minor(device))
         return disk or parse_mountstats(Path("/proc/self/mountstats").read_text(), str(storage))
     except OSError:

@@ -19,15 +19,23 @@ class Traffic:
     def __init__(self, mount_kind: str, storage: Path, path: Path) -> None:
         """`path` is the file that will be written below `storage`, which is mounted as `mount_kind`."""
         self._storage, self._path = storage, path
+        self._device = storage.stat().st_dev
         # A disk's own counter where there is a disk; a lent directory without one has only the file's growth.
         without_disk = FILE if mount_kind == "directory" else NETWORK
-        self.carrier = DISK if DISK in counters.of_storage(storage) else without_disk
+        self.carrier = DISK if DISK in counters.of_device(self._device, storage) else without_disk
 
     def read(self) -> dict[str, float]:
-        """Bytes since boot (of the file: its size), and seconds that the hypervisor withheld the processors."""
-        found = counters.cheap(self._storage)
-        size = self._path.stat().st_size if self._path.exists() else 0
-        return {**{name: found[name] for name in WATCHED if name in found}, FILE: size}
+        """Bytes since boot (of the file: its size), and seconds that the hypervisor withheld the processors.
+
+        Nothing on the storage is looked at unless the file's growth is the carrier: on NFS a stat of a file that is
+        being written first flushes all of it and waits (nfs_getattr in Linux), which would slow down what is measured
+        and turn readings of each second into readings of each ten.
+        """
+        counted = {**counters.of_machine(), **counters.of_device(self._device, self._storage)}
+        reading = {name: counted[name] for name in WATCHED if name in counted}
+        if self.carrier == FILE:
+            reading[FILE] = self._path.stat().st_size if self._path.exists() else 0
+        return reading
 
 
 class Sampler:

@@ -25,6 +25,8 @@ ALLOWANCES = ("bw_in_allowance_exceeded", "bw_out_allowance_exceeded")
 CARRIERS = {NETWORK: "network", DISK: "disk", FILE: "file's growth"}
 # Less than this share of the bytes on the counter means that they went another way than the series shows.
 LEAST_COUNTED = 0.9
+# Burst and baseline are found in even seconds. A reading that comes later than this blurs where one ends.
+LONGEST_INTERVAL_S = 2.0
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -112,6 +114,13 @@ def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[st
     counted = sampler.series()[carrier][-1]
     if counted < LEAST_COUNTED * total_bytes:
         found.append(f"the {CARRIERS[carrier]} counted less than {LEAST_COUNTED:.0%} of the bytes that were written")
+    seconds = sampler.seconds()
+    longest_s = max((after - before for before, after in zip(seconds, seconds[1:])), default=0.0)
+    if longest_s > LONGEST_INTERVAL_S:
+        found.append(
+            f"the counters were read up to {longest_s:.1f} s apart instead of each second: a burst shorter than ten "
+            "such intervals cannot be seen, and none that is named can be trusted to the second"
+        )
     absent = [name for name in ALLOWANCES if name not in exceeded]
     if absent:
         found.append(f"absent: {', '.join(absent)} ({counters.why_no_allowances()})")

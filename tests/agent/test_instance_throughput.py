@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -40,7 +41,9 @@ def test_the_write_is_measured_and_its_seconds_are_kept(cloud, instance, make_jo
     assert series["carrier"] == sample["tool"]["watched"]
     assert series["seconds"][0] == 0
     assert series["seconds"][-1] >= metrics["duration_s"]
-    assert series["counted"][FILE][-1] == 24 * MIB
+    assert (FILE in series["counted"]) == (series["carrier"] == FILE)
+    if series["carrier"] == FILE:
+        assert series["counted"][FILE][-1] == 24 * MIB
     assert all(len(counted) == len(series["seconds"]) for counted in series["counted"].values())
     assert list(storage.iterdir()) == []
 
@@ -87,7 +90,7 @@ def test_the_reason_for_absent_allowances_is_the_true_one(monkeypatch, route, ha
     assert said in counters.why_no_allowances()
 
 
-def test_a_write_that_is_throttled_shows_its_burst_and_its_baseline(tmp_path):
+def test_a_write_that_is_throttled_shows_its_burst_and_its_baseline(tmp_path, monkeypatch):
     # A real file that grows by 400 kB each 10 ms for 1 s, then by 50 kB, watched each 50 ms.
     target = tmp_path / "stream"
     script = (
@@ -98,6 +101,7 @@ def test_a_write_that_is_throttled_shows_its_burst_and_its_baseline(tmp_path):
         "        f.write(bytes(400_000 if n < 100 else 50_000))\n"
         "        time.sleep(max(0, begun + (n + 1) / 100 - time.monotonic()))\n"
     )
+    monkeypatch.setattr(counters, "of_device", lambda *_: {})  # as in memory: only the file's growth can be watched
     watched = Traffic("directory", tmp_path, target)
 
     with Sampler(watched.read, period_s=0.05) as sampler:
@@ -119,14 +123,51 @@ def test_rates_are_per_second_of_each_interval_and_a_stump_at_the_end_is_left_ou
 
 
 def test_the_counter_that_is_shown_is_the_one_that_the_bytes_go_through(tmp_path, monkeypatch):
-    monkeypatch.setattr(counters, "of_storage", lambda _: {"nfs_write_bytes": 7.0})
+    monkeypatch.setattr(counters, "of_device", lambda *_: {"nfs_write_bytes": 7.0})
     assert Traffic("nfs", tmp_path, tmp_path / "x").carrier == NETWORK
     assert Traffic("directory", tmp_path, tmp_path / "x").carrier == FILE
 
-    monkeypatch.setattr(counters, "of_storage", lambda _: {DISK: 4096.0})
+    monkeypatch.setattr(counters, "of_device", lambda *_: {DISK: 4096.0})
     watched = Traffic("ebs", tmp_path, tmp_path / "x")
     assert watched.carrier == DISK
     assert watched.read()[DISK] == 4096
+
+
+@pytest.mark.parametrize(
+    ("kind", "counted", "looks_at_the_storage"),
+    [("nfs", {"nfs_write_bytes": 7.0}, False), ("ebs", {DISK: 7.0}, False), ("directory", {}, True)],
+)
+def test_a_reading_looks_at_the_storage_only_where_the_growth_of_the_file_is_shown(
+    tmp_path, monkeypatch, kind, counted, looks_at_the_storage
+):
+    monkeypatch.setattr(counters, "of_device", lambda *_: counted)
+    path = tmp_path / "stream"
+    path.write_bytes(b"12345")
+    watched = Traffic(kind, tmp_path, path)
+    looked_at, really = [], Path.stat
+
+    def stat(path, **_):
+        looked_at.append(path)
+        return really(path)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    reading = watched.read()
+
+    assert bool(looked_at) == (FILE in reading) == looks_at_the_storage
+    assert reading.get(FILE, 5) == 5
+
+
+def test_readings_that_come_late_are_warned_about(monkeypatch):
+    sampler = Sampler(lambda: {NETWORK: 100.0}, period_s=60)
+    with sampler:
+        pass
+    monkeypatch.setattr(sampler, "seconds", lambda: [0.0, 1.0, 9.5, 10.5])
+    late = instance_throughput.warnings(sampler, NETWORK, 0, {})
+    monkeypatch.setattr(sampler, "seconds", lambda: [0.0, 1.0, 2.1, 3.0])
+    even = instance_throughput.warnings(sampler, NETWORK, 0, {})
+
+    assert any("read up to 8.5 s apart" in warning for warning in late)
+    assert not any("apart" in warning for warning in even)
 
 
 def test_readings_come_at_even_intervals(tmp_path):
