@@ -37,8 +37,9 @@ class Conditions:
     """How one sample was taken; times by the wall clock (epoch seconds)."""
 
     scheduled_at: float | None
-    started_at: float
+    started_at: float  # of the programs
     ended_at: float
+    worked: tuple[float, float]  # from the first start to the last end of the work itself
     workers: int
     caches: str
     counters: dict[str, float]
@@ -83,6 +84,8 @@ def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str])
         "metrics": outcome.metrics,
         "started_at": conditions.started_at,
         "ended_at": conditions.ended_at,
+        "work_started_at": conditions.worked[0],
+        "work_ended_at": conditions.worked[1],
         "scheduled_at": conditions.scheduled_at,
         "start_skew_s": conditions.start_skew_s,
         "work": outcome.work,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agent.board.blackboard import Blackboard
     from agent.job import Job, Step
     from agent.machine.metadata import Identity
+    from agent.programs.processes import Armed
     from agent.workloads.trial import Outcome, Trial
 
 # The gate's start time is set with a margin for the slowest poll; beyond this the start was missed, not merely late.
@@ -145,7 +146,8 @@ class Session:
         counted = counters.difference(before, {**counters.cheap(storage), **counters.allowances()})
         outcome = trial.read(trial.armed, ended)
         started_at = trial.armed.released_at
-        conditions = samples.Conditions(scheduled_at, started_at, ended_at, trial.workers, dropped, counted)
+        worked = work_span(trial.armed, outcome, ended_at)
+        conditions = samples.Conditions(scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted)
         outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
         if scheduled_at is not None:
             outcome.warnings.extend(host.clock_warnings(host.clock()))
@@ -165,6 +167,16 @@ class Session:
     def _keep_raw(self, step: Step, outcome: Outcome) -> list[str]:
         stem = f"{step.point}-r{step.repetition}"
         return [self._blackboard.put_raw(f"{stem}.{suffix}", body) for suffix, body in outcome.raw.items()]
+
+
+def work_span(armed: Armed, outcome: Outcome, ended_at: float) -> tuple[float, float]:
+    """Start and end (epoch seconds) of the work itself, within the time of the programs that did it.
+
+    The clocks of a tool and of this agent may differ by a tick, and a span must not reach beyond its sample.
+    """
+    start_ns, end_ns = outcome.worked_ns or (armed.released_ns, armed.ended_ns)
+    start = min(max(armed.wall_time(start_ns), armed.released_at), ended_at)
+    return start, max(start, min(armed.wall_time(end_ns), ended_at))
 
 
 def late_start(missed_s: float, skew_s: float | None) -> list[str]:

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import sys
+import time
 from collections.abc import Iterator
 
 from agent.engine.crew import report, stand_at_the_gate
@@ -25,10 +26,11 @@ def main() -> None:
     next(blocks)  # the pool is drawn now, not in the measured time
     target = os.open(plan["path"], os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o666)
     stand_at_the_gate()
+    start_ns = time.monotonic_ns()
     written = write(target, blocks, plan["total_bytes"])
     os.fsync(target)
     os.close(target)
-    report({"bytes": written})
+    report({"bytes": written, "start_ns": start_ns, "end_ns": time.monotonic_ns()})
 
 
 def write(target: int, blocks: Iterator[memoryview], total_bytes: int) -> int:

@@ -122,6 +122,14 @@ class Armed:
         """From the release until the last one ended."""
         return (self.ended_ns - self.released_ns) / 1e9
 
+    def wall_time(self, at_ns: int) -> float:
+        """Epoch seconds of a moment of the monotonic clock (ns), by the clocks' distance at the release."""
+        return self.released_at + (at_ns - self.released_ns) / 1e9
+
+    def monotonic_ns(self, at: float) -> int:
+        """The moment of the monotonic clock (ns) at which it was `at` epoch seconds."""
+        return self.released_ns + round((at - self.released_at) * 1e9)
+
     def kill(self) -> None:
         """End what still runs; harmless when nothing does."""
         for pid in self._pids:

@@ -118,7 +118,7 @@ def _engine(job: Job, params: dict[str, Any], workspace: Workspace) -> Trial:
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
         # What an emulated storage has never has to reach this machine's disk.
         reached = {} if job.emulation else {"write": total}
-        return Outcome(metrics, {"bytes": total}, tool, raw, reached=reached)
+        return Outcome(metrics, {"bytes": total}, tool, raw, reached=reached, worked_ns=done.worked_ns)
 
     return Trial(armed, threads, read)
 

@@ -27,11 +27,22 @@ PERCENTS = (50, 90, 99)
 class Report:
     """What an engine did; times by the workers' own stamps, so what starts late cannot make the others look faster."""
 
-    duration_s: float
+    start_ns: int  # of the first worker, by the monotonic clock
+    end_ns: int  # of the last worker
     operations: int
     bins: dict[int, int]  # latency of every operation in fio's bins (ns)
     how: dict[str, Any]  # mode, and the pilot that chose it
     workers: list[dict[str, int]]
+
+    @property
+    def duration_s(self) -> float:
+        """From the first worker's start to the last one's end."""
+        return (self.end_ns - self.start_ns) / 1e9
+
+    @property
+    def worked_ns(self) -> tuple[int, int]:
+        """The work's own span, for an Outcome."""
+        return self.start_ns, self.end_ns
 
     def latency_metrics(self, name: str, percents: tuple[int, ...] = PERCENTS) -> dict[str, float]:
         """Percentiles of the latency as metrics: `<name>_p99_us`."""
@@ -68,9 +79,10 @@ def read_report(output: Path, *, threads: int, operations: int) -> Report:
     if len(workers) != threads or done != operations:
         raise WorkIncomplete(f"{len(workers)} of {threads} engine workers reported {done} of {operations} operations")
     return Report(
-        duration_s=(max(w["end_ns"] for w in workers) - min(w["start_ns"] for w in workers)) / 1e9,
+        start_ns=min(worker["start_ns"] for worker in workers),
+        end_ns=max(worker["end_ns"] for worker in workers),
         operations=done,
-        bins=histogram.merge({int(value): n for value, n in w["bins"].items()} for w in workers),
+        bins=histogram.merge({int(value): n for value, n in worker["bins"].items()} for worker in workers),
         how=how,
-        workers=[{key: w[key] for key in ("start_ns", "end_ns", "operations")} for w in workers],
+        workers=[{key: worker[key] for key in ("start_ns", "end_ns", "operations")} for worker in workers],
     )

@@ -64,10 +64,12 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     allowances_before = counters.allowances()
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del ended
+        del armed
         exceeded = counters.difference(allowances_before, counters.allowances())
         verify(path, params["total_bytes"])
-        duration_s = armed.duration_s()
+        writer = json.loads(ended[0].stdout.read_text())
+        worked_ns = writer["start_ns"], writer["end_ns"]
+        duration_s = (worked_ns[1] - worked_ns[0]) / 1e9
         metrics = {"mb_per_s": params["total_bytes"] / 1e6 / duration_s, "duration_s": duration_s}
         metrics.update(levels(sampler, traffic.carrier))
         metrics.update({name: exceeded[name] for name in ALLOWANCES if name in exceeded})
@@ -78,6 +80,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             {"name": "engine", "version": agent.VERSION, "command": "write blocks, fsync", "watched": traffic.carrier},
             {"series.json": json.dumps(series(sampler, traffic.carrier)).encode()},
             warnings(sampler, traffic.carrier, params["total_bytes"], exceeded),
+            worked_ns=worked_ns,
         )
 
     return WatchedTrial(armed, 1, read, sampler)

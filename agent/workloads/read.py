@@ -213,4 +213,6 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     work = {"read_bytes": read_bytes, "records": plan["records"]}
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")
     reached = {"read": read_bytes} if is_past_cache else {}
-    return Outcome(metrics, work, tool, {"histograms.json": done.histograms("read_lat")}, reached=reached)
+    return Outcome(
+        metrics, work, tool, {"histograms.json": done.histograms("read_lat")}, reached=reached, worked_ns=done.worked_ns
+    )

@@ -146,7 +146,8 @@ def read_engine(report: Path, params: dict[str, Any]) -> Outcome:
         "command": f"open(O_CREAT) + close in {params['threads']} {done.how['mode']}",
         **done.how,
     }
-    return Outcome(metrics, {"files": done.operations}, tool, {"histograms.json": done.histograms("create_lat")})
+    raw = {"histograms.json": done.histograms("create_lat")}
+    return Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)
 
 
 def _metrics(files: int, duration_s: float) -> dict[str, float]:

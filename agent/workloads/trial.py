@@ -17,6 +17,9 @@ class Outcome:
     tool: dict[str, Any]
     raw: dict[str, bytes] = field(default_factory=dict)  # file name suffix -> content
     warnings: list[str] = field(default_factory=list)
+    # First start and last end of the work itself (monotonic ns), by the workers' stamps or the tool's own word, without
+    # the start of programs, a ramp and a report. None: the programs are the work.
+    worked_ns: tuple[int, int] | None = None
     # Bytes of "read" and "write" that the tool claims. What the storage's own counters did not see, a cache answered.
     reached: dict[str, float] = field(default_factory=dict)
 

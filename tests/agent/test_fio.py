@@ -177,6 +177,20 @@ def test_reads_that_memory_answered_are_warned_about(cloud, instance, make_job, 
     assert "a cache or a compressor answered the rest" in warning
 
 
+@needs("fio")
+def test_the_work_is_what_fio_timed_and_not_its_ramp(cloud, instance, make_job):
+    options = fio_options(numjobs=1, rw="randwrite", ramp_time=1)
+    cloud.put("job.json", make_job("fio", [{"options": options}]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    worked_s = sample["work_ended_at"] - sample["work_started_at"]
+    assert worked_s == pytest.approx(sample["metrics"]["duration_s"], abs=0.001)
+    assert sample["work_started_at"] - sample["started_at"] >= 1  # the ramp, and fio's start
+    assert sum(sample["work"].values()) / 1e6 / worked_s == pytest.approx(sample["metrics"]["mb_per_s"], rel=0.01)
+
+
 def test_syncs_have_metrics_and_a_histogram_of_their_own():
     document = {"jobs": [job_document(1000, 100, {"1000": 100}, {"2000": 90, "5000": 10})] * 2}
 

@@ -26,7 +26,9 @@ def test_every_tool_creates_every_file_and_reports_its_rate(cloud, instance, mak
     assert metrics["files_per_s"] * metrics["duration_s"] == pytest.approx(32)
     assert sample["work"] == {"files": 32}
     assert sample["workers"] == 4
-    assert sample["ended_at"] >= sample["started_at"]
+    assert sample["started_at"] <= sample["work_started_at"] <= sample["work_ended_at"] <= sample["ended_at"]
+    worked_s = sample["work_ended_at"] - sample["work_started_at"]
+    assert worked_s == pytest.approx(metrics["duration_s"], abs=1e-5)
     assert sample["caches"].startswith("not dropped")
     assert ("create_lat_p99_us" in metrics) == (tool == "engine")
     assert list(storage.iterdir()) == []

@@ -1,6 +1,7 @@
 """From samples to the result of a cell, and from cells to the summary of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
@@ -17,6 +18,8 @@ from matrix.terms.metrics import METRICS, PRIMARY
 from matrix.terms.sentences import named
 
 SCHEMA = 1
+# Of a sample's time; above it the counters around the programs say too little of the work.
+MOST_OVERHEAD = 0.05
 
 # Point id -> latency name (`read_lat`) -> one histogram of each instance and repetition.
 Histograms = Mapping[str, Mapping[str, Sequence[Histogram]]]
@@ -62,7 +65,7 @@ def cell_result(
         "provenance": provenance(files),
         "instances": {"expected": count, "launched": launched},
         **({"emulation": cell["emulation"]} if cell.get("emulation") else {}),
-        "warnings": short + _warnings(files) + tool_warnings(points) + _findings(points),
+        "warnings": short + _warnings(files) + _overhead_warnings(points) + tool_warnings(points) + _findings(points),
         **({"attempts": cell["attempts"]} if cell.get("attempts") else {}),
     }
 
@@ -125,6 +128,7 @@ def _point_result(
             for name in names
         },
         "fleet": _fleet_rates(samples, repetitions, ran),
+        "overhead_share": median([sample.overhead_share for sample in samples]) if samples else 0.0,
         "use": use_of(point["id"], files),
         "fleet_use": fleet_use_of(point["id"], files),
         **({"tool_ceiling": ceiling} if (ceiling := tool_ceiling(point["id"], files)) else {}),
@@ -156,35 +160,66 @@ def _columns(taken: Sequence[tuple[str, Sample]], names: Sequence[str]) -> dict[
     return {
         "instance": [instance for instance, _ in taken],
         "repetition": [sample.repetition for _, sample in taken],
-        "started_at": [sample.started_at for _, sample in taken],
-        "ended_at": [sample.ended_at for _, sample in taken],
+        "started_at": [sample.work_span[0] for _, sample in taken],
+        "ended_at": [sample.work_span[1] for _, sample in taken],
         "start_skew_s": [sample.start_skew_s for _, sample in taken],
         "metrics": {name: [sample.metrics.get(name) for _, sample in taken] for name in names},
     }
 
 
 def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: int) -> list[dict[str, Any]]:
-    """Return, for each repetition that every launched instance finished, its total work over (last end − first start).
+    """Return, for each repetition that every launched instance finished, what the fleet did per second.
 
-    From the instances' own wall clocks, so an instance that starts late counts against the fleet, as it should.
+    - `span_s`: seconds from the first start to the last end of the work itself, by the instances' own wall clocks.
+      The start of programs, a ramp and a report are not in it; an instance that starts late is, as it should be.
+    - `first_done_s`: seconds from the first start until the first instance had ended
+    - `<unit>_per_s`: all work over `span_s`, stragglers included (elbencho's "last done")
+    - `<unit>_per_s_first_done`: what was done until the first instance ended, over `first_done_s`: the rate while all
+      worked, each instance taken to work evenly
+    - `start_spread_s`: seconds between the earliest and the latest start
     """
     rates = []
     for repetition in repetitions:
         together = [sample for sample in samples if sample.repetition == repetition]
         if len(together) < count:
             continue
-        span_s = max(s.ended_at for s in together) - min(s.started_at for s in together)
+        spans = [sample.work_span for sample in together]
+        first_start, first_end = min(start for start, _ in spans), min(end for _, end in spans)
+        span_s, first_done_s = max(end for _, end in spans) - first_start, first_end - first_start
         skews = [s.start_skew_s for s in together if s.start_skew_s is not None]
         rate: dict[str, Any] = {
             "repetition": repetition,
             "span_s": span_s,
+            "first_done_s": first_done_s,
             "start_spread_s": max(skews) - min(skews) if skews else None,
         }
         for unit in {unit for s in together for unit in s.work}:
             if span_s > 0:
                 rate[f"{unit}_per_s"] = sum(s.work.get(unit, 0.0) for s in together) / span_s
+            if first_done_s > 0:
+                done = sum(s.work.get(unit, 0.0) * _share_until(first_end, s.work_span) for s in together)
+                rate[f"{unit}_per_s_first_done"] = done / first_done_s
         rates.append(rate)
     return rates
+
+
+def _share_until(moment: float, span: tuple[float, float]) -> float:
+    """What share of an even piece of work was done by a moment."""
+    start, end = span
+    return min(1.0, max(0.0, (moment - start) / (end - start))) if end > start else 1.0
+
+
+def _overhead_warnings(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One sentence on the points whose samples were for more than MOST_OVERHEAD something else than the work."""
+    shares = {point["id"]: point["overhead_share"] for point in points if point["overhead_share"] > MOST_OVERHEAD}
+    if not shares:
+        return []
+    worst = max(shares.values())
+    return [
+        f"{named(list(shares))} points spent up to {worst:.0%} of their time beside the work itself (start of programs,"
+        " a ramp, their end): rates and costs are over the work alone, the shares of processors, network and disk over "
+        "all of it; longer steps make it less"
+    ]
 
 
 def _warnings(files: Sequence[SampleFile]) -> list[str]:

@@ -51,6 +51,9 @@ class Sample(BaseModel):
     metrics: dict[Name, Quantity] = Field(min_length=1, max_length=100)
     started_at: Epoch
     ended_at: Epoch
+    # First start and last end of the work itself: without the start of programs, a ramp and a report.
+    work_started_at: Epoch | None = None
+    work_ended_at: Epoch | None = None
     start_skew_s: Annotated[FiniteFloat, Field(ge=-1e6, le=1e6)] | None = None
     work: dict[Name, Quantity] = Field(default_factory=dict, max_length=20)
     warnings: list[Annotated[str, Field(max_length=1000)]] = Field(default_factory=list, max_length=50)
@@ -58,6 +61,20 @@ class Sample(BaseModel):
     tool: ToolField
     counters: Counters = Field(default_factory=dict)
     workers: int = Field(default=0, ge=0, le=1_000_000)
+
+    @property
+    def work_span(self) -> tuple[float, float]:
+        """Start and end of the work itself (epoch seconds); of the programs where the agent told no other."""
+        if self.work_started_at is None or self.work_ended_at is None:
+            return self.started_at, self.ended_at
+        return self.work_started_at, self.work_ended_at
+
+    @property
+    def overhead_share(self) -> float:
+        """What part of the time from start to end was not the work itself, from 0 to 1."""
+        start, end = self.work_span
+        whole_s = self.ended_at - self.started_at
+        return max(0.0, 1 - (end - start) / whole_s) if whole_s > 0 else 0.0
 
 
 class Calibration(BaseModel):
@@ -105,6 +122,11 @@ class SampleFile(BaseModel):
     samples: list[Sample] = Field(max_length=10_000)
 
 
+def _is_within(sample: Sample) -> bool:
+    start, end = sample.work_span
+    return sample.started_at <= start <= end <= sample.ended_at
+
+
 def read_samples(text: bytes, *, instance: str, cell: str) -> SampleFile:
     """Return the samples that an instance uploaded for a cell.
 
@@ -129,6 +151,9 @@ def read_samples(text: bytes, *, instance: str, cell: str) -> SampleFile:
     reversed_ = next((sample for sample in found.samples if sample.ended_at < sample.started_at), None)
     if reversed_:
         raise InvalidSamples(f"samples.json: step {reversed_.step} ended before it started")
+    beyond = next((sample for sample in found.samples if not _is_within(sample)), None)
+    if beyond:
+        raise InvalidSamples(f"samples.json: step {beyond.step} worked before it started or after it ended")
     unknown = sorted({name for sample in found.samples for name in sample.metrics} - METRICS.keys())
     if unknown:
         raise InvalidSamples(f"samples.json has unknown metrics: {', '.join(map(repr, unknown[:5]))}")

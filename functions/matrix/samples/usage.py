@@ -19,6 +19,8 @@ RATES = (
     *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations", "nfs_timeouts"),
 )
 ALLOWANCE = "_allowance_exceeded"
+# Rates by the workload's own clock, which runs while it works; the counters are read around its programs.
+OWN_RATES = frozenset({"operations_per_s", "files_per_s", "requests_per_s", "bytes_per_s"})
 LATENCIES = ("create_lat_p50_us", "read_lat_p50_us", "write_lat_p50_us", "sync_lat_p50_us")
 # A sample that took no time by the wall clock took at least a tick of it.
 LEAST_S = 1e-3
@@ -63,20 +65,25 @@ def fleet_use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
 
 
 def _together(taken: Sequence[tuple["Sample", Mapping[str, float]]]) -> Iterator[tuple[str, float]]:
-    first = min(sample.started_at for sample, _ in taken)
-    in_order = sorted(taken, key=lambda one: one[0].ended_at)
     for name in {name for _, use in taken for name in use if name.endswith("_per_s") and ALLOWANCE not in name}:
+        # A rate times the span that it is over is what was done: another span would make more of it than there was.
+        spans = [
+            (*(sample.work_span if name in OWN_RATES else (sample.started_at, sample.ended_at)), use.get(name, 0.0))
+            for sample, use in taken
+        ]
+        first = min(start for start, _, _ in spans)
         done = best = 0.0
-        for sample, use in in_order:
-            done += use.get(name, 0.0) * max(sample.ended_at - sample.started_at, LEAST_S)
-            best = max(best, done / max(sample.ended_at - first, LEAST_S))
+        for start, end, rate in sorted(spans, key=lambda span: span[1]):
+            done += rate * max(end - start, LEAST_S)
+            best = max(best, done / max(end - first, LEAST_S))
         yield name, best
 
 
 def _of_sample(file: "SampleFile", sample: "Sample") -> Iterator[tuple[str, float]]:
     seconds = max(sample.ended_at - sample.started_at, LEAST_S)
+    start, end = sample.work_span
     yield "seconds", seconds
-    yield from _of_work(sample, seconds)
+    yield from _of_work(sample, max(end - start, LEAST_S))
     yield from _of_processors(sample, seconds, _count(file.host.cpus))
     yield from _of_counters(sample.counters, seconds)
     yield from _of_calibration(file, sample)

@@ -47,6 +47,43 @@ def test_the_fleets_rate_is_its_whole_work_over_first_start_to_last_end():
     assert rates[0]["start_spread_s"] == pytest.approx(0.5)
 
 
+def worked(instance, started_at, ended_at, *, process=None):
+    """A file with one sample of 10 files, done between two moments by programs that took longer."""
+    file = samples(instance, [1])
+    begun, over = process or (started_at, ended_at)
+    [sample] = file.samples
+    times = {"started_at": begun, "ended_at": over, "work_started_at": started_at, "work_ended_at": ended_at}
+    return file.model_copy(update={"samples": [sample.model_copy(update=times)]})
+
+
+def test_a_ramp_and_the_start_of_programs_are_not_in_the_fleets_rate():
+    # Each works from second 203 to 205; their programs ran from 200 to 205.2.
+    files = [worked(name, 203.0, 205.0, process=(200.0, 205.2)) for name in ("i-1", "i-2")]
+
+    result = cell_result(CELL, files, error=None, actual_s=1.0)
+
+    [rate] = result["points"][0]["fleet"]
+    assert (rate["span_s"], rate["files_per_s"]) == pytest.approx((2.0, 20 / 2.0))
+    assert result["points"][0]["overhead_share"] == pytest.approx(3.2 / 5.2)
+    assert result["warnings"][0].startswith("1 (p01) points spent up to 62% of their time beside the work itself")
+
+
+def test_work_that_fills_its_samples_time_is_not_warned_about():
+    files = [worked(name, 200.0, 205.0, process=(199.9, 205.1)) for name in ("i-1", "i-2")]
+
+    assert cell_result(CELL, files, error=None, actual_s=1.0)["warnings"] == []
+
+
+def test_a_fleet_has_a_rate_until_the_first_and_one_until_the_last_is_done():
+    files = [worked("i-1", 200.0, 202.0), worked("i-2", 200.0, 210.0)]
+
+    [rate] = cell_result(CELL, files, error=None, actual_s=1.0)["points"][0]["fleet"]
+
+    # After 2 s the one has done its 10 files, the other 2 of its 10.
+    assert (rate["first_done_s"], rate["files_per_s_first_done"]) == pytest.approx((2.0, 12 / 2.0))
+    assert (rate["span_s"], rate["files_per_s"]) == pytest.approx((10.0, 20 / 10.0))
+
+
 def test_a_failed_cell_keeps_what_was_measured_and_says_of_how_many():
     error = {"name": "InstanceDied", "message": "i-2 ended"}
 

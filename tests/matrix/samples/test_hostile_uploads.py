@@ -90,6 +90,8 @@ def test_files_that_are_no_samples_of_this_instance_are_refused(text):
         {"point": 1},
         {"started_at": -1.0},
         {"started_at": 5.0, "ended_at": 4.0},
+        {"work_started_at": 0.5, "work_ended_at": 2.0},
+        {"work_started_at": 2.0, "work_ended_at": 1.5},
         {"start_skew_s": 1e300},
         {"work": {"files": -1}},
         {"warnings": ["x" * 1001]},

@@ -49,6 +49,19 @@ def test_who_starts_late_counts_from_the_first_start_on():
     assert fleet_use_of("p01", files)["bytes_per_s"] / 1e6 == pytest.approx(40.0)
 
 
+def test_the_start_of_programs_makes_no_bytes():
+    file = instance(1, (0.0, 2.0))
+    [sample] = file.samples
+    ramped = sample.model_copy(
+        update={"started_at": START - 3.0, "work_started_at": START, "work_ended_at": START + 2.0}
+    )
+
+    # 100 MB in 2 s of work; 5 s of programs times that rate would be 250 MB.
+    use = fleet_use_of("p01", [file.model_copy(update={"samples": [ramped]})])
+
+    assert use["bytes_per_s"] / 1e6 == pytest.approx(50.0)
+
+
 def test_of_several_repetitions_it_is_the_median():
     spans = ((0.0, 4.0), (10.0, 15.0), (20.0, 30.0))
     files = [instance(number, *spans) for number in (1, 2)]

@@ -1,9 +1,9 @@
 """What a fleet does at each moment, with the most that its storage can give."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.answer.costs import storage_limits
+from matrix.answer.costs import BYTES, storage_limits
 from matrix.input.emulation import MARK
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.charts.labels import slug
@@ -45,8 +45,9 @@ def _rates_over_time(
         begun = min(min((of_one.samples or {})["started_at"]) for of_one in of)
         x, y, words = _summed(of, name, begun)
         series.append(Series(of[0].storage, x, y, "steps", of[0].style, hover=words, width=1.5))
-        whole = {one["repetition"]: one for one in of[0].point.get("fleet") or []}
-        rows += [(of[0].storage, one.label, rep, *_fleet_rate(one, rep)) for one in of for rep in whole]
+        rows += [
+            (of[0].storage, entry.label, *_fleet_row(rate)) for entry in of for rate in entry.point.get("fleet") or []
+        ]
         series += _watched(view, of[0], begun)
         found = _limit(of[0])
         peak = max((value for value in y if value is not None), default=0.0)
@@ -65,7 +66,11 @@ def _rates_over_time(
         x_title="seconds since the first start of the cell",
         y_title=first.unit,
         series=series,
-        heads=("Storage", "Point", "Repetition", "Seconds from first start to last end", "Start spread (s)"),
+        heads=(
+            *("Storage", "Point", "Repetition", "Start spread (s)"),
+            *("Seconds to the first end", "Fleet until the first was done"),
+            *("Seconds to the last end", "Fleet until the last was done"),
+        ),
         rows=rows,
         is_from_zero=True,
     )
@@ -102,11 +107,22 @@ def _watched(view: View, entry: Entry, begun: float) -> Iterator[Series]:
                      is_hollow=True)  # fmt: skip
 
 
-def _fleet_rate(entry: Entry, repetition: int) -> tuple[Any, Any]:
-    for one in entry.point.get("fleet") or []:
-        if one["repetition"] == repetition:
-            return one.get("span_s"), one.get("start_spread_s")
-    return None, None
+def _fleet_row(rate: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Repetition, start spread, and the fleet's own rate: while all worked, and with the stragglers' tail."""
+    return (
+        *(rate["repetition"], rate.get("start_spread_s")),
+        *(rate.get("first_done_s"), _done_per_s(rate, "_per_s_first_done")),
+        *(rate.get("span_s"), _done_per_s(rate, "_per_s")),
+    )
+
+
+def _done_per_s(rate: Mapping[str, Any], suffix: str) -> str | None:
+    """What a fleet did per second, bytes read and written together; None where its work is not known."""
+    moved = [rate[f"{name}{suffix}"] for name in BYTES if f"{name}{suffix}" in rate]
+    if moved:
+        return quantity(sum(moved) / 1e6, "MB/s")
+    files = rate.get(f"files{suffix}")
+    return None if files is None else quantity(files, "files/s")
 
 
 def _summed(of: Sequence[Entry], name: str, begun: float) -> tuple[list[Any], list[Any], list[str]]:
