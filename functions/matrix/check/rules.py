@@ -17,7 +17,7 @@ from matrix.input.part import Part, Rule, check
 from matrix.input.storages import file_server
 from matrix.input.storages.instance_store import InstanceStoreStorage, room_gib, stores
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
-from matrix.input.workloads.fio import FioWorkload
+from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.terms.metrics import METRICS, YIELDS
@@ -126,6 +126,7 @@ def matrix_problems(matrix: Matrix) -> Problems:
     yield from _instance_store_problems(cells)
     yield from _room_problems(matrix, cells)
     yield from _short_fio_problems(matrix, cells)
+    yield from _page_cache_problems(matrix, cells)
     yield from _compression_problems(matrix)
     yield from _only_read_problems(cells)
     yield from _s3_problems(matrix, cells)
@@ -288,6 +289,20 @@ def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             yield Problem(
                 f"{path}.size", None, rule, "write time_based 1 with a runtime, or a larger size", disputed=True
             )
+
+
+def _page_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield one warning for each option by which a fio workload measures something else than the storage."""
+    warned: set[tuple[str, str]] = set()
+    for cell in cells:
+        if not isinstance(cell.workload, FioWorkload):
+            continue
+        path = _path_of_workload(matrix, cell)
+        for point in cell.workload.points():
+            for name, rule, fix in cautions(point["options"]):
+                if (path, rule) not in warned:
+                    warned.add((path, rule))
+                    yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, disputed=True)
 
 
 def _compression_problems(matrix: Matrix) -> Problems:

@@ -345,6 +345,34 @@ def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_publishe
     assert workload.footprint(params, matrix(storage=[EFS]).storage[0], 1).seconds == pytest.approx(720, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("options", "warned"),
+    [
+        ({"rw": "randwrite", "iodepth": 16},
+         ["psync keeps one operation in flight, so iodepth is ignored", "writes end in the instance's page cache"]),
+        ({"rw": "randwrite", "direct": 1, "iodepth": [1, 16]}, ["psync keeps one operation in flight"]),
+        ({"rw": "randread", "ioengine": "libaio", "iodepth": 16}, ["libaio submits", "what was read once"]),
+        ({"rw": "randrw"}, ["writes end", "what was read once"]),
+        ({"rw": "randread", "ioengine": "libaio", "iodepth": 16, "direct": 1}, []),
+        ({"rw": "write", "fdatasync": 1}, []),
+        ({"rw": "write", "end_fsync": 1}, []),
+        ({"rw": "write", "sync": "dsync"}, []),
+        ({"rw": "read", "time_based": 0, "runtime": 60}, []),
+    ],
+)  # fmt: skip
+def test_a_fio_job_that_measures_memory_instead_of_the_storage_is_warned_about(options, warned):
+    job = {"type": "fio", "bs": "4k", "size": "100G", "time_based": 1, "runtime": 10} | options
+
+    messages = [
+        warning["message"]
+        for warning in plan(matrix(workload=[TOUCH, job])).warnings
+        if warning["path"].startswith("workload[1]") and "refill" not in warning["path"]
+    ]
+
+    assert len(messages) == len(warned)
+    assert all(message.startswith(start) for message, start in zip(messages, warned, strict=True))
+
+
 def short_fio_warnings(**options):
     """What a plan says of a fio workload that a volume of 125 MiB/s is done with quickly."""
     fio = {"type": "fio", "rw": "write", "bs": "1m"} | options
