@@ -13,8 +13,12 @@ from typing import Any
 from agent.engine import crew
 from agent.engine.emulation import EmulatedStorage
 
-# Each block written begins at another page of so much random data: what a storage would find again is far apart.
-WINDOW_BYTES = 1 << 20
+# All workers' blocks are cut from so much random data (and a block more): 64 GiB without two equal pages of 4 KiB that
+# a storage could deduplicate, and nothing that repeats within 16 MiB for it to compress.
+POOL_BYTES = 1 << 24
+PAGE_BYTES = 4096
+# A block begins so far after the one before it that both overlap by nothing, and 3 bytes earlier in its page.
+SHIFT_BYTES = 3
 
 
 def main() -> None:
@@ -26,30 +30,31 @@ def main() -> None:
         plan["mode"] = "processes"
     elif plan["mode"] == "auto":
         pilot = measure_pilot(plan)
-    crew.work(plan, pilot, lambda number, _: prepare(plan, number))
+    pool = draw_pool(plan["block_bytes"], plan["source"])
+    crew.work(plan, pilot, lambda number, _: prepare(plan, number, pool))
 
 
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
     """Wall and processor time of one block, in a file beside the measured ones."""
     path = f"{plan['pilot_directory']}/pilot"
-    writer = Writer(plan, path)
+    writer = Writer(plan, path, draw_pool(plan["block_bytes"], plan["source"]))
     try:
         return crew.measure_pilot(lambda number: writer.write(number - 1))
     finally:
         os.unlink(path)  # noqa: PTH108 pathlib would cost the start of the engine 5 ms
 
 
-def prepare(plan: dict[str, Any], number: int) -> crew.Loop:
-    """One worker's open file and what it writes, made before its time begins."""
-    writer = Writer(plan, plan["paths"][number])
+def prepare(plan: dict[str, Any], number: int, pool: memoryview) -> crew.Loop:
+    """One worker's open file, made before its time begins."""
+    writer = Writer(plan, plan["paths"][number], pool, first_block=number * plan["blocks"])
     return lambda: writer.write_all(plan["blocks"])
 
 
 class Writer:
     """An open file and the blocks that go to it."""
 
-    def __init__(self, plan: dict[str, Any], path: str) -> None:
-        """Open the file; nothing is written yet."""
+    def __init__(self, plan: dict[str, Any], path: str, pool: memoryview, first_block: int = 0) -> None:
+        """Open the file; nothing is written yet. `first_block` counts over all workers: none writes the same."""
         self._size: int = plan["block_bytes"]
         self._is_synchronous = plan["sync"] == "block"
         self._storage = EmulatedStorage.of(plan)
@@ -57,7 +62,7 @@ class Writer:
         is_really_synchronous = self._is_synchronous and self._storage is None
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_SYNC if is_really_synchronous else 0)
         self._file = os.open(path, flags, 0o666)
-        self._blocks = blocks_of(self._size, plan["source"])
+        self._pool, self._first_block = pool, first_block
 
     def write_all(self, blocks: int) -> list[int]:
         """Write the blocks; returns the clock (monotonic ns) before the first and after each."""
@@ -76,7 +81,8 @@ class Writer:
         due_ns = 0
         if self._storage is not None:
             due_ns = self._storage.write(self._size, is_synchronous=self._is_synchronous)
-        block = self._blocks[number % len(self._blocks)]
+        start = block_start(self._first_block + number, self._size, len(self._pool))
+        block = self._pool[start : start + self._size]
         if os.pwrite(self._file, block, number * self._size) != self._size:
             raise OSError(errno.EIO, f"block {number} of {self._size} bytes was not written as a whole")
         if self._storage is not None:
@@ -90,15 +96,26 @@ class Writer:
             self._storage.wait(self._storage.synchronise())
 
 
-def blocks_of(size: int, source: str) -> list[Any]:
-    """What is written: one block of zeros, or random ones that begin at different pages."""
+def draw_pool(block_bytes: int, source: str) -> memoryview:
+    """What blocks are cut from: one block of zeros, or a pool of random bytes and a block more."""
     if source == "zero":
-        return [mmap.mmap(-1, size)]
-    memory = mmap.mmap(-1, size + WINDOW_BYTES)
-    for start in range(0, len(memory), WINDOW_BYTES):
-        memory[start : start + WINDOW_BYTES] = os.urandom(min(WINDOW_BYTES, len(memory) - start))
-    view = memoryview(memory)
-    return [view[start : start + size] for start in range(0, WINDOW_BYTES, mmap.PAGESIZE)]
+        return memoryview(mmap.mmap(-1, block_bytes))
+    pool = mmap.mmap(-1, POOL_BYTES + block_bytes)
+    for start in range(0, len(pool), PAGE_BYTES << 8):
+        pool[start : start + (PAGE_BYTES << 8)] = os.urandom(min(PAGE_BYTES << 8, len(pool) - start))
+    return memoryview(pool)
+
+
+def block_start(number: int, block_bytes: int, pool_bytes: int) -> int:
+    """Where in the pool a block begins: each of 4,096 neighbours at another byte of a page.
+
+    The pool has 4,096 pages, so 4,096 strides end SHIFT_BYTES pages before where they began. The next 4,096 blocks
+    start behind the first ones instead, or their pages would be the same ones.
+    """
+    pages = -(-block_bytes // PAGE_BYTES)
+    stride = (pages + 1) * PAGE_BYTES - SHIFT_BYTES
+    rounds = number // PAGE_BYTES
+    return (number * stride + rounds * (pages + SHIFT_BYTES) * PAGE_BYTES) % max(1, pool_bytes - block_bytes)
 
 
 if __name__ == "__main__":

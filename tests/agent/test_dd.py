@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 from pathlib import Path
 
 import pytest
 from support.agent_cloud import needs
 
+from agent.engine import writes
 from agent.errors import SourceDoesNotFit
 from agent.machine import host
 from agent.workloads import dd
@@ -86,3 +88,17 @@ def test_a_total_that_does_not_divide_is_refused_with_the_next_that_does():
         "total_bytes: 10485760 does not divide by threads * block_bytes (3 * 1048576 = 3145728); "
         "the next that does is 12582912"
     )
+
+
+@pytest.mark.parametrize("block_bytes", [4096, 6000, 65_536, 1 << 20])
+def test_what_the_engine_writes_neither_repeats_nor_compresses(block_bytes):
+    pool = writes.draw_pool(block_bytes, "random")
+    starts = [writes.block_start(number, block_bytes, len(pool)) for number in range((256 << 20) // block_bytes)]
+
+    whole_pages = [start + page for start in starts for page in range(0, block_bytes - 4095, 4096)]
+    neighbours = b"".join(pool[start : start + block_bytes] for start in starts[:16])
+
+    # The pool is random, so pages are equal only where they are cut at the same byte.
+    assert len(set(whole_pages)) == len(whole_pages)
+    assert max(starts) + block_bytes <= len(pool)
+    assert len(lzma.compress(neighbours)) > 0.99 * len(neighbours)
