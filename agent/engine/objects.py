@@ -81,10 +81,13 @@ def crt_client(region: str) -> Any:
         return auth.AwsCredentials(frozen.access_key, frozen.secret_key, frozen.token)
 
     is_plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
+    # Without a target the client plans its connections for 10 Gbit/s, whatever the instance has. It knows some types.
+    recommended_gbps = getattr(s3, "get_recommended_throughput_target_gbps", lambda: None)()
     return s3.S3Client(
         bootstrap=io.ClientBootstrap.get_or_create_static_default(),
         region=region,
         credential_provider=auth.AwsCredentialsProvider.new_delegate(current),
+        throughput_target_gbps=recommended_gbps,
         tls_mode=s3.S3RequestTlsMode.DISABLED if is_plain else s3.S3RequestTlsMode.ENABLED,
     )
 
