@@ -103,3 +103,11 @@ def test_a_zip_bomb_is_refused_before_it_unfolds():
 )  # fmt: skip
 def test_histograms_are_known_by_their_name(name, point):
     assert point_of(name) == point
+
+
+def test_a_slow_instance_shows_in_the_percentiles_of_instances_though_it_does_few_operations():
+    # A closed loop of 60 s: nine instances at 1 ms do 60,000 operations each, one at 10 ms does 6,000.
+    found = latency([{1_000_000: 60_000}] * 9 + [{10_000_000: 6_000}])
+
+    assert (found["p50"], found["p90"]) == (1000, 1000)
+    assert found["p99_of_each"] == {"p50": 1000, "p90": pytest.approx(1900), "p100": 10_000}

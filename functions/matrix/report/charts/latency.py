@@ -43,14 +43,23 @@ def _latency_chart(name: str, workload: str, label: str, found: list[tuple[Entry
         title=f"{LATENCY_NAMES.get(name, name)} of {workload}{f', {label}' if label else ''}: latency",
         reads=(
             "Share of all operations of all instances that take longer. Left and low is better; where a line bends to "
-            "the right its slowest operations are much slower than the others. Merged histograms, no averages."
+            "the right its slowest operations are much slower than the others. Merged histograms, no averages. P50 to "
+            "P100 are of operations, of which a slow instance does fewer; the last three columns are of instances."
         ),
         x_title="µs",
         y_title="share that takes longer",
         series=series,
-        heads=("Storage", "Fleet", "Operations", *(one.upper().replace("_", ".") + " µs" for one in percents)),
+        heads=(
+            *("Storage", "Fleet", "Operations"),
+            *(name.upper().replace("_", ".") + " µs" for name in percents),
+            *(f"P99 of {which} instance µs" for which in ("the median", "the P90", "the slowest")),
+        ),
         rows=[
-            (entry.storage, entry.fleet, latency["operations"], *(latency.get(one) for one in percents))
+            (
+                *(entry.storage, entry.fleet, latency["operations"]),
+                *(latency.get(name) for name in percents),
+                *((latency.get("p99_of_each") or {}).get(name) for name in ("p50", "p90", "p100")),
+            )
             for entry, latency in found
         ],
         is_x_log=True,
