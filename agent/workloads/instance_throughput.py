@@ -25,6 +25,10 @@ ALLOWANCES = ("bw_in_allowance_exceeded", "bw_out_allowance_exceeded")
 CARRIERS = {NETWORK: "network", DISK: "disk", FILE: "file's growth"}
 # Less than this share of the bytes on the counter means that they went another way than the series shows.
 LEAST_COUNTED = 0.9
+# One file goes through one TCP connection, which EC2 limits to 5 Gbit/s outside of a cluster placement group (EC2 user
+# guide, instance network bandwidth, single-flow traffic). Above this share of it the connection is what was measured.
+SINGLE_FLOW_MB_PER_S = 625.0
+FLOW_BOUND_SHARE = 0.8
 # Burst and baseline are found in even seconds. A reading that comes later than this blurs where one ends.
 LONGEST_INTERVAL_S = 2.0
 
@@ -72,6 +76,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         duration_s = (worked_ns[1] - worked_ns[0]) / 1e9
         metrics = {"mb_per_s": params["total_bytes"] / 1e6 / duration_s, "duration_s": duration_s}
         metrics.update(levels(sampler, traffic.carrier))
+        flow = flow_warnings(traffic.carrier, metrics.get("burst_mb_per_s", metrics["mb_per_s"]))
         metrics.update({name: exceeded[name] for name in ALLOWANCES if name in exceeded})
         metrics["cpu_steal_s"] = sampler.series()["steal_s"][-1]
         return Outcome(
@@ -79,7 +84,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             {"bytes": params["total_bytes"]},
             {"name": "engine", "version": agent.VERSION, "command": "write blocks, fsync", "watched": traffic.carrier},
             {"series.json": json.dumps(series(sampler, traffic.carrier)).encode()},
-            warnings(sampler, traffic.carrier, params["total_bytes"], exceeded),
+            warnings(sampler, traffic.carrier, params["total_bytes"], exceeded) + flow,
             worked_ns=worked_ns,
         )
 
@@ -128,6 +133,16 @@ def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[st
     if absent:
         found.append(f"absent: {', '.join(absent)} ({counters.why_no_allowances()})")
     return found
+
+
+def flow_warnings(carrier: str, mb_per_s: float) -> list[str]:
+    """The warning of a rate that one TCP connection may have limited, whatever the instance or the storage can do."""
+    if carrier != NETWORK or mb_per_s < FLOW_BOUND_SHARE * SINGLE_FLOW_MB_PER_S:
+        return []
+    return [
+        f"{mb_per_s:.0f} MB/s is near the {SINGLE_FLOW_MB_PER_S:.0f} MB/s (5 Gbit/s) that EC2 lets one TCP connection"
+        " have: this may be its limit, not the instance's. Mount FSx with nconnect, or write several files by dd"
+    ]
 
 
 def verify(path: Path, total_bytes: int) -> None:

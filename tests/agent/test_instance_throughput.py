@@ -170,6 +170,12 @@ def test_readings_that_come_late_are_warned_about(monkeypatch):
     assert not any("apart" in warning for warning in even)
 
 
+def test_a_rate_near_the_limit_of_one_connection_is_said_to_be_perhaps_the_connections():
+    assert "600 MB/s is near the 625 MB/s" in instance_throughput.flow_warnings(NETWORK, 600.0)[0]
+    assert instance_throughput.flow_warnings(NETWORK, 300.0) == []
+    assert instance_throughput.flow_warnings(DISK, 900.0) == []
+
+
 def test_readings_come_at_even_intervals(tmp_path):
     with Sampler(lambda: {"x": time.monotonic()}, period_s=0.05) as sampler:
         time.sleep(0.32)
