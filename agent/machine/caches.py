@@ -9,6 +9,7 @@ DROP = Path("/proc/sys/vm/drop_caches")
 # For a machine that is lent but may be disturbed, for example a VM that plays an instance.
 ALLOW = "STORAGE_MATRIX_DROP_CACHES"
 PAGES_AND_INODES = "3\n"
+DROPPED = "dropped"
 
 
 def drop(may_administer: bool) -> str:
@@ -22,4 +23,4 @@ def drop(may_administer: bool) -> str:
         DROP.write_text(PAGES_AND_INODES)
     except OSError as err:
         return f"not dropped: {err.strerror}"
-    return "dropped"
+    return DROPPED

@@ -116,6 +116,12 @@ def version(name: str) -> str | None:
     return lines[0].strip() if lines else None
 
 
+def load(names: Iterable[str]) -> None:
+    """Have the programs, and the libraries that they start with, in memory: each is run once for its version."""
+    for name in sorted(names):
+        version(name)
+
+
 def require(names: Iterable[str], may_install: bool, log: logging.Logger) -> None:
     """Return if all are there; else raise one ToolMissing that names all that are missing and their packages."""
     wanted = sorted(set(names))

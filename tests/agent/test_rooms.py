@@ -513,3 +513,14 @@ def test_bytes_that_the_storage_has_not_seen_are_a_warning_and_more_than_claimed
 
 def test_where_the_kernel_counts_nothing_no_claim_is_doubted():
     assert counters.unseen({"write": 1000.0}, {"cpu_s": 1.0}) == []
+
+
+def test_a_program_that_is_loaded_has_been_run_so_that_it_and_its_libraries_are_in_memory(
+    monkeypatch, fake_tool, bin_folder
+):
+    fake_tool("parallel", f'echo "$@" >> {bin_folder}/runs')
+    monkeypatch.setenv("PATH", str(bin_folder))
+
+    tools.load({"parallel", "not-installed"})
+
+    assert (bin_folder / "runs").read_text() == "--version\n"
