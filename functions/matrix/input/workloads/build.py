@@ -30,7 +30,7 @@ class BuildWorkload(InputModel):
     build: Annotated[Command, Field(examples=["make -C $BUILD_DIR -j$JOBS"])]
     """Shell command that is timed. It sees CACHE_DIR (on the storage), BUILD_DIR (empty for each step) and JOBS."""
     prepare: Command | None = None
-    """Shell command before the first step on each instance, not timed: unpack sources, install tools."""
+    """Shell command before each step on each instance, not timed: unpack sources, install tools."""
     populate: Command | None = None
     """Shell command that fills CACHE_DIR once per file system, before any fleet."""
     jobs: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[4])
