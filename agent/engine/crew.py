@@ -22,8 +22,8 @@ from agent.engine import histogram
 
 GATE_FD, READY_FD = 3, 4
 PILOT_OPERATIONS, PILOT_MIN_OPERATIONS, PILOT_S = 200, 3, 0.1
-# Threads share one interpreter: while all of them together ask for less than one processor, it does not queue (most of
-# what they ask for is the kernel's part of an operation, and the interpreter lock is released for that).
+# Threads share one interpreter lock. While all of them together need less than one processor, none waits for the lock:
+# most of what they need is the kernel's part of an operation, for which the lock is released.
 MAX_THREADED_DEMAND = 1.0
 
 # Does all of a worker's operations; returns the clock (monotonic ns) before the first and after each.
@@ -121,10 +121,10 @@ def run_processes(workers: int, prepare: Prepare) -> None:
     os.close(READY_FD)
     finished = 0
     while finished < len(children):
-        said = os.read(finished_read, len(children))
-        if not said:  # somebody ended without finishing
+        ends = os.read(finished_read, len(children))
+        if not ends:  # somebody ended without finishing
             break
-        finished += len(said)
+        finished += len(ends)
     os.close(report_write)
     statuses = [os.waitpid(child, 0)[1] for child in children]
     sys.exit(1 if any(statuses) else 0)

@@ -19,14 +19,14 @@ import time
 from typing import Any
 
 BUCKET = ".storage-matrix-emulation"
-# A storage that keeps nobody waiting: what is left is the cost of asking it.
+# A storage without any limit: a run against it shows what the emulation itself costs.
 UNLIMITED: dict[str, Any] = {
     "iops": None, "bytes_per_s": None, "create_s": 0, "create_operations": 1, "read_s": 0, "write_s": 0, "sync_s": 0,
 }  # fmt: skip
 # Until when the storage's operations and bytes are paid, in monotonic ns.
 PAID = struct.Struct("=dd")
-# A worker that woke up late starts its next operation when it should have: what the timer adds does not add up, nor
-# does a pause of all workers by a machine that has other work to do. A storage that nobody asked pays nothing ahead.
+# A worker that wakes up late starts its next operation at the moment that was due, so the timer's delays and pauses of
+# the machine do not add up. Beyond this many seconds it counts as idle: an idle storage saves nothing for later.
 CATCH_UP_S = 0.05
 
 

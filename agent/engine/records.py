@@ -62,11 +62,11 @@ class Records:
 
 def check(content: bytes | memoryview, number: int) -> None:
     """Raise RecordWrong unless `content` is record `number`, unharmed."""
-    found, checksum, mark = HEADER.unpack_from(content)
+    written, checksum, mark = HEADER.unpack_from(content)
     if mark != MARK:
         raise RecordWrong(f"where record {number} should begin there is no record")
-    if found != number:
-        raise RecordWrong(f"record {found} was read where record {number} should be")
+    if written != number:
+        raise RecordWrong(f"record {written} was read where record {number} should be")
     if checksum != _checksum(memoryview(content)[HEADER.size :], number):
         raise RecordWrong(f"record {number} was read with another content than was written")
 

@@ -63,12 +63,12 @@ def allowances() -> dict[str, float]:
     if ethtool is None or interface is None:
         return {}
     try:
-        said = subprocess.run(  # noqa: S603
+        ethtool_run = subprocess.run(  # noqa: S603
             [ethtool, "-S", interface], capture_output=True, text=True, timeout=5, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
-    return parse_ethtool(said.stdout)
+    return parse_ethtool(ethtool_run.stdout)
 
 
 def why_no_allowances() -> str:
@@ -91,16 +91,16 @@ def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
 
     Others may use the same disk, so too many prove nothing. Where the kernel counts nothing, nothing is said.
     """
-    found = []
+    sentences = []
     for kind, claimed in reached.items():
         for where in ("disk", "nfs"):
             seen = counted.get(f"{where}_{kind}_bytes")
             if seen is not None and seen < LEAST_SEEN * claimed:
-                found.append(
+                sentences.append(
                     f"{kind}: {seen / claimed:.0%} of {claimed:.0f} bytes went through the {where}: a cache or a "
                     "compressor answered the rest, so this is not the storage's speed"
                 )
-    return found
+    return sentences
 
 
 def parse_stat(text: str, ticks_per_s: int) -> dict[str, float]:

@@ -53,24 +53,25 @@ def clock() -> dict[str, Any] | None:
     if chronyc is None:
         return None
     try:
-        said = subprocess.run(  # noqa: S603
+        tracking = subprocess.run(  # noqa: S603
             [chronyc, "-c", "tracking"], capture_output=True, text=True, timeout=5, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return parse_tracking(said.stdout) if said.returncode == 0 else None
+    return parse_tracking(tracking.stdout) if tracking.returncode == 0 else None
 
 
-def clock_warnings(told: dict[str, Any] | None) -> list[str]:
+def clock_warnings(tracking: dict[str, Any] | None) -> list[str]:
     """The warning of a sample whose instance may have started with its fleet by its own clock only."""
-    if told is None:
+    if tracking is None:
         return []
-    if not told["is_synchronised"]:
+    if not tracking["is_synchronised"]:
         return ["chrony has no time source, so nobody knows by how much this instance did not start with its fleet"]
-    if abs(told["offset_s"]) <= FAR_OFF_S:
+    if abs(tracking["offset_s"]) <= FAR_OFF_S:
         return []
     return [
-        f"chrony says that this instance's clock is {told['offset_s']:+.3f} s off, so it did not start with its fleet"
+        f"chrony says that this instance's clock is {tracking['offset_s']:+.3f} s off, so it did not start with its"
+        " fleet"
     ]
 
 

@@ -16,7 +16,7 @@ from statistics import median
 # A level must last: this many samples, and of a long series a twentieth.
 LEAST_SAMPLES = 10
 LEAST_SHARE = 1 / 20
-# Falls below this are what shared networks and disks do anyway.
+# Shared networks and disks vary by less than this share on their own.
 LEAST_FALL = 0.2
 # How far the halves of a level may differ, as a share of the fall: on an even slope it is half of it.
 MOST_SLOPE = 1 / 3

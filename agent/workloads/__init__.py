@@ -15,30 +15,30 @@ TYPES = ("touch", "dd", "fio", "read", "build", "transfer", "yocto", "instance-t
 
 def problems(kind: str, params: dict[str, Any]) -> list[str]:
     """What is wrong with a point's parameters, before anything is touched."""
-    found: list[str] = _module(kind).problems(params)
-    return found
+    sentences: list[str] = _module(kind).problems(params)
+    return sentences
 
 
 def tools(kind: str, params: dict[str, Any]) -> set[str]:
     """The programs that a point needs."""
-    found: set[str] = _module(kind).tools(params)
-    return found
+    names: set[str] = _module(kind).tools(params)
+    return names
 
 
 def can_be_emulated(kind: str, params: dict[str, Any]) -> bool:
     """Whether a point is done by the agent's own engines, which alone can keep to an emulated storage's speed."""
     module = _module(kind) if kind in TYPES else None
-    found: bool = module is not None and hasattr(module, "can_be_emulated") and module.can_be_emulated(params)
-    return found
+    is_possible: bool = module is not None and hasattr(module, "can_be_emulated") and module.can_be_emulated(params)
+    return is_possible
 
 
 def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
     """What finds the ceiling of a point's tool in `room` bytes of memory: parameters and metric. None: nothing does."""
     module = _module(kind)
-    found: tuple[dict[str, Any], str] | None = (
+    shortened: tuple[dict[str, Any], str] | None = (
         module.calibration(params, room) if hasattr(module, "calibration") else None
     )
-    return found
+    return shortened
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:

@@ -19,15 +19,15 @@ DEFAULT_CACHE = "cache"
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    found = integer_problems({"jobs": 1, **params}, jobs=1)
-    found += [
+    sentences = integer_problems({"jobs": 1, **params}, jobs=1)
+    sentences += [
         f"{name}: {params[name]!r} must be a shell command"
         for name in ("build", "prepare", "populate")
         if params.get(name) is not None and not (isinstance(params[name], str) and params[name].strip())
     ]
     if not params.get("build"):
-        found.append("build: missing; the command to time")
-    return found + cache_problems(params)
+        sentences.append("build: missing; the command to time")
+    return sentences + cache_problems(params)
 
 
 def cache_problems(params: dict[str, Any]) -> list[str]:

@@ -44,21 +44,21 @@ class DataSet:
 
 def provide(root: Path, files: int, file_bytes: int) -> DataSet:
     """The data set of that shape below `root`: the one that is there, or a new one. Raises SourceDoesNotFit."""
-    found = DataSet(root / f"{files}x{file_bytes}", files, file_bytes)
-    if found.folder.exists():
-        return found
+    data_set = DataSet(root / f"{files}x{file_bytes}", files, file_bytes)
+    if data_set.folder.exists():
+        return data_set
     free = shutil.disk_usage(root).free
-    if found.total_bytes + SPARE_BYTES > free:
+    if data_set.total_bytes + SPARE_BYTES > free:
         raise SourceDoesNotFit(
-            f"a data set of {files} x {file_bytes} bytes needs {found.total_bytes + SPARE_BYTES} bytes of the "
+            f"a data set of {files} x {file_bytes} bytes needs {data_set.total_bytes + SPARE_BYTES} bytes of the "
             f"instance's own disk ({root}), {free} are free; copy fewer or smaller files"
         )
     # Under another name until it is whole: what a killed agent left half-made is never copied from.
-    unfinished = root / f"unfinished-{found.folder.name}"
+    unfinished = root / f"unfinished-{data_set.folder.name}"
     shutil.rmtree(unfinished, ignore_errors=True)
-    _fill(unfinished, found)
-    unfinished.rename(found.folder)
-    return found
+    _fill(unfinished, data_set)
+    unfinished.rename(data_set.folder)
+    return data_set
 
 
 def _fill(folder: Path, wanted: DataSet) -> None:

@@ -26,12 +26,12 @@ CHUNK_BYTES = 1 << 24
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    found = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
-    found += choice_problems(
+    sentences = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
+    sentences += choice_problems(
         {"source": "zero", **params}, sync=tuple(SYNC), tool=("engine", "dd", "parallel"), source=("zero", "random")
     )
-    if found:
-        return found
+    if sentences:
+        return sentences
     total, each = params["total_bytes"], params["threads"] * params["block_bytes"]
     if total % each:
         return [
@@ -164,8 +164,8 @@ def make_source(params: dict[str, Any], shm: Path) -> Path:
 
 def slowest_s(ended: list[Ended]) -> float | None:
     """The longest time that a dd itself printed: `… bytes (2.1 GB, 2.0 GiB) copied, 1.23 s, 1.7 GB/s`."""
-    said = "\n".join(one.stderr.read_text(errors="replace") for one in ended)
-    times = re.findall(r"copied, ([0-9.e+-]+) s", said)
+    messages = "\n".join(dd.stderr.read_text(errors="replace") for dd in ended)
+    times = re.findall(r"copied, ([0-9.e+-]+) s", messages)
     return max(float(seconds) for seconds in times) if times else None
 
 

@@ -19,7 +19,7 @@ from agent.workloads.trial import Outcome, Trial
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-# Where the files lie and what is printed is the agent's business; the rest of fio is the user's.
+# The agent decides where the files lie and what is printed; all other options are the user's.
 PLACES = ("directory", "filename", "filename_format", "opendir", "output", "output-format", "name", "unlink")
 FOREIGN = ("client", "server", "exec_prerun", "exec_postrun", "create_only", "write_bw_log", "write_lat_log")
 # Without latencies, or with one row for both directions, there is nothing to read; the reads of a verification follow
@@ -65,22 +65,22 @@ def problems(params: dict[str, Any]) -> list[str]:
     options = params.get("options")
     if not isinstance(options, dict) or not options:
         return [f"options: {options!r} must be an object with fio's options"]
-    found = [f"options.{name}: not to be set, leave it out" for name in sorted(RESERVED & set(options))]
+    sentences = [f"options.{name}: not to be set, leave it out" for name in sorted(RESERVED & set(options))]
     for name, value in options.items():
         if not OPTION_NAME.fullmatch(name):
-            found.append(f"options.{name}: no name of a fio option")
+            sentences.append(f"options.{name}: no name of a fio option")
         if isinstance(value, (list, dict)) or "\n" in str(value):
-            found.append(f"options.{name}: {value!r} must be a single value")
+            sentences.append(f"options.{name}: {value!r} must be a single value")
     if "rw" not in options and "readwrite" not in options:
-        found.append("options.rw: missing; say what fio shall do, for example randwrite")
+        sentences.append("options.rw: missing; say what fio shall do, for example randwrite")
     if "size" not in options and "filesize" not in options:
-        found.append("options.size: missing; fio needs to know how large its files are")
+        sentences.append("options.size: missing; fio needs to know how large its files are")
     runtime_s = seconds(options.get("runtime"))
     if runtime_s is not None and 0 < runtime_s < LEAST_RUNTIME_S:
-        found.append(
+        sentences.append(
             f"options.runtime: {options['runtime']!r} is below {LEAST_RUNTIME_S:g} s, where fio's rates mean nothing"
         )
-    return found
+    return sentences
 
 
 def tools(params: dict[str, Any]) -> set[str]:
@@ -104,8 +104,8 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 def size_bytes(text: Any) -> int | None:
     """A size as fio reads it, with binary k, m and g; None for what is no single size."""
-    found = re.fullmatch(r"([0-9]+)([kmg]?)(i?b)?", str(text).lower())
-    return int(found.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30}[found.group(2)] if found else None
+    size = re.fullmatch(r"([0-9]+)([kmg]?)(i?b)?", str(text).lower())
+    return int(size.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30}[size.group(2)] if size else None
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
@@ -153,8 +153,8 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 def check_engine(fio: str, engine: str) -> None:
     """A distribution's fio lacks some engines; which ones it has, only it knows."""
     wanted = engine.split(":", maxsplit=1)[0]
-    said = subprocess.run([fio, "--enghelp"], capture_output=True, text=True, check=False)  # noqa: S603
-    available = said.stdout.split("\n", 1)[-1].split()
+    listed = subprocess.run([fio, "--enghelp"], capture_output=True, text=True, check=False)  # noqa: S603
+    available = listed.stdout.split("\n", 1)[-1].split()
     if wanted != "external" and wanted not in available:
         raise ToolMissing(
             f"fio has no ioengine '{wanted}' here; it has {', '.join(available)}. Choose one of them, or install a "
@@ -203,24 +203,24 @@ def metrics(document: dict[str, Any]) -> dict[str, float]:
             f"fio ran for {duration_s:g} s, and below {LEAST_RUNTIME_S:g} s its rates mean nothing; "
             "use a larger size, or time_based with a runtime"
         )
-    found = {"duration_s": duration_s, "iops": 0.0, "mb_per_s": 0.0}
+    figures = {"duration_s": duration_s, "iops": 0.0, "mb_per_s": 0.0}
     for direction in DIRECTIONS:
         runtime_s = max(job[direction]["runtime"] for job in document["jobs"]) / 1000
         if not runtime_s:
             continue
         iops = _sum(document, direction, "total_ios") / runtime_s
         bytes_per_s = _sum(document, direction, "io_bytes") / runtime_s
-        found["iops"] += iops
-        found["mb_per_s"] += bytes_per_s / 1e6
-        found[f"{direction}_iops"] = iops
-        found[f"{direction}_mib_per_s"] = bytes_per_s / 2**20
+        figures["iops"] += iops
+        figures["mb_per_s"] += bytes_per_s / 1e6
+        figures[f"{direction}_iops"] = iops
+        figures[f"{direction}_mib_per_s"] = bytes_per_s / 2**20
     for kind in TIMED:
         bins = merged_bins(document, kind)
         for percent in PERCENTS:
             value_ns = histogram.percentile(bins, percent)
             if value_ns is not None:
-                found[f"{kind}_lat_p{percent}_us"] = value_ns / 1000
-    return found
+                figures[f"{kind}_lat_p{percent}_us"] = value_ns / 1000
+    return figures
 
 
 def worked_ns(document: dict[str, Any], armed: Armed) -> tuple[int, int] | None:
@@ -313,10 +313,10 @@ def raw(document: dict[str, Any], text: str) -> dict[str, bytes]:
 
 def seconds(value: Any) -> float | None:
     """A runtime as fio reads it: seconds, or a number with us, ms, s, m, h or d; None if it says none."""
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", str(value).lower())
-    if not found or found.group(2) not in SECONDS_PER_UNIT:
+    runtime = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", str(value).lower())
+    if not runtime or runtime.group(2) not in SECONDS_PER_UNIT:
         return None
-    return float(found.group(1)) * SECONDS_PER_UNIT[found.group(2)]
+    return float(runtime.group(1)) * SECONDS_PER_UNIT[runtime.group(2)]
 
 
 def _verify(document: dict[str, Any], options: dict[str, Any], target: Path) -> None:

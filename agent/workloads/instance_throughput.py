@@ -94,13 +94,13 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 def levels(sampler: Sampler, carrier: str) -> dict[str, float]:
     """Burst and baseline (MB/s) and how long the burst was; nothing where the rate shows no fall."""
     seconds = sampler.seconds()
-    found = find_levels(rates(seconds, sampler.series()[carrier]))
-    if found is None:
+    fall = find_levels(rates(seconds, sampler.series()[carrier]))
+    if fall is None:
         return {}
     return {
-        "burst_mb_per_s": found.burst / 1e6,
-        "baseline_mb_per_s": found.baseline / 1e6,
-        "burst_s": seconds[found.samples],
+        "burst_mb_per_s": fall.burst / 1e6,
+        "baseline_mb_per_s": fall.baseline / 1e6,
+        "burst_s": seconds[fall.samples],
     }
 
 
@@ -116,23 +116,27 @@ def series(sampler: Sampler, carrier: str) -> dict[str, Any]:
 
 def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[str, float]) -> list[str]:
     """What the figures do not say: which counter they are of, what was not counted, what is absent."""
-    found = []
+    sentences = []
     if carrier != NETWORK:
-        found.append(f"the rate over time is of the {CARRIERS[carrier]}: this storage is not reached over the network")
+        sentences.append(
+            f"the rate over time is of the {CARRIERS[carrier]}: this storage is not reached over the network"
+        )
     counted = sampler.series()[carrier][-1]
     if counted < LEAST_COUNTED * total_bytes:
-        found.append(f"the {CARRIERS[carrier]} counted less than {LEAST_COUNTED:.0%} of the bytes that were written")
+        sentences.append(
+            f"the {CARRIERS[carrier]} counted less than {LEAST_COUNTED:.0%} of the bytes that were written"
+        )
     seconds = sampler.seconds()
     longest_s = max((after - before for before, after in zip(seconds, seconds[1:])), default=0.0)
     if longest_s > LONGEST_INTERVAL_S:
-        found.append(
+        sentences.append(
             f"the counters were read up to {longest_s:.1f} s apart instead of each second: a burst shorter than ten "
             "such intervals cannot be seen, and none that is named can be trusted to the second"
         )
     absent = [name for name in ALLOWANCES if name not in exceeded]
     if absent:
-        found.append(f"absent: {', '.join(absent)} ({counters.why_no_allowances()})")
-    return found
+        sentences.append(f"absent: {', '.join(absent)} ({counters.why_no_allowances()})")
+    return sentences
 
 
 def flow_warnings(carrier: str, mb_per_s: float) -> list[str]:

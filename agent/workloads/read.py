@@ -34,25 +34,25 @@ PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    found = integer_problems(
+    sentences = integer_problems(
         params, records=1, record_bytes=64, page_bytes=64, records_per_request=1, threads=1, data_bytes=64
     )
-    found += choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
-    if found:
-        return found
+    sentences += choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
+    if sentences:
+        return sentences
     record, page, data = params["record_bytes"], params["page_bytes"], params["data_bytes"]
     each = params["threads"] * reads.asked_at_once(params) if page >= record else 1
     if page % record:
-        found.append(f"page_bytes: {page} is no multiple of record_bytes: {record}")
+        sentences.append(f"page_bytes: {page} is no multiple of record_bytes: {record}")
     if data % page or data < params["records"] * record:
-        found.append(f"data_bytes: {data} must be whole pages of {page} and hold {params['records']} records")
+        sentences.append(f"data_bytes: {data} must be whole pages of {page} and hold {params['records']} records")
     if params["records"] % each:
-        found.append(f"records: {params['records']} cannot be shared equally, {each} at once")
+        sentences.append(f"records: {params['records']} cannot be shared equally, {each} at once")
     if params["access"] == "sequential" and params["records_per_request"] != 1:
-        found.append("records_per_request: is for random access; sequential reads ask for a page")
+        sentences.append("records_per_request: is for random access; sequential reads ask for a page")
     if params["caching"] == "direct" and page % DIRECT_BLOCK_BYTES:
-        found.append(f"page_bytes: {page} cannot be read directly, {DIRECT_BLOCK_BYTES} does not divide it")
-    return found
+        sentences.append(f"page_bytes: {page} cannot be read directly, {DIRECT_BLOCK_BYTES} does not divide it")
+    return sentences
 
 
 def tools(params: dict[str, Any]) -> set[str]:
@@ -183,7 +183,7 @@ def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
 
 
 def broken_off(errors: Path) -> list[str]:
-    """The warning of a sample in which S3 had to be asked again; boto3's other repetitions nobody is told of."""
+    """The warning of a sample in which answers of S3 broke off; what else boto3 repeats, it does silently."""
     count = sum(line.startswith(BROKEN_OFF) for line in errors.read_text(errors="replace").splitlines())
     return [f"{count} answers of S3 broke off and were asked for again, within the time of their requests"] * (
         count > 0

@@ -24,10 +24,10 @@ MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    found = integer_problems(params, files=1, threads=1)
-    found += choice_problems(params, directories=("shared", "own"), tool=("engine", "touch", "parallel"))
-    if found:
-        return found
+    sentences = integer_problems(params, files=1, threads=1)
+    sentences += choice_problems(params, directories=("shared", "own"), tool=("engine", "touch", "parallel"))
+    if sentences:
+        return sentences
     files, threads = params["files"], params["threads"]
     if files < threads:
         return [f"files: {files} are fewer than threads: {threads}; give each thread at least one"]
@@ -155,6 +155,6 @@ def _metrics(files: int, duration_s: float) -> dict[str, float]:
 
 
 def _verify(params: dict[str, Any], directories: list[str]) -> None:
-    found = sum(count_files(Path(directory)) for directory in sorted(set(directories)))
-    if found != params["files"]:
-        raise WorkIncomplete(f"{found} of {params['files']} files are there after {params['tool']} said it was done")
+    files = sum(count_files(Path(directory)) for directory in sorted(set(directories)))
+    if files != params["files"]:
+        raise WorkIncomplete(f"{files} of {params['files']} files are there after {params['tool']} said it was done")

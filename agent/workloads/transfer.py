@@ -30,7 +30,7 @@ PROGRAMS = {
     "cp+parallel": ("find", "parallel", "cp"),
     "fpart+cpio+parallel": ("fpart", "parallel", "cpio"),
 }
-# The tool whose version the sample shows: what decides how fast the others are fed.
+# The tool whose version the sample shows: the one that hands out the files decides the speed.
 NAMESAKE = {"cp+parallel": "parallel", "fpart+cpio+parallel": "fpart"}
 # $1 source, $2 destination, $3 threads, $4 a name for the list. -q: a path may need quotes in parallel's own shell.
 COPY_PARALLEL = 'find "$1" -type f | parallel --will-cite -q -j "$3" cp {} "$2"'
@@ -39,7 +39,7 @@ FPART_PARALLEL = (
     'cd "$1" && fpart -n 1 -o "$4" . && parallel --will-cite -q -j "$3" --pipepart --round-robin --delay .1'
     ' --block 1M -a "$(ls "$4".[01])" cpio --quiet -dpmL "$2"'
 )
-# What is still in this machine's memory is not on the storage. On NFS each file was flushed when it was closed.
+# A copy ends when the data is on the storage, not in this machine's memory. NFS flushes each file when it is closed.
 THEN_FLUSH = '"$@" && sync -f "$0"'
 MOST_CALIBRATED_FILES = 600  # two seconds of GNU parallel
 CHECKED_FILES = 64
@@ -48,11 +48,11 @@ CHUNK_BYTES = 1 << 20
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    found = integer_problems(params, files=1, file_bytes=1)
-    found += choice_problems(params, tool=tuple(PROGRAMS))
+    sentences = integer_problems(params, files=1, file_bytes=1)
+    sentences += choice_problems(params, tool=tuple(PROGRAMS))
     if params.get("threads") is not None:
-        found += integer_problems(params, threads=1)
-    return found
+        sentences += integer_problems(params, threads=1)
+    return sentences
 
 
 def tools(params: dict[str, Any]) -> set[str]:

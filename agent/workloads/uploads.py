@@ -26,8 +26,8 @@ def put_records(where: dict[str, Any], records: Records, count: int) -> None:
         parts: list[dict[str, Any]] = []
 
         def put(number: int, body: bytes) -> dict[str, Any]:
-            said = client.upload_part(**place, UploadId=upload, PartNumber=number, Body=body)
-            return {"PartNumber": number, "ETag": said["ETag"]}
+            answer = client.upload_part(**place, UploadId=upload, PartNumber=number, Body=body)
+            return {"PartNumber": number, "ETag": answer["ETag"]}
 
         numbered = enumerate(parts_of(records, count), start=1)
         with concurrent.futures.ThreadPoolExecutor(HANDS) as hands:

@@ -72,12 +72,12 @@ bitbake "$1"
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    found = [
+    sentences = [
         f"{name}: {params.get(name)!r} must match {safe.pattern}"
         for name, safe in SAFE.items()
         if not (isinstance(params.get(name), str) and safe.fullmatch(params[name]))
     ]
-    return found + cache_problems(params)
+    return sentences + cache_problems(params)
 
 
 def tools(params: dict[str, Any]) -> set[str]:
@@ -124,10 +124,10 @@ def _arm(command: Command, scratch: Path, outcome: Callable[[], Outcome]) -> Tri
     armed = Armed([command], scratch)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        found = outcome()
-        found.metrics["duration_s"] = armed.duration_s()
-        found.raw["bitbake.log"] = ended[0].stdout.read_bytes()
-        return found
+        built = outcome()
+        built.metrics["duration_s"] = armed.duration_s()
+        built.raw["bitbake.log"] = ended[0].stdout.read_bytes()
+        return built
 
     return Trial(armed, os.cpu_count() or 1, read)
 
