@@ -6,7 +6,6 @@ from support.runs_for_reports import build_run, cell_of
 from matrix.answer.costs import Bill, storage_limits
 from matrix.answer.results import cell_result
 from matrix.samples.file import SampleFile
-from tests.unit.runs_for_reports import build_run, cell_of
 
 TEN = {"ebs": {10: 3600.0}, "efs": {10: 7200.0}}
 
