@@ -11,10 +11,7 @@ def needed(plan: dict[str, Any]) -> dict[str, list[str]]:
     """Return the tools that a plan's cells need where storages are folders, each with the ids of these cells."""
     cells: dict[str, list[str]] = {}
     for cell in plan["cells"]:
-        # A folder needs neither mount nor file system; what an S3 bucket is read by, it needs here too.
-        storage = {"type": "", "client": cell["storage"].get("client")}
-        points = [point.get("params", {}) for point in cell["points"]]
-        for tool in sorted(needed_tools.of_cell(storage, cell["workload"], points)):
+        for tool in sorted(needed_tools.of_cell_in_folder(cell)):
             cells.setdefault(tool, []).append(cell["id"])
     return cells
 

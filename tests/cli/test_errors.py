@@ -125,6 +125,23 @@ def test_every_tool_of_every_copy_is_looked_for():
     assert set(tools.needed(plan)) == {"rsync", "fpsync", "parallel", "fpart", "cpio"}
 
 
+@pytest.mark.parametrize(
+    ("storage", "names"),
+    [
+        ({"type": "ebs"}, set()),
+        ({"type": "efs", "tls": True}, set()),
+        ({"type": "s3", "client": "mountpoint"}, set()),
+        ({"type": "s3", "client": "crt"}, {"awscrt"}),
+    ],
+    ids=str,
+)
+def test_a_folder_in_place_of_a_storage_needs_nothing_to_be_mounted_but_a_bucket_its_client(storage, names):
+    plan = plan_document()
+    plan["cells"] = [plan["cells"][0] | {"storage": storage}]
+
+    assert set(tools.needed(plan)) == names
+
+
 def test_a_container_engine_is_here_whichever_it_is(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert not tools.is_here("docker")

@@ -32,9 +32,9 @@ def corrected(monkeypatch):
     corrections.install(delay_s=3600)
 
 
-def planned(context, run=RUN, **image):
+def planned(context, run=RUN, cells=(), **image):
     event = load_event("plan_matrix")
-    event |= {"run": run, "matrix": event["matrix"] | {"image": {"bake": True, **image}}}
+    event |= {"run": run, "matrix": event["matrix"] | dict(cells) | {"image": {"bake": True, **image}}}
     answer = plan_matrix.handler(event, context)
     return answer["images"]
 
@@ -121,6 +121,18 @@ def test_a_builder_is_tagged_stops_when_done_and_installs_what_the_matrix_needs(
     assert job["provisions"]["packages"] == ["gcc"]
     assert job["provisions"]["containers"] == ["debian:12"]
     assert set(job["provisions"]["tools"]) >= {"mkfs.xfs", "mount.nfs"}
+    assert job["provisions"] == plans.image_of(plans.plan_of(RUN), IMAGE)["recipe"]
+
+
+def test_where_storages_are_folders_a_builder_installs_nothing_to_make_or_mount_one(stack, context, monkeypatch):
+    monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/folders")
+    storages = [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20}, {"type": "efs", "throughputMode": "elastic"}]
+    workloads = [{"type": "touch", "files": 64}, {"type": "touch", "files": 64, "tool": "parallel", "name": "parallel"}]
+
+    planned(context, cells={"storage": storages, "workload": workloads})
+    bake(context)
+
+    assert bucket.get(Board.of_image(RUN, IMAGE).job)["provisions"]["tools"] == ["parallel"]
 
 
 def test_asking_again_launches_no_second_builder(stack, context):

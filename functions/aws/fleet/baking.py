@@ -11,6 +11,7 @@ from aws.run import budget
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.input.pace import BOOT_ALLOWANCE_S
+from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import baking_job
@@ -38,8 +39,8 @@ def begin(run: str, image: str) -> str:
     if state != "absent":
         return "baked" if state == "baked" else "baking"
     budget.admit_image(run, plan, planned)
-    waiting = {cell["file_system"] for cell in plan["cells"] if cell["image"] == image and "taken_from" not in cell}
-    for file_system in waiting:
+    waiting = [cell for cell in plan["cells"] if cell["image"] == image and "taken_from" not in cell]
+    for file_system in {cell["file_system"] for cell in waiting}:
         table.set_file_system(run, file_system, "baking")
     launching.launch(
         plan=plan,
@@ -54,7 +55,7 @@ def begin(run: str, image: str) -> str:
         fleet={"instanceType": planned["builder"], "count": 1, "placement": "spread"},
         boot=instances.Boot(recipe["base_image_id"], planned["root_device"], is_kept_when_done=True),
         mount=launching.root_mount(),
-        job=lambda **facts: baking_job(recipe=planned["recipe"], **facts),
+        job=lambda **facts: baking_job(recipe=_installable(planned["recipe"], waiting), **facts),
     )  # fmt: skip
     return "baking"
 
@@ -101,6 +102,13 @@ def note_kept(plan: Document) -> None:
         found = images.find(recipe["fingerprint"]) if recipe else None
         if found and found.made_by == plan["run"] and found.state in ("available", "pending"):
             _note(plan["run"], planned["id"], found)
+
+
+def _installable(recipe: Document, cells: list[Document]) -> Document:
+    """Return the recipe as a builder follows it: where the local cloud lends folders, without what mounts storages."""
+    if not environment().local_mount_root:
+        return recipe
+    return recipe | {"tools": sorted(set().union(*map(needed_tools.of_cell_in_folder, cells)))}
 
 
 def _adopt(plan: Document, planned: Document, found: images.Baked | None, recipe: Document) -> str:

@@ -33,3 +33,12 @@ def of_cell(storage: Mapping[str, Any], workload: Mapping[str, Any], points: lis
     for point in points:
         found |= _OF_TOOL.get(str(point.get("tool")), set())
     return found
+
+
+def of_cell_in_folder(cell: Mapping[str, Any]) -> set[str]:
+    """Return the names of the programs that a planned cell needs where the local cloud lends a folder as its storage.
+
+    A folder is neither made nor mounted. The local cloud has an S3 of its own, which a client without a mount reads.
+    """
+    storage = {"type": "directory"} | ({"client": "crt"} if cell["storage"].get("client") == "crt" else {})
+    return of_cell(storage, cell["workload"], [point.get("params", {}) for point in cell["points"]])
