@@ -14,6 +14,7 @@ from agent import calibration, workloads
 from agent.job import Step
 from agent.job_check import parse
 from agent.machine.workspace import Workspaces
+from tests.disturbance import attempts
 
 MIB = 2**20
 ROOM = 64 * MIB
@@ -55,14 +56,19 @@ def test_what_a_calibration_fills_is_empty_afterwards_and_gone_with_the_agent(ma
 
 def test_the_engine_in_front_of_an_emulated_storage_is_calibrated_with_what_asking_it_costs(cloud, instance, make_job):
     nothing = {"create_s": 0.02, "create_operations": 1, "read_s": 0, "write_s": 0, "sync_s": 0}
-    cloud.put("job.json", make_job("touch", [touch_params()], emulation={"iops": 100, **nothing}))
+    job = make_job("touch", [touch_params()], emulation={"iops": 100, **nothing})
 
-    assert instance.run() == 0
+    for attempt in attempts():
+        with attempt:
+            cloud.empty()
+            cloud.put("job.json", job)
+            if instance.run() != 0:
+                pytest.fail("the agent failed")
 
-    [found] = instance.document("samples.json")["calibration"]
-    [sample] = instance.samples()
-    assert found["value"] > 1000
-    assert sample["metrics"]["files_per_s"] < 110
+            [ceiling] = instance.document("samples.json")["calibration"]
+            [sample] = instance.samples()
+            assert ceiling["value"] > 1000
+            assert sample["metrics"]["files_per_s"] < 110
 
 
 FIO = {"rw": "randread", "bs": "4k", "size": "8m", "runtime": 1, "time_based": 1, "ioengine": "psync"}

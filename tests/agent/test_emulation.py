@@ -7,17 +7,23 @@ import time
 import pytest
 from support.agent_cloud import touch_params
 
+from tests.disturbance import attempts
+
 MIB = 2**20
 SLOW = {"create_s": 0.005, "create_operations": 1, "read_s": 0.001, "write_s": 0.001, "sync_s": 0.01}
 CLOSE = {"rel": 0.05}
 
 
-def best_rate(cloud, instance, job, metric):
+def assert_best_rate(cloud, instance, job, metric, expected):
     """The best of three repetitions: a machine with other work to do reaches less now and then, never more."""
     steps = [{"point": "p01", "repetition": number} for number in (1, 2, 3)]
-    cloud.put("job.json", {**job, "steps": steps})
-    assert instance.run() == 0
-    return max(sample["metrics"][metric] for sample in instance.samples())
+    for attempt in attempts():
+        with attempt:
+            cloud.empty()
+            cloud.put("job.json", {**job, "steps": steps})
+            if instance.run() != 0:
+                pytest.fail("the agent failed")
+            assert max(sample["metrics"][metric] for sample in instance.samples()) == pytest.approx(expected, **CLOSE)
 
 
 def emulation(**changes):
@@ -41,7 +47,7 @@ def dd_params(**changes):
 def test_creates_reach_the_rate_that_the_storage_allows(cloud, instance, make_job, what, rule, params, files_per_s):
     job = make_job("touch", [touch_params(**params)], emulation=emulation(**rule))
 
-    assert best_rate(cloud, instance, job, "files_per_s") == pytest.approx(files_per_s, **CLOSE), what
+    assert_best_rate(cloud, instance, job, "files_per_s", files_per_s)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +62,7 @@ def test_creates_reach_the_rate_that_the_storage_allows(cloud, instance, make_jo
 def test_writes_reach_the_rate_that_the_storage_allows(cloud, instance, make_job, what, rule, params, mib_per_s):
     job = make_job("dd", [dd_params(**params)], emulation=emulation(**rule))
 
-    assert best_rate(cloud, instance, job, "mib_per_s") == pytest.approx(mib_per_s, **CLOSE), what
+    assert_best_rate(cloud, instance, job, "mib_per_s", mib_per_s)
     assert instance.samples()[0]["tool"]["name"] == "engine"
 
 
@@ -76,26 +82,31 @@ def test_reads_reach_the_rate_that_the_storage_allows(cloud, instance, make_job,
     }  # fmt: skip
     job = make_job("read", [params], emulation=emulation(**rule))
 
-    assert best_rate(cloud, instance, job, "requests_per_s") == pytest.approx(requests_per_s, **CLOSE), what
+    assert_best_rate(cloud, instance, job, "requests_per_s", requests_per_s)
 
 
 def test_instances_of_a_shared_file_system_contend_for_one_bucket(cloud, fleet, make_job):
     rule = emulation(iops=400, create_s=0.001, create_operations=1)
     meet = {"barrier": {"poll_s": 0.05, "timeout_s": 40}, "instances": 4}
-    cloud.put("job.json", make_job("touch", [touch_params(files=200, threads=4)], emulation=rule, **meet))
-    cloud.put("gate.json", {"step": -1})
-
+    job = make_job("touch", [touch_params(files=200, threads=4)], emulation=rule, **meet)
     instances = fleet(4)
-    for one in instances:
-        one.start()
-    cloud.wait_for(lambda keys: sum(key.endswith("ready-0000") for key in keys) == 4, timeout_s=40)
-    cloud.put("gate.json", {"step": 0, "start_at": time.time() + 0.5, "ready": 4, "expected": 4})
-    assert [one.process.wait(50) for one in instances] == [0] * 4
 
-    samples = [one.samples()[0] for one in instances]
-    span_s = max(one["ended_at"] for one in samples) - min(one["started_at"] for one in samples)
-    assert 4 * 200 / span_s == pytest.approx(400, rel=0.1)
-    assert max(one["metrics"]["files_per_s"] for one in samples) < 200
+    for attempt in attempts():
+        with attempt:
+            cloud.empty()
+            cloud.put("job.json", job)
+            cloud.put("gate.json", {"step": -1})
+            for instance in instances:
+                instance.start()
+            cloud.wait_for(lambda keys: sum(key.endswith("ready-0000") for key in keys) == 4, timeout_s=40)
+            cloud.put("gate.json", {"step": 0, "start_at": time.time() + 0.5, "ready": 4, "expected": 4})
+            if [instance.process.wait(50) for instance in instances] != [0] * 4:
+                pytest.fail("an agent failed")
+
+            samples = [instance.samples()[0] for instance in instances]
+            span_s = max(sample["ended_at"] for sample in samples) - min(sample["started_at"] for sample in samples)
+            assert 4 * 200 / span_s == pytest.approx(400, rel=0.1)
+            assert max(sample["metrics"]["files_per_s"] for sample in samples) < 200
 
 
 def test_emulated_samples_say_so_and_what_the_truth_is(cloud, instance, make_job):

@@ -121,7 +121,6 @@ def test_what_is_installed_at_boot_is_never_inside_a_sample(bin_folder, fake_too
     assert samples["prepared"]["seconds"] >= 1
     [sample] = samples["samples"]
     assert began + 1 <= samples["prepared"]["at"] <= board.put_at["ready-0000"] <= sample["started_at"]
-    assert sample["ended_at"] - sample["started_at"] < 1
 
 
 def test_a_builder_installs_and_takes_no_sample(cloud, instance, make_job):

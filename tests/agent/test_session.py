@@ -11,6 +11,7 @@ import pytest
 from support.agent_cloud import CELL, RUN, touch_params
 
 from agent.board import barrier
+from tests.disturbance import attempts
 
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
 
@@ -115,13 +116,15 @@ def test_a_gate_that_opened_too_early_is_a_warning_and_a_recorded_skew(cloud, in
 
 
 def test_sleeping_until_a_moment_ends_less_than_a_millisecond_late_at_best():
-    lateness = []
-    for _ in range(5):
-        start_at = time.time() + 0.02
-        barrier.sleep_until(start_at)
-        lateness.append(time.time() - start_at)
+    for attempt in attempts():
+        with attempt:
+            lateness_s = []
+            for _ in range(5):
+                start_at = time.time() + 0.02
+                barrier.sleep_until(start_at)
+                lateness_s.append(time.time() - start_at)
 
-    assert 0 <= min(lateness) < 0.001
+            assert 0 <= min(lateness_s) < 0.001
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from support.agent_cloud import needs, touch_params
 
 from agent.engine import crew, histogram
 from agent.workloads import engines, touch
+from tests.disturbance import attempts
 
 
 @pytest.mark.parametrize("directories", ["shared", "own"])
@@ -64,29 +65,32 @@ def slow_storage(folder: Path, create_s: float) -> dict[str, object]:
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_both_modes_of_the_engine_reach_the_ideal_of_a_slow_storage(tmp_path, mode):
-    params = touch_params(files=160, threads=16)
-    directories = [tmp_path / str(n) for n in range(16)]
-    for folder in [*directories, tmp_path / "pilot", tmp_path / "scratch"]:
-        folder.mkdir()
-    plan = {
-        "files": 160,
-        "threads": 16,
-        "directories": [str(folder) for folder in directories],
-        "pilot_directory": str(tmp_path / "pilot"),
-        "mode": mode,
-        "emulation": slow_storage(tmp_path, 0.01),
-    }
+    for attempt in attempts():
+        with attempt:
+            root = tmp_path / str(attempt.number)
+            directories = [root / str(n) for n in range(16)]
+            for folder in [*directories, root / "pilot", root / "scratch"]:
+                folder.mkdir(parents=True)
+            plan = {
+                "files": 160,
+                "threads": 16,
+                "directories": [str(folder) for folder in directories],
+                "pilot_directory": str(root / "pilot"),
+                "mode": mode,
+                "emulation": slow_storage(root, 0.01),
+            }
 
-    armed = engines.arm("creates", plan, tmp_path / "scratch")
-    armed.release()
-    [ended] = armed.wait()
-    outcome = touch.read_engine(ended.stdout, params)
+            armed = engines.arm("creates", plan, root / "scratch")
+            armed.release()
+            [ended] = armed.wait()
+            outcome = touch.read_engine(ended.stdout, touch_params(files=160, threads=16))
 
-    # 16 workers, 10 ms each: 1,600 files/s can not be exceeded; a loaded machine may stay well below.
-    assert 1000 < outcome.metrics["files_per_s"] <= 1600
-    assert outcome.metrics["create_lat_p50_us"] == pytest.approx(10_100, rel=0.1)
+            # 16 workers, 10 ms each: 1,600 files/s cannot be exceeded.
+            assert 1000 < outcome.metrics["files_per_s"] <= 1600
+            assert outcome.metrics["create_lat_p50_us"] == pytest.approx(10_100, rel=0.1)
+
     assert sum(len(list(folder.iterdir())) for folder in directories) == 160
-    assert list((tmp_path / "pilot").iterdir()) == []
+    assert list((root / "pilot").iterdir()) == []
 
 
 def test_the_engine_does_nothing_when_the_agent_goes_away_before_the_start(tmp_path):

@@ -12,6 +12,8 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from support.running_cloud import function, role
 
+from tests.disturbance import attempts
+
 CODE = """
 import json, os, sys, time
 CALLS = []
@@ -105,14 +107,17 @@ def test_an_exception_is_reported_as_by_aws(call):
 
 
 def test_a_function_that_takes_too_long_is_killed(call):
-    began = time.monotonic()
-    answer, payload = call("Plain", do="sleep", seconds=30)
-    _, after = call("Plain")
+    for attempt in attempts():
+        with attempt:
+            began = time.monotonic()
+            answer, payload = call("Plain", do="sleep", seconds=30)
+            _, after = call("Plain")
+
+            assert time.monotonic() - began < 10
 
     assert answer["FunctionError"] == "Unhandled"
     assert payload["errorType"] == "Sandbox.Timedout"
     assert "Task timed out after 2.00 seconds" in payload["errorMessage"]
-    assert time.monotonic() - began < 10
     assert after["calls"] == 1
 
 
@@ -170,11 +175,14 @@ def test_new_code_of_a_function_is_what_runs_its_packages_too(call, cloud, names
 
 
 def test_the_packages_of_the_project_are_importable_and_warm(call):
-    began = time.monotonic()
-    answer, _ = call("Layered", do="import")
+    for attempt in attempts():
+        with attempt:
+            began = time.monotonic()
+            answer, _ = call("Layered", do="import")
+
+            assert time.monotonic() - began < 2
 
     assert "FunctionError" not in answer
-    assert time.monotonic() - began < 2
 
 
 def test_reserved_concurrency_throttles(call, cloud, names):

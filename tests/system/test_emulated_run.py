@@ -3,6 +3,8 @@
 import pytest
 from support.runs import Cloud, Run, matrix
 
+from tests.disturbance import Window
+
 MB = 1e6
 FSX = {
     "type": "fsx-openzfs", "name": "fsx", "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 500,
@@ -15,9 +17,16 @@ CLOSE = {"rel": 0.05}
 
 
 @pytest.fixture(scope="module")
-def run(cloud: Cloud) -> Run:
+def window() -> Window:
+    """The time of the run: its figures depend on a free core, and it takes too long to be repeated."""
+    return Window()
+
+
+@pytest.fixture(scope="module")
+def run(cloud: Cloud, window: Window) -> Run:
     storages = {"storage": [FSX, GP3], "workload": [CREATES, WRITES], "fleet": FLEETS}
-    return cloud.run("emulated", matrix(**storages, emulate=True, repetitions=2, maxConcurrentFileSystems=1))
+    with window:
+        return cloud.run("emulated", matrix(**storages, emulate=True, repetitions=2, maxConcurrentFileSystems=1))
 
 
 def cell_of(run, cell):
@@ -37,22 +46,29 @@ def best_together(run, cell, metric):
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_creates_on_a_shared_file_system_find_its_iops_however_many_instances_contend(run, count):
-    assert best_together(run, f"fsx-emulated.touch.m6i.large-x{count}", "files_per_s") == pytest.approx(500, **CLOSE)
+def test_creates_on_a_shared_file_system_find_its_iops_however_many_instances_contend(run, window, count):
+    best = best_together(run, f"fsx-emulated.touch.m6i.large-x{count}", "files_per_s")
+
+    with window.excused():
+        assert best == pytest.approx(500, **CLOSE)
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_writes_on_a_shared_file_system_find_its_throughput_however_many_instances_contend(run, count):
-    assert best_together(run, f"fsx-emulated.dd.m6i.large-x{count}", "bytes_per_s") == pytest.approx(64 * MB, **CLOSE)
+def test_writes_on_a_shared_file_system_find_its_throughput_however_many_instances_contend(run, window, count):
+    best = best_together(run, f"fsx-emulated.dd.m6i.large-x{count}", "bytes_per_s")
+
+    with window.excused():
+        assert best == pytest.approx(64 * MB, **CLOSE)
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_each_instance_finds_the_throughput_of_its_own_volume(run, count):
+def test_each_instance_finds_the_throughput_of_its_own_volume(run, window, count):
     [point] = cell_of(run, f"gp3-emulated.dd.m6i.large-x{count}")["points"]
 
     found = point["metrics"]["mib_per_s"]
     assert found["n"] == 2 * count
-    assert found["p100"] == pytest.approx(125, **CLOSE)
+    with window.excused():
+        assert found["p100"] == pytest.approx(125, **CLOSE)
 
 
 def test_everything_that_a_run_leaves_says_that_its_storages_were_emulated(run):
