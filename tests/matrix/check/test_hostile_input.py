@@ -111,12 +111,12 @@ def test_numbers_that_are_none_are_refused_wherever_they_stand(literal):
     ids=lambda text: repr(text[:20]),
 )
 def test_deep_huge_and_broken_texts_are_refused_at_once(text):
-    began = time.monotonic()
+    began_s = time.process_time()
 
     with pytest.raises(InvalidMatrix):
         read_matrix(text)
 
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began_s < 5
 
 
 @pytest.mark.parametrize(
@@ -145,13 +145,13 @@ def test_a_million_cells_are_refused_in_words_and_in_seconds():
     storages = [EBS | {"sizeGiB": 100 + n} for n in range(100)]
     workloads = [{"type": "touch", "files": 100 + n} for n in range(100)]
     fleets = [{"instanceType": "m6i.large", "count": list(range(1, 101))}]
-    began = time.monotonic()
+    began_s = time.process_time()
 
     with pytest.raises(InvalidMatrix) as refused:
         read_matrix(json.dumps(document(storage=storages, workload=workloads, fleet=fleets)))
 
     assert "1,000,000" in str(refused.value) or "cells" in str(refused.value)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began_s < 10
 
 
 def test_the_words_for_a_hostile_input_hold_no_control_characters():
