@@ -14,6 +14,7 @@ from support.agent_reads import KIB, MIB, engine, read_params
 from agent.engine import reads, records
 from agent.errors import ToolFailed, WorkIncomplete
 from agent.machine.workspace import Workspaces
+from agent.mounts import describe
 from agent.workloads import read
 
 
@@ -166,9 +167,7 @@ def test_what_cached_reads_have_read_ahead_of_their_time_is_given_back(tmp_path)
 
 
 def _is_tmpfs(path):
-    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
-    inside = [one for one in mounts if str(path).startswith(one[1])]
-    return max(inside, key=lambda one: len(one[1]))[2] == "tmpfs"
+    return describe("directory", path).fstype == "tmpfs"
 
 
 def _cached_pages(path):

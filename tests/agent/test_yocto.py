@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,10 +20,18 @@ PARAMS = {
 }  # fmt: skip
 EBS, EFS = {"type": "ebs"}, {"type": "efs"}
 
-needs_namespaces = pytest.mark.skipif(
-    os.geteuid() != 0 or not (shutil.which("unshare") and shutil.which("setpriv")),
-    reason="the stand-in for docker needs root, unshare and setpriv",
-)
+
+def why_no_namespaces() -> str:
+    """Why the stand-in for docker cannot work here; empty if it can. A plain chroot refuses even root's `unshare`."""
+    if os.geteuid() != 0 or not (shutil.which("unshare") and shutil.which("setpriv")):
+        return "the stand-in for docker needs root, unshare and setpriv"
+    tried = subprocess.run(
+        ["unshare", "--mount", "--net", "--propagation", "private", "true"], capture_output=True, text=True, check=False
+    )
+    return f"the stand-in for docker cannot have namespaces here: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+needs_namespaces = pytest.mark.skipif(bool(reason := why_no_namespaces()), reason=reason)
 
 
 class Mirror(ThreadingHTTPServer):
