@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo quick test test-all faults check lint types format schema predictions published privilege graph lock bench vm clean
+.PHONY: help install demo quick test test-all faults check lint types format schema predictions published privilege graph lock bench vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,10 @@ privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do wh
 graph: install  ## Draw the state machine into docs/run.md, and in brief into the README, from its definition
 	@$(BIN)/python statemachine/draw.py
 	@$(BIN)/python statemachine/draw.py --brief
+
+# Of the steps demo, test, wheel and ci, and of the accounts user and root: make bare STEPS="demo wheel" AS=user
+bare:  ## Prove that a fresh clone works in a minimal Debian, as an ordinary user and as root (started by root on Debian)
+	@tools/bare.sh $(AS:%=--as %) $(STEPS)
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate
 lock:  ## Pin every package with its hash (needs uv)

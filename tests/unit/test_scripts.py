@@ -1,0 +1,67 @@
+"""The scripts beside the Makefile: what they refuse and what they say."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BARE = ROOT / "tools" / "bare.sh"
+SHELLCHECK = Path(sys.executable).with_name("shellcheck")
+
+
+def call(*command, **environment):
+    """Run a command to its end, on this PATH or another."""
+    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+
+
+@pytest.fixture
+def programs(tmp_path):
+    """A PATH with the programs that a script calls before it looks for others."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name in ("bash", "dirname", "env", "id"):
+        (folder / name).symlink_to(shutil.which(name))
+    return folder
+
+
+def put(folder, name, script):
+    """Put a program of a test's own on a PATH."""
+    (folder / name).write_text(f"#!/bin/bash\n{script}\n")
+    (folder / name).chmod(0o755)
+
+
+@pytest.mark.parametrize("script", [BARE], ids=lambda path: path.name)
+def test_shellcheck_has_nothing_to_say(script):
+    checked = call(SHELLCHECK, script)
+
+    assert checked.stdout == ""
+    assert checked.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"), [(["benchmark"], "'benchmark' is no step"), (["--as", "guest"], "not 'guest'")]
+)
+def test_bare_refuses_what_is_no_step_and_no_account(arguments, problem):
+    ended = call(BARE, *arguments)
+
+    assert ended.returncode == 2
+    assert problem in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("user", "reason"), [("1000", "only root may make"), ("0", "mmdebstrap is not installed; try: apt-get install")]
+)
+def test_bare_says_why_it_cannot_run_here(programs, user, reason):
+    (programs / "id").unlink()
+    put(programs, "id", f"echo {user}")
+    if not Path("/etc/debian_version").exists() and user == "0":
+        reason = "this is not Debian"
+
+    ended = call(BARE, "demo", PATH=str(programs))
+
+    assert ended.returncode == 77
+    assert reason in ended.stderr
