@@ -4,6 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
 
+# uv brings certificates of its own, and a company's proxy has one that only the machine knows. Where a machine has no
+# bundle of certificates, uv keeps to its own: it would trust nobody else.
+ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem),)
+export UV_SYSTEM_CERTS ?= 1
+endif
+
 .PHONY: help install demo quick test test-all faults check lint types format schema predictions published privilege graph lock bench vm bare clean
 
 help:  ## List the targets

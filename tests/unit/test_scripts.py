@@ -1,4 +1,4 @@
-"""The scripts beside the Makefile: what they refuse and what they say."""
+"""The scripts beside the Makefile: what they refuse and say, and what make tells the programs that it calls."""
 
 import os
 import shutil
@@ -65,3 +65,18 @@ def test_bare_says_why_it_cannot_run_here(programs, user, reason):
 
     assert ended.returncode == 77
     assert reason in ended.stderr
+
+
+@pytest.mark.parametrize("given", ["", "0"])
+def test_make_has_uv_trust_what_the_machine_trusts_unless_told_otherwise(tmp_path, given):
+    # A Makefile that includes ours and shows what its commands would see.
+    (tmp_path / "Makefile").write_text(f"include {ROOT / 'Makefile'}\nshown:\n\t@echo [$$UV_SYSTEM_CERTS]\n")
+    bundles = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
+    environment = {"UV_SYSTEM_CERTS": given} if given else {}
+    own = {name: value for name, value in os.environ.items() if name != "UV_SYSTEM_CERTS"}
+
+    shown = subprocess.run(
+        ["make", "-C", tmp_path, "-s", "shown"], env=own | environment, capture_output=True, text=True
+    )
+
+    assert shown.stdout.strip() == f"[{given or ('1' if any(map(os.path.exists, bundles)) else '')}]"
