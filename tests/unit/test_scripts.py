@@ -1,4 +1,4 @@
-"""The scripts beside the Makefile: what they refuse and say, and what make tells the programs that it calls."""
+"""The scripts beside the Makefile: what they refuse, what they say, what make tells the programs that it calls."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-BARE = ROOT / "tools" / "bare.sh"
+BARE, CI = ROOT / "tools" / "bare.sh", ROOT / ".ci" / "run"
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 
 
@@ -23,7 +23,7 @@ def programs(tmp_path):
     """A PATH with the programs that a script calls before it looks for others."""
     folder = tmp_path / "programs"
     folder.mkdir()
-    for name in ("bash", "dirname", "env", "id"):
+    for name in ("bash", "dirname", "env", "id", "mkdir", "tee", "grep", "sort", "head"):
         (folder / name).symlink_to(shutil.which(name))
     return folder
 
@@ -34,7 +34,7 @@ def put(folder, name, script):
     (folder / name).chmod(0o755)
 
 
-@pytest.mark.parametrize("script", [BARE], ids=lambda path: path.name)
+@pytest.mark.parametrize("script", [BARE, CI], ids=lambda path: path.name)
 def test_shellcheck_has_nothing_to_say(script):
     checked = call(SHELLCHECK, script)
 
@@ -65,6 +65,37 @@ def test_bare_says_why_it_cannot_run_here(programs, user, reason):
 
     assert ended.returncode == 77
     assert reason in ended.stderr
+
+
+def run_ci(programs, *targets, make):
+    """Run a copy of .ci/run as a user who may not install, with a make of the test's own."""
+    (programs / "id").unlink()
+    put(programs, "id", "echo 1000")
+    put(programs, "make", make)
+    copy = programs.parent / "clone" / ".ci" / "run"
+    copy.parent.mkdir(parents=True)
+    shutil.copy(CI, copy)
+    return copy.parents[1], call(copy, *targets, PATH=str(programs))
+
+
+def test_ci_names_what_an_ordinary_user_cannot_install_and_runs_the_tests_all_the_same(programs):
+    _, ended = run_ci(programs, make='echo "made $* with $PYTEST_ADDOPTS"')
+
+    assert ended.returncode == 0
+    assert "ci: only root may install, so tests that need these are skipped: " in ended.stdout
+    assert "fio" in ended.stdout.split("skipped: ")[1].splitlines()[0].split()
+    assert "made test-all with --durations=40" in ended.stdout
+
+
+def test_ci_keeps_the_slowest_tests_and_ends_as_make_ended(programs):
+    lines = ["3.10s call     tests/a.py::one", "12.00s setup    tests/b.py::two", "1.00s call     tests/c.py::three"]
+
+    clone, ended = run_ci(programs, "quick", "test", make=f"printf '%s\\n' {' '.join(map(repr, lines))}; exit 3")
+
+    kept = (clone / ".local" / "ci" / "durations.txt").read_text().splitlines()
+    assert kept == [lines[1], lines[0], lines[2]]
+    assert ended.stdout.splitlines()[-3:] == kept
+    assert ended.returncode == 3
 
 
 @pytest.mark.parametrize("given", ["", "0"])
