@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What failed tests have written is kept here until the next run of the same target; nothing is left in /tmp.
+PYTEST = $(BIN)/python -m pytest --basetemp=.pytest-$@
 .DEFAULT_GOAL := help
 
 # uv brings certificates of its own, and a company's proxy has one that only the machine knows. Where a machine has no
@@ -22,7 +24,7 @@ $(VENV)/.run: requirements/run.txt requirements/bootstrap.txt pyproject.toml
 	@echo "Installing into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/run.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@TMPDIR="$(CURDIR)/$(VENV)" $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Bytecode: where PYTHONDONTWRITEBYTECODE is set, each of some thousand processes would compile boto3 or moto anew.
@@ -46,26 +48,26 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 	@echo "         matrix import-published && matrix report published-yocto --open"
 
 # Two workers; a file's tests stay with one, which has one cloud for all whole runs.
-PYTEST := $(BIN)/python -m pytest -rs -n 2 --dist loadfile
+WORKERS := -n 2 --dist loadfile
 CHEAP := -m 'not slow and not system'
 
 quick: $(VENV)/.dev  ## Check format, lint, types and units: before each commit (a minute)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(PYTEST) $(CHEAP) tests/house tests/matrix
+	@$(PYTEST) $(WORKERS) $(CHEAP) tests/house tests/matrix && rm -rf .pytest-$@
 
 test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo (4 minutes)
-	@$(PYTEST) $(CHEAP)
+	@$(PYTEST) $(WORKERS) $(CHEAP) && rm -rf .pytest-$@
 
 test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
-	@$(PYTEST) --durations=40
+	@$(PYTEST) $(WORKERS) --durations=40 && rm -rf .pytest-$@
 
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
 	@$(BIN)/python -m bench
 
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 10 minutes on an idle machine)
-	@STORAGE_MATRIX_VM_TESTS=all $(BIN)/python -m pytest -rs tests/system/test_vm_fleet.py
+	@STORAGE_MATRIX_VM_TESTS=all $(PYTEST) tests/system/test_vm_fleet.py && rm -rf .pytest-$@
 
 faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (about two hours on two cores; goes on where it was)
 	@PYTHONPATH=functions:tests $(BIN)/python -u -m faults.harness
@@ -76,8 +78,8 @@ check: $(VENV)/.dev lint types test-all  ## The whole gate: format, lint, types,
 lint: $(VENV)/.dev  ## Format and lint; validate template, policies and state machine; search for secrets
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
-	@$(BIN)/python -m pytest tests/template/test_policies.py
+	@SAM_CLI_TELEMETRY=0 __SAM_CLI_APP_DIR=.aws-sam AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
+	@$(PYTEST) tests/template/test_policies.py && rm -rf .pytest-$@
 	@git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --exclude-files '^requirements/'
 
 types: $(VENV)/.dev  ## Check types
@@ -114,4 +116,4 @@ lock:  ## Pin every package with its hash (needs uv)
 	@$(COMPILE) --constraint requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
 
 clean:  ## Remove what make and local runs have left
-	@rm -rf $(VENV) .local .aws-sam .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	@rm -rf $(VENV) .local .aws-sam .pytest-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

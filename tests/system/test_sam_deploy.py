@@ -18,6 +18,8 @@ STACK = "storage-matrix-by-sam"
 def sam(endpoint: str, cwd: Path, *arguments: str) -> str:
     """Run the SAM CLI as a user would, only with another endpoint; return what it printed."""
     program = Path(sys.executable).with_name("sam")
+    left = cwd.parent / "left by sam"
+    left.mkdir(exist_ok=True)
     environment = {
         **os.environ,
         "AWS_ENDPOINT_URL": endpoint,
@@ -26,6 +28,9 @@ def sam(endpoint: str, cwd: Path, *arguments: str) -> str:
         "AWS_DEFAULT_REGION": "us-east-1",
         "SAM_CLI_TELEMETRY": "0",
         "SAM_CLI_POLL_DELAY": "0.3",
+        # Else it keeps an id of its user in ~/.aws-sam, and leaves empty folders in /tmp.
+        "__SAM_CLI_APP_DIR": str(left),
+        "TMPDIR": str(left),
         # sam build looks for the functions' Python version on PATH, and the virtual environment has it.
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }

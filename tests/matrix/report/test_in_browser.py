@@ -1,5 +1,6 @@
 """The report in a real browser, headless Chromium: charts are drawn, nothing complains, tables need no script."""
 
+import os
 import re
 import shutil
 
@@ -20,11 +21,12 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed 
 
 
 @pytest.fixture(scope="module")
-def chromium():
+def chromium(tmp_path_factory):
     """The machine's own Chromium; its sandbox and large shared memory are missing in containers."""
+    environment = {**os.environ, "HOME": str(tmp_path_factory.mktemp("home"))}  # else it settles in the user's own
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"], timeout=120_000
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"], timeout=120_000, env=environment
         )
         yield browser
         browser.close()
