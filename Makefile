@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # What failed tests have written is kept here until the next run of the same target; nothing is left in /tmp.
-PYTEST = $(BIN)/python -m pytest --basetemp=.pytest-$@
+PYTEST = $(BIN)/python -m pytest -rs --basetemp=.pytest-$@
 .DEFAULT_GOAL := help
 
 # uv brings certificates of its own, and a company's proxy has one that only the machine knows. Where a machine has no
@@ -61,7 +61,7 @@ test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo 
 	@$(PYTEST) $(WORKERS) $(CHEAP) && rm -rf .pytest-$@
 
 test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
-	@$(PYTEST) $(WORKERS) --durations=40 && rm -rf .pytest-$@
+	@$(PYTEST) $(WORKERS) && rm -rf .pytest-$@
 
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
 	@$(BIN)/python -m bench

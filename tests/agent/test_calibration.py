@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 from support.agent_cloud import needs, touch_params
+from support.disturbance import attempts
 
 from agent import calibration, workloads
 from agent.job import Step
 from agent.job_check import parse
 from agent.machine.workspace import Workspaces
-from tests.disturbance import attempts
 
 MIB = 2**20
 ROOM = 64 * MIB

@@ -6,8 +6,7 @@ import time
 
 import pytest
 from support.agent_cloud import touch_params
-
-from tests.disturbance import attempts
+from support.disturbance import attempts
 
 MIB = 2**20
 SLOW = {"create_s": 0.005, "create_operations": 1, "read_s": 0.001, "write_s": 0.001, "sync_s": 0.01}

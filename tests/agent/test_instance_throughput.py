@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 
 import pytest
+from support.disturbance import attempts
 
 from agent.engine import stream
 from agent.machine import counters
 from agent.machine.levels import find_levels
 from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
 from agent.workloads import instance_throughput
-from tests.disturbance import attempts
 
 MIB = 1 << 20
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from support.agent_cloud import CELL, RUN, touch_params
+from support.disturbance import attempts
 
 from agent.board import barrier
-from tests.disturbance import attempts
 
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from support.agent_cloud import needs, touch_params
+from support.disturbance import attempts
 
 from agent.engine import crew, histogram
 from agent.workloads import engines, touch
-from tests.disturbance import attempts
 
 
 @pytest.mark.parametrize("directories", ["shared", "own"])

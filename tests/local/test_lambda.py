@@ -10,9 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
+from support.disturbance import attempts
 from support.running_cloud import function, role
-
-from tests.disturbance import attempts
 
 CODE = """
 import json, os, sys, time

@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import pytest
 from botocore.exceptions import ClientError
+from support.disturbance import attempts
 from support.running_cloud import OPERATOR_ROLE
-
-from tests.disturbance import attempts
 
 
 def jsonata(start: str, **states) -> dict:

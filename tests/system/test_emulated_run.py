@@ -1,9 +1,8 @@
 """A run whose storages are emulated finds again what was provisioned, whoever shares it, and says so everywhere."""
 
 import pytest
+from support.disturbance import Window
 from support.runs import Cloud, Run, matrix
-
-from tests.disturbance import Window
 
 MB = 1e6
 FSX = {
