@@ -4,8 +4,7 @@ import subprocess
 import sys
 
 import pytest
-
-from tests import disturbance
+from support import disturbance
 
 
 @pytest.fixture
