@@ -18,9 +18,10 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     run = event["run"]
     cell = cell_of(plan_of(run), event["cell"])
     table.set_cell(run, cell["id"], "analysing")
-    files, refused = analysing.samples_of(run, cell["id"])
-    problems = refused or missing_samples(cell, files, analysing.launched(run, cell["id"]))
+    uploads = analysing.uploads_of(run, cell["id"])
+    files, refused = analysing.samples_of(uploads)
+    problems = refused or missing_samples(cell, files, uploads.launched)
     if problems:
         raise InvalidSamples("; ".join(problems))
-    analysing.write_result(run, cell, files, error=None)
+    analysing.write_result(cell, uploads, files, error=None)
     return {"cell": cell["id"], "state": "measured"}

@@ -15,10 +15,11 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     """Write the result of a failed cell: its error, and percentiles of the samples that did arrive."""
     run = event["run"]
     cell = cell_of(plan_of(run), event["cell"])
-    files, refused = analysing.samples_of(run, cell["id"])
+    uploads = analysing.uploads_of(run, cell["id"])
+    files, refused = analysing.samples_of(uploads)
     error = readable(event["failure"])
     if refused and error["name"] != "InvalidSamples":
         error["message"] += f" (and {'; '.join(refused[:3])})"
-    analysing.write_result(run, cell, files, error=error)
+    analysing.write_result(cell, uploads, files, error=error)
     logger.error("cell failed", cell=cell["id"], error=error)
     return {"cell": cell["id"], "state": "failed"}

@@ -31,5 +31,5 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         if skip:
             analysing.write_skipped(run, cell_of(plan, cell), skip)
         else:
-            analysing.write_result(run, cell_of(plan, cell), [], error=error)
+            analysing.write_result(cell_of(plan, cell), analysing.uploads_of(run, cell), [], error=error)
     return {"file_system": name, "state": "failed"}

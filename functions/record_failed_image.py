@@ -25,7 +25,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
             if skip:
                 analysing.write_skipped(run, cell_of(plan, name), skip)
             else:
-                analysing.write_result(run, cell_of(plan, name), [], error=error)
+                analysing.write_result(cell_of(plan, name), analysing.uploads_of(run, name), [], error=error)
         if file_system["cells"]:
             table.set_file_system(run, file_system["id"], "failed", error=error)
     return {"state": "discarding"}

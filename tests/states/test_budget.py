@@ -73,7 +73,7 @@ def test_a_result_stands_though_its_budget_cannot_be_settled(planned, monkeypatc
     table.reserve(RUN, f"cell {cell['id']}", 0.6, 1.0)
     monkeypatch.setattr(budget, "settle_cell", refuse)
 
-    analysing.write_result(RUN, cell, [], error={"name": "X", "message": "y"})
+    analysing.write_result(cell, analysing.uploads_of(RUN, cell["id"]), [], error={"name": "X", "message": "y"})
 
     assert bucket.get(Board.of_cell(RUN, cell["id"]).result)["state"] == "failed"
     assert money()[0] == pytest.approx(0.6)

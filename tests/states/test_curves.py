@@ -23,7 +23,7 @@ def test_the_curves_of_the_fleet_are_gathered_by_point(stack):
     put("i-9", "p01-r1.series.json", json.dumps(SERIES).encode())  # of no fleet
     put("i-1", "p02-r1.series.json", b"not json")
 
-    found, warnings = analysing.curves_of("r", CELL, {"i-1", "i-2"})
+    found, warnings = analysing.curves_of(analysing.uploads_of("r", CELL), {"i-1", "i-2"})
 
     curve = {"counter": "disk_write_bytes", "seconds": [1], "mb_per_s": [5]}
     assert found == {
@@ -37,6 +37,6 @@ def test_of_a_large_fleet_only_as_many_curves_are_read_as_can_be_shown(stack):
     for instance in instances:
         put(instance, "p01-r1.series.json", json.dumps(SERIES).encode())
 
-    found, _ = analysing.curves_of("r", CELL, instances)
+    found, _ = analysing.curves_of(analysing.uploads_of("r", CELL), instances)
 
     assert len(found["p01"]) == MOST_CURVES

@@ -28,7 +28,7 @@ def test_histograms_of_all_instances_and_repetitions_are_gathered_by_point(stack
     put("i-2", "p02-r1.histograms.json", histogram(ns_2000=3))
     put("i-2", "p02-r1.fio.json", b"{}")
 
-    found, warnings = analysing.histograms_of("r", CELL, {"i-1", "i-2"})
+    found, warnings = analysing.histograms_of(analysing.uploads_of("r", CELL), {"i-1", "i-2"})
 
     assert sorted(found) == ["p01", "p02"]
     assert sorted(one[1000] for one in found["p01"]["create_lat"]) == [1, 2]
@@ -39,13 +39,13 @@ def test_histograms_of_all_instances_and_repetitions_are_gathered_by_point(stack
 def test_an_instance_that_is_not_of_the_fleet_adds_nothing(stack):
     put("i-9", "p01-r1.histograms.json", histogram(ns_1000=1))
 
-    assert analysing.histograms_of("r", CELL, {"i-1"}) == ({}, [])
+    assert analysing.histograms_of(analysing.uploads_of("r", CELL), {"i-1"}) == ({}, [])
 
 
 def test_a_histogram_that_cannot_be_read_is_a_warning(stack):
     put("i-1", "p01-r1.histograms.json", b"not json")
 
-    found, warnings = analysing.histograms_of("r", CELL, {"i-1"})
+    found, warnings = analysing.histograms_of(analysing.uploads_of("r", CELL), {"i-1"})
 
     assert found == {}
     assert warnings[0].startswith("1 latency histograms are left out; the first: i-1, p01-r1.histograms.json: ")

@@ -1,9 +1,9 @@
-"""What Analyse cell and Record failed cell have in common: read the fleet's samples, write the cell's result."""
+"""What Analyse cell and Record failed cell have in common: read the fleet's uploads, write the cell's result."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -28,157 +28,176 @@ GETS_AT_ONCE = 16
 logger = Logger(child=True)
 
 
-def samples_of(run: str, cell: str) -> tuple[list[SampleFile], list[str]]:
-    """Return the sample files of a cell's fleet, and a sentence for each reason why others cannot be believed."""
-    board = Board.of_cell(run, cell)
-    record = bucket.get(board.fleet)
-    # A launch that failed half-way has instances, noted as resources, and no record: what they measured counts too.
-    expected = set(record["instances"] if record else table.instances(run, cell))
-    files: list[SampleFile] = []
-    refused: dict[str, list[str]] = {}
-    for key, _ in bucket.listing(board.instances):
-        userid, _, name = key.removeprefix(board.instances).partition("/")
-        instance = userid.rpartition(":")[2]
-        if name != "samples.json" or instance not in expected:
-            continue
-        try:
-            files.append(read_samples(bucket.get_bytes(key, MAX_BYTES) or b"", instance=instance, cell=cell))
-        except InvalidSamples as error:
-            refused.setdefault(str(error), []).append(instance)
-    # A fleet runs one agent, so what is wrong with one file is mostly wrong with all: each reason once.
-    return files, [f"{named(instances)}: {reason}" for reason, instances in refused.items()]
+@dataclass(frozen=True)
+class Upload:
+    """An object that an instance has uploaded; `point` and `repetition` where its name says them."""
 
+    key: str
+    instance: str
+    point: str = ""
+    repetition: int = 0
 
-def launched(run: str, cell: str) -> int | None:
-    """Return how many instances of a cell's fleet were launched, None if it came to no launch."""
-    record = bucket.get(Board.of_cell(run, cell).fleet)
-    return len(record["instances"]) if record else None
-
-
-def histograms_of(
-    run: str, cell: str, instances: Collection[str]
-) -> tuple[dict[str, dict[str, list[Histogram]]], list[str]]:
-    """Return the latency histograms that the instances uploaded, by point and name, and a sentence if some are bad.
-
-    They only add latencies to a result that stands without them, so a bad one is warned about and does not fail it.
-    """
-    found: dict[str, dict[str, list[Histogram]]] = {}
-    refused: list[str] = []
-    for raw in _raw(run, cell, instances, histograms.point_of, histograms.MAX_BYTES):
-        try:
-            of_step = histograms.read_histograms(raw.text)
-        except InvalidSamples as error:
-            refused.append(f"{raw.instance}, {raw.name}: {error}")
-            continue
-        for latency, bins in of_step.items():
-            found.setdefault(raw.of, {}).setdefault(latency, []).append(bins)
-    return found, [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
-
-
-def curves_of(run: str, cell: str, instances: Collection[str]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
-    """Return the rates over time that the instances uploaded, by point, and a sentence if some are bad.
-
-    Of each point only as many as a chart can show, those of the first instances and repetitions.
-    """
-    found: dict[str, list[dict[str, Any]]] = {}
-    refused: list[str] = []
-    for raw in _raw(run, cell, instances, _first_of_each_point(), rates.MAX_BYTES):
-        try:
-            curve = rates.read_curve(raw.text)
-        except InvalidSamples as error:
-            refused.append(f"{raw.instance}, {raw.name}: {error}")
-            continue
-        point, repetition = raw.of
-        found.setdefault(point, []).append({"instance": raw.instance, "repetition": repetition, **curve})
-    return found, [f"{len(refused)} rates over time are left out; the first: {refused[0]}"] if refused else []
-
-
-def _first_of_each_point() -> Callable[[str], tuple[str, int] | None]:
-    """Return what finds point and repetition of a series' name, until there are as many of a point as can be shown."""
-    seen: Counter[str] = Counter()
-
-    def step_of(name: str) -> tuple[str, int] | None:
-        step = rates.step_of(name)
-        if step is None or seen[step[0]] == rates.MOST_CURVES:
-            return None
-        seen[step[0]] += 1
-        return step
-
-    return step_of
+    @property
+    def name(self) -> str:
+        """The last part of its key."""
+        return self.key.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
-class _Raw:
-    """A file of raw output: what it is of, and what it holds."""
+class Uploads:
+    """The uploads of a cell's instances, whoever they are, sorted by their names; `fleet` is fleet.json, if any."""
 
-    instance: str
-    name: str
-    of: Any
-    text: bytes
+    run: str
+    cell: str
+    fleet: dict[str, Any] | None
+    samples: list[Upload] = field(default_factory=list)
+    histograms: list[Upload] = field(default_factory=list)
+    series: list[Upload] = field(default_factory=list)
+
+    @property
+    def launched(self) -> int | None:
+        """How many instances of the cell's fleet were launched, None if it came to no launch."""
+        return len(self.fleet["instances"]) if self.fleet else None
 
 
-def _raw(run: str, cell: str, instances: Collection[str], of: Callable[[str], Any], most_bytes: int) -> Iterator[_Raw]:
-    """Yield the raw output of these instances that `of` knows by its name below an instance's folder."""
+def uploads_of(run: str, cell: str) -> Uploads:
+    """Return what the instances of a cell have uploaded: one GET for its fleet, one listing for everything else."""
     board = Board.of_cell(run, cell)
-    wanted: list[tuple[str, str, Any]] = []
+    uploads = Uploads(run, cell, bucket.get(board.fleet))
     for key, _ in bucket.listing(board.instances):
         userid, _, name = key.removeprefix(board.instances).partition("/")
         instance = userid.rpartition(":")[2]
-        about = of(name) if instance in instances else None
-        if about is not None:
-            wanted.append((key, instance, about))
+        if name == "samples.json":
+            uploads.samples.append(Upload(key, instance))
+        elif point := histograms.point_of(name):
+            uploads.histograms.append(Upload(key, instance, point))
+        elif step := rates.step_of(name):
+            uploads.series.append(Upload(key, instance, *step))
+    return uploads
+
+
+def samples_of(uploads: Uploads) -> tuple[list[SampleFile], list[str]]:
+    """Return the sample files of the cell's fleet, and a sentence for each reason why others cannot be believed."""
+    # A launch that failed half-way has no fleet.json, but its instances have rows: what they measured counts too.
+    fleet = uploads.fleet["instances"] if uploads.fleet else table.instances(uploads.run, uploads.cell)
+    files: list[SampleFile] = []
+    refused: dict[str, list[str]] = {}
+    for upload in _from_instances(uploads.samples, set(fleet)):
+        text = bucket.get_bytes(upload.key, MAX_BYTES) or b""
+        try:
+            files.append(read_samples(text, instance=upload.instance, cell=uploads.cell))
+        except InvalidSamples as error:
+            refused.setdefault(str(error), []).append(upload.instance)
+    # All agents of a fleet are the same, so what is wrong with one file is mostly wrong with all: each reason once.
+    return files, [f"{named(instances)}: {reason}" for reason, instances in refused.items()]
+
+
+def histograms_of(
+    uploads: Uploads, instances: Collection[str]
+) -> tuple[dict[str, dict[str, list[Histogram]]], list[str]]:
+    """Return the latency histograms of these instances, by point and name, and a sentence if some are bad.
+
+    They only add latencies to a result that stands without them, so a bad one is warned about and does not fail it.
+    """
+    by_point: dict[str, dict[str, list[Histogram]]] = {}
+    refused: list[str] = []
+    for upload, text in _texts(_from_instances(uploads.histograms, instances), histograms.MAX_BYTES):
+        try:
+            of_step = histograms.read_histograms(text)
+        except InvalidSamples as error:
+            refused.append(f"{upload.instance}, {upload.name}: {error}")
+            continue
+        for latency, bins in of_step.items():
+            by_point.setdefault(upload.point, {}).setdefault(latency, []).append(bins)
+    return by_point, [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
+
+
+def curves_of(uploads: Uploads, instances: Collection[str]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """Return the rates over time of these instances, by point, and a sentence if some are bad.
+
+    At most rates.MOST_CURVES of a point, those of the first instances and repetitions: a chart can show no more.
+    """
+    by_point: dict[str, list[dict[str, Any]]] = {}
+    refused: list[str] = []
+    series = _first_of_each_point(_from_instances(uploads.series, instances))
+    for upload, text in _texts(series, rates.MAX_BYTES):
+        try:
+            curve = rates.read_curve(text)
+        except InvalidSamples as error:
+            refused.append(f"{upload.instance}, {upload.name}: {error}")
+            continue
+        identity = {"instance": upload.instance, "repetition": upload.repetition}
+        by_point.setdefault(upload.point, []).append(identity | curve)
+    return by_point, [f"{len(refused)} rates over time are left out; the first: {refused[0]}"] if refused else []
+
+
+def _from_instances(uploads: Iterable[Upload], instances: Collection[str]) -> list[Upload]:
+    return [upload for upload in uploads if upload.instance in instances]
+
+
+def _first_of_each_point(series: Iterable[Upload]) -> Iterator[Upload]:
+    count: Counter[str] = Counter()
+    for upload in series:
+        count[upload.point] += 1
+        if count[upload.point] <= rates.MOST_CURVES:
+            yield upload
+
+
+def _texts(uploads: Iterable[Upload], most_bytes: int) -> Iterator[tuple[Upload, bytes]]:
+    """Yield each upload with its text, in their order; of a larger one `most_bytes` and one more."""
+    wanted = list(uploads)
     # 200 instances with 20 points and 3 repetitions have 12,000 of them: 4 minutes one by one, 15 s at once.
     with ThreadPoolExecutor(GETS_AT_ONCE) as pool:
-        texts = pool.map(lambda one: bucket.get_bytes(one[0], most_bytes), wanted)
-        for (key, instance, about), text in zip(wanted, texts, strict=True):
-            yield _Raw(instance, key.rpartition("/")[2], about, text or b"")
+        texts = pool.map(lambda upload: bucket.get_bytes(upload.key, most_bytes) or b"", wanted)
+        yield from zip(wanted, texts, strict=True)
 
 
-def write_result(run: str, cell: dict[str, Any], files: Sequence[SampleFile], *, error: dict[str, str] | None) -> None:
-    """Write the result of a cell to bucket and table."""
-    board = Board.of_cell(run, cell["id"])
-    record = bucket.get(board.fleet)
+def write_result(
+    cell: dict[str, Any], uploads: Uploads, files: Sequence[SampleFile], *, error: dict[str, str] | None
+) -> None:
+    """Write the result of a cell to bucket and table; `files` are those of its sample files that can be believed."""
+    run, fleet = uploads.run, uploads.fleet
     finished_at = now()
-    actual_s = finished_at - record["launched_at"] if record else None
+    actual_s = finished_at - fleet["launched_at"] if fleet else None
     instances = {file.instance.id for file in files}
-    found, unread = histograms_of(run, cell["id"], instances)
-    curves, unread_curves = curves_of(run, cell["id"], instances)
+    latencies, unread = histograms_of(uploads, instances)
+    curves, unread_curves = curves_of(uploads, instances)
     result = cell_result(
         cell,
         files,
         error=error,
         actual_s=actual_s,
-        histograms=found,
+        histograms=latencies,
         curves=curves,
-        launched=len(record["instances"]) if record else None,
-        shortfall=record.get("shortfall", "") if record else "",
+        launched=uploads.launched,
+        shortfall=fleet.get("shortfall", "") if fleet else "",
     )
     result["warnings"] += unread + unread_curves
     if error is None:
         _find_bottleneck(run, cell, files, result)
-    bucket.put(board.result, result)
+    bucket.put(Board.of_cell(run, cell["id"]).result, result)
     table.record_points(run, cell["id"], map(without_samples, result["points"]))
     table.set_cell(run, cell["id"], result["state"], error=error, finished_at=finished_at)
     try:
         budget.settle_cell(run, plan_of(run), cell)
     except (BotoCoreError, ClientError):
-        # The result stands. What stays set aside is the cell's worst case, which errs to the safe side.
+        # The result stands. The cell's worst case stays reserved, which errs on the safe side.
         logger.exception("the budget of %s is not settled", cell["id"])
     metrics.cell_ended(result["state"], actual_s)
 
 
 def _find_bottleneck(run: str, cell: dict[str, Any], files: Sequence[SampleFile], result: dict[str, Any]) -> None:
-    """Say which ceiling the cell hit, or warn why that cannot be said: its figures stand without it."""
+    """Put the ceiling that the cell hit into its result, or a warning why none was looked for."""
     try:
         result |= observing.observe(run, cell, files)
         result["bottleneck"] = bottleneck.find(result, environment().name)
-    except Exception as problem:  # whatever it is: what was measured must not be lost to it
+    except Exception as problem:  # of any kind: it must not cost what was measured
         logger.exception("no bottleneck of %s", cell["id"])
         result["warnings"].append(f"no bottleneck was looked for: {type(problem).__name__}: {problem}")
 
 
 def write_skipped(run: str, cell: dict[str, Any], skip: dict[str, str]) -> None:
-    """Write the result of a cell that was not begun: nothing was launched and nothing spent for it."""
+    """Write the result of a cell that was skipped: nothing was launched and nothing spent for it."""
     bucket.put(Board.of_cell(run, cell["id"]).result, skipped_result(cell, skip))
     table.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())
     metrics.cell_ended("skipped", None)
