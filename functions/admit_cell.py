@@ -1,4 +1,4 @@
-"""Admit cell: may this cell begin? Only if even its worst case fits into what is left of budget and time."""
+"""Admit cell: may this cell begin? Only if even its worst case fits into the budget and the time that are left."""
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext

@@ -63,32 +63,32 @@ def handler(event: dict, _context: LambdaContext) -> dict:
 
 
 def _refresh(run: str, results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
-    """Look again at metrics that may have arrived since; return what went wrong: no figure depends on them."""
+    """Read metrics again that CloudWatch may have published since; return what went wrong: no figure needs them."""
     try:
         observing.refresh(run, results, plan["environment"])
-    except Exception as error:  # whatever it is: what was measured must not be lost to it
+    except Exception as error:  # of any kind: it must not cost what was measured
         logger.exception("metrics not refreshed")
         return [f"CloudWatch's metrics were not looked at again: {type(error).__name__}: {error}"]
     return []
 
 
 def _decide(summary: dict[str, Any], results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
-    """Put the decision into the summary and return what went wrong: without one, all figures are worth as much."""
+    """Put the decision into the summary; return what went wrong: the figures hold without a decision."""
     bill = Bill.of(plan, summary["receipt"])
     try:
         summary["decision"] = decide(summary, results=results, objective=plan.get("objective"), bill=bill)
-    except Exception as error:  # whatever it is: what was measured must not be lost to it
+    except Exception as error:  # of any kind: it must not cost what was measured
         logger.exception("no decision")
         return [f"no decision was reached: {type(error).__name__}: {error}"]
     return []
 
 
 def _write_report(run: str, summary: dict[str, Any], results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
-    """Write report.html and return what went wrong with it: a page that cannot be drawn costs no measured figure."""
+    """Write report.html; return what went wrong: a page that cannot be drawn must not cost a measured figure."""
     try:
         html = page.render(summary, results=results, plan=plan)
         bucket.put_text(run_key(run, "report.html"), html, "text/html; charset=utf-8")
-    except Exception as error:  # whatever it is: the summary is written, and `matrix report` can draw it again
+    except Exception as error:  # of any kind: the summary is written, and `matrix report` can draw the page again
         logger.exception("no report", run=run)
         return [f"report.html was not written: {type(error).__name__}: {error}"]
     return []

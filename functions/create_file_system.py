@@ -15,7 +15,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
-    """Create the file system, or find the one that an earlier try has created.
+    """Create the file system, or find the one that an earlier attempt created.
 
     OverBudget or DeadlinePassed is raised before anything exists; its cells are then skipped.
     """

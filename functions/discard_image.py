@@ -10,5 +10,5 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
-    """Answer `discarding` or `gone`; found by tag, so a launch that crashed half-way is covered too."""
+    """Answer `discarding` or `gone`. Builders are found by tag, so a launch that crashed half-way is covered too."""
     return {"state": baking.discard(event["run"])}

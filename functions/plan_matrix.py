@@ -56,8 +56,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     resume.take_over(run, document)
     expected_usd = document["totals"]["cost_usd"]["expected"]
     return {
-        "file_systems": [one["id"] for one in document["file_systems"] if one["cells"]],
-        "images": [one["id"] for one in document["images"] if one["bake"]],
+        "file_systems": [file_system["id"] for file_system in document["file_systems"] if file_system["cells"]],
+        "images": [image["id"] for image in document["images"] if image["bake"]],
         "max_concurrent_file_systems": matrix.max_concurrent_file_systems,
         "dry_run": matrix.dry_run,
         "within_budget": matrix.budget_usd is None or expected_usd <= matrix.budget_usd,

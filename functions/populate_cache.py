@@ -27,7 +27,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         board=Board.of_cache(run, name),
         cell=cell,
         purpose="cache",
-        # On-demand and beside the file system: no measured fleet, and an interruption would cost all its cells.
+        # On-demand, in the file system's zone: it is not measured, and a Spot interruption would fail all cells.
         fleet={"instanceType": cell["fleet"]["instanceType"], "count": 1, "placement": "same-az"},
         boot=images.booted(plan, cell),
         mount=storages.mount_of(cell["storage"], event["resource_id"]),

@@ -13,9 +13,9 @@ logger = Logger()
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Sweep one run ({"run": …}, or the event that its execution ended) or all of them ({}).
 
-    {"images": true} takes baked images away instead, which no other sweep touches. Answers what was deleted and what
-    remains: file systems take minutes, so ask again until nothing remains. Where the account forbids EFS or FSx the
-    answer has `unasked` with the reason.
+    {"images": true} deletes baked images instead, which no other sweep touches. Answers what was deleted and what
+    remains: file systems take minutes, so ask again until nothing remains. Where the account forbids EFS or FSx,
+    `unasked` in the answer holds the reason.
     """
     is_dry_run = event.get("dryRun", False)
     if event.get("images"):

@@ -13,12 +13,12 @@ from matrix.price.pricing_api import Query, price_in, queries
 
 # The Pricing API lives in a few regions only and knows the prices of all.
 API_REGION = "us-east-1"
-# A plan shall not wait for prices longer than this; 20 instance types are asked for in about 5 s.
+# A plan must not wait longer for prices; those of 20 instance types take about 5 s.
 PATIENCE_S = 20.0
 
 
 def book(matrix: Matrix, region: str) -> PriceBook:
-    """Return the price book with today's prices in it. The first call that is not answered ends the asking."""
+    """Return the price book with today's prices in it; after the first failed call the book's own prices stay."""
     until, fresh = now() + PATIENCE_S, {}
     try:
         for query in queries(matrix):
@@ -28,7 +28,7 @@ def book(matrix: Matrix, region: str) -> PriceBook:
             if usd is not None:
                 fresh[query.name] = usd
     except (ClientError, BotoCoreError, ValueError, KeyError):
-        # No answer, no permission, or an answer of another shape: prices of the book are good enough to go on with.
+        # No answer, no permission, or an answer of another shape: the book's prices are good enough to plan with.
         pass
     today = datetime.fromtimestamp(now(), UTC).strftime("%Y-%m-%d")
     return published_prices().refreshed(region, fresh, today)

@@ -18,14 +18,13 @@ TYPES_AT_ONCE = 100
 def check(plan: Mapping[str, Any], at_once: int) -> list[dict[str, Any]]:
     """Return warnings on a plan; raises QuotaExceeded where the account has less than it needs at once.
 
-    What could not be asked is one warning: EC2, EFS and FSx have the last word when the resource is created.
+    Quotas that could not be read become one warning: EC2, EFS and FSx check them again when a resource is created.
     """
     cells = [cell for cell in plan["cells"] if "taken_from" not in cell]
-    fleets_and_servers = [one for cell in cells for one in (cell["fleet"], cell["storage"])]
-    types, unknown = _instance_types(
-        sorted({one["instanceType"] for one in fleets_and_servers if "instanceType" in one})
-    )
-    vcpus = {name: one["VCpuInfo"]["DefaultVCpus"] for name, one in types.items()}
+    # A fleet has an instance type, and so has a storage that is a file server.
+    parts = [part for cell in cells for part in (cell["fleet"], cell["storage"])]
+    types, unknown = _instance_types(sorted({part["instanceType"] for part in parts if "instanceType" in part}))
+    vcpus = {name: description["VCpuInfo"]["DefaultVCpus"] for name, description in types.items()}
     unasked = [unknown] if unknown else []
     for need in quotas.needs(plan, vcpus, at_once):
         try:
@@ -35,7 +34,7 @@ def check(plan: Mapping[str, Any], at_once: int) -> list[dict[str, Any]]:
             unasked.append(f"{need.quota.name} ({_reason(error)})")
             continue
         quotas.check(need, value, in_use)
-    ebs = {name: one.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, one in types.items()}
+    ebs = {name: description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, description in types.items()}
     warnings = quotas.ceiling_warnings({"cells": cells}, ebs)
     if unasked:
         message = "these quotas could not be asked for; what exceeds one fails when it is created"
@@ -44,15 +43,15 @@ def check(plan: Mapping[str, Any], at_once: int) -> list[dict[str, Any]]:
 
 
 def _instance_types(names: list[str]) -> tuple[dict[str, dict[str, Any]], str]:
-    """Return EC2's description of each instance type, and why there is none."""
-    found: dict[str, dict[str, Any]] = {}
+    """Return EC2's description of each instance type, and the reason where EC2 refused, else an empty string."""
+    descriptions: dict[str, dict[str, Any]] = {}
     try:
         for start in range(0, len(names), TYPES_AT_ONCE):
             answer = client("ec2").describe_instance_types(InstanceTypes=names[start : start + TYPES_AT_ONCE])
-            found |= {one["InstanceType"]: one for one in answer["InstanceTypes"]}
+            descriptions |= {description["InstanceType"]: description for description in answer["InstanceTypes"]}
     except ClientError as error:
-        return found, f"vCPUs of the instance types ({_reason(error)})"
-    return found, ""
+        return descriptions, f"vCPUs of the instance types ({_reason(error)})"
+    return descriptions, ""
 
 
 def _value(need: Need) -> float:
@@ -63,13 +62,13 @@ def _value(need: Need) -> float:
     except ClientError as error:
         if _reason(error) != "NoSuchResourceException":
             raise
-        # Of some quotas only the default can be asked for: nobody has raised them for this account.
+        # Service Quotas knows a quota that was never raised for this account by its default only.
         answer = service_quotas.get_aws_default_service_quota(**name)
     return float(answer["Quota"]["Value"])
 
 
 def _in_use(need: Need) -> float:
-    """Return how much of a quota the account uses now: all that it has, of whatever project."""
+    """Return how much of a quota the whole account uses now, other projects included."""
     uses: dict[str, Callable[[], float]] = {
         quotas.EFS_FILE_SYSTEMS.code: lambda: float(len(_file_systems("efs"))),
         quotas.FSX_THROUGHPUT.code: lambda: _of_fsx("ThroughputCapacity"),
@@ -87,12 +86,12 @@ def _of_volumes(kind: str, name: str, unit: float = 1) -> float:
 
 def _file_systems(service: str) -> list[dict[str, Any]]:
     pages = client(service).get_paginator("describe_file_systems").paginate()
-    return [found for page in pages for found in page["FileSystems"]]
+    return [file_system for page in pages for file_system in page["FileSystems"]]
 
 
 def _of_fsx(name: str) -> float:
-    systems = [one for one in _file_systems("fsx") if one["FileSystemType"] == "OPENZFS"]
-    return float(sum(one.get(name) or one.get("OpenZFSConfiguration", {}).get(name) or 0 for one in systems))
+    systems = [system for system in _file_systems("fsx") if system["FileSystemType"] == "OPENZFS"]
+    return float(sum(system.get(name) or system.get("OpenZFSConfiguration", {}).get(name) or 0 for system in systems))
 
 
 def _reason(error: ClientError | BotoCoreError) -> str:

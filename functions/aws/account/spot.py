@@ -1,4 +1,4 @@
-"""Today's Spot prices of a matrix, where EC2 answers."""
+"""Current Spot prices of the instance types of a matrix, where EC2 answers."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ from matrix.plan.assumptions import spot_types
 from matrix.price.book import SpotPrice
 from matrix.price.spot import HISTORY_S, spot_prices
 
-# A week of one type is some dozen changes in each zone.
+# The price of one type changes some dozen times a week in each zone.
 MOST_ENTRIES = 5_000
 
 
@@ -22,13 +22,13 @@ def asked(matrix: Matrix) -> dict[str, SpotPrice]:
         return {}
     pages = impatient_client("ec2").get_paginator("describe_spot_price_history")
     try:
-        found = pages.paginate(
+        history = pages.paginate(
             InstanceTypes=types,
             ProductDescriptions=["Linux/UNIX"],
             StartTime=datetime.fromtimestamp(now() - HISTORY_S, UTC),
             PaginationConfig={"MaxItems": MOST_ENTRIES},
         ).build_full_result()
-        return spot_prices(found["SpotPriceHistory"])
+        return spot_prices(history["SpotPriceHistory"])
     except (ClientError, BotoCoreError, KeyError, ValueError):
-        # No permission or no answer: the assumption of the book is good enough to go on with, and said.
+        # No permission or no answer: the plan then uses the book's assumption and says so.
         return {}

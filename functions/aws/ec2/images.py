@@ -1,4 +1,4 @@
-"""Machine images: which one an image of the plan is, find a baked one, make it, take it away."""
+"""Machine images: resolve an image of the plan to an AMI, find a baked one, create it, deregister it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,20 +9,21 @@ from botocore.exceptions import ClientError
 
 from aws.ec2.instances import Boot
 from aws.records import bucket
+from aws.records.plans import image_of
 from aws.stack import tags
 from aws.stack.clients import client
 from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import booted_image_key
 
 Document = dict[str, Any]
-# Names of images are unique in an account and region, so of two runs of a stack that bake the same one, one is refused.
+# Image names are unique in an account and region: of two runs that bake the same image, EC2 refuses the second.
 TAKEN = "InvalidAMIName.Duplicate"
 GONE = ("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound")
 
 
 @dataclass(frozen=True)
 class Baked:
-    """A baked image as EC2 tells it: `available`, `pending`, `failed`, …; and the snapshots it consists of."""
+    """A baked image as EC2 describes it; `state` is `available`, `pending`, `failed`, …"""
 
     id: str
     state: str
@@ -37,12 +38,12 @@ def newest(parameter: str) -> str:
     return client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
 
 
-def booted(plan: Mapping[str, Any], cell: Mapping[str, Any]) -> Boot:
-    """Return what the instances of a cell boot: one image in all launches of a run, whatever is released meanwhile.
+def booted(plan: dict[str, Any], cell: Mapping[str, Any]) -> Boot:
+    """Return what the instances of a cell boot: the same image in all launches of a run, even if a newer one comes out.
 
-    ImageFailed where it should have been baked and was not.
+    Raises ImageFailed where the image should have been baked and was not.
     """
-    image = next(one for one in plan["images"] if one["id"] == cell["image"])
+    image = image_of(plan, cell["image"])
     key = booted_image_key(plan["run"], image["id"])
     document = bucket.get(key)
     if document is None and image["bake"]:
@@ -54,20 +55,20 @@ def booted(plan: Mapping[str, Any], cell: Mapping[str, Any]) -> Boot:
 
 
 def find(fingerprint: str) -> Baked | None:
-    """Return our image with this fingerprint; of several an available one before a pending, before a failed one."""
+    """Return this stack's image with the fingerprint, None if there is none; available before pending before failed."""
     order = {"available": 0, "pending": 1}
     wanted = {"Name": f"tag:{tags.IMAGE}", "Values": [fingerprint]}
-    found = [_baked(one) for one in _describe([*tags.of_stack(), wanted])]
-    return min(found, key=lambda one: order.get(one.state, 2), default=None)
+    candidates = [_baked(image) for image in _describe([*tags.of_stack(), wanted])]
+    return min(candidates, key=lambda image: order.get(image.state, 2), default=None)
 
 
 def all_baked() -> list[Baked]:
     """Return every image that runs of this stack have baked and kept."""
-    return [_baked(one) for one in _describe([*tags.of_stack(), {"Name": "tag-key", "Values": [tags.IMAGE]}])]
+    return [_baked(image) for image in _describe([*tags.of_stack(), {"Name": "tag-key", "Values": [tags.IMAGE]}])]
 
 
 def create(plan: Mapping[str, Any], instance: str, name: str, fingerprint: str) -> str | None:
-    """Begin to make an image of a stopped instance; return its id, None where another run is making it just now."""
+    """Begin to create an image of a stopped instance; return its id, None where another run is creating it already."""
     named = tags.image_tags(plan, name, fingerprint)
     kinds = ("image", "snapshot")
     try:
@@ -82,7 +83,7 @@ def create(plan: Mapping[str, Any], instance: str, name: str, fingerprint: str) 
 
 
 def deregister(image: Baked) -> None:
-    """Take an image away with its snapshots; what is gone already is fine."""
+    """Deregister an image and delete its snapshots; whatever is gone already is no error."""
     _unless_gone(lambda: client("ec2").deregister_image(ImageId=image.id))
     for snapshot in image.snapshots:
         _unless_gone(lambda snapshot=snapshot: client("ec2").delete_snapshot(SnapshotId=snapshot))
@@ -102,11 +103,11 @@ def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _baked(image: Mapping[str, Any]) -> Baked:
-    mappings = (one.get("Ebs", {}) for one in image.get("BlockDeviceMappings", []))
+    volumes = (mapping.get("Ebs", {}) for mapping in image.get("BlockDeviceMappings", []))
     return Baked(
         id=image["ImageId"],
         state=image["State"],
         reason=image.get("StateReason", {}).get("Message", ""),
         made_by=tags.as_mapping(image.get("Tags", [])).get(tags.MADE_BY, ""),
-        snapshots=[one["SnapshotId"] for one in mappings if "SnapshotId" in one],
+        snapshots=[volume["SnapshotId"] for volume in volumes if "SnapshotId" in volume],
     )

@@ -26,23 +26,23 @@ _QUOTA = {
     "InstanceLimitExceeded", "VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "VolumeLimitExceeded",
     "MaxIOPSLimitExceeded", "AddressLimitExceeded",
 }  # fmt: skip
-# What another Availability Zone may have; Unsupported is the answer where the zone does not offer the type at all.
+# Another Availability Zone may still have capacity; Unsupported means that this zone does not offer the type at all.
 _CAPACITY = WANT_OF_CAPACITY | {"Unsupported", "InsufficientFreeAddressesInSubnet", "SpotMaxPriceTooLow"}
 _THROTTLED = {"RequestLimitExceeded", "InsufficientRequestLimit", "Throttling"}
-# Terminate, as the results are on the blackboard; a one-time request does not come back by itself.
+# Terminate: the results are in the bucket already. One-time: EC2 must not launch a replacement by itself.
 _SPOT = {
     "MarketType": "spot",
     "SpotOptions": {"SpotInstanceType": "one-time", "InstanceInterruptionBehavior": "terminate"},
 }
-# Here and not in the launch template: mappings in a request may replace the template's, and then the image's own,
-# unencrypted one would count.
+# In the request, not in the launch template: mappings of a request may replace the template's, and then the image's
+# own unencrypted root volume would be used.
 _ROOT_VOLUME: dict[str, Any] = {"VolumeType": "gp3", "Encrypted": True, "DeleteOnTermination": True}
 ALIVE = ("pending", "running", "stopping", "stopped", "shutting-down")
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What an instance boots, and whether it is still there, stopped, when it has done its job."""
+    """What an instance boots, and whether its shutdown stops it (for an image of it) rather than terminates it."""
 
     image_id: str
     root_device: str
@@ -51,7 +51,7 @@ class Boot:
 
 @dataclass(frozen=True)
 class Launched:
-    """The instances that run, and in words what kept the fleet from being whole, '' if it is."""
+    """The instances that run, and why they are fewer than asked for ('' if they are not)."""
 
     instances: list[str]
     shortfall: str
@@ -61,11 +61,10 @@ def launch(
     *, plan: Mapping[str, Any], file_system: str, cell: str, storage: dict[str, Any], fleet: Mapping[str, Any],
     user_data: str, boot: Boot, root_gib: int = ROOT_VOLUME_GIB,
 ) -> Launched:  # fmt: skip
-    """Launch a fleet where its placement says. Calling it again yields the same instances, and none twice.
+    """Launch a fleet where its placement says. A repeated call returns the same instances and launches none twice.
 
-    Where a zone has no capacity, others are tried if the placement is `spread`. A fleet that ends below its quorum is
-    terminated whole before the refusal is raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled or
-    LaunchRefused.
+    Where a zone has no capacity, others are tried if the placement is `spread`. A fleet below its quorum is terminated
+    as a whole; the refusal is then raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled or LaunchRefused.
     """
     count, instance_type = fleet["count"], fleet["instanceType"]
     least = placing.least(fleet.get("quorum"), count)
@@ -85,7 +84,7 @@ def launch(
         if isinstance(error, ClientError):
             raise _refusal(error, instance_type, count, len(launching.instances), least) from error
         raise
-    # An attempt that crashed may have gone another way: capacity comes and goes between two attempts.
+    # A crashed attempt may have launched in other zones, as capacity changes between attempts: end what it launched.
     terminate(set(of_file_system(plan["run"], file_system, cell)) - set(launching.instances))
     missing = count - len(launching.instances)
     reasons = dict.fromkeys(_in_words(error) for error in launching.refusals)
@@ -125,14 +124,14 @@ class _Launching:
         self.refusals: list[ClientError] = []
 
     def place(self, placement: str | Sequence[float], count: int) -> None:
-        """Launch up to `count` instances. Ends early when an account's limit is met: no zone can help then."""
+        """Launch up to `count` instances; stop at a limit of the account, which holds in every zone."""
         subnets = network.subnets()
         try:
             wanted = placing.shares(placement, count, len(subnets))
         except ValueError as error:
             raise LaunchRefused(f"{error}; write fewer shares, or give the stack more subnets") from error
         is_spread = placement == "spread"
-        # A zone that has less than its share need not refuse the fleet: the others may have the rest.
+        # A zone with less than its share need not fail the fleet: other zones may have the rest.
         full = [
             subnet
             for subnet, share in zip(subnets, wanted, strict=False)
@@ -143,7 +142,7 @@ class _Launching:
                 self._fill(subnet, count - len(self.instances), is_splitting=True)
 
     def _fill(self, subnet: str, share: int, *, is_splitting: bool) -> bool:
-        """Launch into one zone, whole batches first, then half ones, as far as it has room; whether it had for all."""
+        """Launch into one zone, halving the batch at each refusal; return whether the whole share was launched."""
         size, start = min(BATCH, share), 0
         while start < share and not self._is_over:
             size = min(size, share - start)
@@ -151,7 +150,7 @@ class _Launching:
             if refused is None:
                 start += size
                 continue
-            # The account's limits hold in every zone. Below them there may be room for a part, if that is enough.
+            # The account's limits hold in every zone. A smaller batch may still fit below them, where a quorum will do.
             is_for_all = refused in _THROTTLED or (refused in _QUOTA and not (self._has_quorum and size > 1))
             self._is_over = is_for_all or not is_splitting
             if size == 1:
@@ -160,8 +159,8 @@ class _Launching:
         return start == share
 
     def _run(self, subnet: str, size: int) -> str | None:
-        """Launch `size` instances or none; the code of a refusal with which one may go on elsewhere."""
-        # Everything in which two calls of a launch differ is in the token: a retry repeats calls, none is a mismatch.
+        """Launch `size` instances or none; return the code of a refusal after which other zones or sizes may work."""
+        # All in which calls of a launch differ is in the token: a retry repeats them, and EC2 sees no mismatch.
         name = f"{self._scope}/{subnet}/{len(self.instances)}/{size}"
         token = hashlib.sha256(name.encode()).hexdigest()
         try:
@@ -199,52 +198,54 @@ def _refusal(error: ClientError, instance_type: str, count: int, launched: int, 
 
 def states(instances: Sequence[str]) -> dict[str, str]:
     """Return EC2's state of each instance. One launched seconds ago may be absent, as EC2 is eventually consistent."""
-    return {one["InstanceId"]: one["State"]["Name"] for one in _by_ids(instances)}
+    return {instance["InstanceId"]: instance["State"]["Name"] for instance in _by_ids(instances)}
 
 
 def tags_by_id(instances: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the tags of each instance that EC2 knows already."""
-    return {one["InstanceId"]: tags.as_mapping(one.get("Tags", [])) for one in _by_ids(instances)}
+    return {instance["InstanceId"]: tags.as_mapping(instance.get("Tags", [])) for instance in _by_ids(instances)}
 
 
 def interrupted(instances: Sequence[str]) -> list[str]:
-    """Return those of the instances that EC2 took back, as it may with Spot; it says so for about an hour."""
+    """Return the Spot instances that EC2 took back; EC2 still describes them for about an hour."""
     return [
-        one["InstanceId"]
-        for one in _by_ids(instances)
-        if one.get("StateReason", {}).get("Code") in {"Server.SpotInstanceTermination", "Server.SpotInstanceShutdown"}
+        instance["InstanceId"]
+        for instance in _by_ids(instances)
+        if instance.get("StateReason", {}).get("Code")
+        in {"Server.SpotInstanceTermination", "Server.SpotInstanceShutdown"}
     ]
 
 
 def reasons_of_end(instances: Sequence[str]) -> list[str]:
-    """Return EC2's reasons why instances are ending or have ended, each once: 200 of them mostly have the same one."""
-    found = (one for one in _by_ids(instances) if one["State"]["Name"] in ENDED_STATES)
-    reasons = (one.get("StateReason", {}).get("Message") for one in found)
+    """Return EC2's reasons why instances are ending or have ended, each once: 200 instances mostly share one."""
+    ended = (instance for instance in _by_ids(instances) if instance["State"]["Name"] in ENDED_STATES)
+    reasons = (instance.get("StateReason", {}).get("Message") for instance in ended)
     return list(dict.fromkeys(reason for reason in reasons if reason))
 
 
 def _by_ids(instances: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """By a filter, which takes 200 values: an unknown id among InstanceIds would fail the whole call."""
+    """Describe by a filter, which takes 200 values: one unknown id in InstanceIds would fail the whole call."""
     for start in range(0, len(instances), 200):
         yield from _describe([{"Name": "instance-id", "Values": list(instances[start : start + 200])}])
 
 
 def of_file_system(run: str, file_system: str, cell: str | None = None) -> list[str]:
-    """Return the ids of instances not yet terminated of a file system, or of one of its cells, found by their tags."""
+    """Return the ids of a file system's (or its cell's) instances that are not yet terminated, found by their tags."""
     wanted = {tags.FILE_SYSTEM: file_system} | ({tags.CELL: cell} if cell else {})
     filters = tags.of_runs(run) + [{"Name": f"tag:{key}", "Values": [value]} for key, value in wanted.items()]
-    return [one["InstanceId"] for one in _describe([*filters, {"Name": "instance-state-name", "Values": list(ALIVE)}])]
+    alive = {"Name": "instance-state-name", "Values": list(ALIVE)}
+    return [instance["InstanceId"] for instance in _describe([*filters, alive])]
 
 
 def tagged() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield (id, tags) of every instance of any run of this stack that is not yet terminated."""
     alive = {"Name": "instance-state-name", "Values": list(ALIVE)}
-    for one in _describe([*tags.of_runs(), alive]):
-        yield one["InstanceId"], tags.as_mapping(one["Tags"])
+    for instance in _describe([*tags.of_runs(), alive]):
+        yield instance["InstanceId"], tags.as_mapping(instance["Tags"])
 
 
 def of_run(run: str) -> Iterator[dict[str, Any]]:
-    """Yield EC2's description of every instance of a run, for an hour also of those that have ended."""
+    """Yield EC2's description of every instance of a run; EC2 keeps terminated ones for about an hour."""
     yield from _describe(tags.of_runs(run))
 
 
@@ -261,7 +262,7 @@ def volumes(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def delete_volume(volume: str) -> None:
-    """Delete a volume that outlived its instance; one that is gone already is fine."""
+    """Delete a volume that outlived its instance; one that is gone already is no error."""
     try:
         client("ec2").delete_volume(VolumeId=volume)
     except ClientError as error:
@@ -270,7 +271,7 @@ def delete_volume(volume: str) -> None:
 
 
 def terminate(instances: Iterable[str]) -> None:
-    """Terminate instances; one that EC2 does not know, any more or yet, does not keep it from ending the others."""
+    """Terminate instances; ids that EC2 no longer or not yet knows are skipped."""
     ids = list(instances)
     for start in range(0, len(ids), 1000):
         _terminate(ids[start : start + 1000])
@@ -284,19 +285,20 @@ def _terminate(ids: list[str]) -> None:
             raise
         if len(ids) == 1:
             return
-        # EC2 ends none of several where it does not know one, and says which it does not know.
+        # EC2 terminates none of them if it does not know one; its message names the unknown ids.
         unknown = set(re.findall(r"\bi-[0-9a-f]+", error.response["Error"]["Message"])) & set(ids)
         if not unknown:
             raise
-        if known := [one for one in ids if one not in unknown]:
+        if known := [instance for instance in ids if instance not in unknown]:
             _terminate(known)
 
 
 def running_vcpus(quota: Quota) -> float:
-    """Return the vCPUs of all instances of the account that run or start and that a quota counts."""
+    """Return the vCPUs that count against a quota: those of all pending or running instances of the account."""
     alive = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
-    cpus = [one["CpuOptions"] for one in _describe(alive) if _quota_of(one) == quota and "CpuOptions" in one]
-    return float(sum(one["CoreCount"] * one["ThreadsPerCore"] for one in cpus))
+    counted = (instance for instance in _describe(alive) if _quota_of(instance) == quota)
+    cpus = [instance["CpuOptions"] for instance in counted if "CpuOptions" in instance]
+    return float(sum(cpu["CoreCount"] * cpu["ThreadsPerCore"] for cpu in cpus))
 
 
 def _quota_of(instance: Mapping[str, Any]) -> Quota:

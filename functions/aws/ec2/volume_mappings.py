@@ -1,8 +1,8 @@
-"""The volumes that RunInstances makes with an instance, and the device names that it gives them."""
+"""The volumes that RunInstances creates with an instance, and their device names."""
 
 from typing import Any
 
-# RunInstances names the volumes so; on Nitro the kernel shows them as NVMe devices, which the agent looks up.
+# Names in the request; on Nitro the kernel shows the volumes as NVMe devices, which the agent looks up.
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
 
 

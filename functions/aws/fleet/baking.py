@@ -45,7 +45,7 @@ def begin(run: str, image: str) -> str:
     launching.launch(
         plan=plan,
         board=board,
-        # What a job of a cell says of the cell; the builder has no storage but its own root volume.
+        # A job describes a cell; the builder stands in for one, with its root volume as the only storage.
         cell={
             "id": image, "image": image, "file_system": BUILDERS, "storage": {"type": "image"},
             "workload": {"type": "image"}, "points": [], "deadline_s": planned["deadline_s"],
@@ -61,21 +61,21 @@ def begin(run: str, image: str) -> str:
 
 
 def check(run: str, image: str) -> str:
-    """Return `baked` or `baking`, and do the next step: image of the finished builder, end of the builder.
+    """Take the next step (create the image of a finished builder, end the builder); return `baked` or `baking`.
 
-    Raises ImageFailed with the builder's own words where it cannot come to an image any more.
+    Raises ImageFailed with the builder's own message where no image can come of it any more.
     """
     plan = plan_of(run)
     planned = image_of(plan, image)
     board = Board.of_image(run, image)
     recipe = bucket.get(board.recipe)
-    found = images.find(recipe["fingerprint"])
-    state = _adopt(plan, planned, found, recipe)
-    if found and found.state not in ("available", "pending"):
-        images.deregister(found)  # its name shall be free for another attempt
-        if found.made_by == run:
-            why = found.reason or "no reason given"
-            raise ImageFailed(f"{image}: EC2 could not make {found.id} of its builder ({found.state}: {why})")
+    baked = images.find(recipe["fingerprint"])
+    state = _adopt(plan, planned, baked, recipe)
+    if baked and baked.state not in ("available", "pending"):
+        images.deregister(baked)  # frees its name for another attempt
+        if baked.made_by == run:
+            why = baked.reason or "no reason given"
+            raise ImageFailed(f"{image}: EC2 could not make {baked.id} of its builder ({baked.state}: {why})")
     if state == "baked":
         instances.terminate(instances.of_file_system(run, BUILDERS, image))
         budget.settle_image(run, plan, planned)
@@ -96,44 +96,44 @@ def discard(run: str) -> str:
 
 
 def note_kept(plan: Document) -> None:
-    """Note the images that an ended run has made: it may have been stopped before it could do so itself."""
+    """Record the images that an ended run made: it may have been stopped before it could record them itself."""
     for planned in plan.get("images", []):
         recipe = bucket.get(Board.of_image(plan["run"], planned["id"]).recipe) if planned["bake"] else None
-        found = images.find(recipe["fingerprint"]) if recipe else None
-        if found and found.made_by == plan["run"] and found.state in ("available", "pending"):
-            _note(plan["run"], planned["id"], found)
+        baked = images.find(recipe["fingerprint"]) if recipe else None
+        if baked and baked.made_by == plan["run"] and baked.state in ("available", "pending"):
+            _note(plan["run"], planned["id"], baked)
 
 
 def _installable(recipe: Document, cells: list[Document]) -> Document:
-    """Return the recipe as a builder follows it: where the local cloud lends folders, without what mounts storages."""
+    """Return the recipe for a builder: where the local cloud lends folders, without the tools that mount storages."""
     if not environment().local_mount_root:
         return recipe
     return recipe | {"tools": sorted(set().union(*map(needed_tools.of_cell_in_folder, cells)))}
 
 
-def _adopt(plan: Document, planned: Document, found: images.Baked | None, recipe: Document) -> str:
-    """Note an available image for the run; return `baked`, `pending`, or `absent` where there is none of use."""
-    if found is None or found.state not in ("available", "pending"):
+def _adopt(plan: Document, planned: Document, baked: images.Baked | None, recipe: Document) -> str:
+    """Record an available image for the run; return `baked`, `pending`, or `absent` where no usable image exists."""
+    if baked is None or baked.state not in ("available", "pending"):
         return "absent"
-    if found.state == "pending":
+    if baked.state == "pending":
         return "pending"
     bucket.put(
         booted_image_key(plan["run"], planned["id"]),
-        {"image_id": found.id, "baked": True, "baked_by": found.made_by, "snapshots": found.snapshots, **recipe},
+        {"image_id": baked.id, "baked": True, "baked_by": baked.made_by, "snapshots": baked.snapshots, **recipe},
     )
-    if found.made_by == plan["run"]:
-        _note(plan["run"], planned["id"], found)
+    if baked.made_by == plan["run"]:
+        _note(plan["run"], planned["id"], baked)
     return "baked"
 
 
-def _note(run: str, image: str, found: images.Baked) -> None:
+def _note(run: str, image: str, baked: images.Baked) -> None:
     facts = {"file_system": BUILDERS, "cell": image, "kept": True}
-    for kind, name in [("image", found.id), *(("image-snapshot", one) for one in found.snapshots)]:
+    for kind, name in [("image", baked.id), *(("image-snapshot", snapshot) for snapshot in baked.snapshots)]:
         table.record_resource(run, kind, name, **facts)
 
 
 def _make_image(plan: Document, planned: Document, recipe: Document, board: Board) -> None:
-    """Make the image once the builder's agent is done and the builder has stopped: its disk is at rest then."""
+    """Create the image once the builder's agent is done and the builder has stopped: only then is its disk at rest."""
     try:
         watched = watching.watch(board)
     except StorageMatrixError as error:
@@ -145,6 +145,6 @@ def _make_image(plan: Document, planned: Document, recipe: Document, board: Boar
     if state == "terminated":
         raise ImageFailed(f"{planned['id']}: its builder {named([builder])} was terminated before the image was made")
     if state == "stopped":
-        # Names have 128 characters at most, as those of stacks.
+        # An image's name may have 128 characters, a stack's name too: 80 + 1 + the image's id + 1 + 12 fit.
         name = f"{environment().stack[:80]}-{planned['id']}-{recipe['fingerprint'][:12]}"
         images.create(plan, builder, name, recipe["fingerprint"])

@@ -15,7 +15,7 @@ from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import user_data
 from matrix.terms.keys import Board
 
-# Beyond its job's deadline an instance gets time to boot, to upload what it has, and to be polled once more.
+# The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
 
 
@@ -30,10 +30,10 @@ def launch(
     document = job(
         run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
     )  # fmt: skip
-    # What its own workload needs an agent knows itself; a builder's job names what those of all cells need.
+    # A builder's job names what the workloads of all cells need; any other job takes it from the plan's image.
     if "provisions" not in document:
         document["provisions"] = image_of(plan, cell["image"])["provisions"]
-    # Past the run's deadline the sweep ends the instances; until then they shall have uploaded what they have.
+    # The sweep ends instances past the run's deadline, so they must have uploaded their samples before it.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     bucket.put_if_absent(board.job, document)
     bucket.put_if_absent(board.gate, {"step": -1})
@@ -56,7 +56,7 @@ def launch(
     )
     for instance in launched.instances:
         table.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
-    # The volumes: EC2 makes them with the instances and deletes them with them, so now is the time to see them.
+    # Volumes come and go with their instances, so they are recorded now, while they exist.
     resources.record(plan["run"], cell=purpose, file_system=cell["file_system"])
     bucket.put(
         board.fleet,
@@ -70,5 +70,5 @@ def launch(
 
 
 def root_mount() -> dict[str, Any]:
-    """Return the mount of an instance that works on its own root volume; locally that is a folder that ends with it."""
+    """Return the mount of an instance that works on its root volume; in the local cloud that is a folder of its own."""
     return lent(OWN_FOLDER) or {"kind": "root"}

@@ -23,7 +23,7 @@ class Watched:
 
 
 def watch(board: Board) -> Watched:
-    """Return how far the fleet of a board is; raises the reason when it cannot finish."""
+    """Return how far the fleet of a board is; raises why (InstanceDied, SpotInterrupted, …) it cannot finish."""
     job = bucket.get(board.job)
     record = bucket.get(board.fleet)
     gate = bucket.get(board.gate)
@@ -45,7 +45,7 @@ def watch(board: Board) -> Watched:
     except InstanceDied as error:
         taken = instances.interrupted(fleet.instances)
         if not taken:
-            # EBS quotas and encryption keys are what EC2 finds missing only after it has begun a launch.
+            # EC2 checks EBS quotas and encryption keys only after RunInstances has answered, so the reason is here.
             reasons = instances.reasons_of_end(fleet.instances)[: sentences.NAMED_AT_MOST]
             raise InstanceDied(f"{error}{': ' if reasons else ''}{'; '.join(reasons)}") from error
         fix = "measure again, choose another type, or leave out spot"
@@ -56,7 +56,7 @@ def watch(board: Board) -> Watched:
 
 
 def _reasons(board: Board) -> str:
-    """What the agents themselves say, each distinct reason once: 200 of them mostly fail for the same one."""
+    """Return the reasons that the agents wrote, each once: 200 agents mostly fail for the same one."""
     reasons: dict[str, None] = {}
     for key, _ in bucket.listing(board.instances):
         name = key.removeprefix(board.instances).partition("/")[2]

@@ -1,8 +1,8 @@
 """Copies that AWS makes by itself, or a backup plan of the account does: they outlive a file system and cost money.
 
-We ask for none (no backup policy, no automatic or final backup), so each one that is there is a leak. FSx and AWS
-Backup copy our tags to what they make, and our roles may delete only what carries them: a snapshot that somebody has
-made by hand of a run's volume is found and told, and left to them.
+We ask for none (no backup policy, no automatic or final backup), so each copy is a leak. FSx and AWS Backup put our
+tags on their copies, and our roles may delete only what carries them. A snapshot that somebody took by hand of a run's
+volume is reported and kept.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -38,16 +38,16 @@ class Copy:
 
 @dataclass(frozen=True)
 class Look:
-    """The copies that are there, and why a kind of them could not be looked for."""
+    """The copies that exist, and by kind the reason why a service could not be asked."""
 
     copies: list[Copy]
     unasked: dict[str, str]
 
 
 def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
-    """Look for copies of what a run created; a service that does not answer is no reason to stop.
+    """Look for copies of what a run created; a service that does not answer is noted in `unasked`.
 
-    `rows` are resource rows of the run: a backup carries no tags of ours, only the id of its file system.
+    `rows` are resource rows of the run: a backup is found by the id of its file system, not by our tags.
     """
     ids: dict[str, list[str]] = {}
     for row in rows:
@@ -68,16 +68,16 @@ def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
 
 
 def _briefly(error: ClientError | BotoCoreError) -> str:
-    """An answer may be a whole page of HTML; what was called and the code say enough."""
+    """Return operation and error code only: the message may be a whole page of HTML."""
     if isinstance(error, ClientError):
         return f"{error.operation_name} answered {error.response['Error']['Code']}"
     return type(error).__name__
 
 
 def delete(copies: Iterable[Copy]) -> set[str]:
-    """Delete copies; one that is being deleted already refuses, and is looked for again later.
+    """Delete copies; a copy that is being deleted already refuses, and the next look finds it again.
 
-    Return the ids of those that our roles may not delete: without our tags they are somebody's own.
+    Return the ids that our roles may not delete: without our tags they are somebody else's.
     """
     not_ours = set()
     for copy in copies:
@@ -89,16 +89,16 @@ def delete(copies: Iterable[Copy]) -> set[str]:
     return not_ours
 
 
-def note(run: str, found: Look, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Give each copy a row, and note those that are gone; `rows` are the run's resource rows before."""
+def note(run: str, seen: Look, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Give each copy a row and mark rows whose copy is gone; `rows` are the run's resource rows before the look."""
     by_id = {row["id"]: row for row in rows}
-    for copy in found.copies:
+    for copy in seen.copies:
         facts = {"of": copy.of, "created_at": copy.created_at}
         file_system = by_id.get(copy.of, {}).get("file_system")
         table.record_resource(run, copy.kind, copy.id, **facts, **({"file_system": file_system} if file_system else {}))
-    there = {copy.id for copy in found.copies}
+    there = {copy.id for copy in seen.copies}
     for row in by_id.values():
-        was_asked = row["kind"] in WHO_SAYS_SO and row["kind"] not in found.unasked
+        was_asked = row["kind"] in WHO_SAYS_SO and row["kind"] not in seen.unasked
         if was_asked and "gone_at" not in row and row["id"] not in there:
             table.resource_gone(run, row["id"], WHO_SAYS_SO[row["kind"]])
 
@@ -116,12 +116,12 @@ def _fsx_backups(file_systems: list[str]) -> Iterator[Copy]:
 
 
 def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
-    """Those that carry our tags, as snapshots may inherit them, and those of our volumes."""
+    """Yield snapshots that carry our tags (a snapshot may inherit them) and snapshots of our volumes."""
     asked = [tags.of_runs(run)]
     asked += [[{"Name": "volume-id", "Values": volumes[start : start + 200]}] for start in range(0, len(volumes), 200)]
     seen: set[str] = set()
-    for one in asked:
-        for page in client("ec2").get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=one):
+    for filters in asked:
+        for page in client("ec2").get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=filters):
             for snapshot in page["Snapshots"]:
                 name = snapshot["SnapshotId"]
                 is_kept = tags.IMAGE in tags.as_mapping(snapshot.get("Tags", []))  # of an image that a run has baked
@@ -134,7 +134,7 @@ def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
 
 
 def _recovery_points(file_systems: list[str]) -> Iterator[Copy]:
-    """AWS Backup is a service of its own that an account may not use or allow: one short try for each."""
+    """Ask AWS Backup once and briefly for each file system: an account may not use or allow the service."""
     if not file_systems:
         return
     backup = impatient_client("backup")

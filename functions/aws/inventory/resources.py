@@ -1,4 +1,4 @@
-"""What a run has created, as AWS itself tells it: found by tag for the ledger, looked for by id until it is gone."""
+"""What a run has created, as AWS lists it: found by tag for the table, looked up by id until it is gone."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from aws.stack.clock import now
 
 # DescribeVolumes takes 200 values in a filter.
 IDS_AT_ONCE = 200
-# EC2 is eventually consistent: an instance that it does not know and that is younger has not been heard of yet, rather
-# than forgotten, as terminated ones are after about an hour.
+# EC2 forgets terminated instances after about an hour, and is eventually consistent: an instance that it does not know
+# counts as new rather than forgotten while it is younger than this.
 UNHEARD_OF_S = 600.0
 CreatedAt = Mapping[str, float]  # resources of one kind: epoch seconds by id
 
@@ -30,8 +30,8 @@ class Resource:
 def record(run: str, *, file_system: str | None = None, cell: str | None = None) -> None:
     """Give every resource of a run, file system or cell its row, found by tags.
 
-    Most have theirs from the function that created them; one that crashed between creating and noting it left none,
-    and nobody notes the volumes that come with instances.
+    Most rows were written by the function that created the resource. This adds those of a function that crashed in
+    between, and of volumes, which EC2 creates with the instances.
     """
     known = {row["id"] for row in table.resources(run)}
     for resource in _of_fleets(run) if cell else of_run(run):
@@ -49,21 +49,22 @@ def of_run(run: str) -> Iterator[Resource]:
     yield from _of_fleets(run)
     planned = table.file_systems(run)
     for kind, service in (("efs", "efs"), ("fsx-openzfs", "fsx")):
-        # A row of an older version of the stack does not say of which type it is: it may be of any.
+        # A row written by an older version of the stack has no type: it may be of any.
         if all(row.get("storage_type", kind) != kind for row in planned):
             continue
         for page in client(service).get_paginator("describe_file_systems").paginate():
-            for found in page["FileSystems"]:
-                if tags.is_ours(tags.as_mapping(found.get("Tags", [])), run):
-                    yield Resource(kind, found["FileSystemId"], _facts(found["Tags"], found["CreationTime"]))
+            for existing in page["FileSystems"]:
+                if tags.is_ours(tags.as_mapping(existing.get("Tags", [])), run):
+                    facts = _facts(existing["Tags"], existing["CreationTime"])
+                    yield Resource(kind, existing["FileSystemId"], facts)
     yield from _prefixes_of(run)
 
 
 def _prefixes_of(run: str) -> Iterator[Resource]:
     for prefix, tag_list, since in data_bucket.all_tagged():
-        found = tags.as_mapping(tag_list)
-        if tags.is_ours(found, run):
-            yield Resource("s3", prefix, {"file_system": found[tags.FILE_SYSTEM], "created_at": since})
+        prefix_tags = tags.as_mapping(tag_list)
+        if tags.is_ours(prefix_tags, run):
+            yield Resource("s3", prefix, {"file_system": prefix_tags[tags.FILE_SYSTEM], "created_at": since})
 
 
 def _of_fleets(run: str) -> Iterator[Resource]:
@@ -71,26 +72,25 @@ def _of_fleets(run: str) -> Iterator[Resource]:
         facts = _facts(instance["Tags"], instance["LaunchTime"])
         yield Resource("instance", instance["InstanceId"], facts)
     for volume in instances.volumes(tags.of_runs(run)):
-        devices = {one["Device"] for one in volume["Attachments"]}
+        devices = {attachment["Device"] for attachment in volume["Attachments"]}
         facts = _facts(volume["Tags"], volume["CreateTime"]) | {
             "is_data": not devices.isdisjoint(volume_mappings.DEVICES)
         }
-        # CloudWatch tells some metrics of a volume only for the instance that it is attached to.
+        # CloudWatch publishes some metrics of a volume only together with the instance it is attached to.
         attached = {"instance": volume["Attachments"][0]["InstanceId"]} if volume["Attachments"] else {}
         yield Resource("volume", volume["VolumeId"], facts | attached)
 
 
 def _facts(tag_list: list[dict[str, str]], created: Any) -> dict[str, Any]:
-    found = tags.as_mapping(tag_list)
-    facts = {"file_system": found.get(tags.FILE_SYSTEM), "cell": found.get(tags.CELL)}
+    resource_tags = tags.as_mapping(tag_list)
+    facts = {"file_system": resource_tags.get(tags.FILE_SYSTEM), "cell": resource_tags.get(tags.CELL)}
     return {name: value for name, value in facts.items() if value} | {"created_at": created.timestamp()}
 
 
 def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
-    """Ask each service for the resources that are not known to be gone; note those that are, return the others.
+    """Ask each service for resources not known to be gone; mark the rows of those that are, return the other rows.
 
-    By id and not by tag: a resource that has lost its tags would not be found by them and not be gone either. What is
-    kept on purpose is not waited for.
+    By id, not by tag: a resource that lost its tags is not gone. Resources kept on purpose are left out.
     """
     open_rows = [
         row
@@ -109,8 +109,9 @@ def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
 
 def _gone_instances(created_at: CreatedAt) -> Iterable[str]:
     states = instances.states(list(created_at))
-    unheard_of = {one for one, at in created_at.items() if one not in states and now() - at < UNHEARD_OF_S}
-    return [one for one in created_at if states.get(one, "terminated") == "terminated" and one not in unheard_of]
+    unheard_of = {name for name, at in created_at.items() if name not in states and now() - at < UNHEARD_OF_S}
+    terminated = (name for name in created_at if states.get(name, "terminated") == "terminated")
+    return [name for name in terminated if name not in unheard_of]
 
 
 def _gone_volumes(created_at: CreatedAt) -> Iterable[str]:
@@ -124,10 +125,10 @@ def _gone_volumes(created_at: CreatedAt) -> Iterable[str]:
 def _gone_file_systems(service: str) -> Callable[[CreatedAt], Iterable[str]]:
     def gone(created_at: CreatedAt) -> Iterable[str]:
         there = {
-            found["FileSystemId"]
+            file_system["FileSystemId"]
             for page in client(service).get_paginator("describe_file_systems").paginate()
-            for found in page["FileSystems"]
-            if found.get("LifeCycleState") != "deleted"
+            for file_system in page["FileSystems"]
+            if file_system.get("LifeCycleState") != "deleted"
         }
         return set(created_at) - there
 

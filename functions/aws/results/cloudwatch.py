@@ -12,7 +12,7 @@ from matrix.samples import cloudwatch
 def read(client: Any, about: Mapping[str, Any], begun: float, ended: float) -> dict[str, Any]:
     """Return the metrics of `about` (matrix.cloudwatch.resources) from `begun` to `ended`, as far as they are there.
 
-    What measures a result must not cost it: where CloudWatch may not be asked, the document says so and has no values.
+    A refusal must not cost the result: where CloudWatch may not be read, the document says why and has no values.
     """
     try:
         return cloudwatch.read(client.get_paginator("get_metric_data").paginate, about, begun, ended, now())

@@ -1,4 +1,4 @@
-"""What AWS knows of a measured cell beside its samples: CloudWatch's metrics and the limits of the instance type."""
+"""What AWS knows about a measured cell besides its samples: CloudWatch's metrics, and limits of the instance type."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,22 +42,22 @@ def observe(run: str, cell: Mapping[str, Any], files: Sequence[SampleFile]) -> d
 
 
 def refresh(run: str, results: dict[str, dict[str, Any]], environment: str) -> None:
-    """Read again the metrics of those cells where they may have arrived since, and keep what has changed.
+    """Read the metrics of cells again that may have arrived since; write the results that changed.
 
-    Analyse cell comes seconds after the last sample; by the end of the run its minutes have mostly been published.
+    Analyse cell runs seconds after the last sample; CloudWatch has mostly published those minutes by the run's end.
     """
     late = {cell: result for cell, result in results.items() if bottleneck.is_late(result)}
     read = partial(cloudwatch.read, impatient_client("cloudwatch"))
     with ThreadPoolExecutor(READS_AT_ONCE) as pool:
-        found = pool.map(lambda result: bottleneck.refreshed(result, environment, read), late.values())
-        for (cell, before), result in zip(late.items(), found, strict=True):
+        refreshed = pool.map(lambda result: bottleneck.refreshed(result, environment, read), late.values())
+        for (cell, before), result in zip(late.items(), refreshed, strict=True):
             if result["cloudwatch"]["series"] != before["cloudwatch"]["series"]:
                 bucket.put(Board.of_cell(run, cell).result, result)
             results[cell] = result
 
 
 def _volumes(rows: Sequence[Mapping[str, Any]], cell: str) -> dict[str, str]:
-    """Each data volume of a cell with the instance it was attached to."""
+    """Return the cell's data volumes, each with the instance it was attached to."""
     mine = [row for row in rows if row["kind"] == "volume" and row.get("cell") == cell and row.get("is_data")]
     return {row["id"]: row["instance"] for row in mine if row.get("instance")}
 
@@ -69,7 +69,7 @@ def _file_system(rows: Sequence[Mapping[str, Any]], file_system: str) -> str | N
 
 @cache
 def instance_limits(instance_type: str) -> dict[str, Any]:
-    """Return what EC2 allows an instance of a type; empty where it may not be asked."""
+    """Return EC2's limits of an instance type; empty where EC2 may not be asked."""
     try:
         answer = client("ec2").describe_instance_types(InstanceTypes=[instance_type])
     except (ClientError, BotoCoreError):

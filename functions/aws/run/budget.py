@@ -3,6 +3,7 @@
 from typing import Any
 
 from aws.records import table
+from aws.records.plans import file_system_of
 from aws.stack.clock import now
 from matrix.run import receipt
 from matrix.run.admission import over_budget, too_late
@@ -16,7 +17,7 @@ def admit_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
 def admit_file_system(run: str, plan: dict[str, Any], file_system: dict[str, Any]) -> None:
     """Set the worst case of creating and deleting a file system aside. Raises DeadlinePassed or OverBudget.
 
-    In time is what leaves its shortest cell enough of it: without one the file system would be of no use.
+    It is too late when not even its shortest cell can end in time: the file system would then be of no use.
     """
     name = file_system["id"]
     shortest_s = min(cell["expected_s"] for cell in plan["cells"] if cell["id"] in file_system["cells"])
@@ -29,7 +30,7 @@ def admit_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
 
 
 def settle_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
-    """Replace an image's reservation by what its builder has cost until now; nothing if an earlier run baked it."""
+    """Replace an image's reservation by its builder's cost until now: 0 where an earlier run baked the image."""
     of_it = {"file_system": receipt.BUILDERS, "cell": image["id"]}
     own = [row for row in table.resources(run) if of_it.items() <= row.items()]
     table.settle(run, _image_name(image), receipt.cost_usd(own, plan, now()))
@@ -46,20 +47,20 @@ def _admit(run: str, plan: dict[str, Any], name: str, *, needs_s: float, needs_u
 
 
 def settle_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
-    """Replace a cell's reservation by what its instances, volumes and time on the file system have cost until now.
+    """Replace a cell's reservation by the cost until now of its instances, volumes and hours on the file system.
 
-    What is billed by use cannot be read anywhere in time, so it counts with its worst case.
+    AWS reports what is billed by use too late, so that part counts with its worst case.
     """
     at = now()
     rows = [row for row in table.resources(run) if row.get("cell") == cell["id"]]
     spent_usd = receipt.cost_usd(rows, plan, at) + cell["metered_usd"]["high"]
-    file_system = next(one for one in plan["file_systems"] if one["id"] == cell["file_system"])
+    file_system = file_system_of(plan, cell["file_system"])
     spent_usd += _hours_of_cell(run, cell["id"], at) * file_system["rates_usd"]["hour"]
     table.settle(run, _cell_name(cell["id"]), spent_usd, cell["metered_usd"]["expected"])
 
 
 def settle_file_system(run: str, plan: dict[str, Any], file_system: dict[str, Any]) -> None:
-    """Replace a file system's reservation by what it has cost beside the time of its cells, which have paid for it."""
+    """Replace a file system's reservation by its cost until now, less the hours that its cells have settled."""
     at, name = now(), file_system["id"]
     own = [
         row

@@ -1,10 +1,10 @@
-"""Whether the state machine is still at work on a run."""
+"""Executions of the state machine: whether one runs, and the ARN of another run's."""
 
 from aws.stack.clients import client
 
 
 def is_running(arn: str) -> bool:
-    """Say whether an execution runs; one that Step Functions does not know (any more: after 90 days) does not."""
+    """Say whether an execution runs. Step Functions forgets executions 90 days after their end: those do not run."""
     states = client("stepfunctions")
     try:
         return bool(states.describe_execution(executionArn=arn)["status"] == "RUNNING")

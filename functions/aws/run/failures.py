@@ -1,4 +1,4 @@
-"""What Step Functions tells of an error, in words for a person."""
+"""A caught error of Step Functions as name and message for a person."""
 
 import json
 from typing import Any
@@ -7,8 +7,8 @@ from typing import Any
 def readable(failure: dict[str, Any] | None) -> dict[str, str]:
     """Return name and message of a caught error (`Error`, `Cause`).
 
-    For an exception in a Lambda function the Cause is the JSON that the runtime made of it; its errorMessage is what
-    our own errors say in full.
+    For an exception in a Lambda function, Cause is the runtime's JSON, and its errorMessage the full message of our
+    errors.
     """
     if not failure:
         return {"name": "UnexpectedState", "message": "a function answered with a state that the state machine lacks"}

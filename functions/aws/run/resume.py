@@ -1,4 +1,4 @@
-"""The earlier run that a matrix resumes: what it has measured is taken over, what it has uploaded is kept."""
+"""The earlier run that a matrix resumes: its measured cells are taken over, its uploads are kept."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from matrix.terms.keys import Board, run_key
 
 
 def earlier(run: str, environment: str, execution_arn: str) -> dict[str, Earlier]:
-    """Return what a run has of its cells; `execution_arn` is that of the run that resumes it.
+    """Return what an earlier run measured, by cell; `execution_arn` is that of the run that resumes it.
 
-    InvalidMatrix where there is no such run, where it is none of the environment, or still running: its cells would be
-    measured twice, and paid for twice.
+    Raises InvalidMatrix where that run does not exist, belongs to another environment, or is still running: its cells
+    would be measured, and paid for, twice.
     """
     plan = bucket.get(run_key(run, "plan.json"))
     if plan is None:
@@ -35,7 +35,9 @@ def _uploads(run: str) -> Any:
 
 def take_over(run: str, plan: dict[str, Any]) -> None:
     """Write the result of each cell that an earlier run has measured, marked with that run."""
-    for cell in (one for one in plan["cells"] if "taken_from" in one):
+    for cell in plan["cells"]:
+        if "taken_from" not in cell:
+            continue
         source = cell["taken_from"]
         result = taken_over(bucket.get(Board.of_cell(source["run"], source["cell"]).result), cell)
         bucket.put(Board.of_cell(run, cell["id"]).result, result)

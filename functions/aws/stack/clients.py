@@ -16,17 +16,17 @@ _CONFIG = Config(
 )
 
 
-# For what may be left out: a service that an account does not use or allow, or that is not to be reached.
+# For calls a run can do without: the account may not use or allow the service, or the network may not reach it.
 _IMPATIENT = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=5)
 
 
 def table(name: str) -> Any:
-    """Return a DynamoDB table; its calls wait and try again as those of every client do."""
+    """Return a DynamoDB table whose calls are retried as those of every client are."""
     return boto3.resource("dynamodb", config=_CONFIG).Table(name)
 
 
-# Answers that EC2 gives with status 500 and means. Asked ten times, each would take a minute; a zone without capacity
-# refuses a large fleet once for each half of a batch, which would be longer than Launch fleet may run.
+# EC2 uses status 500 for these refusals too, and standard mode retries every 500. Ten attempts take a minute; a zone
+# without capacity refuses a large fleet once per halved batch, so Launch fleet would run into its timeout.
 # https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-error-codes.html
 WANT_OF_CAPACITY = frozenset({"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity"})
 
@@ -34,19 +34,19 @@ WANT_OF_CAPACITY = frozenset({"InsufficientInstanceCapacity", "InsufficientHostC
 @cache
 def client(service: str) -> Any:
     """Return the sandbox's client of an AWS service."""
-    made = boto3.client(service, config=_CONFIG)
+    boto_client = boto3.client(service, config=_CONFIG)
     if service == "ec2":
-        made.meta.events.register("needs-retry.ec2.RunInstances", _take_at_its_word)
-    return made
+        boto_client.meta.events.register("needs-retry.ec2.RunInstances", _do_not_retry_want_of_capacity)
+    return boto_client
 
 
-def _take_at_its_word(response: tuple[Any, dict[str, Any]] | None, **_: Any) -> None:
-    """Give a want of capacity the status of an answer that stays the same, for which botocore does not ask again."""
+def _do_not_retry_want_of_capacity(response: tuple[Any, dict[str, Any]] | None, **_: Any) -> None:
+    """Turn the 500 of a capacity refusal into a 400, which botocore does not retry."""
     if response and response[1].get("Error", {}).get("Code") in WANT_OF_CAPACITY:
         response[0].status_code = 400
 
 
 @cache
 def impatient_client(service: str, region: str | None = None) -> Any:
-    """Return the sandbox's client of a service that is asked once and shortly, in another region where it says so."""
+    """Return the sandbox's client that makes one attempt of a few seconds; `region` None is the function's own."""
     return boto3.client(service, region_name=region, config=_IMPATIENT)

@@ -1,10 +1,10 @@
-"""Folders that the local cloud lends in place of storages: all that differs there."""
+"""Folders that the local cloud lends in place of storages: the only thing that functions do differently there."""
 
 from typing import Any
 
 from aws.stack.environment import environment
 
-# Each instance's own; the agent writes its id there.
+# A folder per instance: the agent replaces {instance_id} by its own.
 OWN_FOLDER = "volumes/{instance_id}"
 
 

@@ -7,7 +7,7 @@ from aws.stack.clients import client
 
 
 def subnets() -> list[str]:
-    """Return the stack's subnets. The first is where a fleet and a file system of one AZ meet."""
+    """Return the stack's subnets. Fleets and file systems of a single AZ are placed in the first."""
     return os.environ["SUBNET_IDS"].split(",")
 
 
@@ -17,7 +17,7 @@ def file_system_security_group() -> str:
 
 
 def route_table() -> str:
-    """Return the route table of the stack's subnets; empty where the VPC is somebody else's."""
+    """Return the route table of the stack's subnets; empty where the stack was given an existing VPC."""
     return os.environ.get("ROUTE_TABLE_ID", "")
 
 

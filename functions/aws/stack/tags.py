@@ -6,7 +6,7 @@ from typing import Any
 
 from aws.stack.environment import environment
 
-# Whose a resource is: another stack of the account and region neither finds it nor, by its roles, may delete it.
+# The stack that owns a resource: another stack of the account and region neither finds it nor may its roles delete it.
 STACK = "storage-matrix:stack"
 RUN = "storage-matrix:run"
 DEADLINE = "storage-matrix:deadline"
@@ -35,7 +35,7 @@ def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) 
 
 
 def image_tags(plan: Mapping[str, Any], name: str, fingerprint: str) -> list[dict[str, str]]:
-    """Return the tags of a baked image and its snapshots; by the fingerprint later runs find it."""
+    """Return the tags of a baked image and its snapshots; later runs find the image by its fingerprint."""
     pairs = {"Name": name, STACK: environment().stack, IMAGE: fingerprint, MADE_BY: plan["run"], OWNER: plan["owner"]}
     return [{"Key": key, "Value": value} for key, value in pairs.items()]
 
@@ -46,13 +46,15 @@ def of_stack() -> list[dict[str, Any]]:
 
 
 def of_runs(run: str | None = None) -> list[dict[str, Any]]:
-    """Return EC2's filters for what belongs to a run of this stack: to any, or to one."""
+    """Return EC2's filters for resources of `run`, or of any run of this stack where it is None."""
     return [*of_stack(), {"Name": f"tag:{RUN}", "Values": [run]} if run else {"Name": "tag-key", "Values": [RUN]}]
 
 
-def is_ours(found: Mapping[str, str], run: str | None = None) -> bool:
-    """Say whether tags by name are those of a run of this stack, or of that run."""
-    return found.get(STACK) == environment().stack and RUN in found and run in (None, found[RUN])
+def is_ours(resource_tags: Mapping[str, str], run: str | None = None) -> bool:
+    """Say whether a resource with these tags belongs to `run`, or to any run of this stack where it is None."""
+    return (
+        resource_tags.get(STACK) == environment().stack and RUN in resource_tags and run in (None, resource_tags[RUN])
+    )
 
 
 def as_mapping(tag_list: Iterable[Mapping[str, str]]) -> dict[str, str]:

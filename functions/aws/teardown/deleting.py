@@ -1,4 +1,4 @@
-"""One step of taking a file system down: instances, then their volumes, then the file system, then copies of it."""
+"""One step of deleting a file system: its instances, then their volumes, then itself, then copies of it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +17,7 @@ from aws.stack import tags
 
 @contextmanager
 def telling(run: str, file_system: str) -> Iterator[None]:
-    """Note in the table why a deletion does not go on, for Analyse run to say it; the error goes on its way."""
+    """Record in the table why a deletion failed, for Analyse run to report it; the error is raised all the same."""
     try:
         yield
     except Exception as error:
@@ -28,7 +28,7 @@ def telling(run: str, file_system: str) -> Iterator[None]:
 
 
 def warnings(run: str) -> list[str]:
-    """Say of each file system that could not be deleted why: the sweep that deletes it later does not know."""
+    """Return a sentence for each file system that could not be deleted; the later sweep does not know the reason."""
     return [
         f"{row['file_system']}: not deleted with its cells, left to the sweep: {why['name']}: {why['message']}"
         for row in table.file_systems(run)
@@ -37,7 +37,7 @@ def warnings(run: str) -> list[str]:
 
 
 def step(run: str, file_system: str) -> str:
-    """Do what can be done now and return `gone` or `deleting`. Everything is found by tag or token, not from notes."""
+    """Do what can be done now; return `gone` or `deleting`. Resources are found by tag or token, not from the table."""
     resources.record(run, file_system=file_system)
     if fleets_left(run, file_system):
         return "deleting"
@@ -47,7 +47,7 @@ def step(run: str, file_system: str) -> str:
     resource_id = kind.find(storages.token(run, file_system))
     if resource_id and not kind.delete(resource_id):
         return "deleting"
-    # Copies first: they have rows of their own, which only this look notes as gone.
+    # Copies before verify: they have rows too, and only copies_of marks those as gone.
     copies = copies_of(run, file_system)
     not_ours = backups.delete(copies)
     rows = resources.verify(run, file_system=file_system)
@@ -59,7 +59,7 @@ def step(run: str, file_system: str) -> str:
 
 
 def fleets_left(run: str, file_system: str) -> bool:
-    """End instances and volumes of the file system; say whether any is still there."""
+    """End instances and volumes of the file system; return whether any still exists."""
     instances = fleets.of_file_system(run, file_system)
     fleets.terminate(instances)
     volumes = [
@@ -74,10 +74,10 @@ def fleets_left(run: str, file_system: str) -> bool:
 
 
 def copies_of(run: str, file_system: str) -> list[backups.Copy]:
-    """Return the copies that were made of the file system or its volumes, each with a row of its own."""
+    """Return the copies of the file system and its volumes, and give each a row."""
     rows = [row for row in table.resources(run) if row.get("file_system") == file_system]
-    found = backups.look(run, rows)
+    seen = backups.look(run, rows)
     of_it = {row["id"] for row in rows}
-    copies = [copy for copy in found.copies if copy.of in of_it]
-    backups.note(run, backups.Look(copies, found.unasked), rows)
+    copies = [copy for copy in seen.copies if copy.of in of_it]
+    backups.note(run, backups.Look(copies, seen.unasked), rows)
     return copies

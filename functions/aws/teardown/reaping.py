@@ -1,4 +1,4 @@
-"""Find by tag whatever a run has left, decide whether the run still needs it, delete it, and complete its receipt."""
+"""Find by tag what a run left behind, decide whether the run still needs it, delete it, complete the receipt."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -34,10 +34,10 @@ class Leftover:
 def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, Any]:
     """Delete what no running execution needs; return what was `deleted` and what `remaining` is still to go.
 
-    A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` looks at the
-    resources of one run. Deleting an instance is done at once; a volume or file system may have to wait for it, stays
-    `remaining`, and goes in a later sweep. Copies that AWS has made are found, and deleted, with the receipt of the run
-    that they belong to. A service that the account may not use is named in `unasked`, and the others are swept.
+    A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` restricts the
+    sweep to one run. Instances are deleted at once; a volume or file system may have to wait for them, stays in
+    `remaining` and goes in a later sweep. Copies that AWS made are deleted with the receipt of their run. A service
+    that the account may not use is named in `unasked`; the others are swept.
     """
     is_running = _RunningRuns()
     deleted: list[dict[str, str]] = []
@@ -56,16 +56,16 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, An
         for run in _runs_to_settle(only_run, [*deleted, *remaining], is_running):
             remaining += _copies_of(run)
             if not is_dry_run:
-                receipts.after_sweep(run, sum(one["run"] == run for one in remaining))
+                receipts.after_sweep(run, sum(entry["run"] == run for entry in remaining))
     except (ClientError, LookupError) as error:
-        # A table or bucket that refuses: the next sweep makes the receipt, and what this one deleted stays deleted.
+        # The table or the bucket refused: the next sweep makes the receipt; what this one deleted stays deleted.
         logger.exception("no receipt yet", reason=str(error))
     swept = {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
     return swept | {"unasked": unasked} if unasked else swept
 
 
 def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:
-    """Take baked images and their snapshots away; while any run is running they stay, as it may launch from them."""
+    """Delete baked images and their snapshots, but only while no run is running: it may launch from them."""
     pages = (
         client("stepfunctions")
         .get_paginator("list_executions")
@@ -76,9 +76,9 @@ def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:
     remaining: list[dict[str, str]] = []
     for image in images.all_baked():
         is_gone = not is_dry_run and not is_any_running and _delete(_leftover_of(image))
-        parts = [("image", image.id), *(("image-snapshot", one) for one in image.snapshots)]
+        parts = [("image", image.id), *(("image-snapshot", snapshot) for snapshot in image.snapshots)]
         (deleted if is_gone else remaining).extend(
-            {"kind": kind, "id": one, "run": image.made_by} for kind, one in parts
+            {"kind": kind, "id": resource_id, "run": image.made_by} for kind, resource_id in parts
         )
     return {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run, "waits_for_runs": is_any_running}
 
@@ -88,7 +88,7 @@ def _leftover_of(image: images.Baked) -> Leftover:
 
 
 def _delete(leftover: Leftover) -> bool:
-    """Delete one; that AWS refuses it is no reason to leave the others."""
+    """Delete a leftover; return whether it is gone. A refusal is logged, so that the others are still deleted."""
     try:
         return bool(leftover.delete())
     except ClientError as error:
@@ -99,15 +99,16 @@ def _delete(leftover: Leftover) -> bool:
 def _runs_to_settle(
     only_run: str | None, entries: list[dict[str, str]], is_running: Callable[[str], bool]
 ) -> list[str]:
-    """Return the ended runs whose receipt is not complete, or no longer: something of them was found just now."""
-    open_ones = [one for one in table.open_receipts() if only_run in (None, one)]
-    found = [entry["run"] for entry in entries]
+    """Return the ended runs whose receipt is incomplete, or was completed before this sweep came upon `entries`."""
+    incomplete = [run for run in table.open_receipts() if only_run in (None, run)]
+    swept = [entry["run"] for entry in entries]
     named = [only_run] if only_run else []
-    return [run for run in dict.fromkeys([*open_ones, *found, *named]) if table.run_row(run) and not is_running(run)]
+    runs = dict.fromkeys([*incomplete, *swept, *named])
+    return [run for run in runs if table.run_row(run) and not is_running(run)]
 
 
 def _copies_of(run: str) -> list[dict[str, str]]:
-    """Return what AWS has kept of a run's volumes and file systems; the receipt deletes it."""
+    """Return the copies that AWS keeps of a run's volumes and file systems; making the receipt deletes them."""
     return [{"kind": copy.kind, "id": copy.id, "run": run} for copy in copies.look(run, table.resources(run)).copies]
 
 
@@ -115,14 +116,14 @@ def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
     for instance, instance_tags in list(instances.tagged()):
         yield Leftover("instance", instance, instance_tags, lambda i=instance: instances.terminate([i]) is None)
     for volume, state, volume_tags in list(instances.tagged_volumes()):
-        # One in use goes with its instance; EC2 refuses to delete it before.
+        # A volume in use goes with its instance; EC2 refuses to delete it earlier.
         is_free = state == "available"
         yield Leftover(
             "volume", volume, volume_tags, lambda v=volume, free=is_free: free and instances.delete_volume(v) is None
         )
     for kind, service, delete in (("efs", "efs", efs.delete), ("fsx-openzfs", "fsx", fsx_openzfs.delete)):
-        for found in _file_systems(kind, service, unasked):
-            yield from _of_run(kind, found["FileSystemId"], found.get("Tags", []), delete)
+        for file_system in _file_systems(kind, service, unasked):
+            yield from _of_run(kind, file_system["FileSystemId"], file_system.get("Tags", []), delete)
     for prefix, prefix_tags, _ in list(data_bucket.all_tagged()):
         yield from _of_run("s3", prefix, prefix_tags, s3.delete)
 
@@ -130,12 +131,12 @@ def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
 def _file_systems(kind: str, service: str, unasked: dict[str, str]) -> list[dict[str, Any]]:
     """Return the account's file systems; none, and the reason in `unasked`, where an account forbids the service.
 
-    Any other error ends the sweep, and Lambda repeats it. A run that uses the service has its receipt only when it
-    has been asked.
+    Any other error ends the sweep, and Lambda repeats it. The receipt of a run that uses the service stays incomplete
+    until the service was asked.
     """
     try:
         pages = client(service).get_paginator("describe_file_systems").paginate()
-        return [found for page in pages for found in page["FileSystems"]]
+        return [file_system for page in pages for file_system in page["FileSystems"]]
     except ClientError as error:
         if error.response["Error"]["Code"] not in copies.DENIED:
             raise
@@ -147,13 +148,13 @@ def _file_systems(kind: str, service: str, unasked: dict[str, str]) -> list[dict
 def _of_run(
     kind: str, resource_id: str, tag_list: list[dict[str, str]], delete: Callable[[str], bool]
 ) -> Iterator[Leftover]:
-    found = tags.as_mapping(tag_list)
-    if tags.is_ours(found):
-        yield Leftover(kind, resource_id, found, lambda: delete(resource_id))
+    resource_tags = tags.as_mapping(tag_list)
+    if tags.is_ours(resource_tags):
+        yield Leftover(kind, resource_id, resource_tags, lambda: delete(resource_id))
 
 
 class _RunningRuns:
-    """Says whether a run's execution is still running; asks Step Functions once for each run."""
+    """Whether a run's execution is still running, asked of Step Functions once per run."""
 
     def __init__(self) -> None:
         self._known: dict[str, bool] = {}
@@ -170,7 +171,7 @@ class _RunningRuns:
 
 
 def _is_overdue(resource_tags: dict[str, str], now: float) -> bool:
-    """A deadline that is missing or not readable is one that has passed: nothing of ours lives without."""
+    """Say whether the deadline tag lies in the past; a missing or unreadable one counts as past."""
     try:
         deadline = datetime.strptime(resource_tags[tags.DEADLINE], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""Make the receipt of a run: rows of what was created, what the services say of it now, and its cost by the plan."""
+"""The receipt of a run: what was created, whether the services still list it, and its cost by the plan's prices."""
 
 from typing import Any
 
@@ -15,16 +15,16 @@ from matrix.terms.keys import run_key
 def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:
     """Write the receipt of a run to table and bucket and return it.
 
-    Analyse run makes it first, with `sweep` None. The sweep that follows the end of every run, however it ended, makes
-    it again with what was left then; complete is only that one.
+    Analyse run makes it first, with `sweep` None. A sweep follows the end of every run, however it ended, and makes the
+    receipt again with what was left then: only that receipt can be complete.
     """
     resources.record(run)
     resources.verify(run)
     rows = table.resources(run)
-    found = copies.look(run, rows)
-    copies.note(run, found, rows)
+    seen = copies.look(run, rows)
+    copies.note(run, seen, rows)
     if sweep is not None:
-        copies.delete(found.copies)
+        copies.delete(seen.copies)
     receipt = receipts.receipt(
         run=run,
         plan=plan_of(run),
@@ -32,7 +32,7 @@ def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:
         metered_usd=float((table.run_row(run) or {}).get("metered_usd", 0)),
         now=now(),
         sweep=sweep,
-        unasked=[f"{kind}: {reason}" for kind, reason in found.unasked.items()],
+        unasked=[f"{kind}: {reason}" for kind, reason in seen.unasked.items()],
     )
     table.record_receipt(run, receipt)
     bucket.put(run_key(run, "receipt.json"), receipt)
@@ -41,12 +41,12 @@ def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:
 
 def still_there(receipt: dict[str, Any]) -> list[dict[str, str]]:
     """Return the resources of a receipt that are not known to be gone and not kept on purpose."""
-    open_ones = (one for one in receipt["resources"] if one["gone_at"] is None and not one["kept"])
-    return [{"kind": one["kind"], "id": one["id"]} for one in open_ones]
+    remaining = (resource for resource in receipt["resources"] if resource["gone_at"] is None and not resource["kept"])
+    return [{"kind": resource["kind"], "id": resource["id"]} for resource in remaining]
 
 
 def after_sweep(run: str, remaining: int) -> None:
-    """Make the receipt of an ended run again, and put it into its summary and report if it has them."""
+    """Make the receipt of an ended run again, and update its summary and report where they exist."""
     baking.note_kept(plan_of(run))
     receipt = make(run, sweep={"at": now(), "remaining": remaining})
     summary = bucket.get(run_key(run, "summary.json"))
