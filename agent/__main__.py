@@ -21,7 +21,7 @@ ARGUMENTS = 2
 
 
 def main() -> int:
-    """Exit status 0: done.json is written. 1: failed.json says why, or nobody could be told."""
+    """Do one job. Exit status 0: done.json is written. 1: failed.json says why, or could not be written either."""
     if len(sys.argv) != ARGUMENTS:
         print("usage: agent s3://<bucket>/<prefix>/job.json", file=sys.stderr)
         return MISUSED
@@ -35,7 +35,7 @@ def main() -> int:
         userid = caller_userid(aws)
         bucket = Bucket(bucket_name, aws)
     except (AgentError, Interruption) as err:
-        # Without a name or a bucket there is nobody to tell but the console.
+        # Without an identity or a bucket the error can only go to the console.
         log.error("%s: %s", err.name, err)
         return FAILED
     log.info("agent %s on %s (%s), job %s", VERSION, identity.instance_id, userid, sys.argv[1])
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def attend(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> dict[str, str] | None:
-    """Do the job; returns what went wrong."""
+    """Do the job; return the failure as `error` and `message`, None for success."""
     failure = None
     try:
         body = bucket.get(key)
@@ -72,9 +72,10 @@ def attend(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> d
 
 
 def farewell(blackboard: Blackboard, failure: dict[str, str] | None, session: Session, written: io.StringIO) -> int:
-    """The log first, the verdict last: who sees the verdict finds everything else complete.
+    """Write the log, then the verdict, so that whoever sees the verdict finds everything else; return the exit status.
 
-    What cannot be put there is the failure, and told as one if that can be put: silence looks like an instance's death.
+    An upload that fails becomes the failure itself, reported if failed.json can be written: without a word the instance
+    would look dead.
     """
     try:
         blackboard.put_log(written.getvalue())
@@ -91,7 +92,7 @@ def farewell(blackboard: Blackboard, failure: dict[str, str] | None, session: Se
 
 
 def open_log() -> tuple[logging.Logger, io.StringIO]:
-    """A log that goes to the console (cloud-init keeps it) and to S3 at the end."""
+    """Return a log that goes to the console, which cloud-init keeps, and the text that goes to S3 at the end."""
     written = io.StringIO()
     log = logging.getLogger("agent")
     log.setLevel(logging.INFO)

@@ -1,8 +1,8 @@
 """How fast each tool of a cell is without a storage: the work of its points, shortened, in this machine's memory.
 
-A point that comes near its tool's ceiling measured the tool. GNU parallel starts about 300 touches a second whatever
-they touch, on any storage. Calibrated is before the first timed step, outside of every sample; a workload whose module
-has no `calibration` has no such ceiling (a build computes most of its time, by design).
+A point near its tool's ceiling measured the tool, not the storage: GNU parallel starts about 300 touches a second on
+any storage. Calibration runs before the first timed step, outside of every sample. A workload whose module has no
+`calibration` has no such ceiling (a build computes most of its time, by design).
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from agent.job import Job
     from agent.machine.workspace import Workspace, Workspaces
 
-# Seconds for all tools of a cell together; what does not fit into them is said to be unknown.
+# Seconds for all tools of a cell together; ceilings that do not fit into them are reported as unknown.
 BUDGET_S = 20.0
-# Of the free memory one calibration may fill: data, its source, and the tools themselves need some, too.
+# Share of the free memory that one calibration may fill: the source of its data and the tools need memory too.
 ROOM_SHARE = 1 / 8
 MOST_ROOM_BYTES = 256 << 20
 
 
 def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dict[str, Any]]:
     """Return the `calibration` of samples.json: each tool's ceiling with the points that it holds for."""
-    # An object is no file: what an SDK reaches, only a service can tell; and a file server is asked by another machine.
+    # Neither has a counterpart in memory: an SDK needs a service, and a file server is another machine.
     if job.kind != "measure" or job.mount["kind"] in ("s3", "file-server"):
         return []
     workspace = workspaces.in_memory()
@@ -43,22 +43,22 @@ def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dic
         log.warning("not calibrated: %s is no memory", workspace.mount)
         return []
     give_up_at = time.monotonic() + BUDGET_S
-    found = []
+    ceilings = []
     for points, params, metric in shortened(job, room_bytes(job, workspace.mount)):
         if time.monotonic() > give_up_at:
-            found.append({"points": points, "not_done": f"the {BUDGET_S:g} s for calibrations were used up"})
+            ceilings.append({"points": points, "not_done": f"the {BUDGET_S:g} s for calibrations were used up"})
             continue
         try:
-            found.append({"points": points, **measure(job, params, metric, workspace)})
+            ceilings.append({"points": points, **measure(job, params, metric, workspace)})
         except (AgentError, OSError) as err:
-            # A ceiling that is not known must not cost the cell what it came to measure.
-            found.append({"points": points, "not_done": f"{type(err).__name__}: {err}"})
-        log.info("calibration: %s", found[-1])
-    return found
+            # An unknown ceiling must not fail the cell.
+            ceilings.append({"points": points, "not_done": f"{type(err).__name__}: {err}"})
+        log.info("calibration: %s", ceilings[-1])
+    return ceilings
 
 
 def shortened(job: Job, room: int) -> list[tuple[list[str], dict[str, Any], str]]:
-    """What to run: the points that share a ceiling, the parameters that find it, and the metric that tells it."""
+    """Return what to run: the points that share a ceiling, the parameters that find it, and its metric."""
     runs: dict[str, tuple[list[str], dict[str, Any], str]] = {}
     for step in job.steps:
         wanted = workloads.calibration(job.workload["type"], step.params, room)
@@ -70,7 +70,7 @@ def shortened(job: Job, room: int) -> list[tuple[list[str], dict[str, Any], str]
 
 
 def measure(job: Job, params: dict[str, Any], metric: str, workspace: Workspace) -> dict[str, Any]:
-    """One tool's ceiling, by the very code that measures the storage."""
+    """Return one tool's ceiling, measured by the code that also measures the storage."""
     mount = {"kind": "directory", "path": str(workspace.mount)}
     in_memory = replace(job, mount=mount, emulation=UNLIMITED if job.emulation else None)
     workspace.target.mkdir()
@@ -92,7 +92,7 @@ def measure(job: Job, params: dict[str, Any], metric: str, workspace: Workspace)
 
 
 def room_bytes(job: Job, folder: Path) -> int:
-    """Bytes that one calibration may fill; on a lent machine all instances are in the same memory at once."""
+    """Return the bytes that one calibration may fill; on a lent machine all instances share the memory."""
     free = min(host.memory_kib("MemAvailable") * 1024, free_bytes(folder))
     sharing = 1 if job.may_administer else job.instances
     return int(min(free * ROOM_SHARE / sharing, MOST_ROOM_BYTES))

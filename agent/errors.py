@@ -17,15 +17,15 @@ class AgentError(Named, Exception):
 
 
 class Interruption(Named, BaseException):
-    """Base of what ends the agent from outside, wherever it just is.
+    """Base of what ends the agent from outside, whatever it is doing.
 
-    No Exception, as KeyboardInterrupt is none: botocore takes any Exception during a request for one of the network,
-    and tries again.
+    Not an Exception, like KeyboardInterrupt: botocore takes any Exception during a request for a network error and
+    retries.
     """
 
 
 class JobInvalid(AgentError):
-    """job.json breaks the contract or asks for something that cannot be measured."""
+    """job.json breaks its schema or asks for something that cannot be measured."""
 
 
 class MetadataUnavailable(AgentError):
@@ -41,7 +41,7 @@ class ToolMissing(AgentError):
 
 
 class ProvisionFailed(AgentError):
-    """A package or container image that the instance shall have could not be installed, pulled or built."""
+    """A package or container image that the instance needs could not be installed, pulled or built."""
 
 
 class ToolFailed(AgentError):
@@ -53,7 +53,7 @@ class WorkIncomplete(AgentError):
 
 
 class MeasurementTooShort(AgentError):
-    """The measured time is too short for the tool's clock to mean anything."""
+    """The measured time is too short for the resolution of the tool's clock."""
 
 
 class FiguresContradict(AgentError):
@@ -61,7 +61,7 @@ class FiguresContradict(AgentError):
 
 
 class SourceDoesNotFit(AgentError):
-    """What is written or copied from does not fit: into half of the free memory, or onto the instance's own disk."""
+    """The source data does not fit into half of the free memory, or onto the instance's own disk."""
 
 
 class MountFailed(AgentError):

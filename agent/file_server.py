@@ -1,12 +1,12 @@
 """A small file server, one thread for each connection: it appends to files below one folder and reads pages of them.
 
-A request is a line of JSON. The first one of a connection is `{"op": "open", "token"}`; then `{"op": "read", "path",
-"length", "offsets": […], "direct"}` asks for so many bytes at each offset, `{"op": "append", "path", "length"}` is
-followed by as many bytes, `{"op": "forget", "path"}` writes a file out and gives its pages in the cache back. An answer
-is a status byte (0: done), eight bytes of length, and the bytes read or what was wrong.
+A request is a line of JSON. The first of a connection is `{"op": "open", "token"}`. `{"op": "read", "path", "length",
+"offsets": […], "direct"}` then asks for `length` bytes at each offset, `{"op": "append", "path", "length"}` is followed
+by `length` bytes, and `{"op": "forget", "path"}` writes a file out and drops its pages from the cache. An answer is a
+status byte (0: done), eight bytes of length, and the bytes read or an error message.
 
-Only instances of the stack reach the port (security group); the token keeps those of one run from the server of
-another, as addresses are used again. What may be reached is the folder and nothing else.
+Only instances of the stack reach the port (security group). EC2 reuses addresses, so the token keeps the instances of
+one run from the server of another. Nothing outside of the folder can be reached.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ MOST_LINE_BYTES = 1 << 20
 MOST_LENGTH, MOST_OFFSETS = 64 << 20, 10_000
 # A client holds an answer in memory, one for each of its readers.
 MOST_ANSWER_BYTES = 64 << 20
-# What a connection holds in memory here, whatever it asks for: 4 requests of an EBS volume at their largest.
+# Memory of a connection on the server, whatever it asks for: 4 requests of 256 KiB, the largest of an EBS volume.
 CHUNK_BYTES = 1 << 20
-# The plan admits 4,000 readers on a server; those that measure a pilot and write the data come beside them. Each takes
-# a descriptor, within a request up to three more: the agent may open 65,536 (processes.OPEN_FILES).
+# The plan admits 4,000 readers of a server, and connections that measure a pilot and write the data come on top. Each
+# takes 1 descriptor and up to 3 more within a request: 8,192 × 4 = 32,768 of 65,536 (processes.OPEN_FILES).
 MOST_CONNECTIONS = 8_192
-# A connection has to show its token at once. Readers then wait at the fleet's barrier between two requests, but a
-# reader that takes no byte of its answer for a minute, or sends none of what it announced, has gone.
+# A connection must show its token at once. Between requests readers wait at the fleet's barrier; within one, a reader
+# that for a minute takes no byte of its answer, or sends none that it announced, is gone.
 TOKEN_WITHIN_S, IDLE_S, STALLED_S = 10, 3_600, 60
-# For peers that vanish without a word, as a terminated instance does: asked after 15 s of silence, given up after 45.
+# Peers that vanish silently, as terminated instances do: first probe after 15 s, given up after 15 + 5 × 6 = 45 s.
 KEEP_ALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 6))
-DIRECT_BYTES = 4_096  # a logical block, of which disks with 4 KiB have the largest
+DIRECT_BYTES = 4_096  # the largest logical block of disks
 NO_DIRECT = 'the server\'s volume has no direct reads (O_DIRECT); write caching "cached"'
 
 
 class Refused(Exception):
-    """The request asks for what the server does not give."""
+    """The server refuses the request; the message says why."""
 
 
 class ServerLost(ConnectionError):
-    """The server is not there, or not any more."""
+    """The server cannot be reached, or went away."""
 
 
 class FileServer(socketserver.ThreadingTCPServer):
-    """Serves a folder at an address to those who have the token; port 0 takes any that is free."""
+    """Serves a folder to clients that have the token; port 0 takes any free one."""
 
     allow_reuse_address = True
-    daemon_threads = False  # server_close waits for those
+    daemon_threads = False  # so that server_close waits for them
     request_queue_size = 1_024
 
     def __init__(self, root: Path, host: str, port: int, token: str) -> None:
@@ -75,11 +75,11 @@ class FileServer(socketserver.ThreadingTCPServer):
         return int(self.server_address[1])
 
     def knows(self, token: object) -> bool:
-        """Whether it is the token; takes as long if it is nearly so."""
+        """Return whether it is the token, in a time that does not depend on how much of it is right."""
         return isinstance(token, str) and hmac.compare_digest(token.encode(), self._token)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Give the connection a thread, or the reason why not."""
+        """Give the connection a thread, or answer why it gets none."""
         if threading.active_count() <= MOST_CONNECTIONS:
             self._connections.add(request)
             super().process_request(request, client_address)
@@ -114,7 +114,7 @@ class _Reader(socketserver.StreamRequestHandler):
     def setup(self) -> None:
         super().setup()
         _keep_alive(self.connection)
-        # The kernel's own limits leave the socket a blocking one, as sendfile needs it.
+        # Limits of the kernel: a timeout of Python makes the socket non-blocking, and sendfile needs a blocking one.
         self._limit(socket.SO_SNDTIMEO, STALLED_S)
         self._limit(socket.SO_RCVTIMEO, TOKEN_WITHIN_S)
         self._buffer: mmap.mmap | None = None
@@ -125,7 +125,7 @@ class _Reader(socketserver.StreamRequestHandler):
             while line := self.rfile.readline(MOST_LINE_BYTES):
                 self._try(_request(line))
         except Refused as err:
-            # What follows a request that cannot be read may be anything: the connection ends.
+            # After a request that cannot be read the next bytes may be anything, so the connection ends.
             with contextlib.suppress(OSError):
                 self._say(REFUSED, str(err).encode())
         except (ConnectionError, BlockingIOError):
@@ -156,7 +156,7 @@ class _Reader(socketserver.StreamRequestHandler):
     def _forget(self, request: dict[str, Any]) -> None:
         file = open_below(self.server.root, request["path"], os.O_RDONLY)
         try:
-            # Only what has reached the disk can be given back.
+            # Only pages that have reached the disk can be dropped.
             os.fsync(file)
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         finally:
@@ -164,7 +164,7 @@ class _Reader(socketserver.StreamRequestHandler):
         self._say(DONE)
 
     def _append(self, request: dict[str, Any]) -> None:
-        """Take all of the bytes, even those that the file does not: the next request follows them."""
+        """Receive all bytes even where writing fails, because the next request follows them."""
         self._limit(socket.SO_RCVTIMEO, STALLED_S)
         file = -1
         why: OSError | Refused | None = None
@@ -213,14 +213,14 @@ class _Reader(socketserver.StreamRequestHandler):
             os.close(file)
 
     def _send(self, file: int, length: int, offsets: list[int], *, is_direct: bool) -> None:
-        # With what follows in one packet, where that is small.
+        # MSG_MORE: a small answer leaves in one packet with its header.
         self.connection.sendall(ANSWER.pack(DONE, length * len(offsets)), socket.MSG_MORE)
         send = self._send_direct if is_direct else self._send_cached
         try:
             for offset in offsets:
                 send(file, offset, offset + length)
         except OSError as err:
-            # What is said after a length has been announced would be taken for bytes of the file.
+            # The length is announced: an error message now would be taken for bytes of the file.
             raise ConnectionAbortedError(f"the answer ended early: {err.strerror}") from err
 
     def _send_cached(self, file: int, offset: int, end: int) -> None:
@@ -232,7 +232,7 @@ class _Reader(socketserver.StreamRequestHandler):
 
     def _send_direct(self, file: int, offset: int, end: int) -> None:
         if self._buffer is None:
-            # Anonymous memory begins where a page of it does, as O_DIRECT asks.
+            # O_DIRECT needs aligned memory, and anonymous memory begins at a page.
             self._buffer = mmap.mmap(-1, CHUNK_BYTES)
         with memoryview(self._buffer) as view:
             while offset < end:
@@ -270,7 +270,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _request(line: bytes) -> dict[str, Any]:
-    """The checked request of a line."""
+    """Return the checked request of a line."""
     request = _object(line)
     if request.get("op") not in ("read", "append", "forget"):
         raise Refused("op is none of read, append, forget")
@@ -300,7 +300,7 @@ def _is_amount(value: Any, least: int, most: int) -> bool:
 def open_below(root: int, path: str, flags: int) -> int:
     """Open a regular file below the folder `root`, name by name and through no link, so that no path leads out of it.
 
-    Folders are made where a file is created.
+    Creates missing folders where it may create the file.
     """
     names = path.split("/")
     if not all(NAME.fullmatch(name) and name.strip(".") for name in names):
@@ -309,7 +309,7 @@ def open_below(root: int, path: str, flags: int) -> int:
     try:
         for name in names[:-1]:
             folder = _step(folder, name, may_make=bool(flags & os.O_CREAT))
-        # O_NONBLOCK: a pipe that somebody put there must not hold the server.
+        # O_NONBLOCK: to open a pipe that somebody put there must not block the server.
         file = os.open(names[-1], flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600, dir_fd=folder)
     finally:
         os.close(folder)
@@ -320,7 +320,7 @@ def open_below(root: int, path: str, flags: int) -> int:
 
 
 def _step(folder: int, name: str, *, may_make: bool) -> int:
-    """The folder below, in place of this one, which is closed if that succeeds."""
+    """Return a descriptor of the folder `name` below; closes `folder` once that is open."""
     if may_make:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, 0o700, dir_fd=folder)
@@ -330,10 +330,10 @@ def _step(folder: int, name: str, *, may_make: bool) -> int:
 
 
 class Connection:
-    """A client's connection to a file server; Refused is what the server says, ServerLost that it says nothing."""
+    """A client's connection to a file server; raises Refused where the server refuses, ServerLost where it is gone."""
 
     def __init__(self, host: str, port: int, token: str, timeout_s: float = 900.0) -> None:
-        """Connect within a minute; an answer may take `timeout_s`, as the server may have much to write out first."""
+        """Connect within a minute; an answer may take `timeout_s`, as the server may have to write much out first."""
         self._name = f"the file server {host}:{port}"
         try:
             self._socket = socket.create_connection((host, port), timeout=STALLED_S)
@@ -350,7 +350,7 @@ class Connection:
         self._take()
 
     def forget(self, path: str) -> None:
-        """Have a file written out and its pages given back."""
+        """Have a file written out and its pages dropped from the server's cache."""
         self._ask({"op": "forget", "path": path})
         self._take()
 
@@ -370,15 +370,15 @@ class Connection:
             self._socket.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
             self._socket.sendall(body)
         except ConnectionError:
-            pass  # why the server has closed it may still be read
+            pass  # the server's reason for closing it may still be readable
         except OSError as err:
             raise self._lost(err) from err
 
     def _take(self, buffer: memoryview | None = None) -> None:
         status, length = ANSWER.unpack(self._receive(memoryview(bytearray(ANSWER.size))))
         if status != DONE:
-            said = self._receive(memoryview(bytearray(min(length, MOST_LINE_BYTES)))).tobytes()
-            raise Refused(f"{self._name}: {said.decode(errors='replace')}")
+            refusal = self._receive(memoryview(bytearray(min(length, MOST_LINE_BYTES)))).tobytes()
+            raise Refused(f"{self._name}: {refusal.decode(errors='replace')}")
         if length != (0 if buffer is None else len(buffer)):
             raise Refused(f"{self._name} answers with {length} bytes, not what was asked for")
         if buffer is not None:

@@ -1,4 +1,4 @@
-"""What to do: job.json, checked completely before anything is touched."""
+"""What to do: the types of a checked job.json (job_check.py checks it)."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class Job:
     workload: dict[str, Any]
     steps: tuple[Step, ...]
     instances: int = 1  # of the fleet, this one included
-    emulation: dict[str, Any] | None = None  # the known truth of a storage that is only played; None: measured
-    provisions: dict[str, Any] = field(default_factory=dict)  # what the machine shall have
+    emulation: dict[str, Any] | None = None  # the properties of an emulated storage; None: a real one is measured
+    provisions: dict[str, Any] = field(default_factory=dict)  # what must be installed on the machine
 
     @property
     def is_own_storage(self) -> bool:
-        """Whether each instance has its storage for itself, so nobody else has filled its caches."""
+        """Return whether each instance has a storage of its own, whose caches no other instance fills."""
         return self.storage.get("type") in ("ebs", "instance-store")
 
     @property
     def may_administer(self) -> bool:
-        """Whether the machine is ours to change; the local cloud's processes run on somebody's own machine."""
+        """Return whether the agent may change the machine; in the local cloud it runs on a user's own machine."""
         return str(self.mount["kind"]) != "directory" and self.environment != "local"

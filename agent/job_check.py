@@ -19,7 +19,7 @@ SAFE_NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 def parse(body: bytes, instance_id: str, userid: str = "") -> Job:
-    """The job that `body` describes, for this instance; raises JobInvalid that lists every problem found."""
+    """Return the job that `body` describes, for this instance. Raises JobInvalid, which lists every problem."""
     try:
         document = json.loads(body)
     except ValueError as err:
@@ -58,7 +58,7 @@ def _steps(document: dict[str, Any], params: dict[str, dict[str, Any]]) -> list[
 
 
 def _lent_to(mount: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """The mount with this instance's own names in its path or prefix."""
+    """Return the mount with this instance's own names in its path or prefix."""
     own = dict(mount)
     for place in ("path", "prefix"):
         for written, name in names.items():
@@ -143,7 +143,7 @@ def _provision_problems(document: dict[str, Any]) -> list[str]:
         f"provisions.{name}: {wanted[name]!r} is no list of names"
         for name in ("tools", "packages", "containers")
         # A name that begins with a dash would be an option of the package manager.
-        if not all(isinstance(one, str) and one[:1].isalnum() for one in wanted.get(name, []))
+        if not all(isinstance(needed, str) and needed[:1].isalnum() for needed in wanted.get(name, []))
     ]
 
 
@@ -154,7 +154,11 @@ def _point_problems(document: dict[str, Any]) -> list[str]:
     if kind not in workloads.TYPES:
         return [f"workload.type: {kind!r} is none of {', '.join(workloads.TYPES)}"]
     points = {point.get("id"): point.get("params") or {} for point in document["points"]}
-    problems = [f"points[{pid}]: {said}" for pid, params in points.items() for said in workloads.problems(kind, params)]
+    problems = [
+        f"points[{point}]: {problem}"
+        for point, params in points.items()
+        for problem in workloads.problems(kind, params)
+    ]
     problems += [
         f"steps[{n}].point: {step.get('point')!r} is not among the points"
         for n, step in enumerate(document.get("steps") or [])

@@ -28,7 +28,7 @@ class Setting:
     userid: str
     host: dict[str, Any]
     mounted: Mounted
-    prepared: dict[str, Any]  # what was installed at boot, in how many seconds, until when (epoch seconds)
+    prepared: dict[str, Any]  # what was installed at boot, how long that took (s), when it was done (epoch seconds)
     calibration: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -46,12 +46,12 @@ class Conditions:
 
     @property
     def start_skew_s(self) -> float | None:
-        """How late this instance started; None if nobody set a time."""
+        """Return how many seconds late this instance started; None where no start time was set."""
         return None if self.scheduled_at is None else self.started_at - self.scheduled_at
 
 
 def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
-    """samples.json as the contract has it."""
+    """Return the content of samples.json."""
     job, identity = setting.job, setting.identity
     return {
         "schema": SCHEMA,
@@ -71,12 +71,12 @@ def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
         **({"emulation": job.emulation} if job.emulation else {}),
         "calibration": setting.calibration,
         "prepared": setting.prepared,
-        "samples": [{**one, "emulated": True} for one in samples] if job.emulation else samples,
+        "samples": [{**taken, "emulated": True} for taken in samples] if job.emulation else samples,
     }
 
 
 def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str]) -> dict[str, Any]:
-    """One entry of `samples`."""
+    """Return one entry of `samples`."""
     return {
         "point": step.point,
         "repetition": step.repetition,
@@ -99,7 +99,7 @@ def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str])
 
 
 def describe_agent() -> dict[str, str]:
-    """The agent's version, and the hash of the zip that it runs from."""
+    """Return the agent's version, and the hash of the zip that it runs from."""
     about = {"version": agent.VERSION}
     archive = Path(sys.argv[0])
     if archive.suffix == ".pyz" and archive.is_file():

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from agent.programs.processes import Armed
     from agent.workloads.trial import Outcome, Trial
 
-# The gate's start time is set with a margin for the slowest poll; beyond this the start was missed, not merely late.
+# The gate's start time has a margin for the slowest poll; an instance that is later than this missed the start.
 LATE_S = 0.05
-# The port that the security group of file servers lets the fleet in by.
+# The port that the security group of file servers opens to the fleet.
 SERVER_PORT = 7575
-# Reading the counters takes 0.3 ms, on a busy machine some times as long.
+# Reading the counters takes 0.3 ms, on a busy machine several times as long.
 COUNTING_S = 0.01
 
 
 class Session:
-    """Runs the steps of a job in their order and keeps what was measured in S3 after each."""
+    """Runs the steps of a job in their order and uploads the samples after each."""
 
     def __init__(self, identity: Identity, userid: str, blackboard: Blackboard, log: logging.Logger) -> None:
-        """Nothing is touched yet."""
+        """Keep what a job needs; nothing is done yet."""
         self.identity, self.userid = identity, userid
         self._blackboard, self._log = blackboard, log
         self._samples: list[dict[str, Any]] = []
@@ -47,16 +47,16 @@ class Session:
 
     @property
     def samples_taken(self) -> int:
-        """How many samples are in S3."""
+        """Return how many samples are in S3."""
         return len(self._samples)
 
     def place(self) -> dict[str, Any]:
-        """Where the agent is: `step` and `point` of failed.json."""
+        """Return `step` and `point` that the agent is at, for failed.json."""
         step = self._step
         return {"step": step.number if step else None, "point": step.point if step else None}
 
     def run(self, job: Job) -> None:
-        """Look for tools, mount, take every sample, leave nothing behind."""
+        """Install tools, mount, take every sample, leave nothing behind."""
         heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
         if job.barrier:
             self._barrier = Barrier(self._blackboard, job.barrier.poll_s, job.barrier.timeout_s)
@@ -73,7 +73,7 @@ class Session:
             heartbeat.stop()
 
     def bake(self, job: Job) -> None:
-        """Install everything, and leave a machine that can be copied."""
+        """Install everything, and make the machine fit to be copied."""
         heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
         try:
             heartbeat.say("preparing")
@@ -140,7 +140,7 @@ class Session:
         card_before = counters.allowances()
         scheduled_at, missed_s = self._meet(step, heartbeat)
         if scheduled_at is not None:
-            # What happens while the fleet waits for its start is none of the sample's.
+            # Counters are read just before the start: what happens while the fleet waits does not belong to the sample.
             sleep_until(scheduled_at - COUNTING_S)
         before = {**card_before, **counters.cheap(storage)}
         if scheduled_at is not None:
@@ -159,7 +159,7 @@ class Session:
         return outcome, conditions
 
     def _meet(self, step: Step, heartbeat: Heartbeat) -> tuple[float | None, float]:
-        """When to start, and by how many seconds that moment was past when the gate was seen."""
+        """Return when to start, and how many seconds past that moment this instance saw the gate."""
         if self._barrier is None:
             heartbeat.say("running", step.number, step.point)
             return None, 0.0
@@ -184,7 +184,7 @@ def work_span(armed: Armed, outcome: Outcome, ended_at: float) -> tuple[float, f
 
 
 def late_start(missed_s: float, skew_s: float | None) -> list[str]:
-    """The warning of a sample that did not start with the fleet."""
+    """Return the warning of a sample that did not start with the fleet."""
     if missed_s > 0:
         return [f"the start time was {missed_s:.3f} s past when this instance saw the gate"]
     if skew_s is not None and skew_s > LATE_S:

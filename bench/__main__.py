@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The command line."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("directory", type=Path, nargs="?", help="where to measure (default: an XFS made for it)")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each pair (default: 5)")

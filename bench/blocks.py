@@ -24,7 +24,7 @@ FIO_WRITES = {**FIO, "rw": "randwrite"}
 
 
 def bars(folder: Path, rounds: int) -> Iterator[Result]:
-    """All bars of reads and writes."""
+    """Yield all bars of reads and writes."""
     for threads in (1, 4):
         for sync in ("end", "block"):
             name = f"write engine / dd, 1 MiB, sync {sync}, {threads} at once"
@@ -44,17 +44,17 @@ def bars(folder: Path, rounds: int) -> Iterator[Result]:
 
 
 def has_direct(folder: Path) -> bool:
-    """Whether the file system reads past the page cache."""
+    """Return whether the file system can read past the page cache."""
     path = folder / "direct"
     path.write_bytes(bytes(PAGE_BYTES))
-    said = subprocess.run(
+    reading = subprocess.run(
         ["dd", f"if={path}", "of=/dev/null", "bs=4k", "iflag=direct"], capture_output=True, check=False
     )
-    return said.returncode == 0
+    return reading.returncode == 0
 
 
 def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
-    """MB/s of a dd point: by the workers' own clocks, and by that of the slowest dd."""
+    """Return MB/s of a dd point: by the clocks of the engine's workers, or by that of the slowest dd."""
     params = {"total_bytes": 256 * MIB, "block_bytes": MIB, "sync": sync, "threads": threads, "tool": tool}
     with_source = {**params, "source": "zero"}
     trial = prepare(dd, folder, with_source)
@@ -63,13 +63,13 @@ def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
 
 
 def run_reads(folder: Path, threads: int) -> float:
-    """Reads per second of the engine."""
+    """Return reads per second of the engine."""
     report = engine_reads(folder, threads, 4_000 * threads)
     return report.operations / report.duration_s
 
 
 def engine_reads(folder: Path, threads: int, records: int) -> engines.Report:
-    """Random direct reads of pages."""
+    """Read random pages past the page cache; return the engine's report."""
     params = {
         "access": "random", "page_bytes": PAGE_BYTES, "record_bytes": PAGE_BYTES, "records": records,
         "records_per_request": 1, "threads": threads, "data_bytes": DATA_BYTES, "caching": "direct",
@@ -82,39 +82,39 @@ def engine_reads(folder: Path, threads: int, records: int) -> engines.Report:
 
 
 def run_fio_reads(folder: Path, threads: int) -> float:
-    """Reads per second of fio on the same file."""
+    """Return reads per second of fio on the same file."""
     [data] = folder.glob("records-*")
     options = {**FIO, "filename": data, "size": DATA_BYTES, "numjobs": threads, "thread": 1}
     return fio_iops(folder, options)
 
 
 def fio_iops(folder: Path, options: dict[str, object]) -> float:
-    """Run fio as anyone would."""
+    """Run fio from the command line, as a user would; return its IOPS."""
     lines = [f"--{name}={value}" for name, value in options.items()]
     argv = ["fio", "--name=bench", "--output-format=json", "--group_reporting", *lines]
-    said = subprocess.run(argv, cwd=folder, check=True, capture_output=True, text=True)
-    job = json.loads(said.stdout)["jobs"][0]
+    output = subprocess.run(argv, cwd=folder, check=True, capture_output=True, text=True).stdout
+    job = json.loads(output)["jobs"][0]
     return float(job["read"]["iops"] + job["write"]["iops"])
 
 
 def run_fio_alone(folder: Path) -> float:
-    """Writes per second of fio by itself."""
+    """Return writes per second of fio by itself."""
     (folder / "bench.0.0").unlink(missing_ok=True)
     return fio_iops(folder, {**FIO_WRITES, "directory": folder})
 
 
 def run_fio_under_agent(folder: Path) -> float:
-    """Writes per second of the same job in the agent."""
+    """Return writes per second of the same job in the agent."""
     trial = prepare(fio, folder, {"options": FIO_WRITES})
     return trial.read(trial.armed, trial.run()).metrics["iops"]
 
 
-# Writes need no file to be laid out, which would be fio's time and not the agent's.
+# Writes, because for reads fio would first lay out a file, which takes fio's time and not the agent's.
 FIO_WAYS: dict[str, Callable[[Path], float]] = {"agent": run_fio_under_agent, "alone": run_fio_alone}
 
 
 def timed(walls_s: list[float], way: Callable[[Path], float], folder: Path) -> float:
-    """What a way returns; notes the wall time that it took."""
+    """Return the rate of a way to run fio; append the wall time that it took to `walls_s`."""
     begun = time.monotonic()
     rate = way(folder)
     walls_s.append(time.monotonic() - begun)
@@ -122,14 +122,14 @@ def timed(walls_s: list[float], way: Callable[[Path], float], folder: Path) -> f
 
 
 def start_to_first_read(folder: Path) -> float:
-    """Seconds from starting the engine's interpreter until its first read has ended."""
+    """Return the seconds from starting the engine's interpreter until its first read has ended."""
     begun_ns = time.monotonic_ns()
     report = engine_reads(folder, 1, 1)
     return (report.workers[0]["end_ns"] - begun_ns) / 1e9
 
 
 def prepare(workload: object, folder: Path, params: dict[str, object]) -> Trial:
-    """A point as the agent prepares it."""
+    """Prepare a point as the agent does."""
     document = {
         "schema": 1, "kind": "measure", "run": "bench", "cell": "bench", "environment": "local", "bucket": "none",
         "prefix": "none", "storage": {}, "mount": {"kind": "directory", "path": str(folder)},

@@ -1,4 +1,4 @@
-"""The create engine beside a C loop, the ideal of a slow storage, and GNU parallel."""
+"""The create engine beside a C loop, beside the ideal rate of a slow storage, and beside GNU parallel."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
 
 
 def bars(folder: Path, rounds: int) -> Iterator[Result]:
-    """All bars of creates."""
+    """Yield all bars of creates."""
     program = compile_c(folder)
     for workers in (1, 4) if program else ():
         name = f"create engine / C loop, own directories, {workers} worker{'s' * (workers > 1)}"
@@ -88,7 +88,7 @@ def bars(folder: Path, rounds: int) -> Iterator[Result]:
 
 
 def run_engine(folder: Path, workers: int, files: int, latency_s: float = 0.0) -> float:
-    """Files per second of the engine, as a touch point starts it."""
+    """Return files per second of the engine, started as a touch point starts it."""
     directories = fresh(folder, workers)
     plan = {
         "files": files,
@@ -106,13 +106,16 @@ def run_engine(folder: Path, workers: int, files: int, latency_s: float = 0.0) -
 
 
 def slow_storage(folder: Path, create_s: float) -> dict[str, object]:
-    """One that answers each create after so long, however many ask; what the timer adds is the engine's loss."""
+    """Return the emulation of a storage that takes `create_s` for each create, however many are made at once.
+
+    What the timer takes longer counts as the engine's loss.
+    """
     own = {"create_s": create_s, "create_operations": 0, "catch_up_s": 0}
     return {**emulation.UNLIMITED, **own, "path": str(folder / "bucket")}
 
 
 def compile_c(folder: Path) -> Path | None:
-    """Build the C loop, where there is a compiler."""
+    """Build the C loop; return its path, None where there is no compiler."""
     if shutil.which("cc") is None:
         return None
     source = folder / "loop.c"
@@ -122,13 +125,13 @@ def compile_c(folder: Path) -> Path | None:
 
 
 def run_c(folder: Path, program: Path, workers: int) -> float:
-    """Files per second of the C loop."""
+    """Return files per second of the C loop."""
     command = [str(program), str(FILES), *fresh(folder, workers)]
     return float(subprocess.run(command, check=True, capture_output=True).stdout)
 
 
 def run_parallel(folder: Path, jobs: int, files: int, latency_s: float) -> float:
-    """Files per second of the published form; a slow storage is a sleep in the shell that starts touch."""
+    """Return files per second of GNU parallel, used as published; a sleep before each touch plays the slow storage."""
     [directory] = set(fresh(folder, 1))
     wait = f"sleep {latency_s}; " if latency_s else ""
     line = f"seq {files} | parallel --will-cite -j {jobs} '{wait}touch {directory}/{{}}'"
@@ -142,7 +145,7 @@ def run_parallel(folder: Path, jobs: int, files: int, latency_s: float) -> float
 
 
 def fresh(folder: Path, workers: int) -> list[str]:
-    """Empty directories, one per worker."""
+    """Make empty directories, one per worker; return their paths."""
     remove(folder / "work")
     directories = [folder / "work" / str(number) for number in range(workers)]
     for directory in directories:

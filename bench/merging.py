@@ -1,7 +1,8 @@
-"""Percentiles of a fleet: their error against the pooled truth, and what merging a thousand histograms costs."""
+"""Percentiles of a fleet: their error against pooled samples, and the time to merge a thousand histograms."""
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ PERCENTS = (50, 90, 99, 99.9)
 
 
 def bars() -> Iterator[Result]:
-    """Both bars."""
+    """Yield both bars."""
     error = worst_error()
     yield Result(
         "fleet percentiles: worst error of P50 to P99.9, percent", 100 * error, 0.8, 100 * error / 0.8, 1.0, "%", True
@@ -24,7 +25,7 @@ def bars() -> Iterator[Result]:
 
 
 def fleet() -> list[list[int]]:
-    """Latencies in ns: 5 of 100 instances are ten times slower, and all have a tail."""
+    """Return latencies in ns of 100 instances, all with a tail, 5 of them ten times slower."""
     chance = random.Random(1)
     return [
         [int(chance.lognormvariate(13.8, 0.4) * (10 if number < SLOW_INSTANCES else 1)) for _ in range(OPERATIONS)]
@@ -33,10 +34,10 @@ def fleet() -> list[list[int]]:
 
 
 def worst_error() -> float:
-    """Of the merged bins against the pooled samples, at the worst percentile."""
+    """Return the relative error of the merged bins against the pooled samples, at the worst percentile."""
     latencies = fleet()
-    merged = histogram.merge(histogram.from_latencies(one) for one in latencies)
-    pooled = sorted(value for one in latencies for value in one)
+    merged = histogram.merge(histogram.from_latencies(of_instance) for of_instance in latencies)
+    pooled = sorted(value for of_instance in latencies for value in of_instance)
     errors = []
     for percent in PERCENTS:
         truth = pooled[max(0, -int(-percent / 100 * len(pooled) // 1) - 1)]
@@ -45,9 +46,7 @@ def worst_error() -> float:
 
 
 def merge_a_thousand() -> float:
-    """Seconds to read and merge what 1,000 instances upload."""
-    import json
-
+    """Return the seconds to read and merge what 1,000 instances upload."""
     bins = histogram.from_latencies(fleet()[0])
     document = {"schema": 1, "unit": "ns", "histograms": {"read_lat": {"bins": bins, "samples": OPERATIONS}}}
     texts = [json.dumps(document).encode()] * 1_000

@@ -15,7 +15,7 @@ IMAGE_BYTES = 2 << 30
 
 @contextlib.contextmanager
 def place(wanted: Path | None) -> Iterator[tuple[Path, str]]:
-    """A fresh folder and what it lies on; everything is gone afterwards."""
+    """Yield a fresh folder and what it lies on; remove everything afterwards."""
     with contextlib.ExitStack() as stack:
         if wanted is not None:
             root, what = wanted, f"the folder {wanted}"
@@ -28,12 +28,12 @@ def place(wanted: Path | None) -> Iterator[tuple[Path, str]]:
 
 @contextlib.contextmanager
 def xfs_on_a_loop() -> Iterator[Path]:
-    """A file system whose figures repeat: the system's own disk swings by a factor of ten."""
+    """Mount a file system whose figures repeat: those of the system's own disk vary by a factor of ten."""
     with tempfile.TemporaryDirectory(prefix="bench-xfs-", dir="/var/tmp") as folder:
         image, mount = Path(folder) / "image", Path(folder) / "mount"
         mount.mkdir()
         with image.open("wb") as stream:
-            # Allocated before: a hole would be filled by the first write, at the speed of the disk below.
+            # Allocate it now: otherwise the first write fills a hole, at the speed of the disk below.
             os.posix_fallocate(stream.fileno(), 0, IMAGE_BYTES)
         subprocess.run(["mkfs.xfs", "-q", str(image)], check=True)
         subprocess.run(["mount", "-o", "loop,noatime", str(image), str(mount)], check=True)

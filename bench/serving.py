@@ -1,4 +1,4 @@
-"""The file server against its own volume: a server that is slower than what it serves would be all that is measured."""
+"""The file server against its own volume: a server slower than its volume would be all that a cell measures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BAR = 2.0
 
 
 def bars(folder: Path, rounds: int) -> Iterator[Result]:
-    """Records one by one against the volume's IOPS, pages against its throughput; from memory, so by the server."""
+    """Yield records one by one against the volume's IOPS, and pages against its throughput, all served from memory."""
     with serving(folder) as where:
         records = partial(rate, folder, where, {"access": "random", "page_bytes": 8 * KIB, "records": 8_000})
         pages = partial(rate, folder, where, {"access": "sequential", "page_bytes": MIB, "records": 32_768})
@@ -44,7 +44,7 @@ def bars(folder: Path, rounds: int) -> Iterator[Result]:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[dict[str, Any]]:
-    """Run a server of the folder; where it is and the token for it."""
+    """Run a server of the folder; yield its address and token."""
     argv = [sys.executable, "-c", SERVE, str(folder), TOKEN]
     with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -55,7 +55,7 @@ def serving(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def rate(folder: Path, where: dict[str, Any], shape: dict[str, Any]) -> float:
-    """Records per second of four readers."""
+    """Return records per second of four readers."""
     params = {
         **{"record_bytes": 8 * KIB, "records_per_request": 1, "threads": 4, "data_bytes": 256 * MIB},
         **{"caching": "cached", **shape},

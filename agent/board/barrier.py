@@ -1,4 +1,4 @@
-"""The fleet's barrier: say ready, wait until the gate of this step opens, sleep until the moment it names."""
+"""The fleet's barrier: write ready, wait until the gate of this step opens, sleep until the start time in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agent.errors import BarrierTimeout, BlackboardUnavailable
 if TYPE_CHECKING:
     from agent.board.blackboard import Blackboard
 
-# time.sleep wakes up to about 1 ms late; the last 2 ms are spent looking at the clock.
+# time.sleep wakes up to about 1 ms late, so the last 2 ms are spent polling the clock.
 SPIN_S = 0.002
 
 
@@ -33,12 +33,12 @@ class Barrier:
             try:
                 gate = self._blackboard.gate()
             except BlackboardUnavailable as err:
-                seen = err  # an outage of S3 that is shorter than the barrier's patience is no failure
+                seen = err  # an outage of S3 shorter than the barrier's timeout is no failure
             else:
                 seen = gate if gate is not None else "no gate.json"
                 if gate is not None and gate["step"] >= step:
                     return self._start_time(step, gate)
-            # A little jitter keeps 1,000 instances from asking in the same instant.
+            # Jitter, so that 1,000 instances do not ask at the same instant.
             time.sleep(self._poll_s * random.uniform(0.9, 1.1))  # noqa: S311
         raise BarrierTimeout(
             f"the gate of step {step} did not open within {self._timeout_s:g} s (last seen: {seen}); "

@@ -1,6 +1,6 @@
-"""The cell's folder in S3: the job and the gate are read from it, what this instance has to say is written below it.
+"""The cell's folder in S3: the agent reads the job and the gate there, and writes below its own instance's folder.
 
-The one module that talks to AWS. boto3 is imported by the first call: `agent` without a job need not wait for it.
+The only module that talks to AWS. The first call imports boto3, so that `agent` without a job need not wait for it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ COMPRESS_FROM_BYTES = 100_000
 # prefix that S3 throttles because 1,000 instances upload at once.
 ATTEMPTS = 8
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 30
-# As often as boto3's own downloads ask for an answer that breaks off.
+# Attempts to read a body that breaks off; boto3's own downloads make as many.
 BODIES = 5
 BROKEN_OFF = "an answer of S3 broke off"
 SESSION_SETTINGS = {
-    # botocore asks the metadata service for the role's keys once, for a second, which a busy machine may miss.
+    # By default botocore asks the metadata service for the role's keys once, for 1 s: too short for a busy machine.
     "metadata_service_num_attempts": 5,
     "metadata_service_timeout": 5,
-    # Releases before 2025 would otherwise send most regions' questions to us-east-1.
+    # Releases before 2025 otherwise send the calls of most regions to us-east-1.
     "sts_regional_endpoints": "regional",
 }
 
@@ -43,9 +43,9 @@ class Bucket:
         self.name = name
 
     def get(self, key: str) -> bytes | None:
-        """The object's bytes; None when it is not there.
+        """Return the object's bytes, None where it does not exist (yet).
 
-        A role that may not list gets 403 instead of 404 for a missing key, so both mean "not there (yet)".
+        A role that may not list gets 403 instead of 404 for a missing key, so both mean that.
         """
         with translated(f"GET s3://{self.name}/{key}"):
             try:
@@ -56,7 +56,7 @@ class Bucket:
                 raise
 
     def put(self, key: str, body: bytes, content_type: str = "application/json") -> None:
-        """Store the object; the request is repeated while S3 asks to slow down."""
+        """Store the object; boto3 repeats the request while S3 asks to slow down."""
         with translated(f"PUT s3://{self.name}/{key}"):
             self._client.put_object(Bucket=self.name, Key=key, Body=body, ContentType=content_type)
 
@@ -71,7 +71,7 @@ class Blackboard:
         self.own = f"{self.prefix}/instances/{userid}"
 
     def gate(self) -> dict[str, Any] | None:
-        """What gate.json says now."""
+        """Return gate.json as it is now, None where there is none."""
         body = self._bucket.get(f"{self.prefix}/gate.json")
         return None if body is None else json.loads(body)
 
@@ -80,7 +80,7 @@ class Blackboard:
         self._bucket.put(f"{self.own}/{name}", json.dumps(document, separators=(",", ":")).encode())
 
     def put_raw(self, name: str, body: bytes) -> str:
-        """Keep a tool's raw output; returns its name below this instance's folder."""
+        """Store a tool's raw output; return its name below this instance's folder."""
         is_large = len(body) > COMPRESS_FROM_BYTES
         stored = f"raw/{name}.gz" if is_large else f"raw/{name}"
         content = gzip.compress(body, compresslevel=5, mtime=0) if is_large else body
@@ -88,20 +88,20 @@ class Blackboard:
         return stored
 
     def put_log(self, text: str) -> None:
-        """Keep the agent's log."""
+        """Store the agent's log."""
         self._bucket.put(f"{self.own}/log.gz", gzip.compress(text.encode(), compresslevel=5), "application/gzip")
 
 
 def parse_uri(uri: str) -> tuple[str, str]:
-    """Bucket and key of an s3:// URI."""
-    found = re.fullmatch(r"s3://([^/]+)/(.+)", uri)
-    if not found:
+    """Return bucket and key of an s3:// URI."""
+    match = re.fullmatch(r"s3://([^/]+)/(.+)", uri)
+    if not match:
         raise JobInvalid(f"'{uri}' is no S3 URI; start the agent with s3://<bucket>/<prefix>/job.json")
-    return found.group(1), found.group(2)
+    return match.group(1), match.group(2)
 
 
 def new_session(region: str) -> Any:
-    """A boto3 session: keys from the environment, else from the instance's role, which boto3 renews by itself."""
+    """Return a boto3 session: keys from the environment, else those of the instance's role, which boto3 renews."""
     try:
         import boto3
         import botocore.session
@@ -117,7 +117,7 @@ def new_session(region: str) -> Any:
 
 
 def new_client(session: Any, service: str, connections: int = 10) -> Any:
-    """A client of one service that tries long enough; so many threads can use it at once."""
+    """Return a client of one service with ATTEMPTS per call, for as many threads at once as `connections`."""
     from botocore.config import Config
 
     config = Config(
@@ -126,21 +126,21 @@ def new_client(session: Any, service: str, connections: int = 10) -> Any:
         max_pool_connections=connections,
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
     )
-    # Releases before 2023 do not look for the variable themselves.
+    # Releases before 2023 do not read the variable themselves.
     return session.client(service, config=config, endpoint_url=os.environ.get("AWS_ENDPOINT_URL") or None)
 
 
 def caller_userid(session: Any) -> str:
-    """`aws:userid` of this instance: EC2 sets it (role id:instance id), and the role's policy is written in it."""
+    """Return the instance's `aws:userid` (role id:instance id), set by EC2; the role's policy refers to it."""
     with translated("sts GetCallerIdentity"):
         return str(new_client(session, "sts").get_caller_identity()["UserId"])
 
 
 def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> bytes:
-    """The bytes from `first` to `last`, both included, of the object at `place` (Bucket, Key).
+    """Return the bytes from `first` to `last`, both included, of the object at `place` (Bucket, Key).
 
-    boto3 repeats a request, but not one whose answer breaks off; of millions some do. The time that this takes is the
-    caller's; each is told by a line on standard error, which begins with BROKEN_OFF.
+    boto3 repeats a failed request, but not one whose answer breaks off, as some of millions do. Repeating it here takes
+    time of the caller; each repetition writes a line that begins with BROKEN_OFF to standard error.
     """
     from botocore.exceptions import BotoCoreError
 
@@ -157,7 +157,7 @@ def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> b
 
 @contextlib.contextmanager
 def translated(request: str) -> Iterator[None]:
-    """Raise what went wrong with a request, after all of boto3's attempts, as an error of ours."""
+    """Raise an error of ours in place of boto3's, after all of its attempts."""
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
     try:

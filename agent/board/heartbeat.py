@@ -1,4 +1,4 @@
-"""One small PUT now and then, so that the fleet's poll sees that this instance is alive and what it is doing."""
+"""A small PUT at regular intervals, which shows Poll fleet that this instance is alive and what it is doing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways to get at a storage: attach it, use it for a while, let go of it."""
+"""The ways to reach a storage: attach it, use it, detach it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMAND_TIMEOUT_S = 120
 
 @dataclass(frozen=True)
 class Mounted:
-    """A storage in use; source, type and options are what the kernel says, not what was asked."""
+    """A storage in use; source, type and options are the kernel's, not those that were asked for."""
 
     kind: str
     path: Path
@@ -30,19 +30,19 @@ class Mounted:
     options: str
 
     def describe(self) -> dict[str, str]:
-        """The `mount` of samples.json."""
+        """Return the `mount` of samples.json."""
         return {**asdict(self), "path": str(self.path)}
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """The programs that mounting needs."""
-    found: set[str] = _module(mount["kind"]).tools(mount)
-    return found
+    """Return the programs that mounting needs."""
+    names: set[str] = _module(mount["kind"]).tools(mount)
+    return names
 
 
 @contextlib.contextmanager
 def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
-    """Mount, and unmount at the end whatever happened."""
+    """Mount, yield the mounted storage, and unmount at the end whatever happened."""
     module = _module(mount["kind"])
     path = module.attach(mount, log)
     try:
@@ -52,7 +52,7 @@ def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
 
 
 def describe(kind: str, path: Path, table: Path = Path("/proc/mounts")) -> Mounted:
-    """The entry of /proc/mounts that `path` lies on: the longest mount point above it, the last if mounted over."""
+    """Return the entry of /proc/mounts that holds `path`: the longest mount point above it, of equal ones the last."""
     best = ("", "", "", "")
     resolved = str(path.resolve())
     for line in table.read_text().splitlines():
@@ -64,29 +64,29 @@ def describe(kind: str, path: Path, table: Path = Path("/proc/mounts")) -> Mount
 
 
 def unmount(path: Path, log: logging.Logger) -> None:
-    """Unmount, in the last resort lazily: the instance ends soon after."""
+    """Unmount, as a last resort lazily: the instance ends soon after."""
     for command in (["umount", str(path)], ["umount", "-l", str(path)]):
         try:
-            said = command_result(command)
-        except Unended as err:  # a server that has gone; what ended the work before this must not be lost
+            result = command_result(command)
+        except Unended as err:  # the server is gone; raising it would hide the error that ended the work
             log.warning("%s", err)
             continue
-        if said.returncode == 0:
+        if result.returncode == 0:
             return
-        log.warning("%s: %s", " ".join(command), said.stderr.strip())
+        log.warning("%s: %s", " ".join(command), result.stderr.strip())
 
 
 class Unended(MountFailed):
-    """An administrative command did not end in its time."""
+    """An administrative command did not end within its timeout."""
 
     @property
     def name(self) -> str:
-        """As the cell and its readers know it."""
+        """Return the name of its base class, which the cell shows."""
         return MountFailed.__name__
 
 
 def command_result(command: list[str], timeout_s: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess[str]:
-    """Run a short administrative command."""
+    """Run a short administrative command. Raises MountFailed where it is not installed, Unended after `timeout_s`."""
     try:
         return subprocess.run(  # noqa: S603
             command, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False

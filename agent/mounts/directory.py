@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """None."""
+    """Return no tools."""
     del mount
     return set()
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Make sure that it is there."""
+    """Create the directory unless it exists; return its path."""
     path = Path(mount["path"])
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -29,5 +29,5 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 
 
 def detach(path: Path, log: logging.Logger) -> None:
-    """Leave it to its owner."""
+    """Leave the directory to its owner."""
     del path, log

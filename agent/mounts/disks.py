@@ -1,8 +1,8 @@
 """Which disk is which volume.
 
-On Nitro instances /dev/sdf is only the name that the volume was asked to have; the kernel calls it /dev/nvme1n1 or so,
-in no order. The serial number is the volume's id, and the controller tells the asked name in the vendor's part of its
-identification. Amazon Linux has links made by udev; other distributions have not.
+On Nitro instances /dev/sdf is only the name in the launch request; the kernel calls the volume /dev/nvme1n1 or so, in
+any order. The serial number is the volume's id, and the vendor's part of the controller's identification holds the
+requested name. On Amazon Linux udev links that name to the disk; other distributions have no such link.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 EBS_MODEL = "Amazon Elastic Block Store"
 INSTANCE_STORE_MODEL = "Amazon EC2 NVMe Instance Storage"
-# Where a disk tells no model (virtio), its serial number tells: EBS's begin with vol.
+# Where a disk has no model (virtio), its serial number tells the kind: that of an EBS volume begins with vol.
 INSTANCE_STORE_SERIAL = re.compile(r"AWS[0-9A-F]{17}")
 # struct nvme_admin_cmd, opcode 6 (identify), CNS 1 (controller): linux/nvme_ioctl.h
 NVME_IOCTL_ADMIN_CMD = 0xC0484E41
@@ -35,14 +35,14 @@ class Disk:
 
 
 def all_disks(root: Path = Path("/")) -> list[Disk]:
-    """The whole disks of this machine."""
+    """Return the disks of this machine, without partitions."""
     block = root / "sys/block"
     names = sorted(path.name for path in block.iterdir()) if block.is_dir() else []
     return [_disk(block / name) for name in names if re.fullmatch(r"nvme\d+n\d+|xvd[a-z]+|sd[a-z]+|vd[a-z]+", name)]
 
 
 def find(device: str, root: Path = Path("/")) -> Path | None:
-    """The device of a volume, by the name that it was asked to have."""
+    """Return the device of a volume by the name in the launch request, None where it has not appeared."""
     disks = all_disks(root)
     dev = root / "dev"
     name = device.replace("/dev/", "", 1)
@@ -56,7 +56,7 @@ def find(device: str, root: Path = Path("/")) -> Path | None:
 
 
 def instance_stores(root: Path = Path("/")) -> list[Path]:
-    """The devices of the disks that came with the instance; what it boots from is never one of them on Nitro."""
+    """Return the devices of the disks that come with the instance type; on Nitro the root disk is never one of them."""
     return [
         root / "dev" / disk.name
         for disk in all_disks(root)
@@ -65,7 +65,7 @@ def instance_stores(root: Path = Path("/")) -> list[Path]:
 
 
 def asked_name(device: Path) -> str | None:
-    """The name in the volume's attachment (without /dev/), as its NVMe controller tells it; needs root."""
+    """Return the requested name (without /dev/) from the volume's NVMe controller; needs root."""
     answer = ctypes.create_string_buffer(IDENTIFY_BYTES)
     command = _AdminCommand(opcode=IDENTIFY, addr=ctypes.addressof(answer), data_len=IDENTIFY_BYTES, cdw10=CONTROLLER)
     try:
@@ -82,7 +82,7 @@ def asked_name(device: Path) -> str | None:
 
 
 def parse_vendor_name(identification: bytes) -> str | None:
-    """The asked name in a controller's identification: 32 characters filled with blanks or zeros."""
+    """Return the requested name in a controller's identification: 32 characters filled with blanks or zeros."""
     raw = identification[VENDOR_OFFSET : VENDOR_OFFSET + NAME_BYTES]
     name = raw.split(b"\0", 1)[0].decode("ascii", errors="replace").strip()
     return name.replace("/dev/", "", 1) or None

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """The helper that `mount -t efs` calls."""
+    """Return the helper that `mount -t efs` calls."""
     del mount
     return {"mount.efs"}
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Mount, again and again until the time is over: names and file system policies take minutes to be known."""
+    """Mount, trying again until the timeout: names and file system policies take minutes to take effect."""
     return nfs.attach(mount, log, fstype="efs")
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """As of any other NFS mount."""
+    """Describe it as any other NFS mount."""
     return nfs.describe(mount, path)
 
 

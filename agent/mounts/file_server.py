@@ -1,4 +1,4 @@
-"""Our file server without a mount: the reader asks it itself, so all that is needed here is a folder for notes."""
+"""Our file server, without a mount: the reader connects to it by itself and only needs a folder for its own files."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """None."""
+    """Return no tools."""
     del mount
     return set()
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Make the folder; nothing in it is measured."""
+    """Create the folder, in which nothing is measured; return its path."""
     log.info("using the file server at %s:%d", mount["host"], mount["port"])
     return Path(tempfile.mkdtemp(prefix="storage-matrix-server-"))
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """The server; no kernel knows of it."""
+    """Describe the server, which no mount table lists."""
     return mounts.Mounted("file-server", path, f"{mount['host']}:{mount['port']}", "file-server", "")
 
 

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """What makes the file system, what looks whether there is one, and what stripes several disks."""
+    """Return the tools that look for a file system, make one, and stripe several disks."""
     return {f"mkfs.{mount['fstype']}", "blkid"} | ({"mdadm"} if len(disks.instance_stores()) > 1 else set())
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Stripe the disks if they are several, then mount; they are there from the start, so nothing is waited for."""
-    found = disks.instance_stores()
-    if not found:
+    """Stripe the disks if they are several, then mount; unlike volumes they are there from the start."""
+    devices = disks.instance_stores()
+    if not devices:
         there = [f"{disk.name} ({disk.model or disk.serial})" for disk in disks.all_disks()]
         raise MountFailed(f"this instance has no NVMe instance store; its disks are {there}; choose a type with one")
-    log.info("instance store: %s", ", ".join(map(str, found)))
-    return ebs.mount_disk(found[0] if len(found) == 1 else ebs.stripe(found, log), mount["fstype"], log)
+    log.info("instance store: %s", ", ".join(map(str, devices)))
+    return ebs.mount_disk(devices[0] if len(devices) == 1 else ebs.stripe(devices, log), mount["fstype"], log)
 
 
 def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount; the disks and what is on them go with the instance."""
+    """Unmount; the disks and what is on them end with the instance."""
     mounts.unmount(path, log)

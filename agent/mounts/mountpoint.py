@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Mountpoint itself."""
+    """Return Mountpoint itself."""
     del mount
     return {"mount-s3"}
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Mount; Mountpoint ends with 0 once the file system is there."""
+    """Mount; Mountpoint's command ends with 0 once the file system is there."""
     path = mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
-    # The slash: without it the prefix would also be that of other names that begin so.
+    # The slash at its end: without it the prefix would also match other names that begin with it.
     command = ["mount-s3", "--region", mount["region"], "--prefix", f"{mount['prefix']}/", mount["bucket"], str(path)]
-    said = mounts.command_result(command)
-    if said.returncode != 0:
-        raise MountFailed(f"'{' '.join(command)}' ended with {said.returncode}: {said.stderr.strip()}")
+    result = mounts.command_result(command)
+    if result.returncode != 0:
+        raise MountFailed(f"'{' '.join(command)}' ended with {result.returncode}: {result.stderr.strip()}")
     log.info("mounted s3://%s/%s at %s", mount["bucket"], mount["prefix"], path)
     return path
 

@@ -21,7 +21,7 @@ LEAST_TRY_S = 1.0
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """The helper that `mount -t nfs` calls, for every version."""
+    """Return the helper that `mount -t nfs` calls, for every version."""
     del mount
     return {"mount.nfs"}
 
@@ -33,7 +33,7 @@ def attach(
     pause_s: float = PAUSE_S,
     fstype: str = "nfs",
 ) -> Path:
-    """Mount, again and again until the time is over."""
+    """Mount, trying again every `pause_s` until `timeout_s` is over; then MountFailed with the last refusal."""
     path = mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
     command = ["mount", "-t", fstype, "-o", mount["options"], mount["source"], str(path)]
@@ -55,12 +55,12 @@ def attach(
 
 
 def _refusal(command: list[str], left_s: float) -> str | None:
-    """Why it could not be mounted, None if it was. Where a firewall swallows the packets `mount` itself tries on."""
+    """Return why it could not be mounted, None if it was. `mount` itself retries where a firewall drops its packets."""
     try:
-        said = mounts.command_result(command, min(max(left_s, LEAST_TRY_S), mounts.COMMAND_TIMEOUT_S))
+        result = mounts.command_result(command, min(max(left_s, LEAST_TRY_S), mounts.COMMAND_TIMEOUT_S))
     except mounts.Unended as err:
         return str(err)
-    return said.stderr.strip() if said.returncode else None
+    return result.stderr.strip() if result.returncode else None
 
 
 def _read_ahead(path: Path, kib: int, log: logging.Logger) -> None:
@@ -71,18 +71,18 @@ def _read_ahead(path: Path, kib: int, log: logging.Logger) -> None:
 
 
 def read_ahead_file(path: Path, root: Path = Path("/")) -> Path:
-    """Where the kernel keeps how far it reads ahead on the file system at a path, in KiB."""
+    """Return the file in which the kernel keeps how far it reads ahead on the path's file system, in KiB."""
     device = path.stat().st_dev
     return root / f"sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb"
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """The mount's entry; its read-ahead, which is no option but decides sequential reads, stands after the options."""
-    found = mounts.describe(mount["kind"], path)
+    """Return the mount's entry; after its options stands the read-ahead, which decides sequential reads."""
+    entry = mounts.describe(mount["kind"], path)
     try:
-        return replace(found, options=f"{found.options},read_ahead_kb={read_ahead_file(path).read_text().strip()}")
+        return replace(entry, options=f"{entry.options},read_ahead_kb={read_ahead_file(path).read_text().strip()}")
     except OSError:
-        return found
+        return entry
 
 
 def detach(path: Path, log: logging.Logger) -> None:

@@ -1,4 +1,4 @@
-"""S3 without a mount: the reader asks for objects itself, so all that is needed here is a folder for notes."""
+"""S3 without a mount: the reader requests objects by itself and only needs a folder for its own files."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """The library of the Common Runtime where it is wanted; boto3 is there."""
+    """Return the library of the Common Runtime where that client is wanted; boto3 is always there."""
     return {"awscrt"} if mount["client"] == "crt" else set()
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Make the folder; nothing in it is measured."""
+    """Create the folder, in which nothing is measured; return its path."""
     log.info("using s3://%s/%s through %s", mount["bucket"], mount["prefix"], mount["client"])
     return Path(tempfile.mkdtemp(prefix="storage-matrix-s3-"))
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """The place in the bucket; no kernel knows of it."""
+    """Describe the place in the bucket, which no mount table lists."""
     return mounts.Mounted("s3", path, f"s3://{mount['bucket']}/{mount['prefix']}", "s3", mount["client"])
 
 
 def detach(path: Path, log: logging.Logger) -> None:
-    """Remove the folder; the objects go with the file system."""
+    """Remove the folder; the objects are deleted with the storage."""
     del log
     remove(path)

@@ -1,6 +1,6 @@
 """Run a script in a container, by docker or podman, whichever the instance has.
 
-What a matrix says only ever becomes one argument of an argv list or of the script's own `"$1"`: no shell reads it.
+A text of the matrix only ever becomes one argument of an argv list or the script's own `"$1"`: no shell parses it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agent.programs import tools
 from agent.programs.processes import Command, run
 
 ENGINES = ("docker", "podman")
-# Build systems refuse to run as root; the number needs no user of that name in the container.
+# Build systems refuse to run as root; the container needs no user with this number.
 UNPRIVILEGED = 1000
 PULLS, PAUSE_S = 3, 10.0
 
@@ -29,10 +29,9 @@ class Container:
     folders: Mapping[Path, str]
 
     def command(self, cwd: Path, script: str, arguments: Sequence[str], *, has_network: bool) -> Command:
-        """The command line that runs a bash script in a fresh container, where `arguments` are `$1` and so on.
+        """Return the command that runs a bash script in a fresh container, where `arguments` are `$1` and so on.
 
-        Without network there is no interface but the container's own loopback. An image that is not here is never
-        fetched: that would be timed.
+        Without network the container has its loopback only. The command never pulls an image, as that would be timed.
         """
         home = next(iter(self.folders.values()))
         user, group = owner()
@@ -45,9 +44,9 @@ class Container:
         return Command(argv, cwd)
 
     def make_ready(self, scratch: Path) -> str:
-        """Start the engine where it does not run yet and fetch the image unless it is here; the image's id."""
+        """Start the engine and pull the image where necessary; return the image's id."""
         scratch.mkdir(parents=True, exist_ok=True)
-        # Installed a minute ago by this agent: Amazon Linux does not start it by itself.
+        # Amazon Linux does not start an engine that this agent has just installed.
         if engine() == "docker" and os.geteuid() == 0 and not _succeeds([engine_path(), "info"], scratch):
             run(Command(["systemctl", "start", "docker"], scratch), scratch / "start")
         inspect = [engine_path(), "image", "inspect", "--format", "{{.Id}}", self.image]
@@ -65,17 +64,17 @@ class Container:
 
 
 def engine() -> str:
-    """The name of the engine that is here; docker, to be installed, where none is."""
+    """Return the name of the installed engine; docker, which can be installed, where there is none."""
     return next((name for name in ENGINES if tools.find(name)), ENGINES[0])
 
 
 def engine_path() -> str:
-    """The program of the engine."""
+    """Return the path of the engine's program."""
     return tools.find(engine()) or engine()
 
 
 def owner() -> tuple[int, int]:
-    """Whom a container's files belong to: nobody of this machine where the agent is root, else the agent's user."""
+    """Return user and group of a container's files: UNPRIVILEGED where the agent is root, else the agent's own."""
     return (UNPRIVILEGED, UNPRIVILEGED) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
 
 

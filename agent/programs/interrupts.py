@@ -10,7 +10,7 @@ from agent.errors import DeadlinePassed, Terminated
 
 
 def listen() -> None:
-    """SIGTERM (shutdown, a terminated instance) and SIGINT raise Terminated."""
+    """Raise Terminated at SIGTERM (shutdown, a terminated instance) and SIGINT."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _terminated)
 
@@ -33,7 +33,7 @@ def set_deadline(deadline_at: float | None) -> None:
 
 
 def ignore() -> None:
-    """From here on nothing interrupts the farewell; the watchdog of the instance still bounds it."""
+    """Ignore all interruptions from now on, for the last uploads; only the instance's watchdog still bounds them."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)

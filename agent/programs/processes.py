@@ -1,9 +1,9 @@
 """Start programs behind a barrier of their own, time them, and make sure that none outlives the agent's interest.
 
-Each program waits in front of a pipe (a shell that `exec`s it, or a program that knows the protocol), so what is timed
-is the program and not the start of 64 processes: it writes one byte to descriptor 4 when it stands ready, reads one
-newline from descriptor 3, and goes. A pipe that closes without a newline means that the agent is gone: the program must
-not start.
+Each program waits at a pipe (a shell that `exec`s it, or a program that knows the protocol), so that the timed part is
+the program and not the start of 64 processes. It writes one byte to descriptor 4 when it is ready, reads one newline
+from descriptor 3, and starts. A pipe that closes without a newline means that the agent is gone: the program must not
+start.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WAIT_AT_THE_GATE = 'echo >&4; exec 4>&-; read -r go <&3 || exit 125; exec 3<&-; 
 ARM_TIMEOUT_S = 120.0
 ENDING_S = 1.0  # from the end of a program's last descriptor to its own
 TAIL_BYTES = 2_000
-# Services begin with 1,024, for which GNU parallel runs 252 of 1,024 jobs at once, and says so to nobody.
+# Services begin with 1,024 open files, with which GNU parallel silently runs 252 jobs at once instead of 1,024.
 OPEN_FILES = 65_536
 
 _alive: set[int] = set()
@@ -61,9 +61,9 @@ class Ended:
     system_s: float
 
     def tail(self) -> str:
-        """The last lines that it wrote, errors before output; of a traceback only the error (the log has all of it)."""
-        said = read_tail(self.stderr).strip() or read_tail(self.stdout).strip()
-        lines = [line.strip() for line in said.splitlines()[-6:] if line.strip()]
+        """Return the last lines that it wrote, errors before output; of a traceback only the error itself."""
+        output = read_tail(self.stderr).strip() or read_tail(self.stdout).strip()
+        lines = [line.strip() for line in output.splitlines()[-6:] if line.strip()]
         return " | ".join(lines[-1:] if any(line.startswith('File "') for line in lines) else lines)
 
 
@@ -113,13 +113,14 @@ class Armed:
             raise
         finally:
             self._close_gate()
-        for one in ended:
-            if one.status != 0:
-                raise ToolFailed(f"{describe(one.argv)} ended with {describe_status(one.status)}: {one.tail()}")
+        for program in ended:
+            if program.status != 0:
+                status = describe_status(program.status)
+                raise ToolFailed(f"{describe(program.argv)} ended with {status}: {program.tail()}")
         return ended
 
     def duration_s(self) -> float:
-        """From the release until the last one ended."""
+        """Return the seconds from the release until the last program ended."""
         return (self.ended_ns - self.released_ns) / 1e9
 
     def wall_time(self, at_ns: int) -> float:
@@ -131,7 +132,7 @@ class Armed:
         return self.released_ns + round((at - self.released_at) * 1e9)
 
     def kill(self) -> None:
-        """End what still runs; harmless when nothing does."""
+        """End what still runs; does nothing where all have ended."""
         for pid in self._pids:
             if pid in _alive:
                 kill_group(pid)
@@ -142,7 +143,7 @@ class Armed:
         # posix_spawn knows no working directory, so a shell changes it.
         argv = ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "cd", str(command.cwd), *argv]
         create = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-        # Above the highest number in play first: dup2 onto 3 must not overwrite a pipe that itself is number 3 or 4.
+        # Move both pipes above 9 first: dup2 onto 3 must not overwrite a pipe that itself is number 3 or 4.
         with _moved_up(gate) as gate_fd, _moved_up(ready) as ready_fd:
             actions = [
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -161,19 +162,19 @@ class Armed:
         while missing > 0:
             if not select.select([ready], [], [], max(0.0, give_up_at - time.monotonic()))[0]:
                 late = f"{missing} of {self._tokens} workers did not start within {ARM_TIMEOUT_S:g} s"
-                raise ToolFailed(f"{late}: {self._said() or 'they said nothing'}")
-            said = os.read(ready, missing)
-            if not said:
+                raise ToolFailed(f"{late}: {self._last_words() or 'they said nothing'}")
+            ready_bytes = os.read(ready, missing)
+            if not ready_bytes:
                 self._report_early_end()
-            missing -= len(said)
+            missing -= len(ready_bytes)
 
-    def _said(self) -> str:
-        """The last words of the first program that said any: one worker may be gone while another is at the gate."""
+    def _last_words(self) -> str:
+        """Return the last output of the first program that has any: one may be gone while another is at the gate."""
         ends = (Ended((), 0, stdout, stderr, 0.0, 0.0).tail() for stdout, stderr in self._outputs)
         return next(filter(None, ends), "")
 
     def _report_early_end(self) -> None:
-        """Tell which program has ended, or is about to: those that stand at the gate would be waited for in vain."""
+        """Raise ToolFailed for a program that ended, or is about to end, before its start."""
         give_up_at = time.monotonic() + ENDING_S
         while time.monotonic() < give_up_at:
             for n, pid in enumerate(self._pids):
@@ -188,7 +189,7 @@ class Armed:
 
     def _reap(self, pid: int, number: int) -> Ended:
         _, status, usage = os.wait4(pid, 0)
-        # What a tool left behind in its group (a background child) ends with it.
+        # End what the tool left behind in its group, such as a background child.
         kill_group(pid, is_reaped=True)
         stdout, stderr = self._outputs[number]
         code = os.waitstatus_to_exitcode(status)
@@ -225,18 +226,18 @@ def kill_group(pid: int, is_reaped: bool = False) -> None:
 
 
 def describe(argv: Sequence[str]) -> str:
-    """A command line short enough for a message."""
+    """Return a command line short enough for a message."""
     line = " ".join(argv)
     return line if len(line) <= 160 else line[:157] + "..."  # noqa: PLR2004
 
 
 def describe_status(status: int) -> str:
-    """An exit status, or the name of the signal that ended the program."""
+    """Return an exit status in words, or the name of the signal that ended the program."""
     return f"status {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"
 
 
 def read_tail(path: Path) -> str:
-    """The end of a text file."""
+    """Return the last TAIL_BYTES of a text file."""
     with path.open("rb") as stream:
         stream.seek(0, os.SEEK_END)
         stream.seek(max(0, stream.tell() - TAIL_BYTES))
@@ -245,7 +246,7 @@ def read_tail(path: Path) -> str:
 
 @contextlib.contextmanager
 def _moved_up(descriptor: int) -> Iterator[int]:
-    """A duplicate of `descriptor` above 9 for the time of a spawn."""
+    """Yield a duplicate of `descriptor` above 9 for the time of a spawn."""
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10)
     try:
         yield moved

@@ -1,6 +1,6 @@
-"""What a machine shall have before anything is prepared: programs, packages, container images.
+"""What a machine needs before a workload is prepared: programs, packages, container images.
 
-Already there on a baked image; else installed at boot, long before the first sample.
+A baked image has them; otherwise they are installed at boot, long before the first sample.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ END_OF_OUTPUT = 2_000
 
 
 def provide(wanted: dict[str, Any], may_install: bool, log: logging.Logger) -> dict[str, Any]:
-    """Install what is missing; return what that was and how many seconds it took.
+    """Install what is missing; return what was installed and how many seconds that took.
 
-    Raises ToolMissing or ProvisionFailed. Where the machine is not ours to change (the local cloud's instances are
-    processes on somebody's own) programs must be there, and packages and containers are taken as theirs to have.
+    Raises ToolMissing or ProvisionFailed. Where the agent may not change the machine (the local cloud's instances are
+    processes on a user's own) programs must be there already, and packages and containers are not checked.
     """
     began, before = time.monotonic(), set(filter(tools.is_present, wanted.get("tools", [])))
     tools.require(wanted.get("tools", []), may_install, log)
@@ -40,11 +40,11 @@ def provide(wanted: dict[str, Any], may_install: bool, log: logging.Logger) -> d
 
 
 def seal(log: logging.Logger) -> None:
-    """Make the machine fit to be copied: no package caches, no identity of its own. Its agent is fetched anew."""
+    """Make the machine fit to be copied: remove package caches and its identity; each copy fetches the agent anew."""
     for command in (["dnf", "clean", "all"], ["apt-get", "clean"]):
         if tools.find(command[0]):
             _run(command, log)
-    # An empty file, not none: systemd then gives each copy an id of its own at its first boot.
+    # Empty, not removed: systemd then gives each copy an id of its own at its first boot.
     Path("/etc/machine-id").write_text("")
     os.sync()
 
@@ -78,26 +78,26 @@ def _has_image(name: str) -> bool:
 
 
 def _built(dockerfile: str, log: logging.Logger) -> list[str]:
-    """Build the image, unless one from the very same Dockerfile is there."""
+    """Build the image, unless one of the same Dockerfile exists."""
     name = f"{BUILT}:{hashlib.sha256(dockerfile.encode()).hexdigest()[:12]}"
     if _has_image(name):
         return []
-    _run(["docker", "build", "--quiet", "--tag", name, "--tag", BUILT, "-"], log, given=dockerfile)
+    _run(["docker", "build", "--quiet", "--tag", name, "--tag", BUILT, "-"], log, text=dockerfile)
     return [name]
 
 
-def _run(command: list[str], log: logging.Logger, given: str | None = None) -> None:
+def _run(command: list[str], log: logging.Logger, text: str | None = None) -> None:
     log.info("providing: %s", " ".join(command))
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
-        said = subprocess.run(  # noqa: S603
-            command, input=given, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, env=env,
+        ended = subprocess.run(  # noqa: S603
+            command, input=text, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, env=env,
             check=False,
         )  # fmt: skip
     except FileNotFoundError as err:
         raise ProvisionFailed(f"{command[0]} is not installed") from err
     except subprocess.TimeoutExpired as err:
         raise ProvisionFailed(f"'{' '.join(command)}' did not end within {TIMEOUT_S} s") from err
-    if said.returncode != 0:
-        end = said.stderr[-END_OF_OUTPUT:].strip()
-        raise ProvisionFailed(f"'{' '.join(command)}' ended with {said.returncode}: {end}")
+    if ended.returncode != 0:
+        end = ended.stderr[-END_OF_OUTPUT:].strip()
+        raise ProvisionFailed(f"'{' '.join(command)}' ended with {ended.returncode}: {end}")

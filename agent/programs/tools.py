@@ -1,4 +1,4 @@
-"""Find the programs that a job needs before anything is timed; name, and where allowed install, what is missing."""
+"""Find the programs that a job needs before anything is timed; install or name those that are missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 INSTALL_TIMEOUT_S = 600
 # A fresh cloud image has no package lists.
 UPDATE = ["apt-get", "update", "-q"]
-# As its README has it; the release is the first since 2.3.1 that Ubuntu 22.04's Rust 1.75 builds (its issue 303).
+# After its README; v2.3.3 is the first release since 2.3.1 that Ubuntu 22.04's Rust 1.75 can build (its issue 303).
 BUILD_EFS_UTILS = """
 export HOME=/root
 apt-get install -y -q git binutils rustc cargo pkg-config libssl-dev gettext
@@ -29,7 +29,7 @@ cd efs-utils
 ./build-deb.sh
 apt-get install -y -q ./build/amazon-efs-utils*.deb
 """
-# As the S3 guide has it (Installing Mountpoint, DEB-based distributions).
+# After the S3 guide (Installing Mountpoint, DEB-based distributions).
 INSTALL_MOUNT_S3 = """
 case "$(uname -m)" in aarch64) architecture=arm64 ;; *) architecture=x86_64 ;; esac
 cd "$(mktemp -d)"
@@ -40,18 +40,18 @@ apt-get install -y -q ./mount-s3.deb
 
 @dataclass(frozen=True)
 class Tool:
-    """A program: how to ask its version, and which package brings it."""
+    """A program: how to ask for its version, and which package contains it."""
 
     title: str
     debian: str
     amazon: str
     version: tuple[str, ...] = ("--version",)
-    marker: str = ""  # what the version must contain; another program of that name is not it
+    marker: str = ""  # a word in its version that tells it from another program of the same name
     # Whether Amazon Linux has it among its supplementary packages (SPAL: those of EPEL 9, since release 2023.9).
     supplementary: bool = False
-    amazon_besides: str = ""  # a package with a part that Debian has in the first, installed on its own
-    is_module: bool = False  # of the agent's own Python, instead of a program
-    debian_build: tuple[str, ...] = ()  # what gets or makes the package, and installs it, where Debian has none
+    amazon_besides: str = ""  # a second package of Amazon Linux, for a part that Debian's first package contains
+    is_module: bool = False  # a module of the agent's own Python instead of a program
+    debian_build: tuple[str, ...] = ()  # the command that downloads or builds and installs it, where Debian has none
 
 
 TOOLS = {
@@ -86,7 +86,7 @@ TOOLS = {
 
 
 def find(name: str) -> str | None:
-    """The path of a program, or of a module of this Python."""
+    """Return the path of a program, or of a module of this Python; None where it is not installed."""
     if name in TOOLS and TOOLS[name].is_module:
         return _module_path(name)
     return shutil.which(name)
@@ -101,18 +101,18 @@ def _module_path(name: str) -> str | None:
 
 
 def version(name: str) -> str | None:
-    """The first line that a tool says about its version."""
+    """Return the first line that a tool prints about its version, None where it prints nothing or is not installed."""
     path = find(name)
     if path is None:
         return None
     arguments = TOOLS[name].version if name in TOOLS else ("--version",)
     try:
-        said = subprocess.run(  # noqa: S603
+        answer = subprocess.run(  # noqa: S603
             [path, *arguments], capture_output=True, text=True, errors="replace", timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    lines = (said.stdout.strip() or said.stderr.strip()).splitlines()
+    lines = (answer.stdout.strip() or answer.stderr.strip()).splitlines()
     return lines[0].strip() if lines else None
 
 
@@ -123,7 +123,7 @@ def load(names: Iterable[str]) -> None:
 
 
 def require(names: Iterable[str], may_install: bool, log: logging.Logger) -> None:
-    """Return if all are there; else raise one ToolMissing that names all that are missing and their packages."""
+    """Make sure that all are there; raise ToolMissing, which names all missing ones and their packages."""
     wanted = sorted(set(names))
     absent = [name for name in wanted if not is_present(name)]
     if absent and may_install and os.geteuid() == 0:
@@ -134,7 +134,7 @@ def require(names: Iterable[str], may_install: bool, log: logging.Logger) -> Non
 
 
 def is_present(name: str) -> bool:
-    """Whether the program is there and is the one that is meant (moreutils, too, has a `parallel`)."""
+    """Return whether the program is there and is the right one (moreutils has a `parallel` too)."""
     if find(name) is None:
         return False
     marker = TOOLS[name].marker if name in TOOLS else ""
@@ -142,7 +142,7 @@ def is_present(name: str) -> bool:
 
 
 def explain_missing(name: str) -> str:
-    """What is missing and how to get it, per distribution."""
+    """Return a sentence on a missing program and how to install it on each distribution."""
     tool = TOOLS.get(name)
     if tool is None:
         return f"{name} is not installed"
@@ -154,11 +154,11 @@ def explain_missing(name: str) -> str:
 
 
 def install(names: list[str], log: logging.Logger) -> None:
-    """Install what the distribution has; what went wrong is in the log, what is missing still is for the caller."""
+    """Install what the distribution has; errors go to the log, and the caller checks what is still missing."""
     for command in install_commands(names):
         log.info("installing: %s", " ".join(command))
         try:
-            said = subprocess.run(  # noqa: S603
+            ended = subprocess.run(  # noqa: S603
                 command,
                 capture_output=True,
                 text=True,
@@ -170,12 +170,12 @@ def install(names: list[str], log: logging.Logger) -> None:
         except (OSError, subprocess.TimeoutExpired) as err:
             log.warning("%s: %s", command[0], err)
             return
-        if said.returncode != 0:
-            log.warning("%s ended with %d: %s", command[0], said.returncode, said.stderr[-500:])
+        if ended.returncode != 0:
+            log.warning("%s ended with %d: %s", command[0], ended.returncode, ended.stderr[-500:])
 
 
 def install_commands(names: list[str]) -> list[list[str]]:
-    """The command lines that install the tools with this distribution's package manager."""
+    """Return the command lines that install the tools with this distribution's package manager."""
     known = [TOOLS[name] for name in names if name in TOOLS]
     if find("dnf"):
         commands: list[list[str]] = []
@@ -190,20 +190,20 @@ def install_commands(names: list[str]) -> list[list[str]]:
 
 
 def package_commands(packages: list[str]) -> list[list[str]]:
-    """The command lines that install packages by their own names."""
+    """Return the command lines that install packages by their own names."""
     if not packages:
         return []
     if find("dnf"):
         return [["dnf", "install", "-y", "-q", *packages]]
     if find("apt-get"):
-        # The system may be updating itself.
+        # Wait for the lock: the system may be updating itself.
         wait = ["-o", f"DPkg::Lock::Timeout={INSTALL_TIMEOUT_S}"]
         return [UPDATE, ["apt-get", *wait, "install", "-y", "-q", *packages]]
     return []
 
 
 def amazon_packages(known: list[Tool]) -> list[list[str]]:
-    """What to install one after another: dnf installs all that a command names or nothing."""
+    """Return what to install one after another: dnf installs all packages of a command or none."""
     core = sorted({tool.amazon for tool in known if not tool.supplementary})
     supplementary = sorted({tool.amazon for tool in known if tool.supplementary})
     besides = sorted({tool.amazon_besides for tool in known if tool.amazon_besides})
