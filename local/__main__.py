@@ -8,6 +8,9 @@ import sys
 import threading
 from pathlib import Path
 
+from local.corrections.names import MotoChangedError
+from local.deploy import DeployError
+from local.instances.vm.image import ImageUnavailableError
 from local.server import Cloud, CloudRunningError, Options, PortTakenError
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -33,10 +36,6 @@ def main() -> int:
 
 
 def _serve(cloud: Cloud, ending: threading.Event) -> int:
-    from local.corrections.names import MotoChangedError
-    from local.deploy import DeployError
-    from local.instances.vm.image import ImageUnavailableError
-
     try:
         description = cloud.start()
     except CloudRunningError as err:
@@ -56,7 +55,7 @@ def _serve(cloud: Cloud, ending: threading.Event) -> int:
 
 
 def _wait_for_parent(ending: threading.Event) -> None:
-    while sys.stdin.buffer.read1(4096):
+    while os.read(sys.stdin.fileno(), 4096):
         continue
     ending.set()
 
@@ -102,4 +101,4 @@ def _parser() -> argparse.ArgumentParser:
 if __name__ == "__main__":
     code = main()
     sys.stdout.flush()
-    os._exit(code)  # moto's daemon threads would otherwise be torn down one by one
+    os._exit(code)  # a normal exit would wait for each of moto's daemon threads

@@ -11,6 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from local.corrections import names
+from local.deploy import Deployment
+from local.faults.injection import Faults
+from local.instances import metadata
+from local.programs import processes
+
+# The functions below import what imports moto, which reads its settings from the environment at that moment.
+
 ACCOUNT = "123456789012"  # moto's
 # Below those that Linux gives to outgoing connections (32768 and up).
 OWN_PORTS = (20_000, 32_768)
@@ -41,14 +49,14 @@ class Options:
 
 @dataclass
 class Cloud:
-    """Start it once in a process: the corrections change moto for good."""
+    """The cloud of this process; start it once only: the corrections change moto for good."""
 
     options: Options
     description: dict[str, Any] = field(default_factory=dict)
     _closing: list[Any] = field(default_factory=list)
 
     def start(self) -> dict[str, Any]:
-        """Bring everything up; what is written to cloud.json."""
+        """Start everything; return what is written to cloud.json."""
         self._workdir = self.options.workdir.resolve()
         self._description_file = self._workdir / "cloud.json"
         self._claim_workdir()
@@ -59,8 +67,6 @@ class Cloud:
         self._bring_up(endpoint, port)
         outputs: dict[str, str] = {}
         if self.options.template is not None:
-            from local.deploy import Deployment
-
             deployment = Deployment(self.options.template.resolve(), endpoint, self.options.region)
             are_vms = self.options.instances == "vm"
             outputs = deployment.run(self.options.stack, self._workdir / "storage", are_vms=are_vms)
@@ -94,22 +100,17 @@ class Cloud:
                 f"a local cloud is up already (process {pid}, {self._description_file}); use it, end it with "
                 f"`kill {pid}`, or choose another --workdir"
             )
-        # what a cloud that was killed left behind
+        # what a killed cloud left behind
         for name in ("storage", "code"):
             shutil.rmtree(self._workdir / name, ignore_errors=True)
         for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
             (self._workdir / name).mkdir(parents=True, exist_ok=True)
         self._description_file.write_text(json.dumps({"pid": os.getpid(), "state": "starting"}) + "\n")
-        self._closing.append(lambda: None)
 
     def _bring_up(self, endpoint: str, port: int) -> None:
-        from local.programs import processes
-
-        # before moto, which takes two seconds to import, so that both import at the same time
+        # before moto, which takes two seconds to import: the fork server imports its packages meanwhile
         starter = processes.ProcessStarter(self._workdir / "logs" / "processes.log")
         self._closing.append(starter.close)
-
-        from local.corrections import names
 
         names.check()
         self._correct_moto(endpoint, starter)
@@ -132,9 +133,7 @@ class Cloud:
             recovery_points,
             service_quotas,
         )
-        from local.faults.injection import Faults
         from local.functions import runtime as lambda_runtime
-        from local.instances import metadata
         from local.instances import player as instances
         from local.roles import enforcement as iam
         from local.step_functions import events, interpreter
@@ -188,7 +187,7 @@ class Cloud:
 
 
 def _configure_moto(port: int, region: str) -> None:
-    """What moto reads when it is imported."""
+    """Set what moto reads when it is imported, and its settings."""
     os.environ.update(
         MOTO_PORT=str(port),
         MOTO_ENABLE_AMI_VALIDATION="true",
@@ -206,14 +205,14 @@ def _configure_moto(port: int, region: str) -> None:
 
 
 def _log_to(path: Path) -> None:
-    """moto's interpreter logs each failing state with its whole definition, werkzeug each request."""
+    """Log warnings to a file, without moto's interpreter (whole definitions) and werkzeug (every request)."""
     logging.basicConfig(filename=path, level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     logging.getLogger("moto.stepfunctions").setLevel(logging.CRITICAL)
 
 
 def _usable_port(wanted: int) -> int:
-    """The wanted port, or one that no connection of anybody gets: seconds pass before moto listens to it."""
+    """Return the wanted port, or one that Linux lends to no connection in the seconds until moto listens to it."""
     if wanted and not _is_free(wanted):
         raise PortTakenError(f"port {wanted} is in use by another program; choose another --port, or leave it out")
     return wanted or next(filter(_is_free, random.sample(range(*OWN_PORTS), 1_000)))

@@ -1,7 +1,6 @@
 """`matrix --version`."""
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
@@ -9,6 +8,9 @@ TREE = Path(__file__).resolve().parents[2]
 
 def show_version() -> None:
     """Print the installed version and the folder of template.yaml and events/, as `pip --version` prints its own."""
+    # Imported here: it brings email, socket and zipfile along, 30 ms that no other command needs.
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         number = version("storage-matrix")
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Corrections to moto's Step Functions interpreter: only the faults that this project's state machine meets.
+"""Corrections to moto's Step Functions interpreter, of faults that this project's state machine runs into.
 
 Left as they are: no redrive, no TestState, no aliases, no execution logging, state and task time-outs in real time.
 """
@@ -20,7 +20,31 @@ from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult
 from moto.stepfunctions import responses
 from moto.stepfunctions.exceptions import ValidationException
+from moto.stepfunctions.parser.api import ExecutionFailedEventDetails, ExecutionStatus, HistoryEventType
+from moto.stepfunctions.parser.asl.component.common.error_name import failure_event, states_error_name
+from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
+from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
+from moto.stepfunctions.parser.asl.component.state.choice.state_choice import StateChoice
+from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration import distributed_iteration_component
+from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
+    distributed_item_processor_worker as workers,
+)
+from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
+    inline_item_processor_worker as inline,
+)
+from moto.stepfunctions.parser.asl.component.state.exec.state_map.tolerated_failure import (
+    ToleratedFailureCountStringJSONata,
+)
+from moto.stepfunctions.parser.asl.component.state.state import CommonStateField
+from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import WaitFunction
+from moto.stepfunctions.parser.asl.eval.environment import Environment
+from moto.stepfunctions.parser.asl.eval.program_state import ProgramStopped, ProgramTimedOut
+from moto.stepfunctions.parser.asl.eval.variable_store import VariableStore
+from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
+from moto.stepfunctions.parser.asl.parse.preprocessor import Preprocessor
 from moto.stepfunctions.parser.asl.utils import boto_client
+from moto.stepfunctions.parser.backend.execution import BaseExecutionWorkerCommunication
+from moto.stepfunctions.parser.models import StepFunctionsParserBackend
 
 from local.faults.injection import Call, Faults
 from local.step_functions import child_executions, definition_lint, jsonata
@@ -47,8 +71,8 @@ def install(
     ended: Ended,
     injected: Faults | None = None,
 ) -> None:
-    """Apply all corrections; `ended` is told each execution that ends."""
-    # deep Maps are evaluated by recursion, one level per item of a worker
+    """Apply all corrections; `ended` is called with each execution that ends."""
+    # moto evaluates a Map by recursion, one level per item of a worker
     sys.setrecursionlimit(20_000)
     _use_cached_clients(endpoint, credentials_for)
     jsonata.install()
@@ -68,7 +92,7 @@ def install(
 
 
 def _use_cached_clients(endpoint: str, credentials_for: Callable[[str, str], dict[str, str]]) -> None:
-    """One client per region, service and role instead of one per task (17 ms became 10), signed by the role."""
+    """Make a client per region, service and role, not per task (10 ms instead of 17); it signs with the role's keys."""
     clients: dict[tuple[str, str, str], Any] = {}
     lock = threading.Lock()
     config = Config(
@@ -93,19 +117,15 @@ def _use_cached_clients(endpoint: str, credentials_for: Callable[[str, str], dic
     original = boto_client.boto_client_for
     for module in list(sys.modules.values()):
         if getattr(module, "boto_client_for", None) is original:
-            module.boto_client_for = client_for  # type: ignore[attr-defined]
+            module.boto_client_for = client_for
 
 
 def _correct_parser() -> None:
-    """Two faults of the parser.
+    """Correct two faults of the parser.
 
-    Its stack of query languages is shared by all parsers, so one refused definition poisons later ones; and it takes a
-    ToleratedFailureCount in JSONata for a percentage.
+    All parsers share a stack of query languages, so a refused definition spoils later ones; and a ToleratedFailureCount
+    in JSONata is taken for a percentage.
     """
-    from moto.stepfunctions.parser.asl.component.state.exec.state_map.tolerated_failure import (
-        ToleratedFailureCountStringJSONata,
-    )
-    from moto.stepfunctions.parser.asl.parse.preprocessor import Preprocessor
 
     def begin(self: Any) -> None:
         self._query_language_per_scope = []
@@ -119,18 +139,15 @@ def _correct_parser() -> None:
 
 def _check_definitions() -> None:
     """Refuse what AWS refuses, and accept an integer ToleratedFailurePercentage, which the grammar does not."""
-    from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguageParser
-    from moto.stepfunctions.parser.models import StepFunctionsParserBackend
-
     parse, validate = AmazonStateLanguageParser.parse, StepFunctionsParserBackend._validate_definition
 
     def validate_and_lint(definition: str) -> None:
         try:
-            found = definition_lint.problems(json.loads(definition))
+            problems = definition_lint.problems(json.loads(definition))
         except ValueError as err:
-            found = [f"INVALID_JSON_DESCRIPTION: {err}"]
-        if found:
-            message = f"Invalid State Machine Definition: '{', '.join(found)}'"
+            problems = [f"INVALID_JSON_DESCRIPTION: {err}"]
+        if problems:
+            message = f"Invalid State Machine Definition: '{', '.join(problems)}'"
             raise InvalidDefinition("InvalidDefinition", message)
         validate(definition)
 
@@ -144,8 +161,6 @@ def _with_float_percentages(definition: str) -> str:
 
 def _name_and_limit_executions() -> None:
     """Name unnamed executions (moto calls them None), refuse bad names and inputs above 256 KiB."""
-    from moto.stepfunctions.parser.models import StepFunctionsParserBackend
-
     start = StepFunctionsParserBackend.start_execution
 
     def start_named(
@@ -165,14 +180,12 @@ def _name_and_limit_executions() -> None:
 
 
 def _report_ends(ended: Ended) -> None:
-    """Tell ends; keep the output as JSON (a string was returned bare, a date made DescribeExecution answer 500)."""
-    from moto.stepfunctions.parser.backend.execution import BaseExecutionWorkerCommunication
-
+    """Report ends; keep the output as JSON: in moto a string is bare, and with a date DescribeExecution answers 500."""
     reflect = BaseExecutionWorkerCommunication._reflect_execution_status
 
     def reflect_and_tell(self: Any) -> None:
         execution = self.execution
-        if execution.status == "ABORTED":  # StopExecution has told it already
+        if execution.status == "ABORTED":  # StopExecution has reported it already
             return
         reflect(self)
         if execution.status == "SUCCEEDED":
@@ -183,16 +196,11 @@ def _report_ends(ended: Ended) -> None:
 
 
 def _stop_at_once(ended: Ended) -> None:
-    """StopExecution ends an execution as ABORTED at once, with error and cause, whatever state it is in."""
-    from moto.stepfunctions.parser.api import ExecutionStatus
-    from moto.stepfunctions.parser.asl.eval.environment import Environment
-    from moto.stepfunctions.parser.asl.eval.program_state import ProgramStopped, ProgramTimedOut
-    from moto.stepfunctions.parser.models import StepFunctionsParserBackend
-
+    """Let StopExecution end an execution as ABORTED at once, with error and cause, whatever state it is in."""
     set_error = Environment.set_error
 
     def set_error_unless_ended(self: Any, error: Any) -> None:
-        # an iteration that is interrupted reports a failure, which made the stopped execution FAILED
+        # an interrupted iteration reports a failure, which must not turn the stopped execution into a FAILED one
         if not isinstance(self._program_state, (ProgramStopped, ProgramTimedOut)):
             set_error(self, error)
 
@@ -219,26 +227,22 @@ def _stop_at_once(ended: Ended) -> None:
 
 
 def _stop_when_told(injected: Faults) -> None:
-    """Keep which states are entered, and stop the execution in the state that a fault rule names."""
-    from moto.stepfunctions.parser.asl.component.state.state import CommonStateField
-
+    """Record which states are entered, and stop the execution in the state that a fault rule names."""
     evaluate = CommonStateField._eval_state_input
 
     def enter(self: Any, env: Any) -> None:
         execution = env.states.context_object.context_object_data["Execution"]
         if injected.due(Call(execution["Name"], "Run", "enter", self.name)) == "stopped":
             _, _, _, region, account, *_ = execution["Id"].split(":")
-            responses.get_backend(account, region).stop_execution(execution["Id"], "Stopped", "injected fault")
+            backend: Any = responses.get_backend(account, region)
+            backend.stop_execution(execution["Id"], "Stopped", "injected fault")
         evaluate(self, env)
 
     CommonStateField._eval_state_input = enter
 
 
 def _fail_unmatched_choices() -> None:
-    """A Choice that nothing matches fails with States.NoChoiceMatched, not States.Runtime."""
-    from moto.stepfunctions.parser.api import ExecutionFailedEventDetails
-    from moto.stepfunctions.parser.asl.component.state.choice.state_choice import StateChoice
-
+    """Let a Choice that nothing matches fail with States.NoChoiceMatched, not with States.Runtime."""
     evaluate = StateChoice._eval_state
 
     def evaluate_or_fail(self: Any, env: Any) -> None:
@@ -249,37 +253,24 @@ def _fail_unmatched_choices() -> None:
                 raise
             cause = f"Failed to transition out of the state '{self.name}'. The state does not point to a next state."
             details = ExecutionFailedEventDetails(error="States.NoChoiceMatched", cause=cause)
-            raise _failure(env, "StatesNoChoiceMatched", executionFailedEventDetails=details) from err
+            raise _failure(env, "StatesNoChoiceMatched", {"executionFailedEventDetails": details}) from err
 
     StateChoice._eval_state = evaluate_or_fail
 
 
 def _isolate_map_iterations() -> None:
-    """Iterations of a distributed Map are executions of their own: they see no outer variables and may reuse names."""
-    from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
-        inline_item_processor_worker as inline,
-    )
-    from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor.distributed_item_processor_worker import (  # noqa: E501
-        DistributedItemProcessorWorker,
-    )
-    from moto.stepfunctions.parser.asl.eval.variable_store import VariableStore
-
+    """Hide outer variables from iterations of a distributed Map: as executions of their own they may reuse names."""
     select = inline.InlineItemProcessorWorker._eval_input
 
     def select_then_forget(self: Any, env_frame: Any) -> None:
         select(self, env_frame)  # the ItemSelector still belongs to the outer scope
         env_frame.variable_store = VariableStore()
 
-    DistributedItemProcessorWorker._eval_input = select_then_forget
+    workers.DistributedItemProcessorWorker._eval_input = select_then_forget
 
 
 def _enforce_map_tolerance() -> None:
-    """A distributed Map whose items fail beyond the tolerance fails; moto lets it succeed with nulls."""
-    from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration import distributed_iteration_component
-    from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
-        distributed_item_processor_worker as workers,
-    )
-
+    """Let a distributed Map fail whose items fail beyond the tolerance; in moto it succeeds, with nulls."""
     component = distributed_iteration_component.DistributedIterationComponent
     run, evaluate = component._map_run, workers.DistributedItemProcessorWorker._eval_job
 
@@ -304,30 +295,25 @@ def _enforce_map_tolerance() -> None:
                 "The specified tolerated failure threshold was exceeded",
             )
             details = {"error": error, "cause": cause}
-            raise _failure(env, "StatesExceedToleratedFailureThreshold", mapRunFailedEventDetails=details)
+            raise _failure(env, "StatesExceedToleratedFailureThreshold", {"mapRunFailedEventDetails": details})
 
     component._map_run = run_and_judge
     workers.DistributedItemProcessorWorker._eval_job = evaluate_and_count
 
 
-def _failure(env: Any, kind: str, **details: Any) -> Exception:
-    from moto.stepfunctions.parser.api import HistoryEventType
-    from moto.stepfunctions.parser.asl.component.common.error_name import failure_event, states_error_name
-    from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
-    from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
-
+def _failure(env: Any, kind: str, details: Any) -> Exception:
     is_map = "mapRunFailedEventDetails" in details
     event = failure_event.FailureEvent(
         env=env,
         error_name=states_error_name.StatesErrorName(typ=StatesErrorNameType[kind]),
         event_type=HistoryEventType.MapStateFailed if is_map else HistoryEventType.ExecutionFailed,
-        event_details=EventDetails(**details),
+        event_details=details,  # moto's EventDetails is a dictionary that wants all kinds of details at once
     )
     return failure_event.FailureEventException(event)
 
 
 def _page_histories() -> None:
-    """GetExecutionHistory honours reverseOrder, maxResults and nextToken."""
+    """Let GetExecutionHistory honour reverseOrder, maxResults and nextToken."""
 
     def answer(self: Any) -> ActionResult:
         history = self.stepfunction_backend.get_execution_history(self._get_param("executionArn"))["events"]
@@ -343,17 +329,14 @@ def _page_histories() -> None:
 
 
 def _scale_time(scale: float) -> None:
-    """Waits and retry delays pass `scale` times faster and end when the execution does; time stamps stay real."""
-    from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
-    from moto.stepfunctions.parser.asl.component.state.wait.wait_function.wait_function import WaitFunction
-
+    """Make waits and retry delays `scale` times shorter and end with the execution; time stamps stay real."""
     running = threading.local()
     evaluate = retrier_decl.RetrierDecl._eval_body
 
     def wait(env: Any, seconds: float) -> None:
         end = time.monotonic() + seconds / scale
         while env.is_running() and (left := end - time.monotonic()) > 0:
-            # the event is set and cleared at once by moto, so a wake-up can be missed: look again soon
+            # moto sets and clears the event at once, so a wake-up can be missed: look again soon
             env.program_state_event.wait(min(left, 0.5))
 
     def evaluate_retry(self: Any, env: Any) -> None:
