@@ -42,7 +42,7 @@ class Deployment:
         self._uploaded: dict[Path, dict[str, str]] = {}
 
     def run(self, stack: str, storage: Path, *, are_vms: bool = False) -> dict[str, str]:
-        """Create the stack; its outputs."""
+        """Create the stack; return its outputs. Raises DeployError."""
         if not self._template.exists():
             raise DeployError(f"{self._template} does not exist; start with --no-deploy for a cloud without a stack")
         template = yaml_template.load(self._template.read_text())
@@ -88,7 +88,7 @@ class Deployment:
                     properties["DefinitionUri"] = self._upload_path(name, properties["DefinitionUri"])
 
     def _upload_path(self, name: str, uri: str) -> dict[str, str]:
-        """A folder as an archive or a file as it is, once however many resources refer to it."""
+        """Upload a folder as an archive or a file as it is, once for all resources that refer to it."""
         path = self._root / uri
         if not path.exists():
             raise DeployError(f"{name}: {path} does not exist")
@@ -102,7 +102,7 @@ class Deployment:
         return {"Bucket": ARTIFACTS, "Key": key}
 
     def _upload_template(self, template: dict[str, Any]) -> str:
-        # by URL, as a template in the request may have 51,200 bytes only
+        # by URL: a template within the request may have 51,200 bytes only
         uploaded = self._upload(json.dumps(template, default=str).encode())
         return f"{self._endpoint}/{uploaded['Bucket']}/{uploaded['Key']}"
 
@@ -111,7 +111,7 @@ class Deployment:
 
 
 def local_parameters(storage: Path, *, are_vms: bool = False) -> dict[str, str]:
-    """What differs in a local stack; only those that the template declares are passed. VMs mount by themselves."""
+    """Return the parameters of a local stack. VMs mount by themselves, so they need no folder in place of a mount."""
     machine = platform.machine().lower()
     return {
         "EnvironmentName": "local-vm" if are_vms else "local",
@@ -123,7 +123,7 @@ def local_parameters(storage: Path, *, are_vms: bool = False) -> dict[str, str]:
 
 
 def zipped(folder: Path) -> bytes:
-    """A deterministic archive of a folder, without what Python leaves in it."""
+    """Return an archive of a folder without __pycache__; the same files give the same bytes."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as content:
         for path in sorted(folder.rglob("*")):

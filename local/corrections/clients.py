@@ -1,4 +1,4 @@
-"""The operator's AWS clients: what the cloud itself uses to speak to its own endpoint, restricted by no role."""
+"""The operator's AWS clients, by which the cloud calls its own endpoint; no role restricts them."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ KEYS = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
 
 
 def operator_client(service: str, endpoint: str, region: str, **options: Any) -> Any:
-    """A client with keys that belong to no role."""
+    """Return a client whose keys belong to no role."""
     return boto3.session.Session().client(service, endpoint_url=endpoint, region_name=region, **{**KEYS, **options})

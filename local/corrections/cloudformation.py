@@ -31,7 +31,7 @@ from local.corrections import network_deletion, resource_types, yaml_template
 
 SAM = "AWS::Serverless-2016-10-31"
 ACCOUNT = "123456789012"  # moto's
-# the suffixes of the Availability Zones that Fn::GetAZs gives: moto says four, most regions have three
+# Suffixes of the zones that Fn::GetAZs returns; moto has four, most regions three.
 ZONES = "abc"
 
 
@@ -43,7 +43,7 @@ def install(endpoint: str) -> None:
     models.Stack.parse_template = staticmethod(yaml_template.load)
     models.ChangeSet._parse_template = lambda self: setattr(self, "template_dict", yaml_template.load(self.template))
     _translate_on_arrival()
-    _keep_given_parameters()
+    _keep_passed_parameters()
     _complete_change_sets()
     _refuse_unknown_types()
     _name_the_failing_resource()
@@ -54,7 +54,7 @@ def install(endpoint: str) -> None:
 
 
 def translate(template: dict[str, Any], parameters: dict[str, str], region: str) -> dict[str, Any]:
-    """The SAM transform, by AWS's own translator, offline."""
+    """Return the template without its SAM transform, expanded by AWS's own translator, offline."""
     transforms = template.get("Transform")
     if SAM not in (transforms if isinstance(transforms, list) else [transforms]):
         return template
@@ -68,19 +68,19 @@ def _managed_policies() -> dict[str, str]:
 
 
 def _translate_on_arrival() -> None:
-    """CreateStack, UpdateStack and CreateChangeSet take SAM templates."""
+    """Let CreateStack, UpdateStack and CreateChangeSet take SAM templates."""
     backend = models.CloudFormationBackend
     create, update, change = backend.create_stack, backend.update_stack, backend.create_change_set
 
-    def translated(self: Any, text: str, given: dict[str, str]) -> tuple[str, dict[str, str]]:
+    def translated(self: Any, text: str, passed: dict[str, str]) -> tuple[str, dict[str, str]]:
         template = yaml_template.load(text)
-        parameters = _with_defaults(template, given)
+        parameters = _with_defaults(template, passed)
         try:
             template = translate(template, parameters, self.region_name)
         except Exception as err:
             raise ValidationError(message=f"Transform {SAM} failed: {err}") from err
         for resource in template.get("Resources", {}).values():
-            # moto adds this to its own copy only, and then takes the resource for a changed one in every update
+            # moto adds Properties to its own copy only, so that without them every update would see a changed resource
             resource.setdefault("Properties", {})
         return json.dumps(template), parameters
 
@@ -89,7 +89,7 @@ def _translate_on_arrival() -> None:
         try:
             return create(self, name, text, parameters, **rest)
         except Exception:
-            # a rolled back stack would only be in the way of the next attempt, so it goes altogether
+            # remove the rolled back stack, whose name would be taken when the next attempt creates it
             for stack in [stack for stack in self.stacks.values() if stack.name == name and not stack.events[1:]]:
                 del self.stacks[stack.stack_id]
                 with contextlib.suppress(Exception):
@@ -98,9 +98,9 @@ def _translate_on_arrival() -> None:
 
     def update_stack(self: Any, name: str, template: str, *, role_arn: Any, parameters: list, tags: Any) -> Any:
         stack = self.get_stack(name)
-        given = self._resolve_update_parameters(instance=stack, incoming_params=parameters)
-        text, given = translated(self, template, given)
-        entries = [{"ParameterKey": key, "ParameterValue": value} for key, value in given.items()]
+        passed = self._resolve_update_parameters(instance=stack, incoming_params=parameters)
+        text, resolved = translated(self, template, passed)
+        entries = [{"ParameterKey": key, "ParameterValue": value} for key, value in resolved.items()]
         return update(self, name, text, role_arn, entries, tags)
 
     def create_change_set(
@@ -116,24 +116,24 @@ def _translate_on_arrival() -> None:
     )
 
 
-def _with_defaults(template: dict[str, Any], given: dict[str, str] | None) -> dict[str, str]:
-    """Every declared parameter as a string; moto splits lists only among those that are given."""
+def _with_defaults(template: dict[str, Any], passed: dict[str, str] | None) -> dict[str, str]:
+    """Return every declared parameter as a string: moto splits lists only of parameters that are passed."""
     declared = template.get("Parameters") or {}
     defaults = {name: str(parameter["Default"]) for name, parameter in declared.items() if "Default" in parameter}
-    unknown = sorted(set(given or {}) - set(declared))
+    unknown = sorted(set(passed or {}) - set(declared))
     if unknown:
         raise ValidationError(message=f"Parameters: {unknown} do not exist in the template")
-    return {**defaults, **(given or {})}
+    return {**defaults, **(passed or {})}
 
 
-def _keep_given_parameters() -> None:
-    """UsePreviousValue gives back what was passed, not what an SSM parameter resolved to."""
+def _keep_passed_parameters() -> None:
+    """Let UsePreviousValue return what was passed, not what an SSM parameter resolved to."""
     models.Stack.stack_parameters = property(lambda self: dict(self.parameters))
     models.Stack.has_parameters = lambda self, other: self.parameters == other
 
 
 def _complete_change_sets() -> None:
-    """Executing a change set creates resources, outputs, exports and events, and says when it failed."""
+    """Let a change set create resources, outputs, exports and events when executed, and report its failure."""
     backend = models.CloudFormationBackend
     execute = backend.execute_change_set
 
@@ -192,16 +192,16 @@ def _refuse_unknown_types() -> None:
     lookup = parsing.resource_class_from_type
 
     def lookup_or_fail(resource_type: str) -> Any:
-        found = lookup(resource_type)
-        if found is None and resource_type not in parsing.NULL_MODELS:
+        kind = lookup(resource_type)
+        if kind is None and resource_type not in parsing.NULL_MODELS:
             raise ValidationError(message=f"Template format error: Unrecognized resource types: [{resource_type}]")
-        return found
+        return kind
 
     parsing.resource_class_from_type = lookup_or_fail
 
 
 def _name_the_failing_resource() -> None:
-    """An error in a resource names it; a type that cannot be updated is an error instead of a lost resource."""
+    """Name the resource in its error; refuse updates that moto cannot make, which would lose the resource."""
 
     def naming(act: Callable[..., Any]) -> Callable[..., Any]:
         def act_or_explain(logical_id: str, resource_json: dict, *rest: Any, **named: Any) -> Any:
@@ -232,7 +232,7 @@ def _name_the_failing_resource() -> None:
 
 
 def _correct_functions_of_templates() -> None:
-    """Fn::GetAZs of a Ref, Fn::Cidr, Fn::Select with a computed index, AWS::NoValue in lists, ${x} as a reference."""
+    """Add Fn::GetAZs of a Ref, Fn::Cidr, Fn::Select with a computed index, AWS::NoValue in lists, ${x} as reference."""
     clean, references = parsing.clean_json, parsing.get_references_from_template
 
     def clean_more(node: Any, resources: Any) -> Any:
@@ -264,10 +264,10 @@ def _subnets(block: str, count: int, host_bits: int) -> list[str]:
 
 
 def _keep_properties_of_functions() -> None:
-    """Layers, tags, architectures and the rest reach Lambda; moto passes seven properties on."""
+    """Pass layers, tags, architectures and the rest on to Lambda; moto passes only seven properties."""
 
     def create(
-        cls: Any, resource_name: str, cloudformation_json: dict, account_id: str, region_name: str, **_: Any
+        cls: Any, /, resource_name: str, cloudformation_json: dict, account_id: str, region_name: str, **_: Any
     ) -> Any:
         properties = dict(cloudformation_json["Properties"])
         properties["FunctionName"] = properties.get("FunctionName", resource_name)
@@ -278,7 +278,7 @@ def _keep_properties_of_functions() -> None:
         _keep_logging(function, properties)
         return function
 
-    def update(cls: Any, original_resource: Any, cloudformation_json: dict, **_: Any) -> Any:
+    def update(cls: Any, /, original_resource: Any, cloudformation_json: dict, **_: Any) -> Any:
         properties = cloudformation_json["Properties"]
         original_resource.update_configuration(properties)
         original_resource.update_function_code(_code(cls, properties))
@@ -290,7 +290,7 @@ def _keep_properties_of_functions() -> None:
 
 
 def _code(cls: Any, properties: dict[str, Any]) -> dict[str, Any]:
-    """Where the code is; inline code is text in a template and an archive for Lambda."""
+    """Return where the code is; inline code, a text in the template, becomes the archive that Lambda wants."""
     code = dict(properties["Code"])
     if "ZipFile" in code:
         code["ZipFile"] = base64.b64encode(cls._create_zipfile_from_plaintext_code(code["ZipFile"]))
@@ -298,17 +298,18 @@ def _code(cls: Any, properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _keep_logging(function: Any, properties: dict[str, Any]) -> None:
-    """The log group that the function names, and its log format, which moto does not know."""
+    """Keep the function's log group and log format, which moto does not know."""
     logging_config = properties.get("LoggingConfig", {})
     function.logs_group_name = logging_config.get("LogGroup", function.logs_group_name)
     function.local_log_format = logging_config.get("LogFormat", "Text")
 
 
 def _keep_properties_of_state_machines() -> None:
-    """DefinitionS3Location, Definition, substitutions, type and tags reach Step Functions."""
+    """Pass DefinitionS3Location, Definition, substitutions, type and tags on to Step Functions."""
 
     def create(
         cls: Any,  # noqa: ARG001
+        /,
         resource_name: str,
         cloudformation_json: dict,
         account_id: str,
@@ -326,6 +327,7 @@ def _keep_properties_of_state_machines() -> None:
 
     def update(
         cls: Any,  # noqa: ARG001
+        /,
         original_resource: Any,
         cloudformation_json: dict,
         account_id: str,
@@ -345,7 +347,9 @@ def _keep_properties_of_state_machines() -> None:
 def _definition(properties: dict[str, Any], account_id: str) -> str:
     if "DefinitionS3Location" in properties:
         location = properties["DefinitionS3Location"]
-        stored = s3_backends[account_id]["aws"].get_object(location["Bucket"], location["Key"], location.get("Version"))
+        stored: Any = s3_backends[account_id]["aws"].get_object(
+            location["Bucket"], location["Key"], location.get("Version")
+        )
         definition = json.dumps(yaml_template.load(stored.value.decode()))
     else:
         definition = properties.get("DefinitionString") or json.dumps(properties["Definition"])

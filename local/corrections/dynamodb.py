@@ -1,7 +1,7 @@
 """DynamoDB: one call at a time, as its updates are atomic and moto's are not.
 
-moto's UpdateItem puts an empty item and fills it afterwards, and looks at a condition before it takes effect. Of two
-calls at once a query may see a row without its attributes, and both of two conditional writes may win.
+moto's UpdateItem puts an empty item and fills it afterwards, and checks a condition some time before it writes. So a
+query may see a row without its attributes, and two conditional writes at once may both succeed.
 """
 
 import threading
@@ -11,7 +11,7 @@ from moto.dynamodb.responses import DynamoHandler
 
 
 def install() -> None:
-    """Answer DynamoDB's calls one after the other. After the enforcement of roles, which this shall contain."""
+    """Answer DynamoDB's calls one after the other; install it after the enforcement of roles, to serialize that too."""
     lock, call_action = threading.Lock(), DynamoHandler.call_action
 
     def call_action_alone(self: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Corrections to moto's EC2 that a fleet launch depends on, and the hook through which instances come alive.
+"""Corrections to moto's EC2 that a fleet launch depends on, and the hook that makes instances run something.
 
 Corrected: ClientToken is honoured; IOPS and throughput of volumes are kept; the instance profile, shutdown behaviour
 and network interface tags reach every instance, from the launch template too; terminating twice is harmless;
@@ -33,7 +33,7 @@ class Player(Protocol):
 
 
 def install(player: Player, vcpu_quota: int | None = None) -> None:
-    """Apply all corrections; `vcpu_quota` is how many vCPUs may run at once, as accounts have it, None for no limit."""
+    """Apply all corrections; `vcpu_quota` is the account's limit of running vCPUs, None for no limit."""
     _keep_volume_performance()
     if vcpu_quota is not None:
         _enforce_quota(vcpu_quota)
@@ -44,12 +44,12 @@ def install(player: Player, vcpu_quota: int | None = None) -> None:
 
 
 def set_state(instance: Any, name: str, code: int) -> None:
-    """Change the state that DescribeInstances tells."""
+    """Change the state that DescribeInstances returns."""
     instance._state.name, instance._state.code = name, code
 
 
 def _keep_volume_performance() -> None:
-    """moto parses Iops, drops Throughput, and creates the volumes of a launch with neither."""
+    """Keep Iops and Throughput of a launch: moto drops the one when it parses, and both when it creates the volumes."""
     parse, add = InstanceResponse._parse_block_device_mapping, instances.Instance.add_block_device
 
     def parse_all(self: Any) -> list[dict[str, Any]]:
@@ -75,7 +75,7 @@ def _keep_volume_performance() -> None:
 
 
 def _associate_profiles_once() -> None:
-    """A repeated launch (same ClientToken) associates the same profile again, which moto refuses."""
+    """Let a repeated launch (same ClientToken) associate the same profile again, which moto refuses."""
     associate = IamInstanceProfileAssociationBackend.associate_iam_instance_profile
 
     def associate_once(self: Any, instance_id: str, **profile: Any) -> Any:
@@ -85,7 +85,7 @@ def _associate_profiles_once() -> None:
 
 
 def _leave_out_public_snapshots() -> None:
-    """moto ignores OwnerIds and filters the snapshots of its 560 public images as if they were the account's."""
+    """Leave snapshots of moto's 560 public images out of DescribeSnapshots, as moto ignores OwnerIds."""
     describe = EBSBackend.describe_snapshots
     public: dict[int, set[str]] = {}
 
@@ -102,12 +102,12 @@ def _leave_out_public_snapshots() -> None:
 
 
 def _enforce_quota(vcpu_quota: int) -> None:
-    """EC2 refuses a launch, whole, that would take an account above its vCPUs; moto knows no such quota."""
+    """Refuse a whole launch that would take the account above its vCPUs, as EC2 does; moto has no such quota."""
     run = instances.InstanceBackend.run_instances
 
     def run_within_quota(self: Any, image_id: str, count: int, *rest: Any, **request: Any) -> Any:
-        alive = [one for one in self.all_instances() if one._state.code in (PENDING, RUNNING)]
-        running = sum(_vcpus(one.instance_type) for one in alive)
+        alive = [instance for instance in self.all_instances() if instance._state.code in (PENDING, RUNNING)]
+        running = sum(_vcpus(instance.instance_type) for instance in alive)
         wanted = count * _vcpus(request["instance_type"])
         if running + wanted > vcpu_quota:
             raise EC2ClientError(
@@ -135,7 +135,7 @@ def _launch_idempotently(player: Player) -> None:
         token = request.get("client_token") or NO_TOKEN
         key = (self.account_id, self.region_name, token)
         parameters = (image_id, count, str(user_data), request.get("instance_type"), request.get("subnet_id"))
-        with lock:  # a retry that overtakes the first attempt must find its launch
+        with lock:  # a retry must find the launch of the first attempt even while that is still going on
             if token != NO_TOKEN and key in launches:
                 reservation, first = launches[key]
                 if parameters != first:
@@ -166,7 +166,7 @@ def _template(backend: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete(backend: Any, instance: Any, request: dict, template: dict, tags: dict[str, dict[str, str]]) -> None:
-    """What moto keeps for the first instance only, or ignores in a launch template."""
+    """Give an instance what moto keeps for the first instance only, or ignores in a launch template."""
     profile = template.get("IamInstanceProfile", {})
     name = request.get("iam_instance_profile_name") or profile.get("Name")
     arn = request.get("iam_instance_profile_arn") or profile.get("Arn")
@@ -179,7 +179,7 @@ def _complete(backend: Any, instance: Any, request: dict, template: dict, tags: 
     if not request.get("metadata_options") and "MetadataOptions" in template:
         instance.metadata_options = instances.MetadataOptions(template["MetadataOptions"])
     for interface in instance.nics.values():
-        interface.delete_on_termination = True  # what EC2 does with interfaces that a launch creates
+        interface.delete_on_termination = True  # as EC2 does with interfaces that a launch creates
         interface.add_tags(tags.get("network-interface", {}))
 
 

@@ -1,4 +1,4 @@
-"""Corrections to moto's EFS and FSx: file systems take a moment to become available and to go, and own a folder.
+"""Corrections to moto's EFS and FSx: file systems take a moment to appear and to disappear, and own a folder.
 
 EFS: creating → available → deleting → gone, mount targets likewise. FSx: CREATING → AVAILABLE → DELETING → gone,
 ClientRequestToken is idempotent, unknown ids are FileSystemNotFound, OpenZFS has its RootVolumeId, backups take the

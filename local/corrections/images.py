@@ -1,4 +1,4 @@
-"""Corrections to moto's machine images: they take a moment, names are unique, snapshots are tagged, Ubuntu has some.
+"""Corrections to moto's machine images: creating takes a moment, names are unique, snapshots tagged, Ubuntu has some.
 
 Made by CreateImage, an image is `pending` before it is `available`; its snapshot is one of the instance's root volume
 and carries the tags asked for, as the image does. Canonical's public parameters name an image of each architecture.
@@ -28,9 +28,9 @@ def _create_slowly_and_tag(delay_s: float) -> None:
     create = amis.AmiBackend.create_image
 
     def create_image(self: Any, instance_id: str, name: str, description: str, tag_specifications: list[dict]) -> Any:
-        if any(one.name == name and one.owner_id == self.account_id for one in self.amis.values()):
+        if any(ami.name == name and ami.owner_id == self.account_id for ami in self.amis.values()):
             raise EC2ClientError("InvalidAMIName.Duplicate", f"AMI name {name} is already in use by AMI")
-        tags = {one["ResourceType"]: {tag["Key"]: tag["Value"] for tag in one["Tags"]} for one in tag_specifications}
+        tags = {each["ResourceType"]: {tag["Key"]: tag["Value"] for tag in each["Tags"]} for each in tag_specifications}
         image = create(self, instance_id, name, description, [])
         instance = self.get_instance(instance_id)
         image.root_device_name = self.amis[instance.image_id].root_device_name
@@ -74,7 +74,7 @@ def _register(backend: Any, image_id: str, architecture: str) -> None:
 
 
 def _parameter(store: Any, name: str, value: str) -> Parameter:
-    return Parameter(
+    return Parameter(  # type: ignore[abstract]  # moto's store instantiates it too
         account_id=store.account_id, name=name, value=value, parameter_type="String", description=None,
         allowed_pattern=None, keyid=None, last_modified_date=utcnow(), version=1, data_type="aws:ec2:image",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Deleting a stack's network: moto's CloudFormation makes these types but never deletes them, so the VPC stays too."""
+"""Deleting a stack's network: moto's CloudFormation never deletes these types, so the VPC would stay too."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from moto.ec2.models.vpn_gateway import VPCGatewayAttachment
 
 
 def install() -> None:
-    """Give the types the method that moto calls when a stack is deleted."""
+    """Add the method that moto calls when a stack is deleted."""
     InternetGateway.delete = _delete_gateway
     RouteTable.delete = _delete_route_table
     VPCEndPoint.delete = _delete_endpoint

@@ -1,4 +1,4 @@
-"""AWS Backup: nobody backs up what the local cloud lends, so a file system has no recovery points."""
+"""AWS Backup: nothing in the local cloud is backed up, so a file system has no recovery points."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from moto.core.responses import ActionResult
 
 
 def install() -> None:
-    """Answer ListRecoveryPointsByResource."""
+    """Answer ListRecoveryPointsByResource with an empty list; moto lacks the call."""
 
     def list_recovery_points_by_resource(_self: Any) -> ActionResult:
         return ActionResult({"RecoveryPoints": []})

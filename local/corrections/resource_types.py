@@ -1,4 +1,4 @@
-"""CloudFormation resource types that moto does not know, each made with the service's own API."""
+"""CloudFormation resource types that moto does not know, each created by the service's own API."""
 
 import contextlib
 import json
@@ -17,8 +17,8 @@ _endpoint = ""
 
 
 def install(endpoint: str) -> None:
-    """Make the types known to moto, which found its own when it was imported."""
-    global _endpoint  # noqa: PLW0603 - moto creates resources through class methods, which have no other way to know
+    """Make moto look for resource types again: it collected its own when it was imported."""
+    global _endpoint  # noqa: PLW0603 - moto creates resources by class methods, which get no endpoint
     _endpoint = endpoint
     for cached in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
         cached.cache_clear()
@@ -29,7 +29,7 @@ def _client(service: str, region: str) -> Any:
 
 
 class _ApiResource:
-    """What the types share; a type says how it is made (its id and attributes) and how it is removed."""
+    """What the types share; a type adds how it is created (id and attributes) and how it is deleted."""
 
     TYPE = ""
     NAME_PROPERTY = ""
@@ -88,7 +88,7 @@ def _without(properties: dict, *names: str) -> dict:
 
 
 class BucketPolicy(_ApiResource, CloudFormationModel):
-    """Kept without its conditional statements: moto's S3 ignores Condition, and a Deny of plain HTTP would deny all."""
+    """A policy without its conditional statements: moto ignores Condition, so a Deny of plain HTTP would deny all."""
 
     TYPE = "AWS::S3::BucketPolicy"
 
@@ -121,7 +121,7 @@ class Schedule(_ApiResource, CloudFormationModel):
 
 
 class Alarm(_ApiResource, CloudFormationModel):
-    """A metric alarm; it never goes off here, as nothing computes its metric."""
+    """A metric alarm, which never goes off here: nothing computes its metric."""
 
     TYPE = "AWS::CloudWatch::Alarm"
     NAME_PROPERTY = "AlarmName"
@@ -141,12 +141,12 @@ class SecurityGroupEgress(_ApiResource, CloudFormationModel):
 
     def _make(self, name: str, properties: dict, account: str, region: str) -> tuple[str, dict[str, Any]]:
         group, prefix_list = properties.get("DestinationSecurityGroupId"), properties.get("DestinationPrefixListId")
-        # not by the API: loading EC2's service model takes 0.4 s, a tenth of the whole start
+        # not by the API: to load EC2's service model takes 0.4 s, a tenth of the whole start
+        ports: list[Any] = [properties.get("FromPort"), properties.get("ToPort")]
         ec2_backends[account][region].authorize_security_group_egress(
             properties["GroupId"],
             properties["IpProtocol"],
-            properties.get("FromPort"),
-            properties.get("ToPort"),
+            *ports,
             ip_ranges=[{"CidrIp": properties["CidrIp"]}] if "CidrIp" in properties else [],
             source_groups=[{"GroupId": group}] if group else [],
             prefix_list_ids=[{"PrefixListId": prefix_list}] if prefix_list else [],

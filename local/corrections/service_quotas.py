@@ -1,10 +1,10 @@
-"""Service Quotas: what an account may have of what plans are held against; moto knows the quotas of VPC only."""
+"""Service Quotas: the quotas that a plan is checked against; moto knows those of VPC only."""
 
 from typing import Any
 
 from moto.servicequotas.models import ServiceQuotasBackend
 
-# What AWS gives each account until it asks for more (EBS, EFS and FSx user guides, quotas).
+# The defaults of a new account (EBS, EFS and FSx user guides, quotas).
 DEFAULTS = {
     ("elasticfilesystem", "L-848C634D"): 1_000.0,
     ("fsx", "L-4EDE4065"): 10_240.0,
@@ -13,7 +13,7 @@ DEFAULTS = {
     ("ebs", "L-09BD8365"): 20.0,
     **{("ebs", quota): 100_000.0 for quota in ("L-B3A130E6", "L-8D977E7E")},
 }
-# An account that runs fleets has asked for vCPUs; how many is its own affair, so none is refused here for want of them.
+# An account that runs fleets has had its vCPUs raised, by how much is unknown: so high that no plan is refused.
 VCPUS = 100_000.0
 
 

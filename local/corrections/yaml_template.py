@@ -17,7 +17,7 @@ def _construct_tag(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[st
     elif isinstance(node, yaml.SequenceNode):
         value = loader.construct_sequence(node, deep=True)
     else:
-        value = loader.construct_mapping(node, deep=True)  # type: ignore[arg-type]
+        value = loader.construct_mapping(node, deep=True)
     if suffix == "GetAtt" and isinstance(value, str):
         value = value.split(".", 1)
     return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
@@ -31,7 +31,7 @@ _TemplateLoader.yaml_implicit_resolvers = {
 
 
 def load(text: str) -> dict[str, Any]:
-    """The template as long-form JSON; JSON text is tried first, as YAML's parser takes a second for 100 kB of it."""
+    """Return the template in JSON's long form; try JSON first, as YAML's parser takes a second for 100 kB of it."""
     try:
         template = json.loads(text)
     except ValueError:

@@ -5,19 +5,20 @@ Off unless the cloud is started with `--faults FILE`. The file holds rules and i
     {"rules": [{"id": "1", "fault": "throttled", "run": "my-run", "who": "LaunchFleet", "action": "ec2:RunInstances",
                 "what": null, "nth": 1, "times": 3}]}
 
-A rule meets the calls that have its `run`, `who` (the role without "Role": a function, Instance, Run or Reap), `action`
-and `what` (the object, table row or function that a call is about, without what differs from run to run); null meets
-any. Its fault befalls the `nth` of them and, in all, `times` in a row; `"times": null` is all that follow. The faults:
+A rule matches the calls that have its `run`, `who` (the role without "Role": a function, Instance, Run or Reap),
+`action` and `what` (the object, table row or function that a call is about, without what differs from run to run); null
+matches any. Its fault hits the `nth` match and the following, `times` in all; `"times": null` is all that follow. The
+faults:
 
     throttled       the service's own throttling answer; nothing takes effect
     denied          the service's own answer to a missing permission; nothing takes effect
     no capacity     EC2 has no such instances free; nothing takes effect
     internal error  the service answers 500; nothing takes effect
-    lost answer     the call takes effect, then its connection is cut (Step Functions' own calls: answered with 500)
+    lost answer     the call takes effect, then its connection is cut (calls of Step Functions are answered with 500)
     crash           the call takes effect, then the sandbox or the agent that made it is killed
     stopped         StopExecution, when the state machine enters a state: action `enter`, `what` the state's name
 
-All calls are kept in calls.jsonl, in their order, whether a fault befell them or not: the work list of a harness.
+All calls are recorded in calls.jsonl, in their order, hit by a fault or not: a harness takes its work list from there.
 """
 
 import json
@@ -34,7 +35,7 @@ from urllib.parse import unquote
 
 import flask
 
-# With faults, retries of AWS calls wait so much less, as executions do: ten attempts take two minutes otherwise.
+# With faults, retries of AWS calls wait 100 times shorter: ten attempts would otherwise take two minutes.
 BACKOFF_SCALE = 100.0
 THROTTLING = {
     "s3": ("SlowDown", 503),
@@ -70,7 +71,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Rule:
-    """Which calls a fault befalls."""
+    """Which calls a fault hits."""
 
     id: str
     fault: str
@@ -81,12 +82,12 @@ class Rule:
     nth: int = 1
     times: int | None = 1
 
-    def meets(self, call: Call) -> bool:
-        """Whether the rule is about this call."""
+    def matches(self, call: Call) -> bool:
+        """Return whether the rule is about this call."""
         return all(getattr(self, name) in (None, getattr(call, name)) for name in ("run", "who", "action", "what"))
 
-    def befalls(self, number: int) -> bool:
-        """Whether the fault befalls the call that is met as the `number`th."""
+    def hits(self, number: int) -> bool:
+        """Return whether the fault hits the `number`th call that the rule matches."""
         return number >= self.nth and (self.times is None or number < self.nth + self.times)
 
 
@@ -108,32 +109,32 @@ class Client:
 
 
 class Faults:
-    """Decides for each call which fault befalls it, and keeps all calls."""
+    """Decides for each call which fault hits it, and records all calls."""
 
     def __init__(self, rules: Path, record: Path) -> None:
         self.clients: dict[str, Client] = {}
         self._path = rules
         self._read_at = -1
         self._rules: list[Rule] = []
-        self._met: Counter[str] = Counter()
+        self._matches: Counter[str] = Counter()
         self._record: TextIO = record.open("w", buffering=1)
         self._lock = threading.Lock()
 
     def due(self, call: Call) -> str | None:
-        """The fault that befalls this call, if any; the call is kept."""
+        """Return the fault that hits this call, None for none; the call is recorded."""
         with self._lock:
             self._read()
-            befallen = None
+            fault = None
             for rule in self._rules:
-                if rule.meets(call):
-                    self._met[rule.id] += 1
-                    befallen = befallen or (rule if rule.befalls(self._met[rule.id]) else None)
+                if rule.matches(call):
+                    self._matches[rule.id] += 1
+                    fault = fault or (rule.fault if rule.hits(self._matches[rule.id]) else None)
             line = {"at": round(time.time(), 3), **vars(call)}
-            self._record.write(json.dumps(line | ({"fault": befallen.fault} if befallen else {})) + "\n")
-            return befallen.fault if befallen else None
+            self._record.write(json.dumps(line | ({"fault": fault} if fault else {})) + "\n")
+            return fault
 
     def run_of(self, access_key: str) -> str | None:
-        """The run that the holder of an access key works for at this moment."""
+        """Return the run that the holder of an access key works for at this moment."""
         client = self.clients.get(access_key)
         return client.run() if client else None
 
@@ -155,7 +156,7 @@ class Faults:
 
 
 def refusal(fault: str, call: Call) -> Refusal | None:
-    """The answer of a fault that keeps the call from taking effect; None for the other faults."""
+    """Return the answer of a fault that keeps the call from taking effect; None for the other faults."""
     service = call.service
     if fault == "throttled":
         code, status = THROTTLING.get(service, ("ThrottlingException", 400))
@@ -171,23 +172,23 @@ def refusal(fault: str, call: Call) -> Refusal | None:
 
 
 def broken(call: Call) -> Refusal:
-    """The service's 500."""
+    """Return the service's 500."""
     return Refusal(INTERNAL.get(call.service, "InternalFailure"), "an internal error occurred (injected fault)", 500)
 
 
 def cut_connection() -> None:
-    """Let the client of the request that is being answered hear nothing any more."""
+    """Cut the connection of the request that is being answered."""
     flask.request.environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
 
 
 def who(role: str) -> str:
-    """The short name of a deployed role: LaunchFleet of storage-matrix-LaunchFleetRole-0D91MG795R3L."""
-    found = re.search(r"-([A-Za-z]+)Role-", role)
-    return found[1] if found else role
+    """Return the short name of a deployed role: LaunchFleet of storage-matrix-LaunchFleetRole-0D91MG795R3L."""
+    match = re.search(r"-([A-Za-z]+)Role-", role)
+    return match[1] if match else role
 
 
 def object_name(key: str) -> str:
-    """What an S3 key or prefix is about: agent, plan.json, ready-#, raw, instances/."""
+    """Return what an S3 key or prefix is about: agent, plan.json, ready-#, raw, instances/."""
     parts = unquote(key).split("/")
     if parts[0] == "agents":
         return "agent"
@@ -198,7 +199,7 @@ def object_name(key: str) -> str:
 
 
 def row_name(parameters: dict[str, Any]) -> str:
-    """What a DynamoDB request is about: the kind of the (first) row, such as CELL or RESOURCE."""
+    """Return what a DynamoDB request is about: the kind of the (first) row, such as CELL or RESOURCE."""
     requests = [request for requests in parameters.get("RequestItems", {}).values() for request in requests]
     item = next((each for request in requests for each in request.values()), {}).get("Item") or parameters.get("Item")
     whole = item or parameters.get("Key") or {}
@@ -212,7 +213,7 @@ def row_name(parameters: dict[str, Any]) -> str:
 
 
 def run_of_payload(payload: bytes | str) -> str | None:
-    """The run that a function is invoked for: `run` of its payload, or the execution of an event."""
+    """Return the run that a function is invoked for: `run` of its payload, or the execution of an event."""
     try:
         event = json.loads(payload)
         return event.get("run") or event.get("detail", {}).get("name")

@@ -1,9 +1,9 @@
 """Lambda: functions that moto knows are executed in sandboxes, by AWS's own Python runtime client.
 
-What differs from AWS: memory is not limited; packages of the virtual environment are importable (an embedded deploy
-installs nothing) and are imported before the fork, except for functions that bundle their own or have them in a layer,
-as after `sam build`: these get an interpreter of their own and so prove what was built; /opt cannot be mounted
-without root, so environment values that begin with /opt point at the unpacked layers instead.
+What differs from AWS: Memory is not limited. Packages of the virtual environment are importable, as an embedded deploy
+installs none, and are imported before the fork. Functions that bundle packages or have them in a layer, as after
+`sam build`, get an interpreter of their own, which proves what was built. /opt cannot be mounted without root, so
+environment values that begin with /opt point at the unpacked layers instead.
 """
 
 import base64
@@ -29,8 +29,8 @@ from local.programs.fork_server import PRELOADED
 from local.programs.processes import Process, ProcessStarter
 
 SITE_PACKAGES = sysconfig.get_path("purelib")
-# What runs at once; further invocations queue here, outside their time-out. Without a cap, a Map of 20 on two cores
-# made functions time out that need 50 ms.
+# Invocations at once; further ones wait here, before their timeout begins. Without a cap, a Map of 20 on two cores made
+# functions of 50 ms time out.
 MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
 
 
@@ -75,7 +75,7 @@ class LambdaRuntime:
         models.LambdaFunction.invoke = invoke
 
     def answer(self, function: Any, body: Any, request_headers: Any, response_headers: Any) -> bytes:
-        """What the Invoke API answers, headers included."""
+        """Return what the Invoke API answers, and set its headers."""
         payload = body if isinstance(body, bytes) else (body or "{}").encode()
         kind = request_headers.get("x-amz-invocation-type", "RequestResponse")
         if kind == "Event":
@@ -94,7 +94,7 @@ class LambdaRuntime:
         return result.payload
 
     def invoke(self, function: Any, payload: bytes) -> Result:
-        """Execute a function once and keep its log in CloudWatch Logs."""
+        """Execute a function once, write its log to CloudWatch Logs, and return its result."""
         reserved = function.reserved_concurrency
         with self._running:
             result = self._pool(function, self._scope(payload)).invoke(
@@ -124,7 +124,7 @@ class LambdaRuntime:
             pool.close()
 
     def _scope(self, payload: bytes) -> str:
-        """With faults, each run has sandboxes of its own: what one has cached shall not spare another a call."""
+        """With faults, each run has sandboxes of its own: what one run has cached must not save another run a call."""
         run = run_of_payload(payload) if self._injected is not None else None
         return run if run and run not in self._ended else ""
 
@@ -142,8 +142,8 @@ class LambdaRuntime:
     def _creator(self, function: Any) -> Callable[[], Sandbox]:
         root = self._unpack([function.code_bytes])
         backend = models.lambda_backends[function.account_id][function.region]
-        layers = [backend.layers_versions_by_arn(layer["Arn"]).code_bytes for layer in function.layers]
-        opt = self._unpack(layers) if layers else None
+        versions: list[Any] = [backend.layers_versions_by_arn(layer["Arn"]) for layer in function.layers]
+        opt = self._unpack([version.code_bytes for version in versions]) if versions else None
         env = self._environment(function, root, opt)
 
         def create() -> Sandbox:

@@ -30,7 +30,7 @@ class Outcome:
 
 
 class RuntimeApi:
-    """Listens on a port of its own, because awslambdaric identifies its sandbox by nothing but the address."""
+    """Listens on a port of its own: awslambdaric identifies its sandbox by the address only."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -75,7 +75,7 @@ class RuntimeApi:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    server: RuntimeApi  # type: ignore[assignment]
+    server: RuntimeApi
 
     def do_GET(self) -> None:
         self.server.initialised.set()

@@ -12,7 +12,7 @@ from queue import Empty
 from local.functions.runtime_api import Invocation, Outcome, RuntimeApi
 from local.programs.processes import Process
 
-# AWS gives initialisation 10 s; here every sandbox of every function may start at once on two cores.
+# AWS gives initialisation 10 s; here all sandboxes of all functions may start at once on two cores.
 INIT_TIMEOUT_S = 60
 MAX_RESPONSE_BYTES = 6_291_556
 
@@ -46,11 +46,11 @@ class Sandbox:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can take another event."""
+        """Return whether it can take another event."""
         return self._process.is_running
 
     def invoke(self, invocation: Invocation, timeout_s: float) -> Outcome:
-        """Let the function handle one event; a sandbox that is not done in time is killed."""
+        """Let the function handle one event; kill the sandbox if it takes too long."""
         self.payload = invocation.payload
         self._api.give(invocation)
         if not self._api.initialised.wait(INIT_TIMEOUT_S):
@@ -63,11 +63,11 @@ class Sandbox:
             return self._timed_out()
 
     def kill(self) -> None:
-        """End the process in the midst of what it does."""
+        """End the process, whatever it is doing."""
         self._process.end()
 
     def take_log(self) -> str:
-        """What it has written since the last call: everything, as awslambdaric does not buffer."""
+        """Return what it has written since the last call: everything, as awslambdaric does not buffer."""
         with self._log.open("rb") as log:
             log.seek(self._read_to)
             text = log.read()
@@ -92,7 +92,7 @@ class Sandbox:
 
 @dataclass(frozen=True)
 class FunctionSpec:
-    """What of a function's configuration a sandbox depends on: another configuration is another pool."""
+    """The configuration of a function that a sandbox depends on: another one needs another pool."""
 
     name: str
     arn: str
@@ -114,7 +114,7 @@ class SandboxPool:
         self._lock = threading.Lock()
 
     def invoke(self, payload: bytes, limit: int | None) -> Result:
-        """Handle one event in a warm sandbox, or in a new one if none is idle."""
+        """Handle one event in a warm sandbox, or in a new one if none is idle; return what the caller gets."""
         sandbox = self._acquire(limit)
         request_id = str(uuid.uuid4())
         began = time.monotonic()

@@ -1,8 +1,8 @@
 """The instance metadata service, version 2 only: how an agent learns who it is and gets its role's credentials.
 
-There is one server for all instances that are processes; the first part of the path says which one asks, as every agent
-has its own AWS_EC2_METADATA_SERVICE_ENDPOINT. Nothing but this keeps them apart: they are processes of one user here.
-A VM has a port to itself, which it sees as 169.254.169.254.
+All instances that are processes share one server: the first part of the path, in the agent's own
+AWS_EC2_METADATA_SERVICE_ENDPOINT, says which instance asks. Nothing else separates them, as all run as the same user.
+A VM has a port of its own, which it sees as 169.254.169.254.
 """
 
 import json
@@ -20,7 +20,7 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 @dataclass
 class InstanceIdentity:
-    """What the service tells one instance."""
+    """What the service answers to an instance."""
 
     values: dict[str, str]
     role: str | None
@@ -30,7 +30,7 @@ class InstanceIdentity:
     tokens: set[str] = field(default_factory=set)
 
     def answer(self, path: str) -> str | None:
-        """The value at a path below latest/, or None."""
+        """Return the value at a path below latest/, None where there is none."""
         if path == "user-data":
             return self.user_data
         if path.startswith("dynamic/"):
@@ -49,7 +49,7 @@ class InstanceIdentity:
         return "\n".join(below) if below and (path == "" or path.endswith("/")) else None
 
     def _dynamic(self, path: str) -> str | None:
-        """The identity document; cloud-init asks for the list of its folder until there is one."""
+        """Return the identity document, or the listing of its folder, for which cloud-init asks until it gets one."""
         if path.rstrip("/") == "dynamic/instance-identity":
             return "document"
         if path != "dynamic/instance-identity/document":
@@ -81,11 +81,11 @@ class MetadataService:
         self._own: dict[str, _Server] = {}
 
     def endpoint(self, instance_id: str) -> str:
-        """What an instance's agent gets as AWS_EC2_METADATA_SERVICE_ENDPOINT."""
+        """Return the AWS_EC2_METADATA_SERVICE_ENDPOINT of an instance's agent."""
         return f"http://localhost:{self._server.server_port}/{instance_id}/"
 
     def own_port(self, instance_id: str) -> int:
-        """A port of this machine that serves one instance only, without its id in the path."""
+        """Return a port of this machine that serves this instance only, without its id in the path."""
         server = self._own[instance_id] = _Server(self.identities, only=instance_id)
         return int(server.server_port)
 
@@ -161,6 +161,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _first_part(name: str) -> str:
-    """As the service lists names: what has more below it ends with a slash."""
+    """Return the name's first part, with a slash where more follows, as the service lists names."""
     first, slash, _ = name.partition("/")
     return first + slash

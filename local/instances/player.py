@@ -29,9 +29,9 @@ from local.programs import retry_waits
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
 from local.roles.enforcement import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
 
-# Python and boto3 take half a second of CPU to start: more at once than this only slows all of them down.
+# Python and boto3 take half a second of CPU to start: starting more at once only slows all of them down.
 MAX_STARTING = 8
-# An agent is taken as started when it asks the metadata service for the first time, or after this long.
+# An agent counts as started when it asks the metadata service for the first time, or after this long.
 START_GRACE_S = 5.0
 END_GRACE_S = 0.5
 SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
@@ -79,12 +79,12 @@ class InstancePlayer:
         self._starting = threading.BoundedSemaphore(MAX_STARTING)
 
     def begin(self, instance: Any) -> None:
-        """Bring a pending instance to life, in a thread of its own."""
+        """Start a pending instance, in a thread of its own."""
         self._running[instance.id] = Running()
         threading.Thread(target=self._live, args=(instance,), name=instance.id, daemon=True).start()
 
     def end(self, instance: Any) -> None:
-        """End an instance's processes; its thread then does the rest."""
+        """End an instance's processes; its thread then cleans up and makes it terminated."""
         with self._lock:
             running = self._running.get(instance.id)
             if running is None:
@@ -182,7 +182,7 @@ class InstancePlayer:
             return running.process
 
     def _environment(self, instance_id: str, volume: Path) -> dict[str, str]:
-        """Nothing of the user's: no keys, no profile, no region."""
+        """Return an environment with nothing of the user's: no keys, no profile, no region."""
         return {
             "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '/usr/bin:/bin')}",
             "HOME": str(volume),
@@ -213,15 +213,15 @@ class InstancePlayer:
                 f"network/interfaces/macs/{MAC}/local-ipv4s": GUEST,
             },
             role=role_arn.rsplit("/", 1)[-1] if role_arn else None,
-            # the session name is what makes aws:userid AROA…:i-…, on which the role's policy rests
-            session=lambda: self._credentials.session(role_arn, instance.id),
+            # the session name becomes part of aws:userid (AROA…:i-…), to which the role's policy refers
+            session=lambda: self._credentials.session(role_arn or "", instance.id),
             user_data=_user_data(instance),
         )
         self._metadata.identities[instance.id] = identity
         return identity
 
     def _fetch(self, uri: str, instance: Any, identity: InstanceIdentity) -> Path:
-        """The agent from S3, with the instance's permissions, cached by key."""
+        """Return the agent's file: fetched from S3 with the instance's permissions, cached by key."""
         bucket, _, key = uri.removeprefix("s3://").partition("/")
         self._require_grant(instance, identity, bucket, key)
         backend = s3_backends[instance.owner_id][PARTITION]
@@ -246,7 +246,7 @@ class InstancePlayer:
             raise InstanceNotStartedError(f"its role {identity.role} does not allow {permission}")
 
     def _bury(self, instance: Any) -> None:
-        """The end of an instance, whoever caused it."""
+        """Clean up after an instance, whoever ended it, and make it stopped or terminated."""
         with self._lock:
             running = self._running.pop(instance.id, None)
         self._metadata.forget(instance.id)

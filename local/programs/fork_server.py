@@ -18,6 +18,7 @@ import select
 import signal
 import socket
 import sys
+from typing import Any
 
 # Imported once, shared by all sandboxes. A function that bundles one of them gets an interpreter of its own instead.
 # Not awslambdaric: its native part connects to the address that is in the environment when it is imported.
@@ -26,7 +27,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def preload() -> None:
-    """Import what functions need; a package that is absent is the function's own import error later."""
+    """Import what functions need; an absent package becomes an import error of the function that wants it."""
     for name in PRELOADED:
         try:
             __import__(name)
@@ -38,7 +39,7 @@ def preload() -> None:
         import boto3
         from pydantic import BaseModel  # noqa: F401 - pydantic imports its machinery when this is asked for
 
-        # The models of the services stay with the default session, which the sandboxes inherit: 120 ms for EC2's alone.
+        # The default session keeps the models of services, and sandboxes inherit it: EC2's alone takes 120 ms to load.
         boto3.setup_default_session()
         for service in ("ec2", "s3", "dynamodb", "ssm", "efs", "fsx", "stepfunctions"):
             boto3.client(service, region_name="us-east-1", aws_access_key_id="none", aws_secret_access_key="none")  # noqa: S106
@@ -48,10 +49,10 @@ def preload() -> None:
 
 
 class DeployedCode:
-    """The packages of the deployed code, imported once for all its sandboxes: half of what a cold start costs.
+    """The packages of the deployed code, imported once for all sandboxes, which halves a cold start.
 
-    As pydantic and numpy, they must not look at the environment when they are imported; modules of functions, which
-    may (they make loggers), are left to the sandboxes.
+    Like pydantic and numpy, they must not look at the environment when they are imported. Modules of functions do (they
+    create loggers), so each sandbox imports those itself.
     """
 
     def __init__(self) -> None:
@@ -59,7 +60,7 @@ class DeployedCode:
         self._names: set[str] = set()
 
     def load(self, path: list[str]) -> None:
-        """Import the packages found in `path` instead of those of another one; a failure is the function's own."""
+        """Import the packages in `path` in place of those loaded before; an import error is left to the function."""
         if path == self._path:
             return
         for name in self._names:
@@ -67,9 +68,9 @@ class DeployedCode:
         self._path, known = path, set(sys.modules)
         sys.path[:0] = path
         try:
-            for found in pkgutil.walk_packages(path, onerror=lambda _: None):
-                if "." in found.name:
-                    _import(found.name)
+            for module in pkgutil.walk_packages(path, onerror=lambda _: None):
+                if "." in module.name:
+                    _import(module.name)
         finally:
             del sys.path[: len(path)]
         ours = tuple(path)
@@ -89,7 +90,7 @@ def _import(name: str) -> None:
 
 
 class ForkServer:
-    """The loop: start what is asked for, tell what has ended, end everything when the channel closes."""
+    """Starts what is asked for, reports what has ended, ends everything when the channel closes."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -105,8 +106,9 @@ class ForkServer:
     def run(self) -> None:
         """Serve until the cloud closes its end, then leave nothing behind."""
         received = b""
+        sources: list[Any] = [self._channel, self._wake_in]
         while True:
-            readable, _, _ = select.select([self._channel, self._wake_in], [], [])
+            readable, _, _ = select.select(sources, [], [])
             if self._wake_in in readable:
                 os.read(self._wake_in, 4096)
                 self._report_ended()
@@ -133,7 +135,7 @@ class ForkServer:
         self._tell({"id": request["id"], "pid": pid})
 
     def _become(self, request: dict) -> None:
-        """In the child: its own session (one killpg ends it with all it starts), its own output, then the program."""
+        """Become the program, in the child: in a session of its own, which one killpg ends, with its own output."""
         parent = os.getppid()
         os.setsid()
         self._libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -163,7 +165,7 @@ class ForkServer:
                 return
             if ended is None:
                 return
-            # Still a zombie, so its number cannot have been given to anybody else: what is left of its group dies too.
+            # It is still a zombie, so its pid cannot be another process's yet: kill what is left of its group.
             _kill_group(ended.si_pid)
             _, status = os.waitpid(ended.si_pid, 0)
             identity = self._children.pop(ended.si_pid, None)
@@ -207,7 +209,7 @@ def _kill_group(pid: int) -> None:
 
 
 if __name__ == "__main__":
-    __import__("retry_waits")  # while it can still be found
+    __import__("retry_waits")  # before its folder leaves the path
     sys.path.pop(0)  # this folder: a sandbox must not be able to import the cloud's modules
     preload()
     ForkServer(socket.socket(fileno=int(sys.argv[1]))).run()

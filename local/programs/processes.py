@@ -30,11 +30,11 @@ class Process:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Return whether it has not ended yet."""
         return not self._ended.is_set()
 
     def wait(self, timeout_s: float | None = None) -> int | None:
-        """Its exit status, or None when it is still running after `timeout_s`."""
+        """Return its exit status, None where it is still running after `timeout_s`."""
         return self.status if self._ended.wait(timeout_s) else None
 
     def end(self, grace_s: float = 0.0) -> None:
@@ -54,7 +54,7 @@ class Process:
 
 
 class ProcessStarter:
-    """Starts processes through the fork server and keeps what it says of them."""
+    """Starts processes through the fork server and keeps what it reports of them."""
 
     def __init__(self, log: Path) -> None:
         ours, theirs = socket.socketpair()
@@ -62,7 +62,7 @@ class ProcessStarter:
         self._processes: dict[int, Process] = {}
         self._identities = itertools.count(1)
         self._lock = threading.Lock()
-        # one thread per library: numpy's workers would not survive a fork, and there are few cores to share
+        # one thread per library: numpy's threads do not survive a fork, and there are few cores to share
         env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
         with log.open("ab") as output, theirs:
             self._server = subprocess.Popen(  # noqa: S603

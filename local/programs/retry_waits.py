@@ -1,7 +1,7 @@
-"""Shorter waits between the attempts of an AWS call, for programs of the local cloud that meet injected faults.
+"""Shorter waits between the attempts of an AWS call, for programs of the local cloud with injected faults.
 
-botocore waits up to 20 s before an attempt. The number of attempts, and what is retried, stay as they are.
-As a program: `python retry_waits.py SCALE PROGRAM ARGUMENT…` runs PROGRAM so.
+botocore waits up to 20 s before an attempt. How often and what it retries stays the same.
+As a program: `python retry_waits.py SCALE PROGRAM ARGUMENT…` runs PROGRAM with shorter waits.
 """
 
 import runpy

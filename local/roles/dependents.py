@@ -1,10 +1,10 @@
-"""What a request needs beside its own action: launches touch many resources, services act in the caller's name.
+"""Permissions that a request needs besides its own action: a launch touches many resources, EFS and FSx call EC2.
 
-After AWS's service authorization reference and the operations' own documentation, both named where it matters. Each
-permission comes with the condition keys that only it has; where the tags of a request or of a resource are known, so
-are those that are missing.
+Sources: AWS's service authorization reference and the documentation of the operations, named where it matters. Each
+permission comes with its own condition keys; where tags of a request or resource are known, an absent tag is known to
+be absent.
 
-The account is always new: whatever makes a service create its service-linked role needs the permission for that.
+The account is taken for a new one: a call that creates a service-linked role there needs the permission to do so.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
 from moto.iam.models import iam_backends
 
-# In a context these say that all tags of the request, or of the resource, are in it.
+# A context with these keys holds all tags of the request, or of the resource.
 REQUEST_TAGS_KNOWN, RESOURCE_TAGS_KNOWN = "aws:requesttag/", "aws:resourcetag/"
 PARTITION = "aws"
 SERVICE_LINKED_ROLES = {
@@ -28,7 +28,7 @@ Needed = tuple[str, str, dict[str, str]]
 
 
 def needed(action: str, request: Any, body: dict[str, Any], account: str, region: str) -> Iterator[Needed]:
-    """Yield (action, resource, condition keys) of all that a call needs; nothing for a call that needs only itself."""
+    """Yield (action, resource, condition keys) of all permissions that a call needs; nothing if only its own action."""
     service, _, operation = action.partition(":")
     match service:
         case "ec2":
@@ -88,7 +88,7 @@ def _of_ec2(operation: str, request: Any, place: _Place) -> Iterator[Needed]:
 
 
 def _launch(request: Any, place: _Place) -> Iterator[Needed]:
-    """A launch creates tagged resources out of others, and gives the instances their role."""
+    """Yield what a launch needs: to create tagged resources, to use others, and to pass the instances their role."""
     made = ["instance", "volume", "network-interface"]
     is_spot = (request._get_param("InstanceMarketOptions") or {}).get("MarketType") == "spot"
     if is_spot:
@@ -97,7 +97,9 @@ def _launch(request: Any, place: _Place) -> Iterator[Needed]:
     yield from _made("RunInstances", made, request, place)
     used = [f"image/{request._get_param('ImageId')}", f"subnet/{request._get_param('SubnetId')}"]
     mapped = request._get_param("BlockDeviceMappings") or []
-    used += [f"snapshot/{one['Ebs']['SnapshotId']}" for one in mapped if one.get("Ebs", {}).get("SnapshotId")]
+    used += [
+        f"snapshot/{mapping['Ebs']['SnapshotId']}" for mapping in mapped if mapping.get("Ebs", {}).get("SnapshotId")
+    ]
     if wanted := request._get_param("LaunchTemplate"):
         template = place.ec2._get_template_from_args(wanted)
         used += [f"launch-template/{template.template.id}"]
@@ -109,8 +111,11 @@ def _launch(request: Any, place: _Place) -> Iterator[Needed]:
 
 
 def _made(operation: str, kinds: list[str], request: Any, place: _Place) -> Iterator[Needed]:
-    """What a call makes, and the right to tag each kind of it that is tagged in the same call."""
-    tagged = {one["ResourceType"]: one["Tags"] for one in request._get_param("TagSpecifications") or []}
+    """Yield the right to create each kind of resource, and to tag those that the same call tags."""
+    tagged = {
+        specification["ResourceType"]: specification["Tags"]
+        for specification in request._get_param("TagSpecifications") or []
+    }
     for kind in kinds:
         tags = _request_tags(tagged.get(kind))
         yield f"ec2:{operation}", place.arn("ec2", f"{kind}/*"), tags
@@ -119,7 +124,7 @@ def _made(operation: str, kinds: list[str], request: Any, place: _Place) -> Iter
 
 
 def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
-    """What EFS asks EC2 in the caller's name stands in the documentation of each operation."""
+    """Yield what a call of EFS needs, and the calls of EC2 that it makes as the caller (documentation of each call)."""
     action, last = f"elasticfilesystem:{operation}", path.rstrip("/").rpartition("/")[2]
     tags, creating = _request_tags(body.get("Tags")), {"elasticfilesystem:createaction": operation}
     match operation:
@@ -128,7 +133,7 @@ def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> I
             yield "elasticfilesystem:TagResource", place.arn("elasticfilesystem", "file-system/*"), creating | tags
         case "CreateMountTarget":
             yield _on_efs(action, body.get("FileSystemId", ""), place)
-            # With the first mount target, not with the file system (EFS guide, service-linked roles).
+            # EFS creates the role with the first mount target (EFS guide, service-linked roles), not the file system.
             yield place.service_linked_role("elasticfilesystem")
             yield "ec2:DescribeSubnets", "*", {}
             yield "ec2:DescribeNetworkInterfaces", "*", {}
@@ -137,7 +142,7 @@ def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> I
                 yield "ec2:CreateNetworkInterface", place.arn("ec2", part), {}
         case "DeleteMountTarget":
             target = place.efs.mount_targets_by_id.get(last)
-            # One that another sweep has just deleted has no file system whose tags count; EFS says that it is gone.
+            # Another sweep may have deleted it just now: no tags to check then, and EFS answers that it is gone.
             if target:
                 yield _on_efs(action, target.file_system_id, place)
             yield "ec2:DeleteNetworkInterface", place.arn("ec2", "network-interface/*"), {}
@@ -162,7 +167,7 @@ def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Nee
             yield "ec2:GetSecurityGroupsForVpc", place.arn("ec2", "vpc/*"), via_fsx
             for kind in ("SecurityGroups", "Subnets", "Vpcs", "RouteTables"):
                 yield f"ec2:Describe{kind}", "*", via_fsx
-            # Of a Multi-AZ file system: FSx changes only tables with its tag.
+            # A Multi-AZ file system: FSx tags the route tables that it changes.
             for table in body.get("OpenZFSConfiguration", {}).get("RouteTableIds", []):
                 tag = _request_tags([{"Key": "AmazonFSx", "Value": "ManagedByAmazonFSx"}])
                 yield "ec2:CreateTags", place.arn("ec2", f"route-table/{table}"), via_fsx | tag
@@ -180,7 +185,7 @@ def _roles(account: str, profile_arn: str | None) -> list[str]:
 
 
 def _request_tags(tags: list[dict[str, str]] | None) -> dict[str, str]:
-    return _context(REQUEST_TAGS_KNOWN, {one["Key"]: one.get("Value", "") for one in tags or []})
+    return _context(REQUEST_TAGS_KNOWN, {tag["Key"]: tag.get("Value", "") for tag in tags or []})
 
 
 def _context(prefix: str, tags: dict[str, str]) -> dict[str, str]:

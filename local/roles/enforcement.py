@@ -1,17 +1,17 @@
 """Roles enforced: a call made with a deployed role's credentials needs a grant of that role, as on AWS.
 
-moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. What is judged here: the identity
+moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. This module evaluates the identity
 policies (inline and managed) of the role that signed the request, with wildcards, policy variables such as
-${aws:userid}, NotAction, NotResource and explicit denies. Every decision is kept in iam-decisions.jsonl.
+${aws:userid}, NotAction, NotResource and explicit denies. It logs every decision in iam-decisions.jsonl.
 
-Judged too is what a call needs beside its own action (local/roles/dependents.py): a launch needs all that it creates,
-tags and starts from, and iam:PassRole; EFS and FSx ask EC2 in the caller's name.
+A call may need more than its own action (local/roles/dependents.py): a launch needs all that it creates, tags and
+starts from, and iam:PassRole; EFS and FSx call EC2 as the caller.
 
-Lenient, and said so: where no ARN can be read from the request (descriptions, CloudWatch, AWS Backup) any Resource of a
-matching statement counts; conditions on keys that are unknown here (aws:TagKeys, tags of recovery points, …) count as
-met by an Allow and as not met by a Deny; whether an absent key is a 404 is judged as if a listing with the key as its
-prefix were asked for, though AWS may evaluate a condition on s3:prefix otherwise. Not judged: resource policies, key
-policies, permission boundaries, session policies, and calls with any key that is not a role's (the operator's).
+More lenient than AWS: where no ARN can be read from the request (descriptions, CloudWatch, AWS Backup), any Resource of
+a matching statement counts. Conditions on keys that are unknown here (aws:TagKeys, tags of recovery points, …) hold in
+an Allow and do not hold in a Deny. Whether an absent object is a 404 or a 403 is decided as for a listing with its key
+as the prefix; AWS may evaluate a condition on s3:prefix otherwise. Not evaluated: resource policies, key policies,
+permission boundaries, session policies, and calls whose key is no role's (the operator's).
 """
 
 import json
@@ -83,7 +83,7 @@ class Caller:
 
 
 class RoleEnforcement:
-    """Judges requests and keeps the decisions."""
+    """Allows or denies requests, and logs the decisions."""
 
     def __init__(self, decisions: Path, injected: injection.Faults | None = None) -> None:
         self._injected = injected
@@ -93,7 +93,7 @@ class RoleEnforcement:
         self._lock = threading.Lock()
 
     def install(self) -> None:
-        """Judge every call that moto answers."""
+        """Check every call before moto answers it."""
         enforcement = self
         call_action = BaseResponse.call_action
 
@@ -116,7 +116,7 @@ class RoleEnforcement:
                 setattr(S3Response, name, _with_s3_faults(getattr(S3Response, name), self._injected))
 
     def allows(self, caller: Caller, permission: Permission, context: dict[str, str] | None = None) -> bool:
-        """Whether the caller's role grants this; the decision is logged."""
+        """Return whether the caller's role grants this, and log the decision."""
         known = {
             "aws:requestedregion": caller.region,
             "aws:securetransport": "true",
@@ -130,7 +130,7 @@ class RoleEnforcement:
         return decision == "allow"
 
     def judge(self, response: Any) -> ServiceException | None:
-        """The denial of a call, or None."""
+        """Return the denial of a call, None where it is allowed."""
         caller = self._caller(response)
         if caller is None or isinstance(caller, ServiceException):
             return caller
@@ -140,7 +140,7 @@ class RoleEnforcement:
         return None
 
     def judge_s3(self, response: Any, bucket: str | None, key: str | None) -> ServiceException | None:
-        """The denial of an S3 call, or None. Without s3:ListBucket an absent key is a denial, not a 404, as on S3."""
+        """Return the denial of an S3 call, or None. As on S3, an absent key without s3:ListBucket is denied, no 404."""
         caller = self._caller(response)
         if caller is None or isinstance(caller, ServiceException):
             return caller
@@ -148,7 +148,7 @@ class RoleEnforcement:
         action = PERMISSIONS.get(name, name)
         is_of_bucket = key is None or action.startswith("s3:ListBucket")
         if action == "s3:DeleteObject" and key is None:
-            # DeleteObjects: its keys stand in the body, and S3 judges each. Here a role needs to be granted all.
+            # DeleteObjects: S3 checks each key of the body. Here a role must be granted all keys.
             is_of_bucket, key = False, "*"
         permission = Permission(action, f"arn:{PARTITION}:s3:::{bucket or '*'}{'' if is_of_bucket else f'/{key}'}")
         context = {f"s3:{word}": values[0] for word, values in response.querystring.items() if word == "prefix"}
@@ -186,7 +186,7 @@ class RoleEnforcement:
         return answer
 
     def _play_s3_faults(self, response: Any, key: str | None) -> None:
-        """Refuse an S3 call, or note the fault that follows its effect."""
+        """Refuse an S3 call, or remember the fault that is due after it took effect."""
         caller = self._caller(response)
         if self._injected is None or not isinstance(caller, Caller):
             return
@@ -225,7 +225,7 @@ class RoleEnforcement:
         return self._sessions.get(key)
 
     def _keep(self, caller: Caller, permission: Permission, decision: str) -> None:
-        """One line for each different decision: a poll of a gate each second needs no thousand lines."""
+        """Log each different decision once: polling a gate every second would write thousands of lines."""
         entry = (caller.role, permission, decision)
         with self._lock:
             if entry not in self._logged:
@@ -244,10 +244,11 @@ class RoleCredentials:
         self._lock = threading.Lock()
 
     def session(self, role_arn: str, name: str, holder: str = "") -> Any:
-        """A role session of moto's STS."""
+        """Return a role session of moto's STS."""
         with self._lock:
             if (role_arn, name, holder) not in self._sessions:
-                self._sessions[role_arn, name, holder] = sts_backends[role_arn.split(":")[4]][PARTITION].assume_role(
+                sts: Any = sts_backends[role_arn.split(":")[4]][PARTITION]
+                self._sessions[role_arn, name, holder] = sts.assume_role(
                     region_name=self._region,
                     role_session_name=name[:64],
                     role_arn=role_arn,
@@ -258,7 +259,7 @@ class RoleCredentials:
         return self._sessions[role_arn, name, holder]
 
     def environment(self, role_arn: str, name: str, holder: str = "") -> dict[str, str]:
-        """The same as environment variables."""
+        """Return a role session's keys as environment variables."""
         session = self.session(role_arn, name, holder)
         return {
             "AWS_ACCESS_KEY_ID": session.access_key_id,
@@ -268,13 +269,13 @@ class RoleCredentials:
 
 
 def _load_policies_of_one_partition() -> None:
-    """moto reads AWS's 1,500 managed policies again for each partition: 0.8 s of every start for nothing."""
+    """Load AWS's 1,500 managed policies once: moto reads them for each partition, which costs 0.8 s of every start."""
     load = IAMBackend._init_aws_policies
     IAMBackend._init_aws_policies = lambda self: load(self) if self.region_name == PARTITION else []
 
 
 def decide(documents: Iterable[dict], permission: Permission, context: dict[str, str]) -> str:
-    """Evaluate policies: 'allow', 'implicit deny' or 'explicit deny'. Context keys are lower case."""
+    """Return 'allow', 'implicit deny' or 'explicit deny' of policies. Context keys are lower case."""
     decision = "implicit deny"
     for document in documents:
         for statement in _listed(document.get("Statement", [])):
@@ -329,14 +330,14 @@ def _any(patterns: list[str], value: str, context: dict[str, str], *, fold: bool
 
 
 def _used(pattern: str, context: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """Only the variables that the pattern names, so that compiled patterns are shared between callers."""
+    """Return only the variables that the pattern names, so that callers share compiled patterns."""
     names = re.findall(r"\$\{([^}]*)\}", pattern)
     return tuple((name, context[name.lower()]) for name in names if name.lower() in context)
 
 
 @lru_cache(maxsize=10_000)
 def _expression(pattern: str, variables: tuple[tuple[str, str], ...], fold: bool) -> re.Pattern[str]:
-    """`*` and `?` are wildcards, ${name} is the variable's literal value; an unknown variable matches nothing."""
+    """Compile a pattern: `*` and `?` are wildcards, ${name} a variable's value; an unknown one matches nothing."""
     values = dict(variables)
     parts = []
     for token in re.split(r"(\$\{[^}]*\}|\*|\?)", pattern):
@@ -367,16 +368,16 @@ def _parsed(text: str) -> dict:
 
 
 def _asked(response: Any, caller: Caller) -> list[tuple[Permission, dict[str, str]]]:
-    """Everything that a call needs, with the condition keys that only it has."""
-    action = f"{caller.service}:{response._get_action()}"
-    needed = dependents.needed(action, response, _body(response), caller.account, caller.region)
-    return [(Permission(one, resource), context) for one, resource, context in needed] or [
+    """Return everything that a call needs, each permission with its own condition keys."""
+    called = f"{caller.service}:{response._get_action()}"
+    needed = dependents.needed(called, response, _body(response), caller.account, caller.region)
+    return [(Permission(action, resource), context) for action, resource, context in needed] or [
         (permission, {}) for permission in _permissions(response, caller)
     ]
 
 
 def _permissions(response: Any, caller: Caller) -> list[Permission]:
-    """What a call asks for by itself: its action on the resources that can be read from the request."""
+    """Return a call's own action on the resources that can be read from the request."""
     name = f"{caller.service}:{response._get_action()}"
     prefix = f"arn:{PARTITION}:{caller.service}:{caller.region}:{caller.account}:"
     parameters = _body(response)
@@ -386,7 +387,7 @@ def _permissions(response: Any, caller: Caller) -> list[Permission]:
 
 
 def _body(response: Any) -> dict:
-    """The request's JSON; moto's DynamoDB has parsed it already, its other services have not."""
+    """Return the request's JSON; of moto's services only DynamoDB has parsed it already."""
     parameters = response.body or {}
     if isinstance(parameters, (str, bytes)):
         try:
@@ -414,16 +415,16 @@ def _dynamodb_permissions(action: str, parameters: dict, prefix: str) -> list[Pe
 
 
 def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
-    """The ARNs that can be read from a request, or '*'."""
+    """Return the ARNs that can be read from a request, else '*'."""
     path = unquote(getattr(response, "path", "") or response.uri)
     names: list[str | None]
     match prefix.split(":")[2]:
         case "lambda":
-            found = re.search(r"/functions/([^/?]+)", path)
-            names = [found[1] if found[1].startswith("arn:") else f"{prefix}function:{found[1]}"] if found else []
+            match = re.search(r"/functions/([^/?]+)", path)
+            names = [match[1] if match[1].startswith("arn:") else f"{prefix}function:{match[1]}"] if match else []
         case "elasticfilesystem":
-            found = re.search(r"fs-[0-9a-f]+", parameters.get("FileSystemId") or path)
-            names = [f"{prefix}file-system/{found[0]}"] if found else []
+            match = re.search(r"fs-[0-9a-f]+", parameters.get("FileSystemId") or path)
+            names = [f"{prefix}file-system/{match[0]}"] if match else []
         case "fsx":
             ids = parameters.get("FileSystemIds") or [parameters.get("FileSystemId")]
             names = [f"{prefix}file-system/{each}" for each in ids if each] or [parameters.get("ResourceARN")]
@@ -444,7 +445,7 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
 
 
 def _parameter_arn(prefix: str, name: str) -> str:
-    """Public parameters belong to no account."""
+    """Return a parameter's ARN; that of a public one names no account."""
     partition, region = prefix.split(":")[1], prefix.split(":")[3]
     own = f"{prefix}parameter/{name.lstrip('/')}"
     return f"arn:{partition}:ssm:{region}::parameter{name}" if name.startswith("/aws/") else own
@@ -468,7 +469,7 @@ def _denial(caller: Caller, permission: Permission) -> ServiceException:
 
 
 def _denied_answer(response: Any, denial: ServiceException) -> Any:
-    # moto chooses the error's wire format by the exception's module, which must not be one of its services
+    # moto chooses an error's wire format by the module of its class, which must not be one of moto's services
     error = type("AccessDenied", (ServiceException,), {"__module__": "local"})(denial.code, denial.message)
     status, headers, body = response.serialized(ActionResult(error))
     is_json = "x-amz-target" in {name.lower() for name in response.headers.keys()}  # noqa: SIM118
@@ -477,14 +478,14 @@ def _denied_answer(response: Any, denial: ServiceException) -> Any:
 
 
 def _call(response: Any, caller: Caller, injected: injection.Faults) -> injection.Call:
-    """What a call is about, in the words of fault rules."""
+    """Return a call in the words of fault rules."""
     action, parameters = f"{caller.service}:{response._get_action()}", _body(response)
     run, about = injected.run_of(caller.access_key), ""
     if caller.service == "dynamodb":
         about = injection.row_name(parameters)
     elif caller.service == "lambda":
-        found = re.search(r"-([A-Za-z]+)Function-", unquote(getattr(response, "path", "") or response.uri))
-        run, about = parameters.get("run"), found[1] if found else ""
+        match = re.search(r"-([A-Za-z]+)Function-", unquote(getattr(response, "path", "") or response.uri))
+        run, about = parameters.get("run"), match[1] if match else ""
     return injection.Call(run, injection.who(caller.role), action, about)
 
 

@@ -1,7 +1,7 @@
 """Iterations of a distributed Map as executions of their own, with a history of their own, as on AWS.
 
-moto runs them as threads and throws their events away. Here each is listed by ListExecutions with its Map run's ARN,
-and DescribeExecution and GetExecutionHistory know it. They cannot be stopped one by one.
+moto runs them as threads and drops their events. Here ListExecutions lists them for a Map run's ARN, and
+DescribeExecution and GetExecutionHistory know each. They cannot be stopped one by one.
 """
 
 import datetime
@@ -39,16 +39,16 @@ class Child:
 
     @property
     def name(self) -> str:
-        """The name AWS would have given it."""
+        """Return the last part of its ARN, as on AWS."""
         return self.arn.rpartition(":")[2]
 
     def to_history_output(self) -> dict[str, Any]:
-        """Its history, as moto's own executions answer it."""
+        """Return its history in the form of moto's own executions."""
         return {"events": self.events.get_event_history()}
 
     def describe(self) -> dict[str, Any]:
-        """As ListExecutions and DescribeExecution answer."""
-        found = {
+        """Return what ListExecutions and DescribeExecution answer."""
+        description = {
             "executionArn": self.arn,
             "mapRunArn": self.map_run_arn,
             "stateMachineArn": self.arn.replace(":execution:", ":stateMachine:").rpartition(":")[0],
@@ -56,11 +56,11 @@ class Child:
             "status": self.status,
             "startDate": self.start_date,
         }
-        return found | ({"stopDate": self.stop_date} if self.stop_date else {})
+        return description | ({"stopDate": self.stop_date} if self.stop_date else {})
 
 
 def install() -> None:
-    """Record the children, and answer for them."""
+    """Record the children, and answer calls about them."""
     children: dict[str, Child] = {}
     _record(children)
     _answer_for(children)

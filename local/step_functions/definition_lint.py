@@ -7,10 +7,12 @@ ENDINGS = ("Succeed", "Fail")
 
 
 def problems(definition: dict[str, Any], path: str = "") -> list[str]:
-    """Dangling transitions, states without an end, unreachable states; in nested state machines too."""
+    """Return dangling transitions, states without an end and unreachable states, of nested state machines too."""
     states = definition.get("States", {})
-    start = definition.get("StartAt")
-    found = [] if start in states else [f"MISSING_TRANSITION_TARGET: Missing 'Next' target: {start} at {path}/StartAt"]
+    start: Any = definition.get("StartAt")
+    messages = []
+    if start not in states:
+        messages.append(f"MISSING_TRANSITION_TARGET: Missing 'Next' target: {start} at {path}/StartAt")
     reached, pending = set(), [start]
     while pending:
         name = pending.pop()
@@ -19,26 +21,26 @@ def problems(definition: dict[str, Any], path: str = "") -> list[str]:
         reached.add(name)
         targets = list(_targets(states[name]))
         pending += targets
-        found += _problems_of_state(states, name, targets, path)
+        messages += _problems_of_state(states, name, targets, path)
     unreachable = [name for name in states if name not in reached]
-    return found + [
+    return messages + [
         f'MISSING_TRANSITION_TARGET: State "{name}" is not reachable. at {path}/States/{name}' for name in unreachable
     ]
 
 
 def _problems_of_state(states: dict[str, Any], name: str, targets: list[str], path: str) -> list[str]:
     state, here = states[name], f"{path}/States/{name}"
-    found = [
+    messages = [
         f"MISSING_TRANSITION_TARGET: Missing 'Next' target: {target} at {here}"
         for target in targets
         if target not in states
     ]
     if state.get("Type") not in ("Choice", *ENDINGS) and "Next" not in state and not state.get("End"):
-        found.append(f"MISSING_END_STATE: the state has neither Next nor End at {here}")
+        messages.append(f"MISSING_END_STATE: the state has neither Next nor End at {here}")
     nested = [*state.get("Branches", []), *(state[key] for key in ("ItemProcessor", "Iterator") if key in state)]
     for machine in nested:
-        found += problems(machine, here)
-    return found
+        messages += problems(machine, here)
+    return messages
 
 
 def _targets(state: dict[str, Any]) -> Iterator[str]:

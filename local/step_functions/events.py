@@ -1,8 +1,8 @@
 """What moto never fires: EventBridge rules on the end of executions, and schedules.
 
-Targets are Lambda functions; other targets are told on stderr. Schedules are fired in scaled time, like the waits of
-executions: `rate(15 minutes)` at a time scale of 40 is every 22.5 s, and never more often than every 2 s. Only rate
-expressions are fired.
+Targets are Lambda functions; an event for another target is reported on stderr. Schedules fire in scaled time, like the
+waits of executions: `rate(15 minutes)` at a time scale of 40 is every 22.5 s, but never more often than every 2 s. Only
+rate expressions fire.
 """
 
 import json
@@ -28,7 +28,7 @@ Invoke = Callable[[Any, bytes], Any]
 
 @dataclass(frozen=True)
 class Scheduled:
-    """One schedule with its target and what the target is given."""
+    """One schedule, its target, and the target's input."""
 
     key: str
     interval_s: float
@@ -51,7 +51,7 @@ class EventBridge:
         threading.Thread(target=self._fire_schedules, name="schedules", daemon=True).start()
 
     def close(self) -> None:
-        """Fire nothing any more."""
+        """Stop firing schedules and delivering events."""
         self._is_closed.set()
 
     def execution_ended(self, execution: Any) -> None:
@@ -109,7 +109,7 @@ class EventBridge:
 
 
 def execution_event(execution: Any, account: str, region: str) -> dict[str, Any]:
-    """The event of an execution's end, in the shape that AWS documents."""
+    """Return the event of an execution's end, in the shape that AWS documents."""
     detail = {
         "executionArn": execution.execution_arn,
         "stateMachineArn": execution.state_machine_arn,

@@ -9,7 +9,6 @@ import shutil
 import struct
 import subprocess
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 # The first release whose boto3 heeds AWS_ENDPOINT_URL (botocore 1.31), by which a machine finds the local cloud.
@@ -27,7 +26,7 @@ MODULES = (
     *("net/sunrpc", "net/core", "net/dns_resolver"),
 )
 LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg", "nfsv4", "xfs", "raid0")
-# A mirror that does not answer is retried by apt for many minutes.
+# apt would retry a mirror that does not answer for many minutes.
 BUILD_TIMEOUT_S = 300
 # Only these services of AWS are spoken to from an instance; the descriptions of all others are 80 MB.
 CLIENTS = ("s3", "sts", "sso", "sso-oidc")
@@ -74,9 +73,9 @@ class Image:
 def image(cache: Path | None = None) -> Image:
     """Return the image, built if it is not there. Raises ImageUnavailableError with what to install."""
     require_tools()
-    found = _image(cache)
-    if not found.initramfs.exists():
-        folder = found.kernel.parent
+    wanted = _image(cache)
+    if not wanted.initramfs.exists():
+        folder = wanted.kernel.parent
         partial = folder.with_suffix(f".{os.getpid()}")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
@@ -85,11 +84,11 @@ def image(cache: Path | None = None) -> Image:
             partial.rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
-    return found
+    return wanted
 
 
 def is_built() -> bool:
-    """Return whether the image is there, so that the first machine has not to wait for it."""
+    """Return whether the image is there, so that the first machine need not wait for it."""
     return _image(None).initramfs.exists()
 
 
@@ -118,13 +117,13 @@ def _key() -> str:
 
 
 def _prepare_script() -> bytes:
-    return resources.files("local.instances.vm").joinpath("prepare.sh").read_bytes()
+    return Path(__file__).with_name("prepare.sh").read_bytes()
 
 
 def _build(folder: Path) -> None:
     root = folder / "root"
-    # It mounts /proc, /sys and /dev below the folder. Where it is killed they must not stay, or who removes the folder
-    # removes what is in them. In a namespace of its own they end with it.
+    # mmdebstrap mounts /proc, /sys and /dev below the folder. If it is killed these mounts must not stay, or removing
+    # the folder would remove what is in them. In a mount namespace of its own they end with it.
     bootstrap = ["unshare", "--mount", "mmdebstrap"]
     _run([*bootstrap, "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root)])
     _add_kernel(folder, root)

@@ -1,6 +1,6 @@
-"""One machine: the command line of qemu that makes it the instance that EC2 says it is.
+"""The command line of qemu that runs an instance as a machine.
 
-Emulated, not virtualised: /dev/kvm is missing or fails on the machines this is for, so what is measured inside says
+Emulated, not virtualised: /dev/kvm is missing or fails on the machines this is for, so figures measured inside say
 nothing about any hardware. A guest reaches the host's loopback at HOST, the metadata service at its usual address, and
 each file system at an address of its own.
 """
@@ -17,12 +17,12 @@ METADATA = "169.254.169.254"
 MAC = "52:54:00:12:34:56"
 NFS_PORT, HTTP_PORT = 2049, 80
 MEMORY_MIB = 1280
-# Without AVX: where the C library finds it, it uses it, and emulation takes a fifth more time for all that it does.
+# Without AVX, which the C library would use where it exists: emulated, that makes everything a fifth slower.
 CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt"
-# Addresses for file systems: those below the first that qemu's DHCP lends and above its own.
+# The first address of file systems: above qemu's own, below those that its DHCP lends.
 FIRST_FILE_SYSTEM = 32
 PIPE = Path(__file__).with_name("pipe.py")
-# The firmware says that this is EC2: cloud-init believes nothing else.
+# The firmware must say that this is EC2: cloud-init looks at nothing else.
 FIRMWARE = ("-smbios", "type=0,vendor=Amazon EC2", "-smbios", "type=1,manufacturer=Amazon EC2,uuid={0},serial={0}")
 
 
@@ -30,7 +30,7 @@ FIRMWARE = ("-smbios", "type=0,vendor=Amazon EC2", "-smbios", "type=1,manufactur
 class Volume:
     """A disk of the machine: its volume's id, the device it was asked to be (`sdf`), and the file that holds it.
 
-    A disk of an instance store was asked to be nothing: its device is empty.
+    A disk of an instance store has no such device: it is empty.
     """
 
     id: str
@@ -56,16 +56,16 @@ def command(
     file_systems: list[FileSystem], folder: Path,
 ) -> list[str]:  # fmt: skip
     """Return the command that runs the machine until it powers itself off."""
-    addresses = {one: f"169.254.169.{FIRST_FILE_SYSTEM + n}" for n, one in enumerate(file_systems)}
+    addresses = {file_system: f"169.254.169.{FIRST_FILE_SYSTEM + n}" for n, file_system in enumerate(file_systems)}
     hosts, names = folder / "hosts", folder / "volumes"
-    hosts.write_text("".join(f"{address} {one.dns_name}\n" for one, address in addresses.items()))
-    names.write_text("".join(f"{one.serial} {one.device}\n" for one in volumes if one.device))
+    hosts.write_text("".join(f"{address} {file_system.dns_name}\n" for file_system, address in addresses.items()))
+    names.write_text("".join(f"{volume.serial} {volume.device}\n" for volume in volumes if volume.device))
     forwards = [(METADATA, HTTP_PORT, metadata_port)]
-    forwards += [(address, NFS_PORT, one.port) for one, address in addresses.items()]
+    forwards += [(address, NFS_PORT, file_system.port) for file_system, address in addresses.items()]
     # EC2's UUIDs begin with ec2; the rest is the instance's id.
     uuid = f"ec2{instance_id.removeprefix('i-'):0<29}"[:32]
     uuid = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
-    # Without names of their own the machines would be one NFS client to the server, and take each other's state.
+    # NFS clients of the same host name are one client to the server, and would take each other's state.
     settings = f"systemd.hostname={instance_id} systemd.setenv=AWS_ENDPOINT_URL=http://{HOST}:{aws_port}"
     fast = "quiet mitigations=off cryptomgr.notests nokaslr systemd.show_status=no"
     kernel = f"console=ttyS0 panic=-1 net.ifnames=0 {fast} {settings}"
@@ -85,7 +85,7 @@ def command(
         *(word.format(uuid) for word in FIRMWARE),
         *("-fw_cfg", f"name=opt/storage-matrix/hosts,file={hosts}"),
         *("-fw_cfg", f"name=opt/storage-matrix/volumes,file={names}"),
-        *(word for one in volumes for word in _disk(one)),
+        *(word for volume in volumes for word in _disk(volume)),
     ]
 
 

@@ -41,34 +41,34 @@ class Machines:
         self._servers.close()
 
     def _file_systems(self, instance: Any) -> list[machine.FileSystem]:
-        """Those that are available; a name is what EFS and FSx tell their customers to mount."""
+        """Return the available file systems, by the DNS names that EFS and FSx give them."""
         account, region = instance.owner_id, instance.region_name
         efs, fsx = efs_backends[account][region].file_systems_by_id, fsx_backends[account][region].file_systems
-        found = [(f"{one}.efs.{region}.amazonaws.com", one, "/") for one in efs]
-        found += [(one.dns_name, name, "/fsx") for name, one in fsx.items()]
+        exports = [(f"{efs_id}.efs.{region}.amazonaws.com", efs_id, "/") for efs_id in efs]
+        exports += [(file_system.dns_name, fsx_id, "/fsx") for fsx_id, file_system in fsx.items()]
         return [
-            machine.FileSystem(name, self._servers.port(self._folders / one, pseudo))
-            for name, one, pseudo in found
-            if (self._folders / one).is_dir()
+            machine.FileSystem(dns_name, self._servers.port(self._folders / folder, pseudo))
+            for dns_name, folder, pseudo in exports
+            if (self._folders / folder).is_dir()
         ]
 
 
 def _volumes(instance: Any, folder: Path) -> list[machine.Volume]:
-    """All but the root volume, which is the image's."""
-    found = []
+    """Return all volumes but the root volume, in place of which the image is booted."""
+    volumes = []
     for device, attached in instance.block_device_mapping.items():
         if device in ROOT_DEVICES:
             continue
         volume = instance.ec2_backend.volumes[attached.volume_id]
         path = _sparse(folder / f"{volume.id}.img", volume.size * 2**30)
-        found.append(machine.Volume(volume.id, device.removeprefix("/dev/"), path))
-    return found
+        volumes.append(machine.Volume(volume.id, device.removeprefix("/dev/"), path))
+    return volumes
 
 
 def instance_store(instance: Any, folder: Path) -> list[machine.Volume]:
-    """The disks that the instance type brings along, with serial numbers as EC2 gives them: AWS and 17 digits."""
+    """Return the disks that come with the instance type; serial numbers are AWS and 17 digits, as on EC2."""
     described = INSTANCE_TYPES[instance.instance_type].get("InstanceStorageInfo", {}).get("Disks", [])
-    sizes_gb = [one["SizeInGB"] for one in described for _ in range(one["Count"])]
+    sizes_gb = [disks["SizeInGB"] for disks in described for _ in range(disks["Count"])]
     serials = [f"AWS{instance.id.removeprefix('i-')[:16].upper()}{n:X}" for n in range(len(sizes_gb))]
     return [
         machine.Volume(serial, "", _sparse(folder / f"{serial}.img", gb * 10**9))
