@@ -70,7 +70,7 @@ def test_every_module_parses_as_python_3_9_and_imports_the_standard_library_and_
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     roots = {str(name).partition(".")[0] for name in imported}
-    others = {AGENT / "blackboard.py": {"boto3", "botocore"}, AGENT / "engine/objects.py": {"awscrt"}}
+    others = {AGENT / "board/blackboard.py": {"boto3", "botocore"}, AGENT / "engine/objects.py": {"awscrt"}}
     assert roots <= set(sys.stdlib_module_names) | {"agent"} | others.get(source, set())
 
 

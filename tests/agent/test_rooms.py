@@ -433,7 +433,7 @@ def test_programs_may_open_as_many_files_as_a_job_of_1024_threads_needs(hard, al
     began = resource.getrlimit(resource.RLIMIT_NOFILE)
     if began[1] != resource.RLIM_INFINITY and began[1] < hard:
         pytest.skip(f"this machine allows {began[1]} open files")
-    raising = "from agent import processes; processes.allow_open_files(); import os; os.system('ulimit -Sn')"
+    raising = "from agent.programs import processes; processes.allow_open_files(); import os; os.system('ulimit -Sn')"
 
     said = subprocess.run(
         ["bash", "-c", f"ulimit -Sn 1024 && ulimit -Hn {hard} && exec '{sys.executable}' -c \"{raising}\""],
