@@ -8,8 +8,8 @@ from rich.text import Text
 
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, sample_count
-from matrix.terms.names import direction, fleet_words, point_labels, primary_metric, reading_order, told_label
-from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, told_warnings
+from matrix.terms.names import direction, fleet_words, marked_label, point_labels, primary_metric, reading_order
+from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, grouped_warnings
 
 Summary = dict[str, Any]
 
@@ -34,7 +34,7 @@ def show(console: Console, summary: Summary) -> None:
         console.print(Text(NOT_CARRIED_NOTE))
     show_ceilings(console, summary)
     show_failed(console, summary)
-    for warning in told_warnings(summary):
+    for warning in grouped_warnings(summary):
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()
@@ -101,7 +101,7 @@ def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             if metric in point["metrics"]:
-                name = told_label(labels[point["id"]], point)
+                name = marked_label(labels[point["id"]], point)
                 # As text: what stands in brackets would be taken for a style.
                 built.add_row(Text(f"  {name}"), *_figures(point["metrics"][metric], has_intervals))
     return built

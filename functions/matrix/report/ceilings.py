@@ -1,4 +1,4 @@
-"""The part of the page that says which ceiling each cell hit, by which evidence, and why it was no other."""
+"""The section of the page that names the ceiling each cell hit, the evidence for it, and why it was no other."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -14,17 +14,17 @@ Document = Mapping[str, Any]
 
 
 def ceilings(view: View) -> Markup | None:
-    """A row for each cell, then what lost and what could not be seen; None for runs of before it was looked for."""
-    found = bottlenecks({"cells": [dict(cell) for cell in view.cells]})
-    if not found:
+    """A row for each cell, then the ceilings ruled out and what was not measured; None for runs without bottlenecks."""
+    hits = bottlenecks({"cells": [dict(cell) for cell in view.cells]})
+    if not hits:
         return None
     rows = [
-        (_cell_name(view, cell), tag("strong", one["name"]), one["evidence"], one["next"], _points(one))
-        for cell, one in found
+        (_cell_name(view, cell), tag("strong", hit["name"]), hit["evidence"], hit["next"], _points(hit))
+        for cell, hit in hits
     ]
     heads = ("Cell", "Ceiling", "Evidence", "What to do next", "Points that reached it")
-    late = [tag("p", PROVISIONAL, class_="note")] if any(one["is_provisional"] for _, one in found) else []
-    blocks = [_why(view, cell, one) for cell, one in found]
+    late = [tag("p", PROVISIONAL, class_="note")] if any(hit["is_provisional"] for _, hit in hits) else []
+    blocks = [_why(view, cell, hit) for cell, hit in hits]
     return tag(
         "section",
         tag("h2", "Which ceiling was hit"),
@@ -36,9 +36,9 @@ def ceilings(view: View) -> Markup | None:
 
 
 def ceiling_of(view: View, cell_id: str) -> str:
-    """Name the ceiling that a cell hit; a dash where none was looked for."""
-    found = next((cell.get("bottleneck") for cell in view.cells if cell["id"] == cell_id), None)
-    return str(found["name"]) if found else ABSENT
+    """Name the ceiling that a cell hit; a dash where the result has none."""
+    bottleneck = next((cell.get("bottleneck") for cell in view.cells if cell["id"] == cell_id), None)
+    return str(bottleneck["name"]) if bottleneck else ABSENT
 
 
 def _cell_name(view: View, cell: Document) -> str:
@@ -46,21 +46,22 @@ def _cell_name(view: View, cell: Document) -> str:
     return f"{cell['workload']['type']}, {storage}, {fleet_label(dict(cell['fleet']))}"
 
 
-def _points(found: Document) -> str:
-    points = found["points"]
-    count = sum(name == found["name"] for name in points.values())
+def _points(bottleneck: Document) -> str:
+    points = bottleneck["points"]
+    count = sum(name == bottleneck["name"] for name in points.values())
     return f"{count} of {len(points)}"
 
 
-def _why(view: View, cell: Document, found: Document) -> Markup:
+def _why(view: View, cell: Document, bottleneck: Document) -> Markup:
     others = [
-        (one["name"], Figure(f"{100 * one['share']:.0f} %", one["share"]), one["words"]) for one in found["others"]
+        (other["name"], Figure(f"{100 * other['share']:.0f} %", other["share"]), other["words"])
+        for other in bottleneck["others"]
     ]
     blocks = [tag("h3", _cell_name(view, cell))]
     if others:
-        blocks.append(table(("Ceiling", "Used", "By"), others, caption=f"What lost: {why_not(dict(found))}"))
-    if found["unseen"]:
-        blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", one) for one in found["unseen"]))]
+        blocks.append(table(("Ceiling", "Used", "By"), others, caption=f"What lost: {why_not(dict(bottleneck))}"))
+    if bottleneck["unseen"]:
+        blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", reason) for reason in bottleneck["unseen"]))]
     result = view.results.get(str(cell["id"])) or {}
     rows = list(_watched((result.get("cloudwatch") or {}).get("series") or []))
     if rows:
@@ -70,11 +71,11 @@ def _why(view: View, cell: Document, found: Document) -> Markup:
 
 
 def _watched(series: Sequence[Document]) -> Iterator[Sequence[object]]:
-    """One row for each metric over all its resources."""
-    names = dict.fromkeys((one["namespace"], one["metric"], one["statistic"], one["unit"]) for one in series)
+    """Yield one row for each CloudWatch metric, over all the resources that have it."""
+    names = dict.fromkeys((curve["namespace"], curve["metric"], curve["statistic"], curve["unit"]) for curve in series)
     for namespace, metric, statistic, unit in names:
-        mine = [one for one in series if (one["namespace"], one["metric"]) == (namespace, metric)]
-        values = [value for one in mine for value in one["values"]]
-        last = max(max(one["at"]) for one in mine)
+        mine = [curve for curve in series if (curve["namespace"], curve["metric"]) == (namespace, metric)]
+        values = [value for curve in mine for value in curve["values"]]
+        last = max(max(curve["at"]) for curve in mine)
         low, middle, high = (figure_of(value) for value in (min(values), median(values), max(values)))
         yield f"{namespace} {metric} ({statistic})", len(mine), low, middle, high, unit, instant(last)

@@ -1,4 +1,4 @@
-"""HTML made of text that nobody trusts: everything is escaped here, nowhere else is a tag written around a value."""
+"""HTML from untrusted text: only this module writes tags, and it escapes every value between them."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ class Markup:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as it is read, and as it is: what is copied and compared is the latter."""
+    """A number as text for the reader, and its exact value for copying and comparing."""
 
     text: str
     value: float | int | None
@@ -35,12 +35,12 @@ def tag(name: str, *children: object, **attributes: str | None) -> Markup:
 
 
 def join(children: Iterable[object]) -> Markup:
-    """Put children one after the other; whatever is no markup is escaped."""
-    return Markup("".join(one.text if isinstance(one, Markup) else escape(str(one)) for one in children))
+    """Concatenate children; everything but Markup is escaped."""
+    return Markup("".join(child.text if isinstance(child, Markup) else escape(str(child)) for child in children))
 
 
 def figure_of(value: object) -> Figure | str:
-    """A number as a figure, anything else as text; what does not exist is a dash."""
+    """Return a number as a figure and anything else as text; None becomes a dash."""
     if value is None:
         return ABSENT
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -51,9 +51,9 @@ def figure_of(value: object) -> Figure | str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str, class_: str | None = None) -> Markup:
-    """Return a table that can be scrolled by keyboard; figures stand to the right, with their whole value beside."""
-    head = tag("thead", tag("tr", *(tag("th", one, scope="col") for one in heads)))
-    body = tag("tbody", *(tag("tr", *(_cell(one, index == 0) for index, one in enumerate(row))) for row in rows))
+    """Return a table that scrolls by keyboard; figures align right and carry their exact value in `data-value`."""
+    head = tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)))
+    body = tag("tbody", *(tag("tr", *(_cell(value, index == 0) for index, value in enumerate(row))) for row in rows))
     built = tag("table", tag("caption", caption), head, body, class_=class_)
     return tag("div", built, class_="table", tabindex="0", role="region", aria_label=caption)
 
@@ -70,7 +70,7 @@ def _cell(value: object, is_first: bool) -> Markup:
 
 
 def details(summary: str, *children: object, is_open: bool = False) -> Markup:
-    """Return what can be opened."""
+    """Return a block that is folded below its summary until the reader opens it."""
     inner = [tag("summary", summary), *children]
     return tag("details", *inner, open="" if is_open else None)
 

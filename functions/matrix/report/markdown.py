@@ -14,20 +14,20 @@ from matrix.terms.figures import (
     number,
     sample_count,
 )
-from matrix.terms.names import direction, fleet_words, point_labels, primary_metric, reading_order, told_label
+from matrix.terms.names import direction, fleet_words, marked_label, point_labels, primary_metric, reading_order
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     decision_sentences,
     error_text,
     gone_text,
+    grouped_warnings,
     receipt_sentence,
-    told_warnings,
 )
 from matrix.terms.storages import storage_label
 
 Summary = dict[str, Any]
 
-# A fleet of 200 has 400 volumes; all of them are in receipt.json.
+# A fleet of 200 instances with two volumes each lists 600 resources; receipt.json has them all.
 MOST_RECEIPT_ROWS = 50
 
 
@@ -67,13 +67,13 @@ def _groups(summary: Summary) -> dict[str, list[list[str]]]:
     for cell in reading_order(summary.get("cells", [])):
         labels = point_labels(cell.get("points") or [])
         for point in cell.get("points") or []:
-            found = primary_metric(point)
-            if found is None:
+            named = primary_metric(point)
+            if named is None:
                 continue
-            name, metric = found
+            name, metric = named
             workload = (cell.get("workload") or {}).get("type", "workload")
             title = f"{workload}: {name} ({direction(metric)})"
-            groups.setdefault(title, []).append(_markdown_row(cell, told_label(labels[point["id"]], point), metric))
+            groups.setdefault(title, []).append(_markdown_row(cell, marked_label(labels[point["id"]], point), metric))
     return groups
 
 
@@ -107,14 +107,18 @@ def _ceilings(summary: Summary) -> str:
     """Name the bottleneck of each cell, with its evidence and what to do next."""
     rows = [
         _markdown_line(
-            [f"`{cell['id']}`", *(_inline(one[name]) for name in ("name", "evidence", "next")), _inline(why_not(one))]
+            [
+                f"`{cell['id']}`",
+                *(_inline(bottleneck[name]) for name in ("name", "evidence", "next")),
+                _inline(why_not(bottleneck)),
+            ]
         )
-        for cell, one in bottlenecks(summary)
+        for cell, bottleneck in bottlenecks(summary)
     ]
     if not rows:
         return ""
     heads = ["Cell", "Ceiling", "Evidence", "What to do next", "Used of the others"]
-    is_late = any(one["is_provisional"] for _, one in bottlenecks(summary))
+    is_late = any(bottleneck["is_provisional"] for _, bottleneck in bottlenecks(summary))
     table = [_markdown_line(heads), _markdown_line(["---"] * len(heads)), *rows]
     return "\n".join(["## Which ceiling was hit", "", *table, *(["", f"{PROVISIONAL}."] if is_late else [])])
 
@@ -128,7 +132,7 @@ def _markdown_failed(summary: Summary) -> str:
 
 
 def _markdown_warnings(summary: Summary) -> str:
-    warnings = [f"- {_inline(warning)}" for warning in told_warnings(summary)]
+    warnings = [f"- {_inline(warning)}" for warning in grouped_warnings(summary)]
     return "\n".join(["## Warnings", "", *warnings]) if warnings else ""
 
 
@@ -141,10 +145,13 @@ def _markdown_resumed(summary: Summary) -> str:
     ]
     rows += [
         _markdown_line(
-            [f"`{cell['id']}`", f"{one['instances']} instances uploaded samples to `{one['prefix']}`; not used here"]
+            [
+                f"`{cell['id']}`",
+                f"{attempt['instances']} instances uploaded samples to `{attempt['prefix']}`; not used here",
+            ]
         )
         for cell in summary.get("cells", [])
-        for one in cell.get("attempts") or []
+        for attempt in cell.get("attempts") or []
     ]
     return "\n".join(["## From earlier runs", "", "| Cell | What |", "| --- | --- |", *rows]) if rows else ""
 
@@ -154,8 +161,10 @@ def _markdown_receipt(summary: Summary) -> str:
     receipt = summary.get("receipt")
     if not receipt:
         return ""
-    shown = sorted(receipt["resources"], key=lambda one: (one["gone_at"] is not None, -(one["cost_usd"] or 0.0)))
-    rows = [_markdown_line(_receipt_row(one)) for one in shown[:MOST_RECEIPT_ROWS]]
+    shown = sorted(
+        receipt["resources"], key=lambda resource: (resource["gone_at"] is not None, -(resource["cost_usd"] or 0.0))
+    )
+    rows = [_markdown_line(_receipt_row(resource)) for resource in shown[:MOST_RECEIPT_ROWS]]
     unshown = len(shown) - len(rows)
     notes = [f"{unshown} more are in `receipt.json`."] if unshown else []
     notes += [f"Could not be asked: {_inline(reason)}." for reason in receipt["unasked"]]
@@ -167,16 +176,16 @@ def _markdown_receipt(summary: Summary) -> str:
     ).rstrip()
 
 
-def _receipt_row(one: dict[str, Any]) -> list[str]:
+def _receipt_row(resource: dict[str, Any]) -> list[str]:
     return [
-        one["kind"],
-        f"`{one['id']}`",
-        _inline(one["cell"] or one["file_system"] or ABSENT),
-        instant(one["created_at"]),
-        f"**{gone_text(one)}**" if one["gone_at"] is None else gone_text(one),
-        _inline(one["verified"] or ABSENT),
-        number(one["hours"]),
-        ABSENT if one["cost_usd"] is None else f"{one['cost_usd']:.4f}",
+        resource["kind"],
+        f"`{resource['id']}`",
+        _inline(resource["cell"] or resource["file_system"] or ABSENT),
+        instant(resource["created_at"]),
+        f"**{gone_text(resource)}**" if resource["gone_at"] is None else gone_text(resource),
+        _inline(resource["verified"] or ABSENT),
+        number(resource["hours"]),
+        ABSENT if resource["cost_usd"] is None else f"{resource['cost_usd']:.4f}",
     ]
 
 

@@ -1,6 +1,6 @@
-"""The page: answer first, then each chart with its figures as a table, then all that speaks against them.
+"""The page: the answer, then each chart with its figures as a table, then the warnings, the receipt and the origin.
 
-It asks the network for nothing: the policy in its head forbids it, and only the scripts whose hashes stand there run.
+It loads nothing from the network: the policy in its head forbids it and runs only the scripts whose hashes it names.
 """
 
 import base64
@@ -24,7 +24,7 @@ from matrix.terms.sentences import ENVIRONMENT_NOTES
 Document = Mapping[str, Any]
 
 FOLDER = Path(__file__).parent
-# Charts of one section that stand open; the others are a click away, and in print.
+# More charts than this in one section are folded away, and unfolded in print.
 MOST_OPEN = 4
 
 
@@ -39,7 +39,7 @@ def render(
     """Return the report of a run as one HTML document.
 
     `results` are the cells' result.json by id; without them, as for published runs, there are no charts of single
-    values. A summary of before there were decisions is decided now.
+    values. A summary of an older version, which has no decision, is decided now.
     """
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
@@ -54,7 +54,7 @@ def render(
             parts.answer(view),
             _contents(shown, has_ceilings=hit is not None),
             *([hit] if hit else []),
-            *(_section(one) for one in shown),
+            *(_section(section) for section in shown),
             tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
             parts.warnings(view),
             parts.failed(view),
@@ -96,17 +96,17 @@ def view_of(
     receipt: Document | None = None,
     objective: Document | None = None,
 ) -> View:
-    """Return what charts and tables are made from, with the summary's decision or, where it has none, a new one."""
-    known = {name: one for name, one in (results or {}).items() if one}
+    """Return what charts and tables are drawn from; a summary without a decision is decided here."""
+    known = {name: result for name, result in (results or {}).items() if result}
     bill = Bill.of(plan, receipt or summary.get("receipt"))
     decision = summary.get("decision") or decide(summary, results=known, objective=objective, bill=bill)
     return View(summary, known, plan, decision)
 
 
 def _policy(*scripts: str) -> str:
-    """Nothing from anywhere, and of scripts only these."""
-    hashes = [base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in scripts]
-    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    """Return the Content-Security-Policy: nothing is loaded, and only these scripts run, by their SHA-256."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     # Plotly sets styles on its elements, which only unsafe-inline allows.
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -115,11 +115,11 @@ def _policy(*scripts: str) -> str:
 
 
 def _library() -> str:
-    """Plotly's JavaScript, from its Python package: read, not imported, which would take a second."""
-    found = find_spec("plotly")
-    if found is None or not found.submodule_search_locations:
+    """Return Plotly's JavaScript from its Python package; the file is read, since importing plotly takes a second."""
+    package = find_spec("plotly")
+    if package is None or not package.submodule_search_locations:
         raise ModuleNotFoundError("the report needs the package plotly for its charts; install it: pip install plotly")
-    path = Path(found.submodule_search_locations[0]) / "package_data" / "plotly.min.js"
+    path = Path(package.submodule_search_locations[0]) / "package_data" / "plotly.min.js"
     return path.read_text(encoding="utf-8")
 
 
@@ -155,7 +155,7 @@ def _measured(summary: Document) -> str:
 
 def _contents(shown: list[Section], *, has_ceilings: bool) -> Markup:
     names = [("ceilings", "Which ceiling was hit")] if has_ceilings else []
-    names += [(one.id, one.title) for one in shown]
+    names += [(section.id, section.title) for section in shown]
     names += [("tables", "All figures"), ("warnings", "Warnings"), ("provenance", "Provenance")]
     return tag(
         "nav", tag("ul", *(tag("li", tag("a", title, href=f"#{id_}")) for id_, title in names)), aria_label="Contents"
@@ -165,7 +165,7 @@ def _contents(shown: list[Section], *, has_ceilings: bool) -> Markup:
 def _section(section: Section) -> Markup:
     blocks = [_chart(chart) for chart in section.charts]
     shown, rest = blocks[:MOST_OPEN], blocks[MOST_OPEN:]
-    # Charts with rows need the whole width for their names; the others stand in pairs.
+    # Charts with rows need the whole width for the rows' names; the others stand in pairs.
     is_wide = len(shown) == 1 or any(chart.categories for chart in section.charts)
     class_ = None if is_wide else "pairs"
     more = [details(f"{len(rest)} more charts", tag("div", *rest, class_=class_))] if rest else []

@@ -21,15 +21,15 @@ from matrix.terms.figures import (
     quantity,
     sample_count,
 )
-from matrix.terms.names import direction, point_labels, told_label
+from matrix.terms.names import direction, marked_label, point_labels
 from matrix.terms.sentences import ENVIRONMENT_NOTES, all_warnings, error_text, gone_text, receipt_sentence
 from matrix.terms.storages import storage_label
 
 Document = Mapping[str, Any]
 
-# More questions than this stand behind a click; the sentences above sum them up.
+# More questions than this are folded away, since the sentences above them sum them up.
 MOST_QUESTIONS = 12
-# A run of 200 instances has some hundred resources; all of them are in receipt.json.
+# A fleet of 200 instances with two volumes each lists 600 resources; receipt.json has them all.
 MOST_RECEIPT_ROWS = 100
 
 
@@ -39,7 +39,7 @@ MOST_RECEIPT_ROWS = 100
 def answer(view: View) -> Markup:
     """What to take, in sentences; then each question with why the others lost."""
     decision = view.decision
-    told = [tag("li", sentence) for sentence in decision.get("sentences") or []]
+    sentences = [tag("li", sentence) for sentence in decision.get("sentences") or []]
     questions = decision.get("questions") or []
     blocks = [_question(view, question, is_open=len(questions) == 1) for question in questions]
     asked = tag("h3", "Each comparison, and why the others lost")
@@ -47,7 +47,7 @@ def answer(view: View) -> Markup:
     return tag(
         "section",
         tag("h2", "Answer"),
-        tag("ul", *told, class_=kind),
+        tag("ul", *sentences, class_=kind),
         tag("p", _how(view), class_="quiet"),
         *([asked] if blocks else []),
         *(blocks if len(blocks) <= MOST_QUESTIONS else [details(f"All {len(questions)} comparisons", *blocks)]),
@@ -62,9 +62,9 @@ def _question(view: View, question: Document, *, is_open: bool) -> Markup:
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
     built = table(heads, _answer_rows(view, question), caption=title, class_="verdicts")
     absent: dict[str, list[str]] = {}
-    for one in question["candidates"]:
-        if one["value"] is None:
-            absent.setdefault(one["verdict"], []).append(one["storage"])
+    for candidate in question["candidates"]:
+        if candidate["value"] is None:
+            absent.setdefault(candidate["verdict"], []).append(candidate["storage"])
     unmeasured = [tag("p", f"{', '.join(names)}: {why}.", class_="quiet") for why, names in absent.items()]
     head = tag("summary", tag("strong", title), question["words"])
     opened = "" if is_open else None
@@ -115,10 +115,10 @@ def _cost(cost: Document) -> str:
 
 
 def figures(view: View) -> list[Markup]:
-    """Every percentile of the summary: the metrics that workloads are judged by, then all others."""
+    """Return tables of every percentile: first the metrics that workloads are judged by, then all others."""
     primary = [_metric_table(name, entries) for (_, name), entries in view.by("workload", "name").items()]
     others = _other_metrics(view)
-    notes = [tag("p", NOT_CARRIED_NOTE)] if any("≥" in one.text for one in primary) else []
+    notes = [tag("p", NOT_CARRIED_NOTE)] if any("≥" in built.text for built in primary) else []
     far_off = _far_off(view)
     return [
         *primary,
@@ -130,51 +130,51 @@ def figures(view: View) -> list[Markup]:
 
 def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     rows = [
-        (entry.storage, entry.fleet, told_label(entry.label, entry.point), *_percentiles(entry.metric),
+        (entry.storage, entry.fleet, marked_label(entry.label, entry.point), *_percentiles(entry.metric),
          interval(dict(entry.metric)), sample_count(dict(entry.metric)),
          figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
          figure_of((entry.metric.get("outliers") or {}).get("count") or None))
         for entry in entries
     ]  # fmt: skip
-    heads = ("Storage", "Instances", "Point", *(one.upper() for one in PERCENTILES), INTERVAL_HEAD, "n/expected",
+    heads = ("Storage", "Instances", "Point", *map(str.upper, PERCENTILES), INTERVAL_HEAD, "n/expected",
              "n, independent", "Between instances", "Between repetitions", "Far off")  # fmt: skip
     caption = f"{entries[0].workload}: {name} ({direction(dict(entries[0].metric))})"
-    # Published figures have neither intervals nor spreads: columns without a value would only take the others' room.
+    # Published figures have neither intervals nor spreads; a column without any value only takes room from the others.
     kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
     shown = [[row[i] for i in kept] for row in rows]
     return table([heads[i] for i in kept], shown, caption=caption, class_="many")
 
 
 def _percentiles(metric: Document) -> list[Figure]:
-    return [Figure(figure(dict(metric), one), metric.get(one)) for one in PERCENTILES]
+    return [Figure(figure(dict(metric), percentile), metric.get(percentile)) for percentile in PERCENTILES]
 
 
 def _between(metric: Document) -> list[object]:
-    """How far instances, and how far repetitions, lie from each other, relative to the median."""
+    """Return the coefficients of variation between instances and between repetitions, in per cent."""
     spread = metric.get("spread") or {}
-    found = [spread.get("between_instances_cv"), spread.get("between_repetitions_cv")]
-    return [ABSENT if value is None else Figure(f"{100 * value:.1f} %", value) for value in found]
+    variations = [spread.get("between_instances_cv"), spread.get("between_repetitions_cv")]
+    return [ABSENT if value is None else Figure(f"{100 * value:.1f} %", value) for value in variations]
 
 
 def _far_off(view: View) -> Markup | None:
-    """Values far from the others of their point, by instance and repetition: marked here, left out nowhere."""
+    """List outliers by instance and repetition; they are marked here and still count in every figure."""
     rows: list[Sequence[object]] = []
     count = 0
     for entry in view.entries:
-        found = entry.metric.get("outliers") or {}
-        count += found.get("count", 0)
+        outliers = entry.metric.get("outliers") or {}
+        count += outliers.get("count", 0)
         rows += [
-            (entry.storage, entry.fleet, entry.label, one["instance"], one["repetition"],
-             Figure(quantity(one["value"], entry.unit), one["value"]), f"{one['kind']}, {one['side']}")
-            for one in found.get("listed", [])
+            (entry.storage, entry.fleet, entry.label, outlier["instance"], outlier["repetition"],
+             Figure(quantity(outlier["value"], entry.unit), outlier["value"]), f"{outlier['kind']}, {outlier['side']}")
+            for outlier in outliers.get("listed", [])
         ]  # fmt: skip
     if not rows:
         return None
     heads = ("Storage", "Instances", "Point", "Instance", "Repetition", "Value", "How far")
-    told = "Beyond 1.5 times (outside) or 3 times (far out) the middle half's width from it. All are in every figure."
-    told += f" Of {count} the farthest of each point are shown." if count > len(rows) else ""
+    rule = "Beyond 1.5 times (outside) or 3 times (far out) the middle half's width from it. All are in every figure."
+    rule += f" Of {count} the farthest of each point are shown." if count > len(rows) else ""
     listed = table(heads, rows, caption="Values far from the others", class_="many")
-    return details(f"Values far from the others: {count}, none left out", tag("p", told, class_="quiet"), listed)
+    return details(f"Values far from the others: {count}, none left out", tag("p", rule, class_="quiet"), listed)
 
 
 def _other_metrics(view: View) -> Markup | None:
@@ -184,11 +184,11 @@ def _other_metrics(view: View) -> Markup | None:
         for point in cell["points"]:
             for name, metric in (point.get("metrics") or {}).items():
                 if not metric.get("primary"):
-                    known = [figure_of(metric.get(one)) for one in PERCENTILES]
-                    label = told_label(labels[point["id"]], point)
+                    known = [figure_of(metric.get(percentile)) for percentile in PERCENTILES]
+                    label = marked_label(labels[point["id"]], point)
                     rows.append((cell["id"], label, name, metric.get("unit", ""), *known,
                                  sample_count(dict(metric))))  # fmt: skip
-    heads = ("Cell", "Point", "Metric", "Unit", *(one.upper() for one in PERCENTILES), "n/expected")
+    heads = ("Cell", "Point", "Metric", "Unit", *(percentile.upper() for percentile in PERCENTILES), "n/expected")
     return table(heads, rows, caption="All other metrics", class_="many") if rows else None
 
 
@@ -197,19 +197,19 @@ def _other_metrics(view: View) -> Markup | None:
 
 def warnings(view: View) -> Markup:
     """Every warning of the run and of its cells."""
-    found = all_warnings(dict(view.summary))
+    listed = all_warnings(dict(view.summary))
     by_cell: dict[str, list[str]] = {}
     names = {cell["id"] for cell in view.cells}
-    for one in found:
-        cell, _, text = one.partition(": ")
-        by_cell.setdefault(cell if cell in names else "", []).append(text if cell in names else one)
-    blocks = [tag("ul", *(tag("li", one) for one in by_cell.pop("", [])))]
+    for warning in listed:
+        cell, _, text = warning.partition(": ")
+        by_cell.setdefault(cell if cell in names else "", []).append(text if cell in names else warning)
+    blocks = [tag("ul", *(tag("li", text) for text in by_cell.pop("", [])))]
     blocks += [
-        details(f"{cell}: {len(told)}", tag("ul", *(tag("li", one) for one in told)), is_open=len(found) <= 30)  # noqa: PLR2004
-        for cell, told in by_cell.items()
+        details(f"{cell}: {len(texts)}", tag("ul", *(tag("li", text) for text in texts)), is_open=len(listed) <= 30)  # noqa: PLR2004
+        for cell, texts in by_cell.items()
     ]
     return tag(
-        "section", tag("h2", f"Warnings ({len(found)})"), *(blocks if found else [tag("p", "None.")]), id="warnings"
+        "section", tag("h2", f"Warnings ({len(listed)})"), *(blocks if listed else [tag("p", "None.")]), id="warnings"
     )
 
 
@@ -233,30 +233,32 @@ def failed(view: View) -> Markup:
 # --- money and origin -------------------------------------------------------------------------------------------------
 
 
-def receipt(view: View, found: Document | None) -> Markup:
+def receipt(view: View, document: Document | None) -> Markup:
     """What was created, when it was gone, and what it cost."""
-    if not found:
+    if not document:
         planned = (view.summary.get("cost_usd") or {}).get("expected")
-        told = "There is no receipt." + (f" The plan expected {money(planned)}." if planned is not None else "")
-        return tag("section", tag("h2", "Receipt"), tag("p", told), id="receipt")
-    listed = sorted(found["resources"], key=lambda one: (one["gone_at"] is not None, -(one["cost_usd"] or 0.0)))
+        absence = "There is no receipt." + (f" The plan expected {money(planned)}." if planned is not None else "")
+        return tag("section", tag("h2", "Receipt"), tag("p", absence), id="receipt")
+    listed = sorted(
+        document["resources"], key=lambda resource: (resource["gone_at"] is not None, -(resource["cost_usd"] or 0.0))
+    )
     rows = [
-        (one["kind"], one["id"], one["cell"] or one["file_system"] or ABSENT, instant(one["created_at"]),
-         gone_text(one), one["verified"] or ABSENT,
-         figure_of(one["hours"]), figure_of(one["cost_usd"]))
-        for one in listed[:MOST_RECEIPT_ROWS]
+        (resource["kind"], resource["id"], resource["cell"] or resource["file_system"] or ABSENT,
+         instant(resource["created_at"]), gone_text(resource), resource["verified"] or ABSENT,
+         figure_of(resource["hours"]), figure_of(resource["cost_usd"]))
+        for resource in listed[:MOST_RECEIPT_ROWS]
     ]  # fmt: skip
     heads = ("Resource", "Id", "For", "Created", "Gone", "Seen by", "Hours", "USD")
     more = len(listed) - len(rows)
     notes = [f"{more} more are in receipt.json."] if more else []
-    notes += [f"Could not be asked: {reason}." for reason in found.get("unasked") or []]
-    # A sum of resource costs is what the totals of a local run say too: nothing was paid for those.
+    notes += [f"Could not be asked: {reason}." for reason in document.get("unasked") or []]
+    # The receipt of a local run also sums up AWS prices, though nobody paid them.
     if view.summary.get("environment") in ENVIRONMENT_NOTES:
         notes.append("Nothing was paid: these are the prices that AWS would have asked for such resources.")
     return tag(
         "section",
         tag("h2", "Receipt"),
-        tag("p", receipt_sentence(dict(found))),
+        tag("p", receipt_sentence(dict(document))),
         *(tag("p", note) for note in notes),
         details("Each resource", table(heads, rows, caption="Resources")),
         id="receipt",
@@ -264,7 +266,7 @@ def receipt(view: View, found: Document | None) -> Markup:
 
 
 def provenance(view: View) -> Markup:
-    """By what it was measured, where, and with which prices."""
+    """Return what measured the run: where, by which agent and tools, and with which prices."""
     rows = [(cell["id"], *line) for cell in view.cells for line in lines(cell.get("provenance") or {})]
     book = published_prices()
     plan = view.plan or {}
@@ -281,13 +283,13 @@ def provenance(view: View) -> Markup:
     listed = [(name, str(value)) for name, value in facts if value is not None]
     blocks = [table(("What", "Which"), listed, caption="Provenance of the run")]
     if rows:
-        told = table(
+        cells = table(
             ("Cell", "What", "Which (of how many instances or samples)"), rows, caption="Provenance of the cells"
         )
-        blocks.append(details("Instances, kernels, mount options, tools of each cell", told))
+        blocks.append(details("Instances, kernels, mount options, tools of each cell", cells))
     assumed = plan.get("assumptions") or []
     if assumed:
-        blocks.append(details("Assumptions of the plan", tag("ul", *(tag("li", one) for one in assumed))))
+        blocks.append(details("Assumptions of the plan", tag("ul", *(tag("li", assumption) for assumption in assumed))))
     return tag("section", tag("h2", "Provenance"), *blocks, id="provenance")
 
 

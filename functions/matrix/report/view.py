@@ -1,4 +1,4 @@
-"""What the charts and tables of a report are made from: the summary, and the single values where they are kept."""
+"""What the charts and tables of a report are drawn from: the summary, with single values where a result has them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ class Entry:
 
     @property
     def workload(self) -> str:
-        """The kind of work."""
+        """The workload's type."""
         return str((self.cell.get("workload") or {}).get("type", "workload"))
 
     @property
     def instances(self) -> int:
-        """How many measured together."""
+        """How many instances worked at the same time."""
         return int(self.cell["fleet"].get("count") or 1)
 
     @property
@@ -47,29 +47,29 @@ class Entry:
 
     @property
     def unit(self) -> str:
-        """Of the metric."""
+        """The metric's unit."""
         return str(self.metric.get("unit", ""))
 
     @property
     def title(self) -> str:
-        """Of an axis."""
+        """The title of the metric's axis: its name and unit."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether it is a rate."""
+        """Whether the metric is a rate and not a duration."""
         return bool(self.metric.get("higher_is_better"))
 
     @property
     def samples(self) -> Document | None:
-        """The single values of the point in columns, where they are kept."""
-        found = self.point.get("samples")
-        return found if found and found.get("instance") else None
+        """The single values of the point in columns; None where the result has none."""
+        columns = self.point.get("samples")
+        return columns if columns and columns.get("instance") else None
 
     def interval(self, name: str = "p50") -> tuple[float | None, float | None]:
         """The ends of a percentile's interval."""
-        found = (self.metric.get("intervals") or {}).get(name) or {}
-        return found.get("low"), found.get("high")
+        ends = (self.metric.get("intervals") or {}).get(name) or {}
+        return ends.get("low"), ends.get("high")
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,15 @@ class View:
 
     @cached_property
     def cells(self) -> list[Document]:
-        """The cells in reading order, with single values and histograms where there are any."""
+        """The cells in reading order, with single values and histograms where the results have them."""
         return [self._full(cell) for cell in reading_order([dict(cell) for cell in self.summary.get("cells") or []])]
 
     def _full(self, cell: Document) -> Document:
         result = self.results.get(cell["id"]) or {}
-        found = {point["id"]: point for point in result.get("points") or []}
-        points = [{**found.get(point["id"], {}), **point, **_kept(found, point)} for point in cell.get("points") or []]
+        measured = {point["id"]: point for point in result.get("points") or []}
+        points = [
+            {**measured.get(point["id"], {}), **point, **_kept(measured, point)} for point in cell.get("points") or []
+        ]
         return {"provenance": result.get("provenance"), **cell, "points": points}
 
     @cached_property
@@ -103,23 +105,23 @@ class View:
         return list(self._entries())
 
     def _entries(self) -> Iterator[Entry]:
-        # Only what has figures takes a colour; there are eight that one can tell apart.
+        # A cell without figures takes no colour, since only eight colours can be told apart.
         order = list(dict.fromkeys(self._curve(cell) for cell in self.cells if cell["points"]))
         for cell in self.cells:
             labels = point_labels([dict(point) for point in cell["points"]])
             curve = self._curve(cell)
             for point in cell["points"]:
-                found = primary_metric(dict(point))
-                if found is not None:
+                named = primary_metric(dict(point))
+                if named is not None:
                     label, style = labels[point["id"]], order.index(curve)
-                    yield Entry(cell, point, label, curve, style, *found)
+                    yield Entry(cell, point, label, curve, style, *named)
 
     def _curve(self, cell: Document) -> str:
-        """A storage, and where its fleet was put if the matrix says so: fleets put differently are no one curve."""
+        """The curve that a cell belongs to: its storage, and its placement if the matrix names one."""
         return ", ".join(filter(None, [self.storages[_system(cell)], placement_words(dict(cell["fleet"]))]))
 
     def by(self, *names: str) -> dict[tuple[Any, ...], list[Entry]]:
-        """Group the entries by attributes of theirs, in reading order."""
+        """Group the entries by the values of these attributes, in reading order."""
         groups: dict[tuple[Any, ...], list[Entry]] = {}
         for entry in self.entries:
             groups.setdefault(tuple(getattr(entry, name) for name in names), []).append(entry)
@@ -127,15 +129,15 @@ class View:
 
     @cached_property
     def slow_ends(self) -> Mapping[tuple[str, str, str], Document]:
-        """The slow end of each point as the decision has it, by cell, point and metric."""
+        """The slow end of each point from the decision, by cell, point and metric."""
         return {
-            (one["cell"], one["point"], question["metric"]): {**one, "level": question["level"]}
+            (candidate["cell"], candidate["point"], question["metric"]): {**candidate, "level": question["level"]}
             for question in self.decision.get("questions") or []
-            for one in question["candidates"]
+            for candidate in question["candidates"]
         }
 
     def limit(self, entry: Entry) -> tuple[float, str] | None:
-        """The objective's limit, if it is about this metric, with what to write beside its line."""
+        """The objective's limit and its label, if the objective is about this entry's metric."""
         objective = self.decision.get("objective") or {}
         if objective.get("metric") != entry.name:
             return None
@@ -148,10 +150,12 @@ class View:
         return self.slow_ends.get((entry.cell["id"], entry.point["id"], entry.name), {})
 
 
-def _kept(found: Mapping[str, Document], point: Document) -> dict[str, Any]:
-    """The summary's point has latencies without their bins: those of the result have them."""
+def _kept(measured: Mapping[str, Document], point: Document) -> dict[str, Any]:
+    """Take latencies from the result, since a summary's point has them without their bins."""
     return {
-        name: found[point["id"]][name] for name in ("samples", "latency", "rates") if name in found.get(point["id"], {})
+        name: measured[point["id"]][name]
+        for name in ("samples", "latency", "rates")
+        if name in measured.get(point["id"], {})
     }
 
 

@@ -20,20 +20,20 @@ def _mapping(value: object) -> object:
 Text = Annotated[str | None, BeforeValidator(_text)]
 
 
-class Told(BaseModel):
+class Claims(BaseModel):
     """What an agent tells, as far as it is known here."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class Agent(Told):
+class Agent(Claims):
     """The agent itself."""
 
     version: Text = None
     sha256: Text = None
 
 
-class Host(Told):
+class Host(Claims):
     """The machine."""
 
     kernel: Text = None
@@ -44,7 +44,7 @@ class Host(Told):
     python: Text = None
 
 
-class Mount(Told):
+class Mount(Claims):
     """How the storage is mounted."""
 
     kind: Text = None
@@ -52,7 +52,7 @@ class Mount(Told):
     options: Text = None
 
 
-class Tool(Told):
+class Tool(Claims):
     """What did the work of a step."""
 
     name: Text = None

@@ -21,7 +21,7 @@ def point_labels(points: Sequence[dict[str, Any]]) -> dict[str, str]:
     return {point: labels.get(point) or _label(values, telling) or point for point, values in params.items()}
 
 
-def told_label(label: str, point: Mapping[str, Any]) -> str:
+def marked_label(label: str, point: Mapping[str, Any]) -> str:
     """Name a point in a table of figures; one that measured its tool is told from those that measured a storage."""
     ceiling = point.get("tool_ceiling") or {}
     return f"{label} [tool-bound]" if ceiling.get("is_bound") else label

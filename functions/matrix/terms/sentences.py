@@ -78,7 +78,7 @@ def all_warnings(summary: Summary) -> list[str]:
     return lines
 
 
-def told_warnings(summary: Summary) -> list[str]:
+def grouped_warnings(summary: Summary) -> list[str]:
     """List the same with one line for what is odd in the same way at several points: how many, and the worst of them.
 
     A run of 200 points would bury the one warning that matters below 200 that are alike; each is in the report.

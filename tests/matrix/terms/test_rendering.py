@@ -243,7 +243,7 @@ def test_what_is_odd_alike_at_many_points_is_one_line_with_the_worst():
         ],
     )
 
-    assert sentences.told_warnings(run) == [
+    assert sentences.grouped_warnings(run) == [
         "t3.medium is slower than the volume",
         f"3 points of 2 cells, the worst is a: p02, iops: {odd.format(135)}",
         "a: p03, iops: slower by 9 %",
@@ -257,7 +257,7 @@ def test_points_that_measured_their_tool_are_one_line_whatever_each_figure_is():
     )
     run = summary(cells=[{"id": "a", "warnings": [bound.format(1, 71, 153), bound.format(2, 109, 91.5)]}], warnings=[])
 
-    assert sentences.told_warnings(run) == [f"2 points of one cell, the worst is a: {bound.format(2, 109, 91.5)}"]
+    assert sentences.grouped_warnings(run) == [f"2 points of one cell, the worst is a: {bound.format(2, 109, 91.5)}"]
 
 
 def hit(name, evidence, **more):

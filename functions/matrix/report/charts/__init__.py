@@ -1,4 +1,4 @@
-"""Every chart of a report, from the view of a run. What a run has no figures for is left out, not drawn empty."""
+"""Every chart of a report, from the view of a run; a chart without figures is left out."""
 
 from dataclasses import dataclass, replace
 
@@ -36,12 +36,13 @@ def sections(view: View) -> list[Section]:
         Section("fleet", "The fleet: common start, instance against instance", [*skews(view), *spreads(view)]),
     ]
     kept = [
-        Section(one.id, one.title, [_marked(chart, view) for chart in one.charts if chart.has_points]) for one in made
+        Section(section.id, section.title, [_marked(chart, view) for chart in section.charts if chart.has_points])
+        for section in made
     ]
-    return [one for one in kept if one.charts]
+    return [section for section in kept if section.charts]
 
 
 def _marked(chart: Chart, view: View) -> Chart:
-    """Say of a picture that it shows emulated storages: it is shown where no note stands beside it."""
+    """Mark an emulated chart in its own title, since a picture is shown without the page's note."""
     is_emulated = view.summary.get("environment") == ENVIRONMENT
     return replace(chart, title=f"Emulated: {chart.title}") if is_emulated else chart

@@ -7,11 +7,11 @@ from typing import Any, Literal
 Value = float | int | str | None
 Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit"]
 
-# A page of 200 instances and many cells must stay small: no series has more points than a screen can show.
+# A screen shows no more points side by side; a page of 200 instances and many cells must stay small.
 MOST_POINTS = 400
-# More lines than this in one chart are a knot.
+# Nobody can follow more lines than this in one chart.
 MOST_SERIES = 14
-# Durations above are read in minutes.
+# Longer durations are labelled in minutes.
 LONG_S = 600.0
 
 
@@ -85,7 +85,7 @@ def minute_ticks(most_s: float) -> list[tuple[float, str]]:
     """Return ticks for long durations, at most eight: nobody reads 12k seconds."""
     if most_s < LONG_S:
         return []
-    step = next((one for one in (2, 5, 10, 15, 30, 60, 120, 240, 480) if one * 60 * 8 >= most_s), 960)
+    step = next((minutes for minutes in (2, 5, 10, 15, 30, 60, 120, 240, 480) if minutes * 60 * 8 >= most_s), 960)
     return [(minutes * 60.0, f"{minutes} min") for minutes in range(0, int(most_s / 60 * 1.1) + step, step)]
 
 

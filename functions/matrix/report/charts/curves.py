@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series, thinned
 from matrix.report.view import Entry, View
 
-# What the counters are of, in words.
+# What each counter counts, in words.
 COUNTERS = {
     "network_sent_bytes": "sent over the network",
     "disk_write_bytes": "written to the disk",
@@ -20,12 +20,12 @@ def curves(view: View) -> Iterator[Chart]:
     for entry in view.entries:
         if entry.point.get("rates"):
             cells.setdefault(entry.cell["id"], []).append(entry)
-    for number, of in enumerate(cells.values(), start=1):
-        yield _chart(number, of)
+    for number, entries in enumerate(cells.values(), start=1):
+        yield _chart(number, entries)
 
 
-def _chart(number: int, of: list[Entry]) -> Chart:
-    drawn = [(entry, curve) for entry in of for curve in entry.point["rates"]]
+def _chart(number: int, entries: list[Entry]) -> Chart:
+    drawn = [(entry, curve) for entry in entries for curve in entry.point["rates"]]
     counters = sorted({COUNTERS.get(curve["counter"], curve["counter"]) for _, curve in drawn})
     series = []
     for style, (entry, curve) in enumerate(drawn[:MOST_SERIES]):
@@ -33,7 +33,7 @@ def _chart(number: int, of: list[Entry]) -> Chart:
         name = f"{curve['instance']}, {entry.label}, repetition {curve['repetition']}"
         x, y = ([curve[column][index] for index in shown] for column in ("seconds", "mb_per_s"))
         series.append(Series(name, x, y, style=style, width=1.5))
-    first = of[0]
+    first = entries[0]
     return Chart(
         id=f"curve-{number}",
         title=f"{first.workload} on {first.fleet}, {first.storage}: MB/s in each second",
@@ -42,13 +42,13 @@ def _chart(number: int, of: list[Entry]) -> Chart:
         y_title="MB/s",
         series=series,
         heads=HEADS,
-        rows=[row for entry in of for row in _rows(entry)],
+        rows=[row for entry in entries for row in _rows(entry)],
         is_from_zero=True,
     )
 
 
 def _rows(entry: Entry) -> Iterator[tuple[object, ...]]:
-    """The levels of each sample, as its agent has found them; empty where the rate did not fall once."""
+    """Return the rate levels of each sample that its agent detected; None where the rate never fell."""
     samples = entry.samples
     if samples is None:
         return

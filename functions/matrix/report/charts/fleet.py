@@ -25,10 +25,20 @@ def _cell_name(entry: Entry) -> str:
 def skews(view: View) -> Iterator[Chart]:
     """How far from the common start the instances began."""
     rows = []
-    for cell_id, of in _by_cell(view).items():
-        found = [value for one in of for value in (one.samples or {}).get("start_skew_s") or [] if value is not None]
-        if found and of[0].instances > 1:
-            rows.append((_cell_name(of[0]), of[0], 1000 * np.percentile(found, [0, 50, 98, 100]), len(found), cell_id))
+    for cell_id, entries in _by_cell(view).items():
+        starts = [
+            value for entry in entries for value in (entry.samples or {}).get("start_skew_s") or [] if value is not None
+        ]
+        if starts and entries[0].instances > 1:
+            rows.append(
+                (
+                    _cell_name(entries[0]),
+                    entries[0],
+                    1000 * np.percentile(starts, [0, 50, 98, 100]),
+                    len(starts),
+                    cell_id,
+                )
+            )
     if rows:
         yield Chart(
             id="skew",
@@ -36,8 +46,8 @@ def skews(view: View) -> Iterator[Chart]:
             reads="Line: earliest to latest of all steps. Thick: median to P98. A good barrier: a short line near 0.",
             x_title="ms after the common start",
             y_title="",
-            series=[one for style in dict.fromkeys(row[1].style for row in rows)
-                    for one in _skew_series([row for row in rows if row[1].style == style])],
+            series=[series for style in dict.fromkeys(row[1].style for row in rows)
+                    for series in _skew_series([row for row in rows if row[1].style == style])],
             heads=("Cell", "Earliest ms", "Median ms", "P98 ms", "Latest ms", "Starts"),
             rows=[(row[4], *row[2].tolist(), row[3]) for row in rows],
             categories=[row[0] for row in rows],
@@ -60,10 +70,10 @@ def _skew_series(rows: list[Any]) -> Iterator[Series]:
 def spreads(view: View) -> Iterator[Chart]:
     """Each instance against the median of its fleet, over all points: is one host slower than the others?"""
     rows = []
-    for cell_id, of in _by_cell(view).items():
-        found = _relative(of)
-        if len(found) > 1:
-            rows.append((_cell_name(of[0]), of[0], found, cell_id))
+    for cell_id, entries in _by_cell(view).items():
+        speeds = _relative(entries)
+        if len(speeds) > 1:
+            rows.append((_cell_name(entries[0]), entries[0], speeds, cell_id))
     if not rows:
         return
     yield Chart(
@@ -74,38 +84,38 @@ def spreads(view: View) -> Iterator[Chart]:
         y_title="",
         series=[
             Series(
-                of.storage,
+                first.storage,
                 [round(value, 4) for row in mine for value in row[2].values()],
                 [row[0] for row in mine for _ in row[2]],
                 "ticks",
-                of.style,
+                first.style,
                 hover=[f"{row[0]}<br>{instance}<br>{value:.3f}" for row in mine for instance, value in row[2].items()],
             )
             for style in dict.fromkeys(row[1].style for row in rows)
             for mine in [[row for row in rows if row[1].style == style]]
-            for of in [mine[0][1]]
+            for first in [mine[0][1]]
         ],
         heads=("Cell", "Instances", "Lowest", "Lowest is", "Highest", "Highest is"),
         rows=[
-            (cell, len(found), min(found.values()), min(found, key=lambda one: found[one]), max(found.values()),
-             max(found, key=lambda one: found[one]))
-            for _, _, found, cell in rows
+            (cell, len(speeds), min(speeds.values()), min(speeds, key=speeds.__getitem__),
+             max(speeds.values()), max(speeds, key=speeds.__getitem__))
+            for _, _, speeds, cell in rows
         ],
         categories=[row[0] for row in rows],
     )  # fmt: skip
 
 
-def _relative(of: Sequence[Entry]) -> dict[str, float]:
-    """The geometric mean over all points of each instance's median, over the fleet's."""
+def _relative(entries: Sequence[Entry]) -> dict[str, float]:
+    """Return each instance's median divided by the fleet's, as the geometric mean over all points."""
     logs: dict[str, list[float]] = {}
-    for entry in of:
+    for entry in entries:
         samples = entry.samples or {"instance": [], "metrics": {}}
         values: dict[str, list[float]] = {}
         for instance, value in zip(samples["instance"], samples["metrics"].get(entry.name) or [], strict=False):
             if value is not None and value > 0:
                 values.setdefault(str(instance), []).append(float(value))
-        medians = {instance: float(np.median(one)) for instance, one in values.items()}
+        medians = {instance: float(np.median(rates)) for instance, rates in values.items()}
         middle = float(np.median(list(medians.values()))) if medians else 0.0
         for instance, value in medians.items():
             logs.setdefault(instance, []).append(math.log(value / middle))
-    return {instance: math.exp(sum(one) / len(one)) for instance, one in logs.items()}
+    return {instance: math.exp(sum(ratios) / len(ratios)) for instance, ratios in logs.items()}

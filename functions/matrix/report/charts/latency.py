@@ -1,4 +1,4 @@
-"""The share of operations that take longer than so long, from merged histograms."""
+"""Latency: the share of operations that take longer than a time, from merged histograms."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,23 +13,23 @@ LATENCY_NAMES = {"create_lat": "Creates", "read_lat": "Reads", "write_lat": "Wri
 
 
 def latencies(view: View) -> Iterator[Chart]:
-    """The share of operations that take longer than so long, from merged histograms."""
+    """Yield a chart for each kind of operation and point: latency against the share of operations above it."""
     names = list(dict.fromkeys(name for entry in view.entries for name in entry.point.get("latency") or {}))
     for name in names:
         for (workload, label), entries in view.by("workload", "label").items():
-            found = [(one, one.point["latency"][name]) for one in entries if _bins(one, name)]
-            if found:
-                yield _latency_chart(name, workload, label, found[:MOST_SERIES])
+            latencies = [(entry, entry.point["latency"][name]) for entry in entries if _bins(entry, name)]
+            if latencies:
+                yield _latency_chart(name, workload, label, latencies[:MOST_SERIES])
 
 
 def _bins(entry: Entry, name: str) -> bool:
     return bool(((entry.point.get("latency") or {}).get(name) or {}).get("bins_ns"))
 
 
-def _latency_chart(name: str, workload: str, label: str, found: list[tuple[Entry, Any]]) -> Chart:
-    sizes = sorted({entry.instances for entry, _ in found})
+def _latency_chart(name: str, workload: str, label: str, latencies: list[tuple[Entry, Any]]) -> Chart:
+    sizes = sorted({entry.instances for entry, _ in latencies})
     series = []
-    for entry, latency in found:
+    for entry, latency in latencies:
         micros, slower = _tail(latency["bins_ns"])
         words = [f"{entry.storage}, {entry.fleet}<br>{100 * y:.3g} % take longer than {x:,.4g} µs"
                  for x, y in zip(micros, slower, strict=True)]  # fmt: skip
@@ -60,7 +60,7 @@ def _latency_chart(name: str, workload: str, label: str, found: list[tuple[Entry
                 *(latency.get(name) for name in percents),
                 *((latency.get("p99_of_each") or {}).get(name) for name in ("p50", "p90", "p100")),
             )
-            for entry, latency in found
+            for entry, latency in latencies
         ],
         is_x_log=True,
         is_y_log=True,
@@ -76,7 +76,7 @@ def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
     above = (total - np.cumsum(counts)) / total
     x = [values[0][0] / 1000, *(value / 1000 for value, _ in values)]
     y = [1.0, *above.tolist()]
-    # The last bin has nothing above it, which a logarithmic axis cannot show: it ends at half an operation.
+    # Nothing lies above the last bin, and a logarithmic axis has no zero: the curve ends at half an operation.
     y[-1] = 0.5 / float(total)
     logs = np.log(np.maximum(y, 1e-12))
     grid = np.round(logs / (logs.min() or -1.0) * 120)

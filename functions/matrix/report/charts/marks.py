@@ -1,4 +1,4 @@
-"""What charts of several families draw alike."""
+"""Marks and axes that charts of several families share."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ WIDE = 30.0
 
 
 def segments(parts: Iterable[tuple[float | None, float | None, str]]) -> tuple[list[Any], list[Any]]:
-    """Join parts of rows to one series with gaps between: (start, end, row) to what is drawn on both axes."""
+    """Join segments (start, end, row) to one series of x and y, with a gap after each segment."""
     x: list[Any] = []
     y: list[Any] = []
     for start, end, row in parts:

@@ -31,7 +31,9 @@ def _band(view: View, title: str, entries: Sequence[Entry]) -> Chart:
     rows = _distinct([_row_name(entry, has_labels, has_types) for entry in entries])
     series: list[Series] = []
     for style in dict.fromkeys(entry.style for entry in entries):
-        series += _band_series(view, [(row, one) for row, one in zip(rows, entries, strict=True) if one.style == style])
+        series += _band_series(
+            view, [(row, entry) for row, entry in zip(rows, entries, strict=True) if entry.style == style]
+        )
     first = entries[0]
     direction = "right is better" if first.higher_is_better else "left is better"
     values = [entry.metric.get(name) for entry in entries for name in ("p0", "p100")]
@@ -57,7 +59,7 @@ def _band_series(view: View, rows: Sequence[tuple[str, Entry]]) -> Iterator[Seri
     storage, style = rows[0][1].storage, rows[0][1].style
     whole = [(entry.metric.get("p0"), entry.metric.get("p100"), row) for row, entry in rows]
     slow = [(entry.metric.get("p50"), view.slow_end(entry).get("value"), row) for row, entry in rows]
-    told = [f"{row}<br>{percentile_words(view, entry)}" for row, entry in rows]
+    hover = [f"{row}<br>{percentile_words(view, entry)}" for row, entry in rows]
     yield Series(
         storage,
         [entry.metric.get("p50") for _, entry in rows],
@@ -66,7 +68,7 @@ def _band_series(view: View, rows: Sequence[tuple[str, Entry]]) -> Iterator[Seri
         style,
         low=[entry.interval()[0] for _, entry in rows],
         high=[entry.interval()[1] for _, entry in rows],
-        hover=told,
+        hover=hover,
     )
     yield Series(f"{storage}, all", *segments(whole), kind="segments", style=style, group=storage, width=1.5)
     yield Series(f"{storage}, slow end", *segments(slow), kind="segments", style=style, group=storage, width=6)
@@ -86,5 +88,5 @@ def _instances(count: int) -> str:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Two rows of one name would lie on each other."""
+    """Number rows of the same name, which would be drawn over each other."""
     return [name if names.index(name) == i else f"{name} ({i + 1})" for i, name in enumerate(names)]

@@ -6,7 +6,7 @@ from typing import Any
 
 from matrix.report.charts.chart import Chart, Series, minute_ticks
 
-# Markers and dashes tell apart what a reader may not see in colours.
+# Markers and dashes tell series apart for readers who cannot by colour.
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down", "pentagon", "star")
 
 
@@ -22,7 +22,7 @@ def figure(chart: Chart) -> dict[str, Any]:
 def _trace(series: Series, chart: Chart, seen: set[str]) -> dict[str, Any]:
     is_first = series.legend not in seen
     seen.add(series.legend)
-    # The ninth storage has the first one's colour, but not its marker too.
+    # The ninth storage has the colour of the first, so it gets another marker.
     symbol = SYMBOLS[(series.style + series.style // len(SYMBOLS)) % len(SYMBOLS)] + (
         "-open" if series.is_hollow else ""
     )
@@ -46,12 +46,12 @@ def _trace(series: Series, chart: Chart, seen: set[str]) -> dict[str, Any]:
         "showlegend": False,
     }
     if series.kind == "segments":
-        # Lines alone are drawn up to the very edge; markers that nobody sees keep a distance.
+        # Plotly draws bare lines up to the edge of the plot; invisible markers keep a margin.
         trace["marker"] |= {"opacity": 0}
     if series.labels is not None:
         trace |= {"mode": f"{trace['mode']}+text", "text": list(series.labels), "textposition": "top center"}
     if series.hover is not None:
-        # Plotly reads a few tags in hover texts; all but the line ends are escaped.
+        # Plotly interprets some tags in hover texts, so all but line ends are escaped.
         trace["hovertext"] = ["<br>".join(escape(part) for part in text.split("<br>")) for text in series.hover]
         trace["hoverinfo"] = "text"
     else:
@@ -92,7 +92,7 @@ def _layout(chart: Chart) -> dict[str, Any]:
     plain = {"automargin": True, "exponentformat": "none", "separatethousands": True}
     x: dict[str, Any] = {"title": {"text": escape(chart.x_title)}, **plain}
     y: dict[str, Any] = {"title": {"text": escape(chart.y_title)}, **plain}
-    values = [float(v) for one in chart.series for v in (one.x if chart.categories else one.y)
+    values = [float(v) for series in chart.series for v in (series.x if chart.categories else series.y)
               if isinstance(v, (int, float))]  # fmt: skip
     minutes = minute_ticks(max(values, default=0.0)) if chart.is_in_seconds else []
     if minutes:
@@ -108,7 +108,7 @@ def _layout(chart: Chart) -> dict[str, Any]:
     if chart.ticks and len(chart.ticks) <= 12:  # noqa: PLR2004 - more labels would lie on each other
         x |= {"tickvals": list(chart.ticks), "ticktext": [chart.tick_text(value) for value in chart.ticks]}
     if chart.categories:
-        order = [escape(one) for one in reversed(chart.categories)]
+        order = [escape(category) for category in reversed(chart.categories)]
         y |= {"type": "category", "categoryorder": "array", "categoryarray": order, "range": [-0.6, len(order) - 0.4]}
         if chart.is_from_zero and not chart.is_x_log:
             x |= {"rangemode": "tozero"}
@@ -126,7 +126,7 @@ def _layout(chart: Chart) -> dict[str, Any]:
 
 
 def _limit(chart: Chart) -> dict[str, Any]:
-    """A line across at the objective's limit; the page's script gives it its colour."""
+    """Draw a line at the objective's limit; the page's script colours it."""
     if chart.limit is None:
         return {}
     value, text = chart.limit
@@ -140,7 +140,7 @@ def _limit(chart: Chart) -> dict[str, Any]:
 
 
 def _log_axis(values: list[Any]) -> dict[str, Any]:
-    """Decades where there are enough of them, else 1, 2 and 5 of each."""
+    """Return an axis with ticks at decades; where there are fewer than three, at 1, 2 and 5 of each."""
     known = [float(value) for value in values if isinstance(value, (int, float)) and value > 0]
     is_long = bool(known) and max(known) / min(known) >= 1000  # noqa: PLR2004 - three decades
     return {"type": "log", "exponentformat": "none", "dtick": 1 if is_long else "D2"}

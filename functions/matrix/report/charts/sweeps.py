@@ -38,7 +38,9 @@ def _curves(
         if x is not None:
             rest = ", ".join(f"{key.replace('_', ' ')} {values[key]}" for key in values if key in varying - {param})
             curves.setdefault((entry.storage, rest), []).append((x, entry))
-    kept = {key: sorted(of, key=lambda one: one[0]) for key, of in curves.items() if len({x for x, _ in of}) > 1}
+    kept = {
+        key: sorted(curve, key=lambda pair: pair[0]) for key, curve in curves.items() if len({x for x, _ in curve}) > 1
+    }
     return dict(list(kept.items())[:MOST_SERIES])
 
 
@@ -47,7 +49,7 @@ def _sweep_chart(
     curves: dict[tuple[str, str], list[tuple[float, Entry]]], first: Entry,
 ) -> Chart:  # fmt: skip
     rests = list(dict.fromkeys(rest for _, rest in curves))
-    x = sorted({value for of in curves.values() for value, _ in of})
+    x = sorted({value for curve in curves.values() for value, _ in curve})
     word = param.replace("_", " ")
     return Chart(
         id=f"sweep-{slug(f'{workload}-{fleet}-{param}')}",
@@ -58,27 +60,27 @@ def _sweep_chart(
         series=[
             Series(
                 f"{storage}{f', {rest}' if rest else ''}",
-                [value for value, _ in of],
-                [entry.metric.get("p50") for _, entry in of],
+                [value for value, _ in curve],
+                [entry.metric.get("p50") for _, entry in curve],
                 "line",
                 # Colour and marker tell storages apart, the dash tells the rest.
-                of[0][1].style,
-                low=[entry.interval()[0] for _, entry in of],
-                high=[entry.interval()[1] for _, entry in of],
-                hover=[f"{entry.storage}, {entry.label}<br>{percentile_words(view, entry)}" for _, entry in of],
+                curve[0][1].style,
+                low=[entry.interval()[0] for _, entry in curve],
+                high=[entry.interval()[1] for _, entry in curve],
+                hover=[f"{entry.storage}, {entry.label}<br>{percentile_words(view, entry)}" for _, entry in curve],
                 is_dashed=rests.index(rest) % 2 == 1,
                 is_hollow=rests.index(rest) % 4 > 1,
             )
-            for (storage, rest), of in curves.items()
+            for (storage, rest), curve in curves.items()
         ],
         heads=("Storage", "Else", word, "P50", "P50, 95 % low", "P50, 95 % high"),
         rows=[
             (storage, rest, value, entry.metric.get("p50"), *entry.interval())
-            for (storage, rest), of in curves.items()
-            for value, entry in of
+            for (storage, rest), curve in curves.items()
+            for value, entry in curve
         ],
         is_x_log=x[0] > 0 and x[-1] / x[0] >= 8,  # noqa: PLR2004 - doubled thrice
-        is_y_log=is_wide([entry.metric.get("p50") for of in curves.values() for _, entry in of]),
+        is_y_log=is_wide([entry.metric.get("p50") for curve in curves.values() for _, entry in curve]),
         is_from_zero=True,
         ticks=tuple(x),
         is_x_binary=param.endswith("bytes") or param in BYTE_OPTIONS,

@@ -21,7 +21,7 @@ BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
 
 
 def timelines(view: View) -> Iterator[Chart]:
-    """What the whole fleet does at each moment, with the most that its storage can give; of durations each one."""
+    """Yield a chart for each fleet: the sum of rates at each moment and the storage's limit, or each duration."""
     for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
         cells: dict[str, list[Entry]] = {}
         for entry in entries:
@@ -41,28 +41,31 @@ def _rates_over_time(
 ) -> Chart:  # fmt: skip
     series: list[Series] = []
     rows: list[Any] = []
-    for of in cells:
-        begun = min(min((of_one.samples or {})["started_at"]) for of_one in of)
-        x, y, words = _summed(of, name, begun)
-        series.append(Series(of[0].storage, x, y, "steps", of[0].style, hover=words, width=1.5))
+    for cell in cells:
+        begun = min(min((entry.samples or {})["started_at"]) for entry in cell)
+        x, y, words = _summed(cell, name, begun)
+        series.append(Series(cell[0].storage, x, y, "steps", cell[0].style, hover=words, width=1.5))
         rows += [
-            (of[0].storage, entry.label, *_fleet_row(rate)) for entry in of for rate in entry.point.get("fleet") or []
+            (cell[0].storage, entry.label, *_fleet_row(rate))
+            for entry in cell
+            for rate in entry.point.get("fleet") or []
         ]
-        series += _watched(view, of[0], begun)
-        found = _limit(of[0])
+        series += _watched(view, cell[0], begun)
+        limit = _limit(cell[0])
         peak = max((value for value in y if value is not None), default=0.0)
-        # A limit far above what was reached would only flatten the curve; in the table it stands all the same.
-        if found and found[0] <= 4 * peak:
-            told = f"{of[0].storage}: {found[1]}, {quantity(found[0], first.unit)}"
-            ends = [0, max((float(one) for one in x if one is not None), default=0)]
-            series.append(Series(told, ends, [found[0]] * 2, "limit", of[0].style))
+        # A limit far above the peak would flatten the curve; the words below the chart name it all the same.
+        if limit and limit[0] <= 4 * peak:
+            label = f"{cell[0].storage}: {limit[1]}, {quantity(limit[0], first.unit)}"
+            ends = [0, max((float(second) for second in x if second is not None), default=0)]
+            series.append(Series(label, ends, [limit[0]] * 2, "limit", cell[0].style))
     limits = _limit_words(cells, first.unit)
+    hollow = " Hollow: what CloudWatch counted in that minute." if any(line.is_hollow for line in series) else ""
     return Chart(
         id=f"time-{slug(f'{workload}-{fleet}')}",
         title=f"{workload} on {fleet}: {first.unit} of the whole fleet over time",
         reads="The sum over all instances that work at that moment, each with its own mean; so it can lie above what a "
         f"shared storage gave while they ended one by one. Between points it is zero. {limits}"
-        f"{' Hollow: what CloudWatch counted in that minute.' if any(one.is_hollow for one in series) else ''}".strip(),
+        f"{hollow}".rstrip(),
         x_title="seconds since the first start of the cell",
         y_title=first.unit,
         series=series,
@@ -77,27 +80,29 @@ def _rates_over_time(
 
 
 def _limit_words(cells: list[list[Entry]], unit: str) -> str:
-    found = {of[0].storage: _limit(of[0]) for of in cells}
-    told = [f"{storage} {quantity(one[0], unit)} ({one[1]})" for storage, one in found.items() if one]
-    return f"The most that the storage gives on AWS, dash-dotted where it is near: {'; '.join(told)}." if told else ""
+    limits = {cell[0].storage: _limit(cell[0]) for cell in cells}
+    sentences = [f"{storage} {quantity(limit[0], unit)} ({limit[1]})" for storage, limit in limits.items() if limit]
+    if not sentences:
+        return ""
+    return f"The most that the storage gives on AWS, dash-dotted where it is near: {'; '.join(sentences)}."
 
 
 def _limit(entry: Entry) -> tuple[float, str] | None:
-    """The most that a fleet gets from its storage, in the unit of the chart, with its name."""
+    """Return the storage's limit for a fleet, in the unit of the chart, and what limits it."""
     storage = {key: value for key, value in entry.cell["storage"].items() if key != MARK}
     return storage_limits(storage, entry.instances).get(entry.unit)
 
 
 def _watched(view: View, entry: Entry, begun: float) -> Iterator[Series]:
-    """The bytes that AWS itself counted in each minute, where CloudWatch was asked for all of a cell's resources."""
+    """Yield the bytes that CloudWatch counted in each minute, where it was asked for all of a cell's resources."""
     kept = (view.results.get(entry.cell["id"]) or {}).get("cloudwatch")
     names, scale = COUNTED.get(str(entry.cell["storage"].get("type")), ()), BYTES_PER.get(entry.unit)
     if not kept or scale is None or len(kept["resources"]["instances"]) < kept["resources"]["of"]:
         return
     moved: dict[float, float] = {}
-    for series in (one for name in names for one in cloudwatch.values(kept, name)):
+    for series in (curve for name in names for curve in cloudwatch.values(kept, name)):
         for at, value in series:
-            # Drawn in the middle of its minute.
+            # A minute's sum is drawn in the middle of the minute.
             middle = round(at + series.period_s / 2 - begun, 3)
             moved[middle] = moved.get(middle, 0.0) + value / series.period_s / scale
     if moved:
@@ -125,16 +130,16 @@ def _done_per_s(rate: Mapping[str, Any], suffix: str) -> str | None:
     return None if files is None else quantity(files, "files/s")
 
 
-def _summed(of: Sequence[Entry], name: str, begun: float) -> tuple[list[Any], list[Any], list[str]]:
-    """The sum of the rates of all samples that go on, at each moment at which one begins or ends."""
+def _summed(cell: Sequence[Entry], name: str, begun: float) -> tuple[list[Any], list[Any], list[str]]:
+    """Return the sum of the rates of all samples under way, at each moment at which one begins or ends."""
     changes: list[tuple[float, float, str]] = []
-    for entry in of:
+    for entry in cell:
         samples = entry.samples or {}
         columns = (samples["started_at"], samples["ended_at"], samples["metrics"].get(name) or [])
         for start, end, value in zip(*columns, strict=False):
             if value is not None:
                 changes += [(start - begun, value, entry.label), (end - begun, -value, entry.label)]
-    changes.sort(key=lambda one: one[0])
+    changes.sort(key=lambda change: change[0])
     total, x, y, words = 0.0, [0.0], [0.0], [""]
     for at, change, label in changes:
         total = max(0.0, total + change)
@@ -143,23 +148,23 @@ def _summed(of: Sequence[Entry], name: str, begun: float) -> tuple[list[Any], li
         y.append(float(f"{total:.6g}"))
         words.append(label)
     keep = thinned(len(x))
-    unit = of[0].unit
+    unit = cell[0].unit
     return (
         [x[i] for i in keep],
         [y[i] for i in keep],
-        [f"{of[0].storage}<br>{words[i]}<br>{quantity(y[i], unit)} after {x[i]:.1f} s" for i in keep],
+        [f"{cell[0].storage}<br>{words[i]}<br>{quantity(y[i], unit)} after {x[i]:.1f} s" for i in keep],
     )
 
 
 def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cells: list[list[Entry]]) -> Chart:
     series = []
     rows: list[Any] = []
-    for of in cells:
-        begun = min(min((one.samples or {})["started_at"]) for one in of)
+    for cell in cells:
+        begun = min(min((entry.samples or {})["started_at"]) for entry in cell)
         dots = sorted(
-            (start - begun, value, instance, one.label)
-            for one in of
-            for samples in [one.samples or {}]
+            (start - begun, value, instance, entry.label)
+            for entry in cell
+            for samples in [entry.samples or {}]
             for start, value, instance in zip(
                 samples["started_at"], samples["metrics"].get(name) or [], samples["instance"], strict=False
             )
@@ -167,13 +172,16 @@ def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cel
         )
         shown = [dots[i] for i in thinned(len(dots))]
         words = [
-            f"{of[0].storage}<br>{instance}, {label}<br>{quantity(value, first.unit)}"
+            f"{cell[0].storage}<br>{instance}, {label}<br>{quantity(value, first.unit)}"
             for _, value, instance, label in shown
         ]
-        series.append(Series(of[0].storage, [round(one[0], 2) for one in shown], [one[1] for one in shown], "dots",
-                             of[0].style, hover=words))  # fmt: skip
-        rows += [(of[0].storage, one.label, rep["repetition"], rep["n"], rep["median"])
-                 for one in of for rep in (one.metric.get("spread") or {}).get("by_repetition") or []]  # fmt: skip
+        series.append(Series(cell[0].storage, [round(dot[0], 2) for dot in shown], [dot[1] for dot in shown], "dots",
+                             cell[0].style, hover=words))  # fmt: skip
+        rows += [
+            (cell[0].storage, entry.label, rep["repetition"], rep["n"], rep["median"])
+            for entry in cell
+            for rep in (entry.metric.get("spread") or {}).get("by_repetition") or []
+        ]
     return Chart(
         id=f"time-{slug(f'{workload}-{fleet}')}",
         title=f"{workload} on {fleet}: {name} over time",
