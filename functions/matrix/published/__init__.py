@@ -1,1 +1,1 @@
-"""What others measured: their figures, as runs and beside ours."""
+"""Published benchmarks of others: their figures as runs, and beside our own."""

@@ -1,4 +1,4 @@
-"""Published figures beside a run's own, and what speaks against comparing them."""
+"""Published figures beside a run's own, and why some of them must not be compared."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,23 +12,23 @@ Document = dict[str, Any]
 
 
 def beside(summary: Document) -> list[Document]:
-    """Return each figure of a run that has a published counterpart, with the ratio and what speaks against it."""
+    """Return each figure of a run that has a published counterpart, with their ratio and every objection to it."""
     known = list(figures())
-    found = []
+    rows = []
     for cell in summary.get("cells", []):
         points = cell.get("points") or []
         labels = point_labels(points)
         for point in points:
-            found += [
+            rows += [
                 _row(summary, cell, point, labels[point["id"]], figure)
                 for figure in known
                 if figure.metric in (point.get("metrics") or {}) and is_counterpart(cell, point, figure)
             ]
-    return found
+    return rows
 
 
 def is_counterpart(cell: Document, point: Document, figure: Figure) -> bool:
-    """Return whether a cell's point, planned or measured, is what a published figure was measured of."""
+    """Return whether a cell's point, planned or measured, repeats the measurement of a published figure."""
     return (
         cell["workload"]["type"] == figure.workload
         and cell["fleet"].get("count") == figure.instances
@@ -38,16 +38,16 @@ def is_counterpart(cell: Document, point: Document, figure: Figure) -> bool:
     )
 
 
-def _holds(wanted: Document, found: Document) -> bool:
-    """Whether all that is wanted is found, below options too; sizes such as `4k` and `4K` are the same."""
+def _holds(wanted: Document, present: Document) -> bool:
+    """Whether every wanted value is present, also below `options`; `4k` and `4K` are the same size."""
     return all(
-        _holds(value, found.get(name) or {}) if isinstance(value, dict) else _same(value, found.get(name))
+        _holds(value, present.get(name) or {}) if isinstance(value, dict) else _same(value, present.get(name))
         for name, value in wanted.items()
     )
 
 
-def _same(one: object, other: object) -> bool:
-    return str(one).lower() == str(other).lower()
+def _same(wanted: object, present: object) -> bool:
+    return str(wanted).lower() == str(present).lower()
 
 
 def _row(summary: Document, cell: Document, point: Document, label: str, figure: Figure) -> Document:
@@ -80,7 +80,7 @@ ENVIRONMENTS = {
 
 
 def objections(environment: str | None, cell: Document, point: Document, figure: Figure) -> Iterator[str]:
-    """Say why a figure of ours, measured in an environment, cannot be held against the published one."""
+    """Yield the reasons why a figure measured in this environment does not compare with the published one."""
     if environment in ENVIRONMENTS:
         yield ENVIRONMENTS[environment]
     if figure.wrong:
@@ -99,7 +99,7 @@ def objections(environment: str | None, cell: Document, point: Document, figure:
 
 
 def _throughput_objections(storage: Document, figure: Figure) -> Iterator[str]:
-    """Say why a file system of ours may be another one than the source's, which tells its throughput or nothing."""
+    """Yield why our EFS may be unlike the source's: one source states a permitted throughput, the others nothing."""
     if figure.source != TUTORIAL:
         yield "the source does not tell the throughput mode"
         return
@@ -119,5 +119,5 @@ def _caveats(cell: Document, known: Document, figure: Figure) -> Iterator[str]:
 
 
 def _in_zones(placement: str | list[float]) -> str | list[float]:
-    """A placement, shares as parts of 1."""
+    """Return a placement with its shares as parts of 1."""
     return placement if isinstance(placement, str) else [share / sum(placement) for share in placement]

@@ -1,7 +1,6 @@
-"""The published figures that the matrices in events/ reproduce: as a run of their own, and beside ours.
+"""The published figures that the matrices in events/ reproduce, and what a point of ours must be to repeat each.
 
-The figures in published/*.json are taken from their sources as they are, with what is known to be wrong in them noted
-beside. A percentile over a number of instances that the source does not tell has no n.
+The files in sources/ hold the figures as their sources print them; known errors are noted beside the figure.
 """
 
 import json
@@ -21,9 +20,9 @@ READS = "read-throughput"
 
 Document = dict[str, Any]
 
-# One volume, and not several as one.
+# A single volume, not several joined by RAID-0.
 VOLUME: Document = {"type": "ebs", "raid0": None}
-# What the sources call a volume, and what it is as an input.
+# The sources' names of volumes, and the same volumes as the input of a matrix.
 VOLUMES: dict[str, Document] = {
     "gp3_throughput_1000": VOLUME | {"volumeType": "gp3", "iops": 4000, "throughputMiBps": 1000},
     "io2_iops_16000": VOLUME | {"volumeType": "io2", "iops": 16000},
@@ -31,7 +30,7 @@ VOLUMES: dict[str, Document] = {
     "gp3_throughput_2000_with_raid_0": {"type": "ebs", "volumeType": "gp3", "throughputMiBps": 1000, "raid0": 2},
 }
 RELEASE = "kirkstone"  # of the published builds, as their source says
-# Where the sources say that the instances are, and what that is as an input.
+# The sources' words for where the instances are, and the same placements as the input of a matrix.
 PLACEMENTS: dict[str, str | list[float]] = {
     "any AZ": "spread",
     "file system's AZ": "same-az",
@@ -41,9 +40,9 @@ TUTORIAL_STORAGES: dict[str, Document] = {"ebs-gp2": VOLUME | {"volumeType": "gp
 ZERO_BYTE_STORAGES: dict[str, Document] = {"ebs": VOLUME, "efs": {"type": "efs"}}
 # "A file system with a permitted throughput greater than 200 MB/s" (tutorial 1.1.4, below its tables).
 TUTORIAL_PERMITTED_MB_PER_S = 200
-# More is drawn than compared where the source's values are not told apart.
+# The sources print one value for each point, which is held against our median.
 MEDIAN = "p50"
-# gp2 of 100 GiB has 300 IOPS, as the source calls its volume.
+# The source calls a gp2 volume of 100 GiB by its 300 IOPS (3 IOPS/GiB).
 READ_STORAGES: dict[str, Document] = {
     "ebs 300 IOPS": VOLUME | {"volumeType": "gp2", "sizeGiB": 100},
     "ebs 3000 IOPS": VOLUME | {"volumeType": "gp3", "iops": 3000},
@@ -53,8 +52,8 @@ READ_STORAGES: dict[str, Document] = {
 }
 OTHER_SERVER = "published of another program: the source's authors wrote a file server of their own"
 READ_CLIENTS: dict[str, Document] = {"s3 (S3A)": {"client": "S3A"}, "s3 (SDK v2)": {"client": "SDK v2"}}
-# 35 MB/s of 8 KiB are 4,270 reads a second, where a gp2 bursts to 3,000; and 190 MB/s are 181 MiB/s, where one of up to
-# 170 GiB has 128 (EBS user guide, gp2).
+# 35 MB/s of 8 KiB are 4,270 reads per second, but gp2 bursts to 3,000; 190 MB/s are 181 MiB/s, but gp2 of up to
+# 170 GiB is limited to 128 (EBS user guide, gp2).
 BEYOND_THE_VOLUME = "more than such a volume can, so the page cache of the instance answered part of it"
 
 
@@ -71,26 +70,20 @@ class Figure:
     value: float
     instances: int = 1
     instance_type: str | None = None
-    # What should be the same too; where it is not, the two are shown and said not to compare.
+    # Further values that should be equal; where one is not, both figures are shown with the objection.
     caveats: Document = field(default_factory=dict)
     wrong: str | None = None
-    # What is another thing there than here whatever the matrix says.
+    # An objection that no matrix can remove, such as another program of the same purpose.
     unlike: str | None = None
-    # Whether the instance itself was measured, so that another type is another thing and not the same one elsewhere.
+    # Whether the instance itself was measured: then a figure of another instance type is no counterpart at all.
     is_of_instance: bool = False
     row: str = ""  # where the source's file has it, such as `dd[3]`
 
 
 def load(name: str) -> Document:
     """Return a file of published figures."""
-    found: Document = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    return found
-
-
-# --- as a run ---------------------------------------------------------------------------------------------------------
-
-
-# --- beside ours ------------------------------------------------------------------------------------------------------
+    document: Document = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return document
 
 
 def figures() -> Iterator[Figure]:
@@ -145,12 +138,12 @@ def _tutorial_figures() -> Iterator[Figure]:
             instance_type=row["instanceType"], caveats=caveats, row=f"dd[{i}]",
         )  # fmt: skip
     for i, row in enumerate(document["instance_network"]):
-        told = {
+        columns = {
             "mb_per_s": "average_mb_per_s",
             "burst_mb_per_s": "burst_mb_per_s",
             "baseline_mb_per_s": "baseline_mb_per_s",
         }
-        for metric, column in told.items():
+        for metric, column in columns.items():
             if column in row:
                 yield Figure(
                     TUTORIAL, "instance-throughput", TUTORIAL_STORAGES[row["storage"]], {}, metric, MEDIAN, row[column],

@@ -1,7 +1,7 @@
 """How good predictions are: docs/predictions.md, made from the published builds.
 
-Fitted on 100 instances and fewer, held against the published cells of 200. `make predictions` prints the page by
-`python -m matrix.published.predictions`; a test says when it is out of date.
+Each law is fitted on at most 100 instances and compared with the published cells of 200. `make predictions` prints the
+page by `python -m matrix.published.predictions`; a test fails when it is out of date.
 """
 
 import json
@@ -56,7 +56,7 @@ NOTES = """## What to make of it
 
 @dataclass(frozen=True)
 class Judged:
-    """A series, what was predicted, and what was published."""
+    """A series of sizes, the prediction for a larger size, and the published value there."""
 
     name: str
     level: str
@@ -65,15 +65,15 @@ class Judged:
     row: dict[str, Any]
 
     def error_of(self, model: str) -> float | None:
-        """The error of one model alone."""
-        found = [one.curve for one in self.scaling.candidates if one.curve.model == model]
-        if not found or self.truth is None:
+        """Return the relative error of a single model's prediction; None without the model or a published value."""
+        curves = [candidate.curve for candidate in self.scaling.candidates if candidate.curve.model == model]
+        if not curves or self.truth is None:
             return None
-        return self.scaling.value(found[0], self.row["n"]) / self.truth - 1
+        return self.scaling.value(curves[0], self.row["n"]) / self.truth - 1
 
 
 def judged_builds() -> list[Judged]:
-    """Fit each published storage that has sizes enough, and hold the prediction against the published figure."""
+    """Fit each published storage that has enough sizes, and compare its prediction with the published figure."""
     cells: dict[str, list[dict[str, Any]]] = {}
     for cell in load(YOCTO)["cells"]:
         if cell["percentiles_s"]:
@@ -87,7 +87,7 @@ def judged_builds() -> list[Judged]:
 
 
 def _judged(name: str, level: str, cells: list[dict[str, Any]]) -> Judged:
-    # A note says that the source got the row wrong.
+    # A row with a note is wrong in its source.
     known = {cell["instances"]: float(cell["percentiles_s"][level]) for cell in cells if not cell.get("note")}
     fitted = {n: value for n, value in known.items() if n <= LARGEST_FITTED}
     scaling = analyse(Series(tuple(fitted), tuple(fitted.values()), higher_is_better=False))
@@ -133,42 +133,46 @@ def page() -> str:
 def _table(judged: list[Judged]) -> str:
     heads = ("Storage", "", "fitted on", "predicted", "range", "published", "error", "in range")
     lines = [f"| {' | '.join(heads)} |", "|---|---|---|---:|---:|---:|---:|---|"]
-    for one in judged:
-        row = one.row
-        sizes = ", ".join(str(n) for n in sorted(one.scaling.series.n))
+    for prediction in judged:
+        row = prediction.row
+        sizes = ", ".join(str(n) for n in sorted(prediction.scaling.series.n))
         value, between = f"{row['value']:,.0f}", f"{row['low']:,.0f} – {row['high']:,.0f}"
         if row["refused"]:
             value = f"refused ({value})"
-        truth = "–" if one.truth is None else f"{one.truth:,.0f}"
-        error = "–" if one.truth is None else f"{100 * row['error']:+.1f} %"
-        inside = "–" if one.truth is None else "yes" if row["is_within"] else "no"
-        level = one.level.upper() if one.level in LEVELS else one.level
-        lines.append(f"| {one.name} | {level} | {sizes} | {value} | {between} | {truth} | {error} | {inside} |")
+        truth = "–" if prediction.truth is None else f"{prediction.truth:,.0f}"
+        error = "–" if prediction.truth is None else f"{100 * row['error']:+.1f} %"
+        inside = "–" if prediction.truth is None else "yes" if row["is_within"] else "no"
+        level = prediction.level.upper() if prediction.level in LEVELS else prediction.level
+        lines.append(f"| {prediction.name} | {level} | {sizes} | {value} | {between} | {truth} | {error} | {inside} |")
     return "\n".join(lines)
 
 
 def _models(judged: list[Judged]) -> str:
     lines = [f"| Storage | | {' | '.join(MODELS)} |", f"|---|---|{'---:|' * len(MODELS)}"]
-    for one in judged:
-        if one.truth is None:
+    for prediction in judged:
+        if prediction.truth is None:
             continue
         errors = []
         for model in MODELS:
-            error = one.error_of(model)
+            error = prediction.error_of(model)
             text = "–" if error is None else f"{100 * error:+.0f} %"
-            is_chosen = model == one.row["model"] and not one.row["refused"]
+            is_chosen = model == prediction.row["model"] and not prediction.row["refused"]
             errors.append(f"**{text}**" if is_chosen else text)
-        lines.append(f"| {one.name} | {one.level.upper()} | {' | '.join(errors)} |")
+        lines.append(f"| {prediction.name} | {prediction.level.upper()} | {' | '.join(errors)} |")
     return "\n".join(lines)
 
 
 def _notes(judged: list[Judged]) -> str:
-    counted = [one for one in judged if one.truth is not None and not one.row["refused"]]
-    errors = [100 * abs(one.row["error"]) for one in counted]
-    chosen = [100 * abs(error) for one in counted if (error := one.error_of(one.row["model"])) is not None]
-    elastic = next(one for one in counted if "elastic" in one.name and one.level == "p50")
+    counted = [prediction for prediction in judged if prediction.truth is not None and not prediction.row["refused"]]
+    errors = [100 * abs(prediction.row["error"]) for prediction in counted]
+    chosen = [
+        100 * abs(error)
+        for prediction in counted
+        if (error := prediction.error_of(prediction.row["model"])) is not None
+    ]
+    elastic = next(prediction for prediction in counted if "elastic" in prediction.name and prediction.level == "p50")
     return NOTES.format(
-        within=sum(one.row["is_within"] for one in counted), judged=len(counted),
+        within=sum(prediction.row["is_within"] for prediction in counted), judged=len(counted),
         median_error=statistics.median(errors), worst=max(errors),
         chosen_error=statistics.median(chosen), chosen_worst=max(chosen), elastic=100 * abs(elastic.row["error"]),
     )  # fmt: skip

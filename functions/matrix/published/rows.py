@@ -1,7 +1,7 @@
 """Which matrix measures each published row again: docs/published.md, made from the sources' files and the events.
 
-`python -m matrix.published.rows events` prints the page (`make published`); a test says when it is out of date, and
-when a row is neither measured by a matrix nor has a reason for that.
+`python -m matrix.published.rows events` prints the page (`make published`). A test fails when it is out of date, or
+when a row has neither a matrix nor a reason.
 """
 
 import sys
@@ -28,7 +28,7 @@ SECTIONS = {
     READS: ("rows", "side_results"),
 }
 EMPTY = "the source leaves it empty"
-# Why no matrix measures a row that has a value.
+# Why no matrix measures these rows, though they have a value.
 REASONS = {
     (READS, "side_results[0]"): "the AWS command line copies an object to a disk; the workloads read into memory",
 }
@@ -45,7 +45,7 @@ a row has neither a matrix nor a reason.
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a source, and what there is of it: a matrix' point that measures it, or the reason why there is none."""
+    """A row of a source, with the point of a matrix that measures it again or the reason why none does."""
 
     source: str
     name: str
@@ -58,7 +58,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """`measured again`, `empty` in its source, or `left out`; '' where nobody has said why."""
+        """`measured again`, `empty` in its source, or `left out`; '' where a row lacks both a matrix and a reason."""
         if self.matrix:
             return "measured again"
         return "empty" if self.reason.startswith(EMPTY) else "left out" if self.reason else ""
@@ -66,45 +66,45 @@ class Row:
 
 def rows(plans: Mapping[str, Document]) -> Iterator[Row]:
     """Yield every published row; `plans` are the plans of the matrices by name."""
-    told: dict[tuple[str, str], list[Figure]] = {}
+    by_row: dict[tuple[str, str], list[Figure]] = {}
     for figure in figures():
-        told.setdefault((figure.source, figure.row), []).append(figure)
+        by_row.setdefault((figure.source, figure.row), []).append(figure)
     for source, sections in SECTIONS.items():
         document = load(source)
         for section in sections:
             for i, row in enumerate(document[section]):
                 name = f"{section}[{i}]"
-                yield _row(source, name, _fields(document, row), told.get((source, name), []), plans)
+                yield _row(source, name, _fields(document, row), by_row.get((source, name), []), plans)
 
 
-def _row(source: str, name: str, row: Document, told: list[Figure], plans: Mapping[str, Document]) -> Row:
+def _row(source: str, name: str, row: Document, of_row: list[Figure], plans: Mapping[str, Document]) -> Row:
     label = _label(row)
-    if not told:
+    if not of_row:
         note = f": {row['note']}" if row.get("note") else ""
         reason = REASONS.get((source, name)) or (f"{EMPTY}{note}" if _is_empty(row) else "")
         return Row(source, name, label, _value_in(row), reason=reason)
-    shown = next((one for one in told if one.percentile == "p50"), told[0])
+    shown = next((figure for figure in of_row if figure.percentile == "p50"), of_row[0])
     published = quantity(shown.value, METRICS[shown.metric].unit)
-    found = [
+    counterparts = [
         (list(objections("aws", cell, point, shown)), matrix, f"{cell['id']} {point['id']}")
         for matrix, document in plans.items()
         for cell in document["cells"]
         for point in cell["points"]
         if is_counterpart(cell, point, shown)
     ]
-    if not found:
+    if not counterparts:
         return Row(source, name, label, published, reason=REASONS.get((source, name), ""))
-    # The nearest, and of those that are alike the one that was made after the source.
-    against, matrix, point = min(found, key=lambda one: (len(one[0]), one[1] != source))
+    # The point with the fewest objections; among equals, the one of the matrix named after the source.
+    against, matrix, point = min(counterparts, key=lambda each: (len(each[0]), each[1] != source))
     return Row(source, name, label, published, matrix, point, tuple(against))
 
 
 def _fields(document: Document, row: Any) -> Document:
-    """A row as an object: some sources have columns."""
+    """Return a row as an object; some sources keep rows as lists below common columns."""
     return dict(row) if isinstance(row, dict) else dict(zip(document["columns"], row, strict=True))
 
 
-# What a row is about, in the order of its file; the others are its values.
+# Fields that hold a row's values; all others say what was measured and become its label.
 _VALUES = {
     "note", "percentiles_s", "seconds", "mb_per_s", "files_per_s", "iops", "write_iops", "mib_per_s",
     "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s",
@@ -153,8 +153,8 @@ def _line(row: Row) -> str:
 
 def plans_of(folder: Path) -> dict[str, Document]:
     """Return the plans of the matrices in a folder that are meant for AWS."""
-    found = sorted(path for path in folder.glob("*.json") if not path.stem.startswith("local-"))
-    return {path.stem: plan(read_matrix(path.read_text(encoding="utf-8"))).to_document() for path in found}
+    matrices = sorted(path for path in folder.glob("*.json") if not path.stem.startswith("local-"))
+    return {path.stem: plan(read_matrix(path.read_text(encoding="utf-8"))).to_document() for path in matrices}
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ def yocto_run(run: str) -> Document:
     document = load(YOCTO)
     storages = [json.dumps(cell["storage"]) for cell in document["cells"]]
     distinct = list(dict.fromkeys(storages))
-    slugs = dict(zip(distinct, unique_slugs([(_slug(json.loads(one)), one) for one in distinct]), strict=True))
+    wanted = [(_slug(json.loads(storage)), storage) for storage in distinct]
+    slugs = dict(zip(distinct, unique_slugs(wanted), strict=True))
     cells = [
         _yocto_cell(document, cell, slugs[storage]) for cell, storage in zip(document["cells"], storages, strict=True)
     ]
@@ -43,7 +44,7 @@ def yocto_run(run: str) -> Document:
 
 def _yocto_cell(document: Document, cell: Document, file_system: str) -> Document:
     count = cell["instances"]
-    found = cell["percentiles_s"]
+    percentiles = cell["percentiles_s"]
     fleet = {"instanceType": document["instanceType"], "count": count}
     name = cell_id(file_system, "yocto", f"{document['instanceType']}-x{count}")
     missing = {"name": "NotPublished", "message": cell.get("note") or "the source leaves this cell empty"}
@@ -53,21 +54,21 @@ def _yocto_cell(document: Document, cell: Document, file_system: str) -> Documen
         "storage": cell["storage"],
         "workload": document["workload"],
         "fleet": fleet,
-        "state": "measured" if found else "failed",
-        "error": None if found else missing,
+        "state": "measured" if percentiles else "failed",
+        "error": None if percentiles else missing,
         "expected_s": None,
         "actual_s": None,
-        "points": [_yocto_point(document, found, count)] if found else [],
-        "suspect": cell.get("note") if found else None,
-        "warnings": [cell["note"]] if found and cell.get("note") else [],
+        "points": [_yocto_point(document, percentiles, count)] if percentiles else [],
+        "suspect": cell.get("note") if percentiles else None,
+        "warnings": [cell["note"]] if percentiles and cell.get("note") else [],
     }
 
 
-def _yocto_point(document: Document, found: Document, count: int) -> Document:
-    # Cells of one instance have percentiles of several builds, and the source does not tell how many.
+def _yocto_point(document: Document, percentiles: Document, count: int) -> Document:
+    # Cells of one instance have percentiles over several builds; the source omits how many.
     n = count if count > 1 else None
     metric = METRICS["duration_s"]
-    figures = {f"p{level}": float(found[f"p{level}"]) for level in LEVELS}
+    figures = {f"p{level}": float(percentiles[f"p{level}"]) for level in LEVELS}
     return {
         "id": "p01",
         "params": {"image": document["workload"]["image"]},
