@@ -1,37 +1,34 @@
-"""Latency percentiles of a whole fleet, from the agents' merged histograms: never from averaged percentiles.
+"""Latency percentiles of a whole fleet, from the agents' merged histograms and never from averaged percentiles.
 
-An agent keeps latencies in fio's bins, 64 per power of two: a bin is at most 1/64 of its value wide and stands for its
-middle, so that a percentile of the merged bins is at most 1/128 = 0.78 % from that of the pooled latencies
-(https://fio.readthedocs.io/en/latest/fio_doc.html, json+). Counts of the same bins simply add up.
+An agent keeps latencies in fio's bins, 64 per power of two. A bin is at most 1/64 of its value wide and stands for its
+middle, so a percentile of the merged bins is at most 1/128 = 0.78 % off that of the pooled latencies
+(https://fio.readthedocs.io/en/latest/fio_doc.html, json+). Counts of equal bins add up.
 """
 
-import gzip
-import io
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from matrix.samples import raw_file
 from matrix.statistics.carrying import is_carried
-from matrix.terms.errors import InvalidSamples
 
-# 1,856 bins of at most 40 characters for each direction; anything larger is no histogram of an agent.
+# A file has 1,856 bins of at most 40 characters for each direction; no agent writes more.
 MAX_BYTES = 1_000_000
 PERCENTS = (50, 90, 99, 99.9, 99.99)
 _NAME = re.compile(r"raw/(?P<point>.+)-r(?P<repetition>[0-9]+)\.histograms\.json(?:\.gz)?")
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
-# Nanoseconds of a century, and more operations than any disk does in one.
+# 2^62 ns are 146 years, and no disk completes so many operations in that time.
 Count = Annotated[int, Field(ge=0, le=2**62)]
 Histogram = Mapping[int, int]
 
 
 class Bins(BaseModel):
-    """Counts by the value (ns) that stands for the bin."""
+    """Counts by the middle of each bin (ns)."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -49,32 +46,18 @@ class HistogramFile(BaseModel):
 
 def point_of(name: str) -> str | None:
     """Return the point whose histograms lie in an instance's file of this name; None for any other file."""
-    found = _NAME.fullmatch(name)
-    return found["point"] if found else None
+    match = _NAME.fullmatch(name)
+    return match["point"] if match else None
 
 
-def read_histograms(text: bytes) -> dict[str, Histogram]:
+def read_histograms(content: bytes) -> dict[str, Histogram]:
     """Return the histograms of a file by name. Raises InvalidSamples if it is too large or of another shape."""
-    try:
-        plain = _unzipped(text)
-        if len(plain) > MAX_BYTES:
-            raise InvalidSamples(f"a histogram file has more than {MAX_BYTES:,} bytes")
-        found = HistogramFile.model_validate_json(plain)
-    except (ValidationError, OSError, EOFError, zlib.error) as error:
-        raise InvalidSamples(f"a histogram file cannot be read: {str(error).splitlines()[0]}") from error
-    return {name: histogram.bins for name, histogram in found.histograms.items()}
-
-
-def _unzipped(text: bytes) -> bytes:
-    """What a gzip file holds, and no more of it than a histogram can have; other text as it is."""
-    if not text.startswith(b"\x1f\x8b"):
-        return text
-    with gzip.open(io.BytesIO(text)) as unzipped:
-        return unzipped.read(MAX_BYTES + 1)
+    uploaded = raw_file.read(HistogramFile, content, name="a histogram file", max_bytes=MAX_BYTES)
+    return {name: histogram.bins for name, histogram in uploaded.histograms.items()}
 
 
 def merge(histograms: Iterable[Histogram]) -> dict[int, int]:
-    """Return one histogram of all the latencies of several, in rising order."""
+    """Return the sum of several histograms, in rising order of latency."""
     total: Counter[int] = Counter()
     for histogram in histograms:
         total.update(histogram)
@@ -96,7 +79,7 @@ def percentile(histogram: Histogram, percent: float) -> int:
 def latency(histograms: Sequence[Histogram]) -> dict[str, Any]:
     """Return percentiles (µs) of the merged histograms, and their bins (ns), for a point's result.
 
-    A percentile beyond what so many operations carry is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
+    A percentile that too few operations carry is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
 
     The merged percentiles are of operations, and a slow instance does fewer of them: of ten instances one that is ten
     times slower does 1 % of the operations and hides beyond P98. `p99_of_each` shows it: P50, P90 and P100 (µs) over
