@@ -1,4 +1,4 @@
-"""Which ceiling each cell hit, as a reader of a run's summary sees it."""
+"""Which ceiling each cell of a run hit, read from the run's summary."""
 
 from typing import Any
 
@@ -13,16 +13,16 @@ def bottlenecks(summary: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str,
 
 
 def by_ceiling(summary: dict[str, Any]) -> dict[str, list[tuple[dict[str, Any], dict[str, Any]]]]:
-    """Return the same by the ceiling's name, the most frequent first: a run of 100 cells hits three or four."""
+    """Return (cell, its bottleneck) by the ceiling's name, the most frequent first; 100 cells hit three or four."""
     groups: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
-    for cell, found in bottlenecks(summary):
-        groups.setdefault(found["name"], []).append((cell, found))
+    for cell, bottleneck in bottlenecks(summary):
+        groups.setdefault(bottleneck["name"], []).append((cell, bottleneck))
     return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
 
-def why_not(found: dict[str, Any]) -> str:
-    """Write how much was used of each ceiling that was not the one: `client CPU 12 %, volume throughput 9 %`."""
+def why_not(bottleneck: dict[str, Any]) -> str:
+    """Write how much was used of each ceiling that was not hit: `client CPU 12 %, volume throughput 9 %`."""
     highest: dict[str, float] = {}
-    for one in found["others"]:
-        highest[one["name"]] = max(highest.get(one["name"], 0.0), one["share"])
+    for other in bottleneck["others"]:
+        highest[other["name"]] = max(highest.get(other["name"], 0.0), other["share"])
     return ", ".join(f"{name} {100 * share:.0f} %" for name, share in highest.items())

@@ -22,15 +22,15 @@ class CapacityUnavailable(StorageMatrixError):
 
 
 class LaunchThrottled(StorageMatrixError):
-    """EC2 takes no more calls per second from this account, however long one waits between attempts."""
+    """EC2 still throttles this account's calls after every retry."""
 
 
 class LaunchRefused(StorageMatrixError):
-    """EC2 refuses the launch for another reason than quota or capacity."""
+    """EC2 refuses the launch for a reason other than quota or capacity."""
 
 
 class FileSystemFailed(StorageMatrixError):
-    """A file system ended in a state from which it does not become available."""
+    """A file system ended in a state from which it never becomes available."""
 
 
 class FileSystemTimeout(StorageMatrixError):

@@ -1,4 +1,4 @@
-"""Figures as they are read: with three digits, their unit and what they are worth."""
+"""How figures are written: three digits, a unit, and a sign where too few values carry them."""
 
 import math
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ def rough_duration(seconds: float) -> str:
 
 
 def number(value: float) -> str:
-    """Write a figure with three digits, or all its whole ones: `4,425`, `305`, `86.6`, `1.58`, `0.0124`."""
+    """Write a figure with three digits, or with all digits before the point: `4,425`, `305`, `86.6`, `0.0124`."""
     if value == 0:
         return "0"
     if not math.isfinite(value):
@@ -43,23 +43,23 @@ def number(value: float) -> str:
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """Write a figure with its unit; a figure that does not exist is a dash, never a zero."""
+    """Write a figure with its unit; a missing figure is a dash, never a zero."""
     if value is None or not math.isfinite(value):
         return ABSENT
     return duration(value) if unit == "s" else f"{number(value)} {unit}"
 
 
 def figure(metric: dict[str, Any], percentile: str) -> str:
-    """Write a percentile of a metric; one that so few values cannot carry as `≥ 6,073`, or as a dash.
+    """Write a percentile of a metric; one that too few values carry becomes `≥ 6,073`, or a dash.
 
-    P50 is always written, as the middle of whatever there is; without an interval it claims no more.
+    P50 is always written: it is the middle of the values, and without an interval it claims nothing more.
     """
     unit = metric.get("unit", "")
     if percentile == "p50" or (metric.get("carried") or {}).get(percentile, True):
         return quantity(metric.get(percentile), unit)
     least = (metric.get("at_least") or {}).get(percentile)
     median = metric.get("p50")
-    # That P75 is at least what the median is anyway need not be said.
+    # Every higher percentile is at least the median, so such a bound says nothing new.
     if least is None or median is None or least <= median:
         return ABSENT
     return f"≥ {quantity(least, unit)}"
@@ -67,12 +67,12 @@ def figure(metric: dict[str, Any], percentile: str) -> str:
 
 def interval(metric: dict[str, Any], name: str = "p50") -> str:
     """Write the 95 % interval of a percentile: `290 – 320 files/s`; where there is none, its scope or a dash."""
-    found = (metric.get("intervals") or {}).get(name)
-    if not found:
+    ends = (metric.get("intervals") or {}).get(name)
+    if not ends:
         return metric.get("scope") or ABSENT
     if metric.get("unit") == "s":
-        return f"{duration(found['low'])} – {duration(found['high'])}"
-    return f"{number(found['low'])} – {quantity(found['high'], metric.get('unit', ''))}"
+        return f"{duration(ends['low'])} – {duration(ends['high'])}"
+    return f"{number(ends['low'])} – {quantity(ends['high'], metric.get('unit', ''))}"
 
 
 def instant(epoch: float | None) -> str:
@@ -81,6 +81,6 @@ def instant(epoch: float | None) -> str:
 
 
 def sample_count(metric: dict[str, Any]) -> str:
-    """Write how many values there are of how many expected: `29/30`; what a source does not tell is a dash."""
+    """Write how many values there are of how many expected: `29/30`; an unknown number is a dash."""
     n, expected = metric.get("n"), metric.get("expected_n")
     return f"{ABSENT if n is None else n}/{ABSENT if expected is None else expected}"

@@ -16,7 +16,7 @@ def short_hash(text: str, characters: int = 6) -> str:
 
 
 def cut(slug: str, most: int) -> str:
-    """Return `slug` with at most `most` characters; what is cut off is told apart by a hash of the whole."""
+    """Return `slug` with at most `most` characters; a hash of the whole keeps cut slugs unique."""
     safe = _UNSAFE.sub("-", slug)
     return safe if len(safe) <= most else f"{safe[: most - 9]}-{short_hash(slug, 8)}"
 
@@ -29,7 +29,7 @@ def unique_slugs(wanted: Sequence[tuple[str, str]]) -> list[str]:
     for slug, (_, fingerprint) in zip(cut_slugs, wanted, strict=True):
         candidate = slug if times[slug] == 1 else f"{slug}-{short_hash(fingerprint)}"
         attempt = 0
-        # Someone may have given a storage the very name that another one's hash makes.
+        # A user may have named a storage exactly as another storage's hash reads.
         while candidate in slugs:
             attempt += 1
             candidate = f"{slug}-{short_hash(f'{fingerprint}{attempt}')}"

@@ -55,7 +55,7 @@ class Board:
 
     @property
     def recipe(self) -> str:
-        """Which base image a machine image is made from, and the fingerprint of both."""
+        """The base image and the recipe of a machine image, with their fingerprints."""
         return f"{self.prefix}recipe.json"
 
     @property

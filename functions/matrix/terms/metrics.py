@@ -66,20 +66,20 @@ PRIMARY: dict[str, str] = {
 }
 
 _LATENCY = ("p50_us", "p90_us", "p99_us")
-# What each type of workload yields beside its duration_s; some only with a certain tool or direction.
+# The metrics of each workload type besides duration_s; some need a certain tool or direction.
 YIELDS: dict[str, frozenset[str]] = {
     "touch": frozenset({"files_per_s", "create_lat_p50_us", "create_lat_p99_us"}),
     "dd": frozenset(
-        {"mb_per_s", "mib_per_s", "slowest_dd_s", "slowest_dd_mb_per_s", *(f"write_lat_{one}" for one in _LATENCY)}
+        {"mb_per_s", "mib_per_s", "slowest_dd_s", "slowest_dd_mb_per_s", *(f"write_lat_{level}" for level in _LATENCY)}
     ),
     "fio": frozenset(
         {"iops", "mb_per_s"}.union(
-            *({f"{d}_iops", f"{d}_mib_per_s", *(f"{d}_lat_{one}" for one in _LATENCY)} for d in ("read", "write")),
-            {f"sync_lat_{percentile}" for percentile in _LATENCY},
+            *({f"{d}_iops", f"{d}_mib_per_s", *(f"{d}_lat_{level}" for level in _LATENCY)} for d in ("read", "write")),
+            {f"sync_lat_{level}" for level in _LATENCY},
         )
     ),
     "read": frozenset(
-        {"mb_per_s", "mib_per_s", "records_per_s", "requests_per_s", *(f"read_lat_{one}" for one in _LATENCY)}
+        {"mb_per_s", "mib_per_s", "records_per_s", "requests_per_s", *(f"read_lat_{level}" for level in _LATENCY)}
     ),
     "build": frozenset({"build_cpu_s"}),
     "transfer": frozenset({"mb_per_s", "files_per_s"}),

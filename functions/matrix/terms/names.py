@@ -5,14 +5,14 @@ from typing import Any
 
 from matrix.terms.figures import ABSENT
 
-# Parameters that name a point even when they are the same in all points of a cell.
+# Parameters that stand in a point's label even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
     {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"}
 )
 
 
 def point_labels(points: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Name the points of a cell, by id: by what a reader looks for and by whatever differs between them."""
+    """Return a label for each point of a cell, by id: its headline parameters and those that differ between points."""
     params = {point["id"]: _flat(point.get("params") or {}) for point in points}
     names = list(dict.fromkeys(name for values in params.values() for name in values))
     varying = {name for name in names if len({values.get(name) for values in params.values()}) > 1}
@@ -22,7 +22,7 @@ def point_labels(points: Sequence[dict[str, Any]]) -> dict[str, str]:
 
 
 def marked_label(label: str, point: Mapping[str, Any]) -> str:
-    """Name a point in a table of figures; one that measured its tool is told from those that measured a storage."""
+    """Mark the label of a tool-bound point, whose figures are the tool's and not the storage's."""
     ceiling = point.get("tool_ceiling") or {}
     return f"{label} [tool-bound]" if ceiling.get("is_bound") else label
 
@@ -88,7 +88,7 @@ def direction(metric: dict[str, Any]) -> str:
 
 
 def reading_order(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Order cells as one reads them, storage by storage with growing fleets: they ran in a random order."""
+    """Sort cells by storage and growing fleet, since they ran in a random order."""
     storages = list(dict.fromkeys(cell.get("file_system") for cell in cells))
 
     def place(cell: dict[str, Any]) -> tuple[int, str, float]:

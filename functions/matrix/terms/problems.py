@@ -1,4 +1,4 @@
-"""What is wrong with a matrix, said so that its writer can mend it: where, which value, which rule, what to write."""
+"""Problems of a matrix, with all its writer needs to mend it: the path, the value, the rule, and what to write."""
 
 import json
 import math
@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """A reason not to run the matrix, or, where sources disagree about a limit, to be careful with it (`disputed`)."""
+    """A reason not to run the matrix; only a warning where sources disagree about the limit (`disputed`)."""
 
     path: str
     value: object

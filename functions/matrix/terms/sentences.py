@@ -1,4 +1,4 @@
-"""What a run says in sentences: its decision, errors, warnings and receipt."""
+"""A run's decision, errors, warnings and receipt, written as sentences."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from matrix.terms.figures import instant
 
 Summary = dict[str, Any]
 
-# What a cell's analysis says of one of its points, and the share in it that says how bad it is.
+# A warning about one point of a cell; the share in it says how severe it is.
 POINT_WARNING = re.compile(r"[^:]+: p[0-9]+, \w+: (?P<text>.*)")
 SHARE = re.compile(r"([0-9]+) %")
 ASIDE = re.compile(r" \([^()]*\)")
@@ -23,7 +23,7 @@ ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, "emulated": EMULA
 
 
 def decision_sentences(summary: Summary) -> list[str]:
-    """Return the answer of a run in words; nothing for summaries of before there were answers."""
+    """Return the answer of a run in words; empty for a summary of an older version, which has none."""
     return list((summary.get("decision") or {}).get("sentences") or [])
 
 
@@ -59,15 +59,15 @@ def _kept_sentence(totals: dict[str, Any]) -> str:
     return f" Baked images and their snapshots are kept for later runs{price}; `matrix reap --images` takes them away."
 
 
-def gone_text(one: dict[str, Any]) -> str:
-    """Say when a resource of a receipt was gone, or that it is still there, or kept."""
-    if one["gone_at"] is not None:
-        return instant(one["gone_at"])
-    return "kept" if one.get("kept") else "still there"
+def gone_text(resource: dict[str, Any]) -> str:
+    """Write when a resource of a receipt was gone, or that it is kept or still there."""
+    if resource["gone_at"] is not None:
+        return instant(resource["gone_at"])
+    return "kept" if resource.get("kept") else "still there"
 
 
 def all_warnings(summary: Summary) -> list[str]:
-    """List what a reader must know: of the run, of each cell, and what may still be there and cost money."""
+    """List every warning: resources that may still exist and cost money, then those of the run and of each cell."""
     lines = [
         f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
         for left in summary.get("left_behind") or []
@@ -79,15 +79,15 @@ def all_warnings(summary: Summary) -> list[str]:
 
 
 def grouped_warnings(summary: Summary) -> list[str]:
-    """List the same with one line for what is odd in the same way at several points: how many, and the worst of them.
+    """List all warnings, with equal ones of several points as one line: how many there are, and the worst.
 
-    A run of 200 points would bury the one warning that matters below 200 that are alike; each is in the report.
+    Otherwise 200 equal warnings of a run of 200 points bury the one that matters; the report lists each.
     """
     alike: dict[str, list[tuple[float, str]]] = {}
     for line in all_warnings(summary):
-        found = POINT_WARNING.fullmatch(line)
-        kind = ASIDE.sub("", SHARE.sub("", found["text"])) if found else line
-        sizes = [float(one) for one in SHARE.findall(line)]
+        about_point = POINT_WARNING.fullmatch(line)
+        kind = ASIDE.sub("", SHARE.sub("", about_point["text"])) if about_point else line
+        sizes = [float(share) for share in SHARE.findall(line)]
         alike.setdefault(kind, []).append((max(sizes, default=0.0), line))
     return [_of_several(lines) if len(lines) > 1 else lines[0][1] for lines in alike.values()]
 
@@ -111,7 +111,7 @@ NAMED_AT_MOST = 5
 
 
 def named(instances: list[str]) -> str:
-    """Return how many instances these are and the first of their names: a fleet may have a thousand."""
+    """Write the number of instances and the first five names, since a fleet may have a thousand."""
     shown = ", ".join(instances[:NAMED_AT_MOST])
     more = len(instances) - NAMED_AT_MOST
     return f"{len(instances)} ({shown}{f' and {more} more' if more > 0 else ''})"
