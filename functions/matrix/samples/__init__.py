@@ -1,1 +1,1 @@
-"""What came back from the instances: the samples file, its provenance, histograms, rates and logs, read and checked."""
+"""What instances upload, read and checked: samples, their provenance, histograms, rates, logs; and CloudWatch."""

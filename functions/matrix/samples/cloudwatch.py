@@ -1,9 +1,9 @@
-"""CloudWatch's metrics of a cell: which are asked for, how, and what the answer means. No call is made here.
+"""CloudWatch's metrics of a cell: which are queried, how, and what the answer means. No call is made here.
 
-Names, dimensions, statistics and periods: EBS, EFS, FSx for OpenZFS and EC2 user guides, and CloudWatch's own table of
-supported metrics (which says that VolumeIOPSExceededCheck and its like go by InstanceId and VolumeId together), read
-November 2026. What is not published for a resource (Nitro only, gp2 only, Maximum I/O …) is simply not answered: it is
-named as absent, and absent is never taken for zero.
+Names, dimensions, statistics and periods are from the user guides of EBS, EFS, FSx for OpenZFS and EC2 and from
+CloudWatch's table of supported metrics, read November 2026; by that table VolumeIOPSExceededCheck and its like take
+InstanceId and VolumeId together. A metric that a resource does not publish (Nitro only, gp2 only, Maximum I/O …) has no
+values in the answer: it is listed as absent, and absent never counts as zero.
 """
 
 import math
@@ -16,20 +16,20 @@ Document = dict[str, Any]
 
 # GetMetricData takes 500 queries a call, expressions among them, and answers 100,800 values (API reference).
 QUERIES_A_CALL = 500
-# Of a larger fleet this many instances are asked for: GetMetricData costs 0.01 USD per 1,000 metrics, and the agents'
-# own counters say of every instance what most of these say.
+# Of a larger fleet only so many instances are queried: GetMetricData costs 0.01 USD per 1,000 metrics, and the agents'
+# own counters have most of these figures for every instance.
 MOST_INSTANCES = 20
 # Minute values arrive some minutes late, five-minute values of EC2 up to ten (EC2 guide, basic monitoring).
 SETTLED_AFTER_S = 15 * 60
 MINUTE_S, FIVE_MINUTES_S = 60, 300
-# Throughput in MiB/s as the published benchmark of EBS has it: m1 = VolumeWriteBytes, m2 = VolumeReadBytes, both Sum.
+# Throughput in MiB/s, by the formula of the published EBS benchmark: m1 = VolumeWriteBytes, m2 = VolumeReadBytes, Sum.
 PUBLISHED_THROUGHPUT = "(({m1}+{m2})/1048576)/PERIOD({m1})"
 THROUGHPUT = "Throughput"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of one resource, and the statistic of it that says something here."""
+    """A metric of one resource, with the statistic that is queried."""
 
     namespace: str
     name: str
@@ -154,9 +154,9 @@ def resources(
     storage: Mapping[str, Any], instance_type: str, instances: Sequence[str], volumes: Mapping[str, str],
     file_system: str | None,
 ) -> Document:  # fmt: skip
-    """Return what a cell's metrics are about. `volumes` says which instance each data volume was attached to.
+    """Return the resources whose metrics a cell needs. `volumes` names the instance of each data volume.
 
-    Of a large fleet only some instances, chosen evenly, with their volumes; `of` is how many there were.
+    Of a large fleet these are some instances, chosen evenly, and their volumes; `of` is the size of the fleet.
     """
     step = max(1, math.ceil(len(instances) / MOST_INSTANCES))
     chosen = sorted(instances)[::step]
@@ -172,14 +172,14 @@ def resources(
 
 
 def window(begun: float, ended: float) -> tuple[int, int]:
-    """Return a cell's window in whole five minutes, which start at full hours as CloudWatch's periods do."""
+    """Return a cell's window, widened to multiples of five minutes of the clock, where CloudWatch's periods begin."""
     first = math.floor(begun / FIVE_MINUTES_S) * FIVE_MINUTES_S
     return first, max(math.ceil(ended / FIVE_MINUTES_S) * FIVE_MINUTES_S, first + FIVE_MINUTES_S)
 
 
 @dataclass(frozen=True)
 class Series:
-    """Values of one metric of one resource, each of the period that begins at its time."""
+    """Values of one metric of one resource; each covers the period that begins at its time."""
 
     resource: Mapping[str, str]
     period_s: float
@@ -193,7 +193,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Query:
-    """One series to ask for: of which resource, which metric, or the expression over two others."""
+    """One series to query: the metric of a resource, or an expression over two of its metrics."""
 
     id: str
     metric: Metric
@@ -201,7 +201,7 @@ class Query:
     expression: str | None = None
 
     def to_request(self) -> Document:
-        """As GetMetricData takes it."""
+        """Return the query as GetMetricData takes it."""
         if self.expression:
             return {"Id": self.id, "Expression": self.expression, "Label": self.metric.name}
         dimensions = [{"Name": name, "Value": self.resource[name]} for name in self.metric.dimensions]
@@ -211,7 +211,7 @@ class Query:
 
 
 def calls(about: Mapping[str, Any]) -> Iterator[list[Query]]:
-    """Yield the queries of each call. Those of one resource stay together: an expression needs its metrics."""
+    """Yield the queries of each call; queries of one resource share a call, since an expression needs its metrics."""
     call: list[Query] = []
     for index, group in enumerate(_groups(about)):
         named = [
@@ -267,7 +267,7 @@ def document(
     names: dict[str, bool] = {}
     for query, points in answers:
         metric = query.metric
-        # The answer covers whole five minutes: of minutes only those count in which the cell was measured.
+        # The answer covers whole five minutes; only periods that overlap the measurement are kept.
         kept = [(at, value) for at, value in points if begun - metric.period_s < at < ended]
         name = f"{metric.namespace} {metric.name}"
         names[name] = names.get(name, False) or bool(kept)
@@ -303,26 +303,28 @@ def read(
     answers = []
     for queries in calls(about):
         asked = [query.to_request() for query in queries]
-        found: dict[str, list[tuple[float, float]]] = {}
+        values_by_id: dict[str, list[tuple[float, float]]] = {}
         for page in pages(MetricDataQueries=asked, StartTime=start, EndTime=end, ScanBy="TimestampAscending"):
-            for one in page["MetricDataResults"]:
-                times = (at.timestamp() for at in one["Timestamps"])
-                found.setdefault(one["Id"], []).extend(zip(times, one["Values"], strict=True))
-        answers += [(query, found.get(query.id, [])) for query in queries]
+            for result in page["MetricDataResults"]:
+                times = (at.timestamp() for at in result["Timestamps"])
+                values_by_id.setdefault(result["Id"], []).extend(zip(times, result["Values"], strict=True))
+        answers += [(query, values_by_id.get(query.id, [])) for query in queries]
     return document(about, (begun, ended), answers, read_at=read_at)
 
 
 def refused(about: Mapping[str, Any], begun: float, ended: float, read_at: float, reason: str) -> Document:
-    """Return what is kept where CloudWatch may not be asked: why, and no values."""
+    """Return the document of a cell whose metrics may not be queried: the reason, and no values."""
     return document(about, (begun, ended), [], read_at=read_at, unasked=reason)
 
 
 def without_series(kept: Mapping[str, Any]) -> Document:
-    """Return the same without the values, which are in result.json."""
+    """Return the document without its series, which result.json keeps."""
     return {name: value for name, value in kept.items() if name != "series"}
 
 
 def values(kept: Mapping[str, Any] | None, name: str) -> list[Series]:
     """Return each series of a metric (`AWS/EBS BurstBalance`); empty where it is absent."""
-    found = [one for one in (kept or {}).get("series") or [] if f"{one['namespace']} {one['metric']}" == name]
-    return [Series(one["resource"], one["period_s"], one["at"], one["values"]) for one in found]
+    wanted = [
+        series for series in (kept or {}).get("series") or [] if f"{series['namespace']} {series['metric']}" == name
+    ]
+    return [Series(series["resource"], series["period_s"], series["at"], series["values"]) for series in wanted]

@@ -1,11 +1,11 @@
-"""What a samples file says of its agent, host, mount and tool: texts of strangers, cut and made safe."""
+"""What a samples file claims about its agent, host, mount and tool: untrusted texts, cut to a safe length."""
 
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 LONGEST = 300
-# A fleet has one agent and one image: more than this is no fleet but a fuzzer.
+# A fleet boots one image with one agent, so it has far fewer different values; more come from a fuzzer.
 MOST_VALUES = 10
 
 
@@ -21,7 +21,7 @@ Text = Annotated[str | None, BeforeValidator(_text)]
 
 
 class Claims(BaseModel):
-    """What an agent tells, as far as it is known here."""
+    """Claims of an agent; fields that this version does not know are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -53,7 +53,7 @@ class Mount(Claims):
 
 
 class Tool(Claims):
-    """What did the work of a step."""
+    """The program that did the work of a step."""
 
     name: Text = None
     version: Text = None

@@ -1,4 +1,4 @@
-"""What an agent uploads. It comes from an instance, so it is checked before anything believes it."""
+"""The samples file of an instance, checked before anything believes it."""
 
 from collections import Counter
 from contextlib import suppress
@@ -19,7 +19,7 @@ Name = Annotated[str, Field(max_length=200)]
 
 
 def _not_too_small(value: float) -> float:
-    """Nothing measured is smaller than a billionth but not nothing; such values overflow what is divided by them."""
+    """Refuse values below 10^-9 other than zero: no measurement is so small, and dividing by one overflows."""
     if 0 < value < 1e-9:  # noqa: PLR2004
         raise ValueError("is neither 0 nor at least 1e-9")
     return value
@@ -29,13 +29,15 @@ def _counters(value: object) -> dict[str, float]:
     if not isinstance(value, dict):
         return {}
     numbers = (int, float)
-    known = {name: one for name, one in value.items() if isinstance(one, numbers) and not isinstance(one, bool)}
-    return {str(name)[:200]: float(one) for name, one in list(known.items())[:100] if 0 <= one <= 1e15}  # noqa: PLR2004
+    known = {
+        name: amount for name, amount in value.items() if isinstance(amount, numbers) and not isinstance(amount, bool)
+    }
+    return {str(name)[:200]: float(amount) for name, amount in list(known.items())[:100] if 0 <= amount <= 1e15}  # noqa: PLR2004
 
 
-# A quantity is never negative, and none comes near 10^15 of its units: sums and squares of such stay finite.
+# Quantities are never negative, and none reaches 10^15 of its unit; below that, sums and squares stay finite.
 Quantity = Annotated[FiniteFloat, Field(ge=0, le=1e15), AfterValidator(_not_too_small)]
-# Counters decide no figure: what is none is left out rather than refused with all that was measured.
+# No figure depends on counters, so an invalid counter is dropped and does not void the sample.
 Counters = Annotated[dict[str, float], BeforeValidator(_counters)]
 Epoch = Annotated[FiniteFloat, Field(ge=0, le=1e11)]
 
@@ -88,12 +90,12 @@ class Calibration(BaseModel):
 
 
 def _calibrations(value: object) -> list[Calibration]:
-    """Keep what is a calibration; one that failed says why instead of a value, in samples.json only."""
-    found = []
-    for one in value[:MOST_CALIBRATIONS] if isinstance(value, list) else []:
+    """Return the valid calibrations; a failed one has a reason instead of a value and stays in samples.json."""
+    calibrations = []
+    for entry in value[:MOST_CALIBRATIONS] if isinstance(value, list) else []:
         with suppress(ValidationError):
-            found.append(Calibration.model_validate(one))
-    return found
+            calibrations.append(Calibration.model_validate(entry))
+    return calibrations
 
 
 class InstanceIdentity(BaseModel):
@@ -117,7 +119,7 @@ class SampleFile(BaseModel):
     agent: AgentField
     host: HostField
     mount: MountField
-    # A ceiling decides no figure: what is none is left out rather than refused with all that was measured.
+    # No figure depends on ceilings, so an invalid one is dropped and does not void the samples.
     calibration: Annotated[list[Calibration], BeforeValidator(_calibrations)] = Field(default_factory=list)
     samples: list[Sample] = Field(max_length=10_000)
 
@@ -131,30 +133,30 @@ def read_samples(text: bytes, *, instance: str, cell: str) -> SampleFile:
     """Return the samples that an instance uploaded for a cell.
 
     Raises InvalidSamples when the text is too large, is not JSON of the right shape, holds
-    numbers that are not finite, or speaks of another cell or instance than the one whose folder it lies in.
+    numbers that are not finite, or names another cell or instance than the folder it lies in.
     """
     if len(text) > MAX_BYTES:
         raise InvalidSamples(f"samples.json has {len(text):,} bytes, more than {MAX_BYTES:,}")
     try:
-        found = SampleFile.model_validate_json(text)
+        uploaded = SampleFile.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        # An instance chose the names in it, so what a terminal would obey is written out.
+        # The instance chose these names, so control characters are escaped for terminals.
         where = ".".join(part if str(part).isprintable() else repr(part) for part in map(str, first["loc"]))
         raise InvalidSamples(f"samples.json: {where or 'the whole file'}: {first['msg']}") from error
-    if found.cell != cell or found.instance.id != instance:
-        raise InvalidSamples(f"samples.json claims to be of {found.instance.id!r} in cell {found.cell!r}")
-    taken = Counter((sample.point, sample.repetition) for sample in found.samples)
+    if uploaded.cell != cell or uploaded.instance.id != instance:
+        raise InvalidSamples(f"samples.json claims to be of {uploaded.instance.id!r} in cell {uploaded.cell!r}")
+    taken = Counter((sample.point, sample.repetition) for sample in uploaded.samples)
     twice = [f"{point!r}, repetition {repetition}" for (point, repetition), times in taken.items() if times > 1]
     if twice:
         raise InvalidSamples(f"samples.json has a step twice: {twice[0]}")
-    reversed_ = next((sample for sample in found.samples if sample.ended_at < sample.started_at), None)
+    reversed_ = next((sample for sample in uploaded.samples if sample.ended_at < sample.started_at), None)
     if reversed_:
         raise InvalidSamples(f"samples.json: step {reversed_.step} ended before it started")
-    beyond = next((sample for sample in found.samples if not _is_within(sample)), None)
+    beyond = next((sample for sample in uploaded.samples if not _is_within(sample)), None)
     if beyond:
         raise InvalidSamples(f"samples.json: step {beyond.step} worked before it started or after it ended")
-    unknown = sorted({name for sample in found.samples for name in sample.metrics} - METRICS.keys())
+    unknown = sorted({name for sample in uploaded.samples for name in sample.metrics} - METRICS.keys())
     if unknown:
         raise InvalidSamples(f"samples.json has unknown metrics: {', '.join(map(repr, unknown[:5]))}")
-    return found
+    return uploaded

@@ -1,7 +1,7 @@
-"""Rows from fio's own JSON, old and new, so that old logs can stand beside new runs.
+"""Rows from fio's own JSON, of fio 2 and 3, so that old logs can be compared with new runs.
 
 fio 2 writes completion latencies as `clat` in microseconds, fio 3 as `clat_ns` in nanoseconds; json+ adds `bins`, from
-which a percentile is found where the list lacks it. Warnings may stand before the document.
+which percentiles missing in the list are computed. Warnings may precede the document.
 """
 
 import csv
@@ -25,7 +25,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 class NotFio(ValueError):
-    """A file is no JSON output of fio; the message says why."""
+    """The file is not JSON output of fio; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def rows(text: str, file: str) -> list[Row]:
         row
         for document in _last_of_each_run(list(_documents(text)))
         for job in _jobs(document)
-        # fio --client adds a sum over all clients: no job of its own.
+        # fio --client adds a sum over all clients, which is not a job.
         if job.get("jobname") != "All clients"
         for row in _rows_of(job, _object(document, "global options"), file)
     ]
@@ -69,48 +69,49 @@ def _jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _last_of_each_run(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out what `--status-interval` writes on the way: each such document counts from the start of its run.
+    """Drop interim documents of `--status-interval`, since each later one counts from the start of the run again.
 
-    Several documents of a file can be several runs too. One was written on the way if the next one had begun by then.
+    A file can also hold several runs. A document is interim if the run of the next one had begun when it was written.
     """
     return [
-        one
-        for one, following in zip(documents, [*documents[1:], {}], strict=True)
-        if not 0 < _begun_ms(following) < _number(one.get("timestamp_ms"))
+        document
+        for document, following in zip(documents, [*documents[1:], {}], strict=True)
+        if not 0 < _begun_ms(following) < _number(document.get("timestamp_ms"))
     ]
 
 
 def _begun_ms(document: dict[str, Any]) -> float:
-    """When a document's run began, rather too late than too early; 0 where fio is too old to tell (before 3)."""
+    """Return the latest time at which a document's run can have begun; 0 before fio 3, which writes no time."""
     ended_ms = _number(document.get("timestamp_ms"))
     if not ended_ms:
         return 0.0
     jobs = _jobs(document)
     lasted_ms = max((_number(job.get("job_runtime")) for job in jobs), default=0.0)
-    # Jobs that wait for each other take longer together; whole seconds, rounded up, of both figures.
+    # Jobs that wait for each other (stonewall) take longer together than each alone, which `elapsed` tells; the 2 s
+    # allow for times that fio rounds up to whole seconds.
     elapsed_ms = max((1000 * (_number(job.get("elapsed")) - 2) for job in jobs), default=0.0)
     return ended_ms - max(lasted_ms, elapsed_ms)
 
 
 def _object(whole: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return an object that fio writes below a name; empty where it has written none. Raises NotFio."""
-    found = whole.get(name) or {}
-    if not isinstance(found, dict):
+    """Return the object below a name, empty if it is absent. Raises NotFio if it is no object."""
+    below = whole.get(name) or {}
+    if not isinstance(below, dict):
         raise NotFio(f"has `{name}` that is no object, as fio writes it")
-    return found
+    return below
 
 
-def to_csv(found: list[Row]) -> str:
+def to_csv(rows: list[Row]) -> str:
     """Write rows as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(asdict(row) for row in found)
+    writer.writerows(asdict(row) for row in rows)
     return text.getvalue()
 
 
 def _documents(text: str) -> Iterator[dict[str, Any]]:
-    """Yield each JSON object that begins a line; text before, between and after them does not matter."""
+    """Yield each JSON object that begins a line; other text around them is skipped."""
     begins = _OBJECT.search(text)
     if begins is None:
         raise NotFio("holds no JSON; fio's normal and terse outputs cannot be read")
@@ -146,14 +147,14 @@ def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator
 
 
 def _mib_per_s(side: dict[str, Any]) -> float:
-    """fio 3 tells bytes per second; fio 2 `bw` in KiB/s."""
+    """Return the rate; fio 3 writes `bw_bytes` in bytes/s, fio 2 `bw` in KiB/s."""
     if "bw_bytes" in side:
         return _number(side["bw_bytes"]) / KIB**2
     return _number(side.get("bw")) / KIB
 
 
 def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
-    """P50 and P99 of completion latency in µs; where clat was disabled, of total latency."""
+    """Return P50 and P99 of the completion latency in µs, or of the total latency if clat was disabled."""
     for name, per_us in (("clat_ns", NS_PER_US), ("clat", 1), ("lat_ns", NS_PER_US), ("lat", 1)):
         latency = side.get(name)
         if not isinstance(latency, dict):
@@ -162,26 +163,26 @@ def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
             float(key): _number(value) for key, value in _object(latency, "percentile").items() if _is_number(key)
         }
         bins = {int(key): int(_number(value)) for key, value in _object(latency, "bins").items() if _is_whole(key)}
-        found: dict[int, float | None] = {p: listed.get(float(p)) for p in PERCENTS}
+        latencies: dict[int, float | None] = {p: listed.get(float(p)) for p in PERCENTS}
         if bins:
-            found = {p: percentile(bins, p) if value is None else value for p, value in found.items()}
+            latencies = {p: percentile(bins, p) if value is None else value for p, value in latencies.items()}
         # fio 2 prints zeros where it kept no percentiles.
-        if any(found.values()):
-            return {p: None if value is None else value / per_us for p, value in found.items()}
+        if any(latencies.values()):
+            return {p: None if value is None else value / per_us for p, value in latencies.items()}
     return dict.fromkeys(PERCENTS)
 
 
 def _block_kib(options: dict[str, Any], place: int) -> float | None:
-    """The block size that was asked for in a direction (`bs=4k,64k`); None for ranges, and where no option is told."""
+    """Return the block size option of a direction (`bs=4k,64k`) in KiB; None for ranges and without options."""
     if not options or "bssplit" in options or "bsrange" in options:
         return None
     asked = str(options.get("bs", options.get("blocksize", "4k"))).split(",")
-    found = _SIZE.fullmatch(asked[min(place, len(asked) - 1)] or "4k")
-    return float(found[1]) * KIB ** _POWERS[found[2].lower()] / KIB if found else None
+    size = _SIZE.fullmatch(asked[min(place, len(asked) - 1)] or "4k")
+    return float(size[1]) * KIB ** _POWERS[size[2].lower()] / KIB if size else None
 
 
 def _moved_kib(side: dict[str, Any]) -> float:
-    """What a mean operation moved: versions of fio differ in the unit of io_bytes, not in that of the rates."""
+    """Return the KiB of a mean operation, by rates: the unit of io_bytes differs between versions of fio."""
     return round(_mib_per_s(side) * KIB / _number(side["iops"]), 2)
 
 
@@ -198,5 +199,5 @@ def _is_number(text: object) -> bool:
 
 
 def _number(value: object) -> float:
-    """Return a number of the document, 0 where there is none: some versions of fio write NaN, which no JSON has."""
+    """Return a number, 0 where there is none: some versions of fio write NaN, which is not JSON."""
     return float(value) if isinstance(value, (int, float)) and abs(value) < LARGEST else 0.0

@@ -1,6 +1,6 @@
-"""By what a cell was measured: agents, kernels, mount options and tools, each with how many instances had it.
+"""What measured a cell: agents, kernels, mount options and tools, each with how many instances had it.
 
-What an agent says of itself decides nothing, so nothing of it is refused: it is cut to a length that one can read.
+No figure depends on these claims of agents, so none is refused; long ones are cut to a readable length.
 """
 
 from collections import Counter
@@ -40,8 +40,8 @@ def _counted(values: Sequence[str | None]) -> dict[str, int]:
     return dict(counts.most_common(MOST_VALUES))
 
 
-def lines(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Write each fact as one line: its values, with their counts where there is more than one."""
+def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Write each fact as one line: its values, with counts if there are several."""
     return [
         (
             name,
@@ -49,6 +49,6 @@ def lines(found: Mapping[str, Any]) -> list[tuple[str, str]]:
             if len(values) > 1
             else next(iter(values)),
         )
-        for name, values in found.items()
+        for name, values in facts.items()
         if values
     ]

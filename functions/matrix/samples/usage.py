@@ -1,6 +1,6 @@
-"""What a point took of its instances and its storage: rates and shares from what the agents counted around each sample.
+"""What a point used of its instances and its storage: rates and shares from the agents' counters around each sample.
 
-Each figure is the median over the samples that have it, so one instance that was disturbed does not speak for a fleet.
+Each figure is the median over the samples that have it, so one disturbed instance does not decide it.
 """
 
 import math
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matrix.samples.file import Sample, SampleFile
 
 MB, MIB = 1e6, 2.0**20
-# Counters that become a rate by their own name.
+# Counters whose rate is named after them, such as `disk_read_bytes_per_s`.
 RATES = (
     *("network_received_bytes", "network_sent_bytes", "disk_read_bytes", "disk_write_bytes"),
     *("disk_read_operations", "disk_write_operations", "nfs_read_bytes", "nfs_write_bytes"),
@@ -22,7 +22,7 @@ ALLOWANCE = "_allowance_exceeded"
 # Rates by the workload's own clock, which runs while it works; the counters are read around its programs.
 OWN_RATES = frozenset({"operations_per_s", "files_per_s", "requests_per_s", "bytes_per_s"})
 LATENCIES = ("create_lat_p50_us", "read_lat_p50_us", "write_lat_p50_us", "sync_lat_p50_us")
-# A sample that took no time by the wall clock took at least a tick of it.
+# A sample that took no time by the wall clock counts as one millisecond, so that its rate is finite.
 LEAST_S = 1e-3
 
 
@@ -36,32 +36,33 @@ def use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
     - `tool_share`: of what the tool reached on this instance without a storage (calibration)
     - `seconds`, `workers`, `latency_s` (median of one operation), `nfs_round_trip_s` (mean of one request)
     """
-    found: dict[str, list[float]] = {}
+    figures: dict[str, list[float]] = {}
     for file in files:
         for sample in file.samples:
             if sample.point == point:
                 for name, value in _of_sample(file, sample):
-                    found.setdefault(name, []).append(value)
-    return {name: median(values) for name, values in sorted(found.items())}
+                    figures.setdefault(name, []).append(value)
+    return {name: median(values) for name, values in sorted(figures.items())}
 
 
 def fleet_use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
     """Return what all instances of one point moved together, in units per second: medians over its repetitions.
 
-    Where a storage is shared, rates of single instances do not add up: who ends early had more of it than the others,
-    but only until then. Certain is how much was done when the k-th instance had ended. The best of these over the time
-    since the first start was reached at least, and a straggler does not spoil it.
+    On a shared storage the rates of single instances do not add up: an instance that ends early had a larger share,
+    but only until it ended. What is certain is the work of the first k instances by the time the k-th has ended. The
+    result is the largest of these sums divided by the time since the first start: the fleet reached at least this
+    rate, and a straggler cannot lower it.
     """
     repetitions: dict[int, list[tuple[Sample, dict[str, float]]]] = {}
     for file in files:
         for sample in file.samples:
             if sample.point == point:
                 repetitions.setdefault(sample.repetition, []).append((sample, dict(_of_sample(file, sample))))
-    found: dict[str, list[float]] = {}
+    figures: dict[str, list[float]] = {}
     for taken in repetitions.values():
         for name, value in _together(taken):
-            found.setdefault(name, []).append(value)
-    return {name: median(values) for name, values in sorted(found.items())}
+            figures.setdefault(name, []).append(value)
+    return {name: median(values) for name, values in sorted(figures.items())}
 
 
 def _together(taken: Sequence[tuple["Sample", Mapping[str, float]]]) -> Iterator[tuple[str, float]]:
@@ -95,7 +96,7 @@ def _of_sample(file: "SampleFile", sample: "Sample") -> Iterator[tuple[str, floa
 
 
 def _of_work(sample: "Sample", seconds: float) -> Iterator[tuple[str, float]]:
-    """By the workload's own clock where it has one: a sample's time also holds the start of its programs."""
+    """Yield the workload's own rates if it has any, since a sample's time includes the start of its programs."""
     metrics, work = sample.metrics, sample.work
     if "iops" in metrics:
         yield "operations_per_s", metrics["iops"]
@@ -115,8 +116,8 @@ def _of_processors(sample: "Sample", seconds: float, cpus: int | None) -> Iterat
     if cpus is None or "cpu_s" not in counted:
         return
     stolen = counted.get("steal_s", 0.0)
-    # The counters are read a little before the start and after the end. The kernel counts in ticks of 10 ms, so a share
-    # can come out above all.
+    # The counters are read shortly before the start and after the end of the sample, and the kernel counts in ticks of
+    # 10 ms, so a share may exceed 1 and is cut there.
     between = max(seconds, counted.get("counted_s", 0.0))
     yield "cpu_share", min(1.0, (counted["cpu_s"] + stolen) / (between * cpus))
     yield "steal_share", min(1.0, stolen / (between * cpus))
@@ -146,7 +147,7 @@ def _count(text: str | None) -> int | None:
 
 
 def total(use: Mapping[str, float], names: Iterable[str]) -> float | None:
-    """Return the sum of those figures that are known, None where none is."""
+    """Return the sum of the known figures; None if none is known."""
     known = [use[name] for name in names if name in use and math.isfinite(use[name])]
     return sum(known) if known else None
 
