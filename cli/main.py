@@ -38,7 +38,7 @@ Order of use:
 
 
 class Commands(TyperGroup):
-    """The commands, in their order of use; every error that one raises is put into words here."""
+    """The commands in their order of use; an error of any of them is explained here."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -47,7 +47,7 @@ class Commands(TyperGroup):
         except (typer.Exit, typer.Abort):
             raise
         except BrokenPipeError:
-            # The reader of our output has seen enough, as with `matrix results | head`.
+            # The reader closed our output, as in `matrix results | head`.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(ExitCode.FAILED) from None
         except KeyboardInterrupt:
@@ -56,13 +56,13 @@ class Commands(TyperGroup):
         except Exception as error:
             if ctx.params.get("debug") or _is_usage(error):
                 raise
-            said = explain(error)
-            terminal.say_error(said)
-            raise typer.Exit(said.code) from None
+            failure = explain(error)
+            terminal.say_error(failure)
+            raise typer.Exit(failure.code) from None
 
 
 def _is_usage(error: Exception) -> bool:
-    """Whether typer itself has something to say about how the command was written."""
+    """Whether typer raised the error, for a command that was written wrongly; typer then shows it best."""
     return hasattr(error, "exit_code") and hasattr(error, "format_message")
 
 

@@ -41,12 +41,12 @@ def compare(
     Example: matrix compare nightly-baseline latest --threshold 10%
     """
     share = _share(threshold)
-    found = [summaries.find_run(name, local=local, stack=stack, region=region) for name in (base, run)]
-    # scipy takes half a second to import, which `matrix --help` need not wait for.
+    base_and_run = [summaries.find_run(name, local=local, stack=stack, region=region) for name in (base, run)]
+    # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer import comparing
 
     try:
-        document = comparing.compare(*found, threshold=share)
+        document = comparing.compare(*base_and_run, threshold=share)
     except comparing.NotComparable as mixed:
         advice = "compare emulated runs with emulated ones, measured with measured ones"
         raise CommandError(str(mixed), advice, ExitCode.BAD_INPUT) from mixed
@@ -55,7 +55,7 @@ def compare(
     else:
         _show(document)
     if not document["compared"]:
-        # A check that has compared nothing must not pass.
+        # A check that compared nothing must not pass.
         advice = "a matrix that was changed needs a new base: run it, and compare with that"
         raise CommandError("nothing was compared: the two runs have no measured cell in common", advice)
     if document["regressions"]:
@@ -63,10 +63,10 @@ def compare(
 
 
 def _share(threshold: str) -> float:
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%?", threshold.strip())
-    if not found or float(found[1]) > LARGEST_PERCENT:
+    percent = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%?", threshold.strip())
+    if not percent or float(percent[1]) > LARGEST_PERCENT:
         raise CommandError(f"threshold {threshold!r} is no percentage", "write it as 5%", ExitCode.BAD_INPUT)
-    return float(found[1]) / 100
+    return float(percent[1]) / 100
 
 
 def _show(document: Document) -> None:
@@ -90,7 +90,7 @@ def _verdict(document: Document) -> Text:
     if slower:
         cells = "cell" if slower == 1 else "cells"
         return Text(f"{slower} {cells} slower by more than {threshold} and by more than chance explains", "bold red")
-    undecided = sum(one["verdict"] == "cannot tell" for one in document["compared"])
+    undecided = sum(pair["verdict"] == "cannot tell" for pair in document["compared"])
     but = f"; of {undecided} it cannot be told" if undecided else ""
     return Text(f"no cell is shown to be slower by more than {threshold}{but}", "yellow" if undecided else "green")
 
@@ -101,8 +101,8 @@ def _table(compared: list[Document]) -> Table:
     table.add_column("Base P50", justify="right", no_wrap=True)
     table.add_column("Run P50", justify="right", no_wrap=True)
     table.add_column("What it means", overflow="fold")
-    for one in compared:
-        name = f"{one['storage']}, {one['fleet']}, {one['workload']}: {one['point']}"
-        medians = (quantity(one[side]["p50"], one["unit"]) if one[side] else ABSENT for side in ("base", "run"))
-        table.add_row(name, *medians, Text(one["words"], STYLES.get(one["verdict"], "")))
+    for pair in compared:
+        name = f"{pair['storage']}, {pair['fleet']}, {pair['workload']}: {pair['point']}"
+        medians = (quantity(pair[side]["p50"], pair["unit"]) if pair[side] else ABSENT for side in ("base", "run"))
+        table.add_row(name, *medians, Text(pair["words"], STYLES.get(pair["verdict"], "")))
     return table

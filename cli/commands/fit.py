@@ -22,7 +22,7 @@ def fit(
     Example: matrix fit series.json | jq .predictions
     """
     text = planning.read(file)
-    # numpy and scipy take a second to import, which `matrix --help` need not wait for.
+    # numpy and scipy take a second to import, so `matrix --help` must not import them.
     from matrix.answer.scaling import fitting as scaling
     from matrix.answer.scaling.series import read_series
     from matrix.terms.problems import InvalidMatrix
@@ -30,7 +30,7 @@ def fit(
     try:
         series = read_series(text)
     except InvalidMatrix as invalid:
-        # As `matrix plan --json` answers: this command speaks JSON only.
+        # This command writes only JSON, in the form of `matrix plan --json`.
         typer.echo(json.dumps(invalid.to_document(), indent=2, ensure_ascii=False))
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     typer.echo(json.dumps(scaling.report(series), indent=2, ensure_ascii=False))

@@ -14,10 +14,10 @@ from cli.messages.errors import CommandError, ExitCode
 from matrix.terms.figures import ABSENT, number
 
 if TYPE_CHECKING:
-    # numpy, which it needs, takes a while to import, and `matrix --help` need not wait for it.
+    # It imports numpy, which takes a while, so `matrix --help` must not import it.
     from matrix.samples.fio_logs import Row
 
-# A json+ document of a thousand jobs; more is no log that fits into a table.
+# A json+ document of about a thousand jobs; a table could not show more.
 LARGEST_FILE_BYTES = 512 * 1024 * 1024
 
 
@@ -42,19 +42,19 @@ def import_fio(
     """
     from matrix.samples import fio_logs
 
-    found: list[Row] = []
+    rows: list[Row] = []
     refused: list[str] = []
     for file in files:
         try:
-            found += fio_logs.rows(_read(file), str(file))
+            rows += fio_logs.rows(_read(file), str(file))
         except fio_logs.NotFio as error:
             refused.append(f"{file} {error}")
     if format_ is Format.CSV:
-        typer.echo(fio_logs.to_csv(found), nl=False)
+        typer.echo(fio_logs.to_csv(rows), nl=False)
     elif format_ is Format.JSON:
-        typer.echo(json.dumps([asdict(row) for row in found], indent=2, ensure_ascii=False))
-    elif found:
-        terminal.stdout().print(_table(found))
+        typer.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
+    elif rows:
+        terminal.stdout().print(_table(rows))
     if refused:
         advice = "write logs with `fio --output-format=json` or `json+`"
         raise CommandError("; ".join(refused), advice, ExitCode.BAD_INPUT)
@@ -73,16 +73,16 @@ def _read(file: Path) -> str:
     return text.decode(errors="replace")
 
 
-def _table(found: "list[Row]") -> Table:
+def _table(rows: "list[Row]") -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for head in ("File", "Job", "rw"):
         table.add_column(head, overflow="fold")
     for head in ("Block KiB", "Jobs", "Depth", "IOPS", "MiB/s", "P50 µs", "P99 µs"):
         table.add_column(head, justify="right", no_wrap=True)
-    for row in found:
-        settings = (ABSENT if one is None else f"{one:g}" for one in (row.block_kib, row.jobs, row.iodepth))
+    for row in rows:
+        settings = (ABSENT if setting is None else f"{setting:g}" for setting in (row.block_kib, row.jobs, row.iodepth))
         figures = (row.iops, row.mib_per_s, row.lat_p50_us, row.lat_p99_us)
         table.add_row(
-            row.file, row.jobname, row.rw, *settings, *(ABSENT if one is None else number(one) for one in figures)
+            row.file, row.jobname, row.rw, *settings, *(ABSENT if value is None else number(value) for value in figures)
         )
     return table

@@ -33,8 +33,8 @@ def up(instances: options.Instances = "process") -> None:
     Example: matrix local up
     """
     if deployment.is_local_cloud_running():
-        found = deployment.running_local_cloud()
-        raise CommandError(f"a local cloud is running already: {found.endpoint}", "use it with --local")
+        cloud = deployment.running_local_cloud()
+        raise CommandError(f"a local cloud is running already: {cloud.endpoint}", "use it with --local")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     child = local_cloud.start(instances)
     try:

@@ -38,7 +38,7 @@ def plan(
 
 
 def report_problems(file: MatrixFile, bad: planning.BadMatrix, as_json: bool) -> None:
-    """Say what is wrong with a matrix: to a person on stderr, to a program on stdout."""
+    """List the problems of a matrix: for a person on stderr, for a program as JSON on stdout."""
     if as_json:
         typer.echo(json.dumps(bad.document, indent=2, ensure_ascii=False))
     else:

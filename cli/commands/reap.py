@@ -36,7 +36,7 @@ def reap(
     """
     if images and run:
         raise CommandError("--images takes away the images of all runs", "leave out --run", ExitCode.BAD_INPUT)
-    # Never guessed: someone who wants to stop paying for a run on AWS must not be answered by a local cloud.
+    # The deployment is never guessed: the local cloud must not answer someone who wants to end a bill on AWS.
     service = Service(deployment.find(local=local, stack=stack, region=region))
     answer = service.reap(run, dry_run=dry_run, images=images)
     if run and not answer.get("deleted") and not answer.get("remaining"):
@@ -48,7 +48,7 @@ def reap(
     for kind, reason in answer.get("unasked", {}).items():
         note = f"Warning: {kind} file systems were not looked for, which matters only if runs have made some: {reason}"
         terminal.stderr().print(note, soft_wrap=True, markup=False)
-    # Of a dry run all that would be deleted remains, as it should.
+    # In a dry run everything remains on purpose, so that is no failure.
     if answer.get("remaining") and not dry_run:
         if as_json:
             raise typer.Exit(ExitCode.FAILED)
@@ -59,7 +59,7 @@ def reap(
 
 
 def _refuse_what_cannot_be_reaped(service: Service, run: str) -> None:
-    """Tell "nothing is left" apart from a name that is no run's, and from a run that needs all that it has."""
+    """Refuse an unknown run, of which "nothing is left" would mislead, and a running one, which needs its resources."""
     execution = service.execution(run)
     if execution.is_running:
         stop = f"stop it first (console, or `aws stepfunctions stop-execution --execution-arn {execution.arn}`)"
@@ -75,10 +75,10 @@ def _show(answer: dict[str, Any], dry_run: bool) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for head in ("Resource", "Id", "Run", ""):
         table.add_column(head, overflow="fold")
-    for one in deleted:
-        table.add_row(*_names(one), "deleted")
-    for one in remaining:
-        table.add_row(*_names(one), "would be deleted" if dry_run else "remains")
+    for resource in deleted:
+        table.add_row(*_names(resource), "deleted")
+    for resource in remaining:
+        table.add_row(*_names(resource), "would be deleted" if dry_run else "remains")
     console.print(table)
 
 

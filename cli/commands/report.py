@@ -42,7 +42,7 @@ def report(
     summary = find_summary(run, local=local, stack=stack, region=region)
     known = documents(summary, local=local, stack=stack, region=region)
     summary = metrics.with_bottlenecks(summary, known.get("results", {}))
-    # The functions' report: it brings numpy, which no other command waits for.
+    # The report imports numpy, so other commands must not import it.
     from matrix.report.page import render
 
     page = render(summary, **known)
@@ -57,13 +57,13 @@ def report(
 
 
 def _place(summary: Documents) -> Path:
-    """Beside the run's other results if they are kept here, else here."""
+    """Return the path of the page: in the folder of a run that is kept here, else in the working directory."""
     folder = run_folder(Path(summary["run"]).name)
     return folder / NAME if folder.is_dir() else Path(f"{Path(summary['run']).name}-{NAME}")
 
 
 def documents(summary: Documents, *, local: bool, stack: str | None, region: str | None) -> Documents:
-    """Return what a report needs beside the summary: plan, receipt, objective and each cell's single values."""
+    """Return what a report needs besides the summary: plan, receipt, objective and each cell's single values."""
     run = summary["run"]
 
     def kept(name: str) -> Documents | None:
@@ -81,8 +81,8 @@ def documents(summary: Documents, *, local: bool, stack: str | None, region: str
         def read(name: str) -> Documents | None:
             return service.document(run, name)
 
-    found = {cell["id"]: read(f"cells/{cell['id']}/result.json") for cell in summary.get("cells", [])}
-    results = {cell: result for cell, result in found.items() if result}
+    cells = [cell["id"] for cell in summary.get("cells", [])]
+    results = {cell: result for cell in cells if (result := read(f"cells/{cell}/result.json"))}
     return {
         "results": metrics.refreshed(service, results, str(summary.get("environment"))) if service else results,
         "plan": read("plan.json"),

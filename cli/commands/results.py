@@ -54,7 +54,7 @@ def results(
 
 
 def _with_late_metrics(summary: Summary, stack: str | None, region: str | None) -> Summary:
-    """Look again where CloudWatch had not published everything when a run on AWS was analysed."""
+    """Query CloudWatch again if it had not published every metric when the run was analysed."""
     late = any((cell.get("bottleneck") or {}).get("is_provisional") for cell in summary.get("cells", []))
     if not late or summary.get("environment") != "aws":
         return summary
@@ -62,7 +62,7 @@ def _with_late_metrics(summary: Summary, stack: str | None, region: str | None) 
 
 
 def _show_beside(summary: Summary, format_: Format) -> None:
-    # Reading the published figures is only worth it where they are asked for.
+    # The published figures are read only if they are wanted.
     from cli.tables import published_tables
     from matrix.published.beside import beside
 

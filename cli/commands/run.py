@@ -72,7 +72,7 @@ def run(
         )
     if file is None and resume is None:
         raise CommandError("what shall be measured?", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
-    # Until a run has started, SIGTERM only has to undo what Ctrl-C would.
+    # Until a run has started, SIGTERM is treated as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         wish = Wish(name or "", as_json, detach)
@@ -90,12 +90,12 @@ def run(
         _run_here(planned, wish, instances)
     else:
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
-        found = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
-        running.run_to_end(Service(found), planned, wish)
+        deployed = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
+        running.run_to_end(Service(deployed), planned, wish)
 
 
 def _refuse_emulation_elsewhere(planned: Planned, *, local: bool, instances: str) -> None:
-    """Say it before anything is started; Plan matrix refuses it all the same."""
+    """Refuse emulated storages on AWS before anything is started, as Plan matrix does."""
     if not planned.plan.get("emulated") or (local and instances == "process"):
         return
     where = "emulated machines mount their storages" if local else "on AWS storages are measured"
@@ -113,7 +113,7 @@ def _resume(
     run: str, file: Path | None, region: str | None, wish: Wish, *, place: tuple[bool, str | None], instances: str,
     yes: bool,
 ) -> None:  # fmt: skip
-    """Plan what is left of a run where that run is, then do it like any other."""
+    """Plan the rest of a run in the deployment where it ran, then run that like any other plan."""
     local, stack = place
     if not local:
         service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
@@ -122,8 +122,8 @@ def _resume(
         running.run_to_end(service, planned, _named(wish, planned))
         return
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
-    with _local_cloud(instances) as found:
-        service = Service(found)
+    with _local_cloud(instances) as cloud:
+        service = Service(cloud)
         planned = resuming.plan_rest(service, run, file, region)
         terminal.stderr().print(_taken_over(planned))
         running.run_to_end(service, _one_at_a_time(planned), _named(own, planned))
@@ -137,7 +137,7 @@ def _taken_over(planned: Planned) -> str:
 
 def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
     console = terminal.stderr()
-    # Emulated machines bring their own.
+    # Emulated machines bring their own tools.
     for line in tools.missing(planned.plan) if instances == "process" else []:
         console.print(f"Note: {line}", soft_wrap=not console.is_terminal)
     expected = rough_duration(planned.plan["totals"]["expected_s"])
@@ -149,8 +149,8 @@ def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
         )
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
-    with _local_cloud(instances) as found:
-        running.run_to_end(Service(found), _one_at_a_time(planned), own)
+    with _local_cloud(instances) as cloud:
+        running.run_to_end(Service(cloud), _one_at_a_time(planned), own)
 
 
 def _does_here(planned: Planned, instances: str) -> str:
@@ -161,19 +161,19 @@ def _does_here(planned: Planned, instances: str) -> str:
 
 
 def _one_at_a_time(planned: Planned) -> Planned:
-    """All storages are folders of one disk here, so two file systems at once would measure each other."""
+    """Let file systems run one after another: here all are folders of one disk and would disturb each other."""
     return replace(planned, matrix=planned.matrix | {"maxConcurrentFileSystems": 1})
 
 
 @contextmanager
 def _local_cloud(instances: str) -> Iterator[Deployment]:
-    """Use the local cloud that runs, else one of our own for as long as it is needed."""
+    """Yield the running local cloud, or start one for as long as the block lasts."""
     if deployment.is_local_cloud_running():
         yield deployment.running_local_cloud()
         return
     terminal.stderr().print("Starting the local cloud …")
-    with local_cloud.started(instances) as found:
-        yield found
+    with local_cloud.started(instances) as cloud:
+        yield cloud
 
 
 def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:

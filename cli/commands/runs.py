@@ -44,22 +44,22 @@ def runs(
     """
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
-    found = _of_service(Service(deployment.find(local=False, stack=stack, region=region))) if on_aws else _local()
+    listed = _of_service(Service(deployment.find(local=False, stack=stack, region=region))) if on_aws else _local()
     if as_json:
-        typer.echo(json.dumps([asdict(one) for one in found], indent=2))
-    elif found:
-        terminal.stdout().print(_table(found))
+        typer.echo(json.dumps([asdict(run) for run in listed], indent=2))
+    elif listed:
+        terminal.stdout().print(_table(listed))
     else:
         where = "on this stack" if on_aws else "here (runs on AWS: add --stack NAME)"
         terminal.stderr().print(f"no run yet {where}; start one: matrix run FILE --local")
 
 
 def _local() -> list[Listed]:
-    """Those of the running local cloud and those that are kept, each once."""
+    """Return the runs of the running local cloud and the kept ones, each once."""
     kept = {name: _of_mirror(name) for name in mirror.mirrored_runs()}
     going = _of_service(Service(deployment.running_local_cloud())) if deployment.is_local_cloud_running() else []
-    found = {**{one.run: one for one in going}, **kept}
-    return sorted(found.values(), key=lambda one: one.started_at or 0.0, reverse=True)
+    by_name = {**{run.run: run for run in going}, **kept}
+    return sorted(by_name.values(), key=lambda run: run.started_at or 0.0, reverse=True)
 
 
 def _of_mirror(run: str) -> Listed:
@@ -67,7 +67,7 @@ def _of_mirror(run: str) -> Listed:
         summary = mirror.document(run, "summary.json") or {}
         execution = mirror.document(run, mirror.EXECUTION) or {}
     except UnreadableRun:
-        # One damaged file shall not hide all other runs; `matrix results` says what is wrong with it.
+        # A damaged file must not hide all other runs; `matrix results` explains it.
         return Listed(run, "unreadable", None, None, f"{run_folder(run)}/")
     started = execution.get("started_at") or summary.get("started_at")
     ended = execution.get("ended_at") or summary.get("finished_at")
@@ -79,18 +79,22 @@ def _of_mirror(run: str) -> Listed:
 def _of_service(service: Service) -> list[Listed]:
     return [
         Listed(
-            one.run, one.status, one.started_at, one.ended_at and one.ended_at - one.started_at, service.where(one.run)
+            execution.run,
+            execution.status,
+            execution.started_at,
+            execution.ended_at and execution.ended_at - execution.started_at,
+            service.where(execution.run),
         )
-        for one in service.executions(LIMIT)
+        for execution in service.executions(LIMIT)
     ]
 
 
-def _table(found: list[Listed]) -> Table:
+def _table(listed: list[Listed]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for head in ("Run", "Status", "Started", "Took", "Results"):
         table.add_column(head, overflow="fold")
-    for one in found:
-        took = rough_duration(one.duration_s) if one.duration_s is not None else "–"
-        status = Text(one.status, STYLES.get(one.status, ""))
-        table.add_row(one.run, status, instant(one.started_at), took, one.results)
+    for run in listed:
+        took = rough_duration(run.duration_s) if run.duration_s is not None else "–"
+        status = Text(run.status, STYLES.get(run.status, ""))
+        table.add_row(run.run, status, instant(run.started_at), took, run.results)
     return table

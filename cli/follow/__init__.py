@@ -1,1 +1,1 @@
-"""A run as it goes: watched, drawn live, interrupted."""
+"""A run under way: watched, drawn live, interrupted."""

@@ -17,7 +17,7 @@ from cli.messages.explain import explain
 from cli.target.service import Service
 
 LOOK_EVERY_S = 1.0
-# A look that fails is no reason to leave a run alone: the network may be back within half a minute.
+# The network may return within half a minute, so a failed look does not end the watch.
 FAILED_LOOKS = 6
 FAILED_LOOK_PAUSE_S = 5.0
 
@@ -108,7 +108,7 @@ def look(service: Service, run: str, plan: dict[str, Any] | None) -> RunProgress
 def follow(
     service: Service, run: str, plan: dict[str, Any] | None, shown: View, closing: ClosingDown | None = None
 ) -> RunProgress:
-    """Show a run until it ends; raises Interrupted when it shall end before."""
+    """Show a run until it ends; raises Interrupted if the user wants it to end before."""
     failed_looks = 0
     while True:
         if closing and closing.is_wanted:
@@ -138,6 +138,7 @@ def _sleep(seconds: float, closing: ClosingDown | None) -> None:
 
 
 def _lost_sight(service: Service, run: str, error: Exception) -> CommandError:
-    said = explain(error)
+    failure = explain(error)
     again = f"the run itself goes on; look again with `matrix watch {run} {service.deployment.flag}`"
-    return CommandError(f"lost sight of run {run}: {said.message}", f"{said.advice}; {again}" if said.advice else again)
+    advice = f"{failure.advice}; {again}" if failure.advice else again
+    return CommandError(f"lost sight of run {run}: {failure.message}", advice)

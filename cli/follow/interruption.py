@@ -23,7 +23,7 @@ class Interrupted(Exception):
 
 
 class ClosingDown:
-    """Counts interruptions instead of raising them, so that none is lost inside of a library's call."""
+    """Counts interruptions instead of raising them, since a library's call may swallow an exception."""
 
     def __init__(self) -> None:
         """Start with none."""
@@ -37,7 +37,7 @@ class ClosingDown:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give them back."""
+        """Restore the former handlers."""
         for kind, handler in self._previous.items():
             signal.signal(kind, handler)
 
@@ -48,7 +48,7 @@ class ClosingDown:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the run shall end."""
+        """Whether the user wants the run to end."""
         return self.count > 0
 
     def sleep(self, seconds: float, *, until: int = 1) -> None:
@@ -68,13 +68,13 @@ class CleanUp:
 
     @property
     def is_complete(self) -> bool:
-        """Whether Reap found nothing any more."""
+        """Whether Reap found nothing in its last passes."""
         return not self.remaining and not self.problem
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How often Reap is asked, and for how long."""
+    """The pause between two passes of Reap, and the time after which to give up."""
 
     pause_s: float
     at_most_s: float
@@ -92,8 +92,8 @@ def stop_and_clean(service: Service, run: str, say: Say, closing: ClosingDown, p
 def _reap_until_empty(service: Service, run: str, say: Say, closing: ClosingDown, patience: Patience) -> CleanUp:
     done = CleanUp()
     deadline = time.monotonic() + patience.at_most_s
-    # A function that was at work when the execution stopped may still have created something after Reap had looked:
-    # so Reap must find nothing twice, with a pause in between.
+    # A function that was running when the execution stopped may create something after Reap looked, so Reap must find
+    # nothing twice, with a pause in between.
     empty_in_a_row = 0
     while empty_in_a_row < 2:  # noqa: PLR2004
         if closing.count >= GIVE_UP_AT:
@@ -102,15 +102,15 @@ def _reap_until_empty(service: Service, run: str, say: Say, closing: ClosingDown
         if time.monotonic() > deadline:
             done.problem = done.problem or f"not finished after {patience.at_most_s / 60:.0f} minutes"
             return done
-        found = _reap_once(service, run, say, done)
-        empty_in_a_row = 0 if found else empty_in_a_row + 1
+        has_found = _reap_once(service, run, say, done)
+        empty_in_a_row = 0 if has_found else empty_in_a_row + 1
         closing.sleep(patience.pause_s, until=GIVE_UP_AT)
     return done
 
 
 def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
-    """Let Reap pass once; tell whether it found anything."""
-    # Whatever goes wrong, the next pass may succeed; giving up would leave things that cost money.
+    """Let Reap pass once and return whether it found anything."""
+    # After any error the next pass may succeed; giving up would leave resources that cost money.
     try:
         answer = service.reap(run)
     except Exception as error:
@@ -120,10 +120,10 @@ def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
         done.problem = problem
         return True
     remaining = answer.get("remaining", [])
-    still, known = {_key(one) for one in remaining}, {_key(one) for one in done.deleted}
-    # What remained before and no longer does has gone too: a file system takes minutes to.
-    gone = {_key(one): one for one in [*done.remaining, *answer.get("deleted", [])]}
-    new = [one for key, one in gone.items() if key not in known and key not in still]
+    still, known = {_key(resource) for resource in remaining}, {_key(resource) for resource in done.deleted}
+    # A file system takes minutes to go, so one that remained in an earlier pass and no longer does counts as deleted.
+    gone = {_key(resource): resource for resource in [*done.remaining, *answer.get("deleted", [])]}
+    new = [resource for key, resource in gone.items() if key not in known and key not in still]
     done.deleted, done.remaining, done.problem = [*done.deleted, *new], remaining, ""
     if new or done.remaining:
         say(f"deleted {words(new) or 'nothing yet'}; remaining: {words(done.remaining) or 'nothing'}")
@@ -136,7 +136,7 @@ def _key(resource: dict[str, Any]) -> tuple[object, object]:
 
 def words(resources: list[dict[str, Any]]) -> str:
     """Name resources: `instance i-1, volume vol-2 and 5 more`."""
-    names = [f"{one.get('kind', 'resource')} {one.get('id', '?')}" for one in resources]
+    names = [f"{resource.get('kind', 'resource')} {resource.get('id', '?')}" for resource in resources]
     more = len(names) - SHOWN_RESOURCES
     return ", ".join(names[:SHOWN_RESOURCES]) + (f" and {more} more" if more > 0 else "")
 

@@ -16,10 +16,10 @@ STYLES = {
     **dict.fromkeys(("running", "measuring", "RUNNING"), "cyan"),
     **dict.fromkeys(("planned", "skipped"), "dim"),
 }
-# What the other columns of the table of cells need, with their gaps; the cell's name gets the rest.
+# Characters of the table's other columns, with their gaps; the cell's name gets the rest.
 STATE_WIDTH, TIME_WIDTH, INSTANCES_WIDTH, STEP_WIDTH, GAPS = 9, 16, 14, 8, 10
 NARROWEST_CELL = 16
-# Lines of a terminal that are not cells: head, bar, table head, "more", what was said before and the prompt.
+# Lines of the terminal that are not cells: head, bar, table head, "more", lines above the view and the prompt.
 SHOWN_ERRORS = 2
 OTHER_LINES = 8 + SHOWN_ERRORS
 
@@ -34,7 +34,7 @@ def render(progress: RunProgress, console: Console, now: float, environment: str
 
 
 def _errors(progress: RunProgress) -> list[Text]:
-    """The latest failures, a line each, so that nobody waits for a run that cannot succeed."""
+    """List the latest failures, a line each, so that nobody waits for a run that cannot succeed."""
     failed = sorted((cell for cell in progress.cells if cell.error), key=lambda cell: cell.finished_at or 0.0)
     lines = [f"{cell.id}: {cell.error.replace(f'{cell.id}: ', '')}" for cell in failed]
     lines += [f"{system.id}: {system.error}" for system in progress.file_systems if system.error]
@@ -96,7 +96,7 @@ def _state(state: str) -> Text:
 
 
 def short_name(cell: CellProgress) -> str:
-    """Name a cell below its file system: without its name, which every cell of it begins with."""
+    """Shorten a cell's id by its file system's, which stands above it in the table."""
     return f"  {cell.id.removeprefix(f'{cell.file_system}.')}"
 
 
@@ -115,7 +115,7 @@ def _time(cell: CellProgress, now: float) -> str:
 
 
 def choose(cells: tuple[CellProgress, ...], lines: int) -> tuple[list[CellProgress], list[CellProgress]]:
-    """Choose the cells that fit so many lines: those under way, then failed, the latest ended, the next planned."""
+    """Choose the cells that fit the lines: those under way, then failed, the latest ended, the next planned."""
     chosen: list[CellProgress] = []
     for cell in sorted(cells, key=_rank):
         # Each file system takes a line too.

@@ -1,4 +1,4 @@
-"""How far a run has got, told from its rows in the table. Pure: rows and a time in, words and figures out."""
+"""A run's progress, read from its rows in the table. Pure: rows and a time in, words and figures out."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,17 +28,17 @@ class CellProgress:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more happens to it."""
+        """Whether the cell is in a final state."""
         return self.state in ENDED_CELLS
 
     def elapsed_s(self, now: float) -> float | None:
-        """How long it has been going, or took; None before it starts."""
+        """Seconds since the cell started, or that it took; None before it starts."""
         if self.started_at is None:
             return None
         return max(0.0, (self.finished_at or now) - self.started_at)
 
     def fraction(self, now: float) -> float:
-        """How much of it is done; a cell that takes longer than expected stays just below the whole."""
+        """The share that is done, by time; a cell that takes longer than expected stays at 95 %."""
         if self.has_ended:
             return 1.0
         elapsed = self.elapsed_s(now)
@@ -85,20 +85,20 @@ class RunProgress:
         return sum(cell.state == state for cell in self.cells)
 
     def fraction(self, now: float) -> float:
-        """How much of the run is done: its cells, weighed by the time they are expected to take."""
+        """The share of the run that is done: that of its cells, weighted by their expected time."""
         weights = [max(cell.expected_s, 1.0) for cell in self.cells]
-        # Nothing comes any more of a cell that was under way when the run ended.
+        # A cell that was under way when the run ended counts as not done.
         shares = [cell.fraction(now) if self.execution.is_running else float(cell.has_ended) for cell in self.cells]
         done = sum(weight * share for weight, share in zip(weights, shares, strict=True))
         return done / sum(weights) if weights else 0.0
 
     def elapsed_s(self, now: float) -> float:
-        """How long the run has been going, or took."""
+        """Seconds since the run started, or that it took."""
         return max(0.0, (self.execution.ended_at or now) - self.execution.started_at)
 
 
 def read(rows: list[dict[str, Any]], plan: dict[str, Any] | None, execution: Execution) -> RunProgress:
-    """Read a run's progress from its rows. The plan gives the order, and what has no row yet."""
+    """Read a run's progress from its rows; the plan gives the order, and the cells that have no row yet."""
     planned = {cell["id"]: _planned_cell(cell) for cell in (plan or {}).get("cells", [])}
     cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if _is_cell(row)}
     order = list(planned) + [name for name in cells if name not in planned]
@@ -167,11 +167,11 @@ def changes(before: RunProgress | None, after: RunProgress) -> list[str]:
     return lines
 
 
-def _signature(one: CellProgress | FileSystemProgress | None) -> tuple[object, ...]:
-    """What is worth a line: not every instance of 200 that becomes ready."""
-    if isinstance(one, CellProgress):
-        return one.state, one.step, one.error, one.instances.get("failed")
-    return (one.state, one.error) if one else ()
+def _signature(part: CellProgress | FileSystemProgress | None) -> tuple[object, ...]:
+    """Return what a new line is worth writing for; each of 200 instances that becomes ready is not."""
+    if isinstance(part, CellProgress):
+        return part.state, part.step, part.error, part.instances.get("failed")
+    return (part.state, part.error) if part else ()
 
 
 def _cell_line(cell: CellProgress) -> str:

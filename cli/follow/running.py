@@ -25,7 +25,7 @@ from matrix.terms.sentences import receipt_sentence
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
 AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)
-# The local cloud deletes at once, and whatever is left when it ends by itself.
+# The local cloud deletes at once; what is left goes when it ends.
 LOCAL_PATIENCE = Patience(pause_s=0.5, at_most_s=60.0)
 # An execution's name has at most 80 characters; the time and three random ones take 19 of them.
 LONGEST_STEM = 60
@@ -42,13 +42,13 @@ class Wish:
 
 
 def made_up_name(matrix: str) -> str:
-    """Name a run by its matrix and the time, such that names sort by time and two at once differ."""
+    """Name a run by its matrix and the time, so that names sort by time; a random byte keeps two at once apart."""
     stem = re.sub(r"[^A-Za-z0-9-]+", "-", matrix).strip("-")[:LONGEST_STEM] or "run"
     return f"{stem}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(1)}"
 
 
 def run_to_end(service: Service, planned: Planned, wish: Wish) -> None:
-    """Start a run and, unless detached, stay with it to its end; exits with what it came to."""
+    """Start a run and, unless detached, follow it to its end; exits with the code of its outcome."""
     with ClosingDown() as closing:
         service.start(wish.run, planned.matrix)
         if wish.detach:
@@ -72,7 +72,7 @@ def _say_detached(service: Service, wish: Wish) -> None:
 
 
 def _interrupted(service: Service, planned: Planned, wish: Wish, shown: View, closing: ClosingDown) -> CommandError:
-    """Stop, clean up, keep what was measured; return what to say."""
+    """Stop the run, clean up and keep what was measured; return the message."""
     patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
     clean = interruption.stop_and_clean(service, wish.run, shown.say, closing, patience)
     last = following.look(service, wish.run, planned.plan)
@@ -91,7 +91,7 @@ def keep(service: Service, run: str) -> str:
 
 
 def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
-    """Show what came out of a run that has ended, and exit with what it came to."""
+    """Show the results of a run that has ended, and exit with the code of its outcome."""
     run = ended.execution.run
     _complete_receipt(service, run)
     where = keep(service, run)
@@ -118,12 +118,12 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
 
 
 def _complete_receipt(service: Service, run: str) -> None:
-    """Let the sweep after a local run complete its receipt before its files are kept; on AWS it comes by itself."""
-    # botocore takes a quarter of a second to import, which `matrix --help` need not wait for.
+    """Let a sweep complete a local run's receipt before its files are kept; on AWS a schedule does that."""
+    # botocore takes a quarter of a second to import, so `matrix --help` must not import it.
     from botocore.exceptions import ClientError
 
     if service.deployment.environment == "local":
-        # What was measured shall be shown, whatever becomes of the receipt.
+        # The results are shown even if the receipt stays incomplete.
         with suppress(CommandError, ClientError):
             service.reap(run)
 
@@ -131,7 +131,7 @@ def _complete_receipt(service: Service, run: str) -> None:
 def _say_where(console: Console, service: Service, run: str, where: str) -> None:
     console.print(f"Results: {where}", soft_wrap=True)
     console.print("         summary.md, .csv, .json; samples, raw output and log of each instance")
-    # A report that could not be drawn costs a run nothing else; what is on AWS is not asked for again.
+    # A local report may be missing, since a run stands without it; on AWS that is not checked.
     if service.deployment.environment != "local" or Path(where, "report.html").exists():
         console.print(f"Report:  {where}report.html", soft_wrap=True)
     flag = "--local" if service.deployment.environment == "local" else service.deployment.flag
@@ -139,7 +139,7 @@ def _say_where(console: Console, service: Service, run: str, where: str) -> None
 
 
 def _finish_without_summary(ended: RunProgress, where: str, as_json: bool) -> None:
-    """A run that ended before its analysis: only planned, over budget, or broken."""
+    """Explain a run that ended before its analysis: only planned, over budget, or broken."""
     execution = ended.execution
     if execution.status == "SUCCEEDED":
         if as_json:
@@ -148,8 +148,8 @@ def _finish_without_summary(ended: RunProgress, where: str, as_json: bool) -> No
             terminal.stdout().print(f"run {execution.run} was only planned (dryRun): nothing was created")
         return
     if as_json:
-        said = {"error": execution.error, "cause": readable_cause(execution.cause)}
-        typer.echo(json.dumps({"run": execution.run, "status": execution.status, **said}, ensure_ascii=False))
+        reason = {"error": execution.error, "cause": readable_cause(execution.cause)}
+        typer.echo(json.dumps({"run": execution.run, "status": execution.status, **reason}, ensure_ascii=False))
     failed = [f"  {cell.id}: {cell.error}" for cell in ended.cells if cell.error]
     raise CommandError("\n".join([_reason(ended), *failed, *_file_system_errors(ended), f"what there is: {where}"]))
 

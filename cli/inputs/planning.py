@@ -13,9 +13,9 @@ from rich.text import Text
 from cli.messages.errors import CommandError, ExitCode
 
 STDIN = Path("-")
-# Whose prices a plan shows where no region is chosen.
+# A plan shows this region's prices if none is chosen.
 DEFAULT_REGION = "us-east-1"
-# More is no matrix that anyone wrote: planning refuses it, reading should not need gigabytes first.
+# Nobody writes a larger matrix, and planning refuses it; the limit keeps gigabytes out of memory.
 LARGEST_FILE_BYTES = 10 * 1024 * 1024
 
 
@@ -40,8 +40,8 @@ def read_and_plan(file: Path, region: str | None) -> Planned:
 
 
 def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
-    """Plan a matrix; `earlier` is what the run that it resumes has of its cells. Raises BadMatrix."""
-    # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
+    """Plan a matrix; `earlier` holds the cells of the run that it resumes. Raises BadMatrix."""
+    # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
     from matrix.check.read import parse_json, read_matrix
     from matrix.plan.planning import plan
     from matrix.terms.problems import InvalidMatrix
@@ -55,7 +55,7 @@ def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
 
 
 def read(file: Path) -> bytes:
-    """Read a matrix's text, as it is: planning says what is wrong with it."""
+    """Read the text of a matrix without checking it, which planning does."""
     if file == STDIN:
         return sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1)
     try:
@@ -76,7 +76,7 @@ def show_problems(console: Console, file: Path, problems: dict[str, Any]) -> Non
     grid.add_column(justify="right")
     grid.add_column(overflow="fold")
     for number, problem in enumerate(listed, 1):
-        # No value: something is not there.
+        # A problem without a value is about something missing.
         value = "" if problem["value"] is None else f": {json.dumps(problem['value'], ensure_ascii=False)}"
         grid.add_row(f"{number}.", Text.assemble((problem["path"] or "matrix", "bold"), value))
         grid.add_row("", problem["rule"])

@@ -15,7 +15,7 @@ from cli.target.service import Service
 def plan_rest(service: Service, run: str, file: Path | None, region: str | None) -> Planned:
     """Plan what a run has not measured, of its own matrix or of the one in `file`."""
     if service.deployment.environment == "local":
-        # The bucket of a local cloud goes with it; what it held of a run is in the mirror.
+        # The bucket of a local cloud ends with it; the mirror has the files of its runs.
         mirror.restore(service, run)
     _refuse_running(service, run)
     plan = service.document(run, "plan.json")
@@ -27,7 +27,7 @@ def plan_rest(service: Service, run: str, file: Path | None, region: str | None)
 
 
 def _refuse_running(service: Service, run: str) -> None:
-    """Its cells would be measured twice; Plan matrix refuses it all the same."""
+    """Refuse to resume a running run, whose cells would be measured twice; Plan matrix refuses it too."""
     try:
         is_running = service.execution(run).is_running
     except UnknownRun:  # of an earlier local cloud, or longer ago than the 90 days that Step Functions remembers

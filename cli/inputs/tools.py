@@ -1,4 +1,4 @@
-"""Which tools a plan needs, and which of them this machine lacks: said before a local run, not discovered in it."""
+"""The tools that a plan needs and this machine lacks, listed before a local run and not discovered in it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,5 +27,5 @@ def missing(plan: dict[str, Any], has: Callable[[str], bool] | None = None) -> l
 
 
 def is_here(tool: str) -> bool:
-    """Whether a tool is here, as an agent would find it."""
+    """Whether an agent would find the tool on this machine."""
     return any(map(tools.is_present, containers.ENGINES if tool == "docker" else (tool,)))

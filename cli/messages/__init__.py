@@ -1,1 +1,1 @@
-"""What a command says: errors with a way out, and how the terminal shows them."""
+"""Messages of a command: errors with a way out, and how the terminal shows them."""

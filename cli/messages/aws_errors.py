@@ -1,4 +1,4 @@
-"""What an error of AWS means to the person in front of the terminal, and what to try next."""
+"""AWS errors explained to the person in front of the terminal, with what to try next."""
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -47,7 +47,7 @@ CODES: dict[str, tuple[str, str]] = {
 
 
 def explain(error: Exception) -> CommandError | None:  # noqa: PLR0911 - one for each kind of error
-    """Return the message for an error of boto3, None when it is not one of its."""
+    """Return the message for an error of boto3; None for any other error."""
     if isinstance(error, ClientError):
         return _explain_answer(error)
     if isinstance(error, NoCredentialsError | PartialCredentialsError):

@@ -5,7 +5,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the exit code says to a script."""
+    """The exit codes that scripts can rely on."""
 
     MEASURED = 0
     FAILED = 1
@@ -31,7 +31,7 @@ class NoLocalCloud(CommandError):
 
 
 class NoDeployment(CommandError):
-    """The stack is not deployed, or is another one's."""
+    """The stack is not deployed, or it is a stack of something else."""
 
 
 class UnknownRun(CommandError):
@@ -39,7 +39,7 @@ class UnknownRun(CommandError):
 
 
 class UnreadableRun(CommandError):
-    """A file that is kept of a run is damaged."""
+    """A kept file of a run is damaged."""
 
 
 class CloudDidNotStart(CommandError):

@@ -1,4 +1,4 @@
-"""Errors of any kind as what a command says: what happened, and what to try."""
+"""Errors of any kind as messages: what happened, and what to try."""
 
 import sys
 
@@ -6,16 +6,16 @@ from cli.messages.errors import CommandError
 
 
 def explain(error: Exception) -> CommandError:
-    """Put any error into words; one that nobody thought of is named as a fault of this program."""
+    """Explain any error; an unexpected one is called a fault of this program."""
     if isinstance(error, CommandError):
         return error
-    # botocore takes half a second to import: an error can only be its own when something imported it before.
+    # botocore takes half a second to import. Only code that imported it can have raised its errors.
     if "botocore" in sys.modules:
         from cli.messages import aws_errors
 
-        said = aws_errors.explain(error)
-        if said is not None:
-            return said
+        failure = aws_errors.explain(error)
+        if failure is not None:
+            return failure
     if isinstance(error, OSError):
         return CommandError(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
     return CommandError(

@@ -8,13 +8,13 @@ from rich.text import Text
 
 from cli.messages.errors import CommandError
 
-# Markup is off: a path such as storage[2].iops must be printed, not understood as a style.
-# A pipe has no width. Tables keep their lines whole there, so that grep and awk see them; COLUMNS overrules.
+# Markup is off, since rich would take the brackets of storage[2].iops for a style.
+# A pipe has no width, so tables keep their lines whole for grep and awk; COLUMNS overrules that.
 PIPE_WIDTH = 160
 
 
 def stdout() -> Console:
-    """Return a console for what was asked for."""
+    """Return a console for the results."""
     return Console(width=_width(sys.stdout.isatty()), markup=False, highlight=False)
 
 
@@ -29,7 +29,7 @@ def _width(is_terminal: bool) -> int | None:
 
 
 def say_error(error: CommandError) -> None:
-    """Say what went wrong and what to try next."""
+    """Print what went wrong and what to try next."""
     console = stderr()
     console.print(Text.assemble(("Error: ", "bold red"), error.message), soft_wrap=not console.is_terminal)
     if error.advice:

@@ -1,4 +1,4 @@
-"""The charts of a report as SVG and PNG, for documents that take no page: drawn by matplotlib, without a browser."""
+"""The charts of a report as SVG and PNG for other documents, drawn by matplotlib without a browser."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def write(summary: dict[str, Any], known: dict[str, Any], folder: Path) -> int:
     import matplotlib as mpl
 
     mpl.use("agg")
-    # The same figures give the same file.
+    # A fixed salt for ids in SVG, so that equal figures give equal files.
     mpl.rcParams.update({"svg.hashsalt": "storage-matrix", "font.size": 9, "svg.fonttype": "none"})
     folder.mkdir(parents=True, exist_ok=True)
     drawn = [chart for section in sections(view_of(summary, **known)) for chart in section.charts]
@@ -94,10 +94,10 @@ def _axes(axes: Any, chart: Chart) -> None:
     if chart.is_y_log:
         _make_log(axes.set_yscale, axes.yaxis)
     if chart.ticks and len(chart.ticks) <= 12:  # noqa: PLR2004 - more labels would lie on each other
-        axes.set_xticks(list(chart.ticks), [chart.tick_text(one) for one in chart.ticks], minor=False)
+        axes.set_xticks(list(chart.ticks), [chart.tick_text(tick) for tick in chart.ticks], minor=False)
         axes.minorticks_off()
     if chart.categories:
-        names = [_plain(one) for one in chart.categories]
+        names = [_plain(category) for category in chart.categories]
         axes.set_yticks(range(len(names), 0, -1), names)
         axes.set_ylim(0.4, len(names) + 0.6)
     if chart.limit is not None:
@@ -123,11 +123,12 @@ def _make_log(set_scale: Any, axis: Any) -> None:
 
 
 def _numbers(values: Sequence[Any], categories: Sequence[str]) -> list[float]:
-    """Rows as numbers, from the top; what does not exist is a gap."""
+    """Return values as numbers, with rows numbered from the top; a missing value becomes a gap."""
     places = {name: len(categories) - i for i, name in enumerate(categories)}
-    return [float("nan") if one is None else float(places[one] if isinstance(one, str) else one) for one in values]
+    numbers = [places[value] if isinstance(value, str) else value for value in values]
+    return [float("nan") if number is None else float(number) for number in numbers]
 
 
 def _plain(text: str) -> str:
-    """matplotlib would take a dollar sign for mathematics."""
+    """Escape dollar signs, which matplotlib takes for mathematics."""
     return text.replace("$", "\\$")

@@ -11,10 +11,10 @@ from matrix.terms.names import fleet_words
 from matrix.terms.sentences import warning_text
 from matrix.terms.storages import storage_label
 
-# Below this, whole cents would hide what a cell costs.
+# Smaller amounts are written with more digits than whole cents.
 CENTS_MATTER = 0.1
 NARROW = 100
-# What the other columns leave for a cell's name on a terminal of that width.
+# The other columns leave this much for a cell's name.
 ROOM_FOR_NAME = 34
 
 
@@ -56,7 +56,7 @@ def file_systems(plan: dict[str, Any]) -> Table:
     table.add_column("Cost (low–high)", justify="right", no_wrap=True)
     for system in plan["file_systems"]:
         name = system["id"] + (" + cache" if system.get("populate") else "")
-        # Disks live and die with the instances of a cell, so the cell's price has them.
+        # Disks of instances are part of the cell's price, since they end with the instances.
         is_cells_own = system["storage"]["type"] in ("ebs", "instance-store") and not system.get("populate")
         cost = "with its cells" if is_cells_own else money_range(system.get("cost_usd"))
         table.add_row(name, storage_label(system["storage"]), str(len(system["cells"])), cost)
@@ -64,13 +64,13 @@ def file_systems(plan: dict[str, Any]) -> Table:
 
 
 def cells(plan: dict[str, Any], width: int) -> Table:
-    """One row per cell, in the order of the run; where names are too long, below the name of their file system."""
+    """Build a row for each cell, in the order of the run; long names stand below the name of their file system."""
     table = _table()
     is_grouped = width < NARROW + max(len(cell["id"]) for cell in plan["cells"]) - ROOM_FOR_NAME
     system = ""
     table.add_column("Cell", overflow="fold")
     for head in ("Points", "Steps", "Instances", "Time", "Cost (low–high)"):
-        # Two columns less where they would squeeze the name: the steps tell of points, the name of instances.
+        # On a narrow terminal two columns go: the steps imply the points, and the name has the instances.
         if width >= NARROW or head not in ("Points", "Instances"):
             table.add_column(head, justify="right", no_wrap=True)
     for cell in plan["cells"]:
@@ -87,7 +87,7 @@ def cells(plan: dict[str, Any], width: int) -> Table:
 
 
 def totals(plan: dict[str, Any]) -> list[str]:
-    """The sums, and what the run would cost."""
+    """Build the sums, with the cost of the run."""
     whole = plan["totals"]
     return [
         f"In all: {whole['cells']} cells, {whole['points']} points, {whole['steps']} steps, "

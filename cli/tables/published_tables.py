@@ -53,7 +53,7 @@ def to_markdown(rows: list[Row]) -> str:
 
 
 def _cells(row: Row) -> list[str]:
-    """A ratio is shown even where the two do not compare, with the reason: that is what the reader came for."""
+    """Return the cells of a row; the ratio is shown even if the two do not compare, with the reason beside it."""
     return [
         f"{row['storage']}, {row['point']}",
         str(row["instances"]),

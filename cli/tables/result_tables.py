@@ -15,7 +15,7 @@ Summary = dict[str, Any]
 
 NARROW = 100
 LONGEST_REASON = 240
-# Cells of one ceiling whose evidence is shown.
+# Of each ceiling, so many cells are shown with their evidence.
 MOST_EXAMPLES = 3
 
 
@@ -42,7 +42,7 @@ def show(console: Console, summary: Summary) -> None:
 
 
 def show_ceilings(console: Console, summary: Summary) -> None:
-    """Say which ceilings the cells hit: each once, with the evidence of some of its cells and what to do next."""
+    """Print each ceiling that cells hit, with the evidence of some of them and what to do next."""
     groups = by_ceiling(summary)
     if not groups:
         return
@@ -52,26 +52,26 @@ def show_ceilings(console: Console, summary: Summary) -> None:
     for name, cells in groups.items():
         some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {cells[0][1]['next']}"
         console.print(Text.assemble("  ", (name, "bold"), some), soft_wrap=wraps)
-        for cell, found in cells[:MOST_EXAMPLES]:
-            line = Text.assemble("    ", (cell["id"], "cyan"), f": {found['evidence']}")
+        for cell, bottleneck in cells[:MOST_EXAMPLES]:
+            line = Text.assemble("    ", (cell["id"], "cyan"), f": {bottleneck['evidence']}")
             console.print(line, soft_wrap=wraps)
         if len(cells) > MOST_EXAMPLES:
             console.print(Text(f"    and {len(cells) - MOST_EXAMPLES} more, in summary.md"))
-    if any(found["is_provisional"] for cells in groups.values() for _, found in cells):
+    if any(bottleneck["is_provisional"] for cells in groups.values() for _, bottleneck in cells):
         console.print(Text(f"  {PROVISIONAL}", "yellow"))
 
 
 def has_refused(summary: Summary) -> bool:
     """Whether a percentile is shown as `≥` or as a dash for want of values."""
     shown = (primary_metric(point) for cell in summary.get("cells", []) for point in cell.get("points") or [])
-    return any(not all((found[1].get("carried") or {}).values()) for found in shown if found)
+    return any(not all((named[1].get("carried") or {}).values()) for named in shown if named)
 
 
 def _by_metric(summary: Summary) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Group the cells that have results by workload and primary metric, in the order of the run."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for cell in summary.get("cells", []):
-        names = {found[0] for point in cell.get("points") or [] if (found := primary_metric(point))}
+        names = {named[0] for point in cell.get("points") or [] if (named := primary_metric(point))}
         for name in sorted(names):
             groups.setdefault((cell["workload"]["type"], name), []).append(cell)
     return groups
@@ -92,7 +92,7 @@ def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -
     built.add_column("Storage, fleet, point", overflow="fold")
     for percentile in PERCENTILES:
         built.add_column(percentile.upper(), justify="right", no_wrap=True)
-    has_intervals = any(interval(one) != ABSENT for one in shown)
+    has_intervals = any(interval(shown_metric) != ABSENT for shown_metric in shown)
     if has_intervals:
         built.add_column("P50, 95 %", justify="right", no_wrap=True)
     built.add_column("n", justify="right", no_wrap=True)
@@ -102,7 +102,7 @@ def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -
         for point in cell["points"]:
             if metric in point["metrics"]:
                 name = marked_label(labels[point["id"]], point)
-                # As text: what stands in brackets would be taken for a style.
+                # Text keeps rich from taking brackets for a style.
                 built.add_row(Text(f"  {name}"), *_figures(point["metrics"][metric], has_intervals))
     return built
 
@@ -127,6 +127,6 @@ def show_failed(console: Console, summary: Summary) -> None:
 
 
 def why(cell: dict[str, Any]) -> str:
-    """Say why a cell was not measured: its error, once, and no longer than one can read."""
+    """Return why a cell was not measured: its error without repetition, cut to a readable length."""
     text = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state", ""))
     return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]} … (whole in summary.json)"

@@ -1,6 +1,6 @@
 """Where Storage Matrix is deployed: the local cloud on this machine, or a CloudFormation stack on AWS.
 
-The one place that builds boto3 clients. What follows is the same for both; only the endpoint differs.
+Only this module builds boto3 clients; for the local cloud they differ by their endpoint alone.
 """
 
 import json
@@ -14,7 +14,7 @@ from cli.target.workdir import cloud_file
 DEFAULT_STACK = "storage-matrix"
 OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
 
-# A Lambda function may run for 15 minutes; a minute more for the answer.
+# A Lambda function may run for 15 minutes; its answer gets one more.
 INVOKE_TIMEOUT_S = 960
 
 
@@ -30,7 +30,7 @@ class Deployment:
 
     @property
     def flag(self) -> str:
-        """The option that chooses this deployment, for commands that we tell the user to type."""
+        """The option that chooses this deployment, for commands that messages suggest."""
         if self.environment == "local":
             return "--local"
         region = f" --region {self.region}" if self.region else ""
@@ -38,22 +38,22 @@ class Deployment:
 
     def client(self, service: str) -> Any:
         """Return a boto3 client of this deployment."""
-        # boto3 takes half a second to import, which `matrix --help` and `matrix plan` need not wait for.
+        # boto3 takes half a second to import, so `matrix --help` and `matrix plan` must not import it.
         import boto3
         from botocore.config import Config
 
         config = Config(retries={"mode": "standard", "total_max_attempts": 5})
         if service == "lambda":
-            # Sending an invocation twice because its answer takes long would only start it twice.
+            # An invocation whose answer takes long must not be retried, since that would start the function twice.
             config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})
-        # The local cloud takes any key; given explicitly, so that a real one never travels to it.
+        # The local cloud takes any key; an explicit one keeps the user's real key from being sent to it.
         key = "local" if self.environment == "local" else None
         session: Any = boto3.Session(aws_access_key_id=key, aws_secret_access_key=key, region_name=self.region)
         return session.client(service, endpoint_url=self.endpoint, config=config)
 
 
 def refuse_two_places(*, local: bool, stack: str | None) -> None:
-    """Refuse --local together with --stack: whoever names a stack on AWS must not be answered by this machine."""
+    """Refuse --local together with --stack, since the local cloud must not answer for a stack on AWS."""
     if local and stack is not None:
         raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
 
@@ -72,7 +72,7 @@ def find_any(*, local: bool, stack: str | None, region: str | None) -> Deploymen
 
 
 def running_local_cloud() -> Deployment:
-    """Return the local cloud that `.local/cloud.json` tells of."""
+    """Return the local cloud whose address is in `.local/cloud.json`."""
     cloud = _read_cloud_file()
     if cloud is None:
         raise NoLocalCloud(
@@ -114,10 +114,10 @@ def _is_alive(pid: int) -> bool:
 
 
 def chosen_region(region: str | None) -> str | None:
-    """Return the region that option, environment or AWS profile choose, None if none of them does. Calls no AWS."""
+    """Return the region that option, environment or AWS profile choose; None if none does. Calls no AWS."""
     import boto3
 
-    # boto3 reads AWS_DEFAULT_REGION and profiles only; every other tool of AWS knows AWS_REGION too.
+    # boto3 reads only AWS_DEFAULT_REGION and profiles, while the other AWS tools read AWS_REGION too.
     return region or os.environ.get("AWS_REGION") or boto3.Session().region_name
 
 

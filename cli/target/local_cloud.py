@@ -18,12 +18,12 @@ from cli.target.deployment import Deployment, from_cloud_document
 from cli.target.workdir import cloud_log, workdir
 from local.instances.vm import image
 
-# Ready in about 3 s on two cores, in ten times that on a busy machine.
+# The local cloud is ready after about 3 s on two cores, and after ten times that on a busy machine.
 READY_WITHIN_S = 300.0
-# It ends instances, sandboxes and folders first.
+# The local cloud ends instances, sandboxes and folders before itself.
 ENDS_WITHIN_S = 30.0
 LOG_LINES = 15
-# -P: a folder `local` or `matrix` in the folder where the user stands must not be taken for ours.
+# -P keeps Python from importing a folder `local` or `matrix` of the user's working directory.
 COMMAND = (sys.executable, "-P", "-m", "local", "up", "--with-parent")
 
 
@@ -38,7 +38,7 @@ def started(instances: str = "process") -> Iterator[Deployment]:
 
 
 def start(instances: str = "process") -> subprocess.Popen[bytes]:
-    """Start the local cloud; it ends by itself should this process die, because its standard input then ends."""
+    """Start the local cloud; if this process dies, its standard input ends and so does the local cloud."""
     if instances == "vm":
         _prepare_machines()
     root = Path(__file__).resolve().parents[2]
@@ -46,9 +46,9 @@ def start(instances: str = "process") -> subprocess.Popen[bytes]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     cloud_log().parent.mkdir(parents=True, exist_ok=True)
     with cloud_log().open("wb") as log:
-        # In a session of its own, so that Ctrl-C reaches this process only: it needs the cloud to clean up first.
+        # A session of its own keeps Ctrl-C from the local cloud, which this process still needs to clean up.
         return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            # Our own template: results are kept in the folder that one is in, which may be any.
+            # The installed template, since the working directory may be any folder.
             [
                 *COMMAND,
                 "--workdir",
@@ -67,7 +67,7 @@ def start(instances: str = "process") -> subprocess.Popen[bytes]:
 
 
 def _prepare_machines() -> None:
-    """Build what emulated machines boot, the first time; say what this machine lacks before anything is started."""
+    """Build the image of emulated machines the first time; refuse first if this machine lacks a tool."""
     try:
         image.require_tools()
         if not image.is_built():
@@ -99,7 +99,7 @@ def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 
 def stop(child: subprocess.Popen[bytes]) -> None:
-    """End the local cloud: ask by ending its input, then by SIGTERM, and after that do not ask."""
+    """End the local cloud: by closing its input, then by SIGTERM, then by SIGKILL."""
     if child.stdin:
         with suppress(BrokenPipeError):
             child.stdin.close()

@@ -1,4 +1,4 @@
-"""Metrics that CloudWatch had not published when a run was analysed, read again with the user's own rights."""
+"""CloudWatch metrics that arrived after a run was analysed, read with the user's own rights."""
 
 import time
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ Document = dict[str, Any]
 
 
 def refreshed(service: Service, results: Mapping[str, Document], environment: str) -> dict[str, Document]:
-    """Return the results of a run on AWS with its metrics as they are now; where that fails, as they were."""
+    """Return the results of a run on AWS with its metrics as they are now, or as they were if that fails."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     from matrix.answer import bottleneck
@@ -25,11 +25,11 @@ def refreshed(service: Service, results: Mapping[str, Document], environment: st
     if not late:
         return dict(results)
     try:
-        found = {cell: bottleneck.refreshed(result, environment, read) for cell, result in late.items()}
+        read_again = {cell: bottleneck.refreshed(result, environment, read) for cell, result in late.items()}
     except (ClientError, BotoCoreError) as error:
         terminal.stderr().print(f"CloudWatch could not be asked again, so its metrics are as they were: {error}")
         return dict(results)
-    return {**results, **found}
+    return {**results, **read_again}
 
 
 def refreshed_summary(service: Service, summary: Document) -> Document:
@@ -43,7 +43,7 @@ def refreshed_summary(service: Service, summary: Document) -> Document:
 def with_bottlenecks(summary: Document, results: Mapping[str, Document]) -> Document:
     """Return the summary with the bottlenecks of its cells' results."""
     cells = [
-        {**cell, "bottleneck": found} if (found := results.get(cell["id"], {}).get("bottleneck")) else cell
+        {**cell, "bottleneck": hit} if (hit := results.get(cell["id"], {}).get("bottleneck")) else cell
         for cell in summary.get("cells", [])
     ]
     return {**summary, "cells": cells}

@@ -1,4 +1,4 @@
-"""The mirror of local runs, `.local/runs/<run>/`: what is in the bucket, kept after the local cloud has gone."""
+"""The mirror of local runs, `.local/runs/<run>/`: a copy of their bucket that outlives the local cloud."""
 
 import json
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from cli.messages.errors import UnreadableRun
 from cli.target.service import Service
 from cli.target.workdir import run_folder, runs_folder
 
-# How the execution ended, which only the local cloud knows: written beside the copies.
+# The outcome of the execution, which is not in the bucket.
 EXECUTION = "execution.json"
 
 
@@ -18,7 +18,7 @@ def keep(service: Service, run: str) -> Path:
     folder = run_folder(run).resolve()
     for key in service.keys(run):
         path = (folder / key.removeprefix(f"runs/{run}/")).resolve()
-        # Keys end in names that instances choose; none may write outside of the run's folder.
+        # Instances choose the ends of keys, so a key may try to leave the run's folder.
         if path.is_relative_to(folder) and path != folder:
             service.download(key, path)
     folder.mkdir(parents=True, exist_ok=True)
@@ -27,7 +27,7 @@ def keep(service: Service, run: str) -> Path:
 
 
 def restore(service: Service, run: str) -> None:
-    """Put a mirrored run back into the bucket of a local cloud that has not seen it, for another run to resume it."""
+    """Put a mirrored run back into the bucket of a new local cloud, so that another run can resume it."""
     folder = runs_folder() / Path(run).name
     if next(service.keys(run), None) is not None or not folder.is_dir():
         return
@@ -52,16 +52,16 @@ def document(run: str, name: str) -> dict[str, Any] | None:
 
     Raises UnreadableRun where it is no JSON object, as when a copy was cut off.
     """
-    # A run's name is one folder's name, never a way out of the folder of runs.
+    # Only the last part of the name is used, so that no name leads out of the folder of runs.
     path = runs_folder() / Path(run).name / name
     if not path.is_file():
         return None
     try:
-        found = json.loads(path.read_text())
+        content = json.loads(path.read_text())
     except ValueError as error:
-        found = error
-    if not isinstance(found, dict):
-        why = str(found) if isinstance(found, ValueError) else "it holds no JSON object"
+        content = error
+    if not isinstance(content, dict):
+        why = str(content) if isinstance(content, ValueError) else "it holds no JSON object"
         advice = f"remove the folder {path.parent}/, or mend the file"
         raise UnreadableRun(f"{path} cannot be read: {why}", advice)
-    return found
+    return content

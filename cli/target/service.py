@@ -1,4 +1,4 @@
-"""What the command line asks of a deployment: executions, the rows and documents of a run, and Reap."""
+"""What the command line calls in a deployment: executions, the rows and documents of a run, and Reap."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ SHOWN_RUNS = 10
 
 @dataclass(frozen=True)
 class Execution:
-    """How the state machine stands with a run."""
+    """The state machine's execution of a run."""
 
     run: str
     status: str  # RUNNING SUCCEEDED FAILED TIMED_OUT ABORTED
@@ -28,7 +28,7 @@ class Execution:
 
     @property
     def is_running(self) -> bool:
-        """Whether anything is still to be expected of it."""
+        """Whether the execution may still do anything."""
         return self.status in ("RUNNING", "PENDING_REDRIVE")
 
 
@@ -47,12 +47,12 @@ class Service:
         )
 
     def execution(self, run: str) -> Execution:
-        """Tell how a run stands; raises UnknownRun with the names of those that exist."""
+        """Return the execution of a run; raises UnknownRun with the names of those that exist."""
         try:
-            found = self._states.describe_execution(executionArn=self._execution_arn(run))
+            description = self._states.describe_execution(executionArn=self._execution_arn(run))
         except self._states.exceptions.ExecutionDoesNotExist:
             raise self.unknown(run) from None
-        return _execution(found)
+        return _execution(description)
 
     def unknown(self, run: str) -> UnknownRun:
         """Return the error that says which runs exist instead."""
@@ -66,8 +66,8 @@ class Service:
         pages = self._states.get_paginator("list_executions").paginate(
             stateMachineArn=arn, PaginationConfig={"MaxItems": limit}
         )
-        found = [_execution(one) for page in pages for one in page["executions"]]
-        return sorted(found, key=lambda execution: execution.started_at, reverse=True)
+        executions = [_execution(listed) for page in pages for listed in page["executions"]]
+        return sorted(executions, key=lambda execution: execution.started_at, reverse=True)
 
     def stop(self, run: str, cause: str) -> None:
         """Stop a run: the state machine ends at once, without its own clean-up."""
@@ -90,10 +90,10 @@ class Service:
     def document(self, run: str, name: str) -> dict[str, Any] | None:
         """Return a document of a run from the bucket, such as summary.json; None when it is not there."""
         try:
-            found = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=f"runs/{run}/{name}")
+            stored = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=f"runs/{run}/{name}")
         except self._bucket.exceptions.NoSuchKey:
             return None
-        document: dict[str, Any] = json.loads(found["Body"].read())
+        document: dict[str, Any] = json.loads(stored["Body"].read())
         return document
 
     def keys(self, run: str) -> Iterator[str]:
@@ -102,7 +102,7 @@ class Service:
             Bucket=self.deployment.outputs["BucketName"], Prefix=f"runs/{run}/"
         )
         for page in pages:
-            yield from (found["Key"] for found in page.get("Contents", []))
+            yield from (listed["Key"] for listed in page.get("Contents", []))
 
     def download(self, key: str, path: Path) -> None:
         """Copy one object to a file."""
@@ -127,18 +127,18 @@ class Service:
     # --- clean-up -----------------------------------------------------------------------------------------------------
 
     def reap(self, run: str | None, *, dry_run: bool = False, images: bool = False) -> dict[str, Any]:
-        """Let Reap delete what belongs to a run, all that is past its deadline, or images: what went, what remains."""
+        """Let Reap delete a run's resources, all past their deadline, or images; return what went and what remains."""
         asked = {"run": run, "dryRun": dry_run, "images": images}
         event = {name: value for name, value in asked.items() if value}
         name = self.deployment.outputs["ReapFunctionName"]
         answer = self.deployment.client("lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode())
-        said: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}")
+        document: dict[str, Any] = json.loads(answer["Payload"].read() or b"{}")
         if answer.get("FunctionError"):
             raise FunctionFailed(
-                f"{name} failed: {said.get('errorType', 'error')}: {said.get('errorMessage', said)}",
+                f"{name} failed: {document.get('errorType', 'error')}: {document.get('errorMessage', document)}",
                 f"see its log: `aws logs tail /aws/lambda/{name}`, then try again",
             )
-        return said
+        return document
 
     # --- clients ------------------------------------------------------------------------------------------------------
 
@@ -155,16 +155,16 @@ class Service:
         return self.deployment.client("s3")
 
 
-def _execution(found: dict[str, Any]) -> Execution:
-    stopped = found.get("stopDate")
+def _execution(description: dict[str, Any]) -> Execution:
+    stopped = description.get("stopDate")
     return Execution(
-        run=found["name"],
-        status=found["status"],
-        started_at=found["startDate"].timestamp(),
+        run=description["name"],
+        status=description["status"],
+        started_at=description["startDate"].timestamp(),
         ended_at=stopped.timestamp() if stopped else None,
-        error=found.get("error", ""),
-        cause=found.get("cause", ""),
-        arn=found["executionArn"],
+        error=description.get("error", ""),
+        cause=description.get("cause", ""),
+        arn=description["executionArn"],
     )
 
 
@@ -180,5 +180,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+        return {key: _plain(nested) for key, nested in value.items()}
+    return [_plain(nested) for nested in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""A run's summary, from the folder of results, the local cloud or AWS."""
+"""A run's summary, from the mirror, the local cloud or AWS."""
 
 from functools import partial
 from typing import Any
@@ -31,9 +31,9 @@ def find_run(run: str, *, local: bool, stack: str | None, region: str | None) ->
 
 
 def _with_samples(cell: Summary, result: Summary | None) -> Summary:
-    """Runs of before the values were kept have none: they are compared by what there is."""
-    found = {point["id"]: point.get("samples") for point in (result or {}).get("points") or []}
-    points = [{**point, "samples": found.get(point["id"])} for point in cell.get("points") or []]
+    """Add single values to a cell's points; results of older versions have none."""
+    samples = {point["id"]: point.get("samples") for point in (result or {}).get("points") or []}
+    points = [{**point, "samples": samples.get(point["id"])} for point in cell.get("points") or []]
     return {**cell, "points": points}
 
 
@@ -42,9 +42,9 @@ def find_summary(run: str, *, local: bool, stack: str | None, region: str | None
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
     if not on_aws:
-        found = _from_mirror(run)
-        if found is not None:
-            return found
+        kept = _from_mirror(run)
+        if kept is not None:
+            return kept
         if local or mirror.mirrored_runs() or deployment.is_local_cloud_running():
             return _from_local_cloud(run)
     try:
@@ -52,11 +52,11 @@ def find_summary(run: str, *, local: bool, stack: str | None, region: str | None
     except Exception as error:
         if on_aws:
             raise
-        # Nobody has said AWS: that there is no run in this folder may be all that is wrong.
-        said = explain(error)
-        no_run = f"no local run is kept in {runs_folder()}/, so AWS was asked: {said.message}"
+        # The user did not ask for AWS, so the likely mistake is the wrong working directory.
+        failure = explain(error)
+        no_run = f"no local run is kept in {runs_folder()}/, so AWS was asked: {failure.message}"
         raise CommandError(
-            no_run, f"go to the folder where the run was started; or {said.advice}", said.code
+            no_run, f"go to the folder where the run was started; or {failure.advice}", failure.code
         ) from error
 
 
@@ -85,7 +85,7 @@ def _from_service(service: Service, run: str) -> Summary:
             return summary
     if run == LATEST:
         raise UnknownRun("no run has results yet", f"runs: {', '.join(names) or 'none'}; start one: `matrix run FILE`")
-    # A run older than the 90 days that executions are kept is only in the bucket, and was found there.
+    # Executions are kept for 90 days; of an older run the bucket has the summary, which was returned above.
     state = service.execution(run).status
     raise _no_summary(run, f"it is {state}; look at it: `matrix watch {run} {service.deployment.flag}`")
 
