@@ -1,0 +1,53 @@
+"""A variable is called what it holds: `cell`, `tags`, `problem`, and not `one` or `found`, which fit anything."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SAY_NOTHING = {"one", "found", "told", "said", "given"}
+# How many such names a package still has. A limit may only fall, and a package without a limit has none of them.
+LIMITS = {
+    "functions": 6,
+    "functions/aws/account": 26,
+    "functions/aws/ec2": 47,
+    "functions/aws/fleet": 28,
+    "functions/aws/inventory": 29,
+    "functions/aws/records": 23,
+    "functions/aws/results": 12,
+    "functions/aws/run": 6,
+    "functions/aws/stack": 4,
+    "functions/aws/storages": 50,
+    "functions/aws/teardown": 33,
+    "functions/matrix/check": 74,
+    "functions/matrix/input": 25,
+    "functions/matrix/plan": 140,
+    "functions/matrix/price": 30,
+    "functions/matrix/run": 51,
+}
+
+
+def _names(file: Path) -> Iterator[str]:
+    """Yield each name that a variable, a parameter, an attribute or a keyword has, as often as it is written."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
+                yield name
+
+
+def _counts() -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for house, depth in (("functions", 3), ("cli", 2)):
+        for file in (ROOT / house).rglob("*.py"):
+            package = "/".join(file.relative_to(ROOT).parent.parts[:depth])
+            counts[package] += sum(name in SAY_NOTHING for name in _names(file))
+    return counts
+
+
+def test_no_package_has_more_names_that_say_nothing_than_its_limit():
+    counts = _counts()
+
+    assert {package: n for package, n in counts.items() if n > LIMITS.get(package, 0)} == {}
+    # A limit above the count would let such names come back: write the count, or take the line out at zero.
+    assert {package: counts[package] for package, limit in LIMITS.items() if counts[package] < limit} == {}
