@@ -6,11 +6,16 @@ import numpy as np
 from support.matrices import BUILD, EBS, EFS, matrix
 
 from matrix.answer import bottleneck
+from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
 from matrix.plan.planning import plan
+from matrix.report.page import render, settled
+from matrix.run.receipt import receipt
 from matrix.samples.file import InstanceIdentity, Sample, SampleFile
 
 Document = dict[str, Any]
+
+TWO_STORAGES = {"ebs": {1: 3000.0, 10: 3100.0}, "efs": {1: 3200.0, 10: 3900.0}}
 
 
 def build_run(
@@ -84,3 +89,17 @@ def _files(cell: Document, middle: float, spread: float, drawn: np.random.Genera
 def cell_of(document: Document, kind: str, count: int) -> Document:
     """The cell of a storage type and a fleet size."""
     return next(one for one in document["cells"] if one["storage"]["type"] == kind and one["fleet"]["count"] == count)
+
+
+def swept_page() -> tuple[str, str, str]:
+    """The page at the end of a run, the same after the sweep saw its instance gone, and one drawn anew then."""
+    summary, results, planned = build_run(TWO_STORAGES)
+    summary["decision"] = decide(summary, results=results)
+    row = {"kind": "instance", "id": "<i-1>", "created_at": 1000.0}
+    facts = {"run": "r1", "plan": planned, "metered_usd": 0.5, "now": 6000.0, "unasked": []}
+    left = {"left_behind": [{"kind": "instance", "id": "<i-1>"}]}
+    at_end = summary | left | {"receipt": receipt(rows=[row], sweep=None, **facts)}
+    gone = receipt(rows=[row | {"gone_at": 5500.0}], sweep={"at": 6000.0, "remaining": 0}, **facts)
+    swept = summary | {"receipt": gone}
+    page_at_end = render(at_end, results=results, plan=planned)
+    return page_at_end, settled(page_at_end, swept), render(swept, results=results, plan=planned)

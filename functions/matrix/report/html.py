@@ -80,3 +80,10 @@ def data(document: Mapping[str, Any] | Sequence[Any], id_: str) -> Markup:
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return Markup(f'<script type="application/json" id="{escape(id_)}">{safe}</script>')
+
+
+def with_data(page: str, id_: str, document: Mapping[str, Any]) -> str:
+    """Return a page with another document in one of its JSON elements; a page without that element is unchanged."""
+    before, start, rest = page.partition(f'<script type="application/json" id="{escape(id_)}">')
+    # JSON from `data` cannot hold `</script>`, so the first one ends the element.
+    return before + data(document, id_).text + rest.partition("</script>")[2] if start else page

@@ -141,6 +141,31 @@
     Plotly.Fx.hover(box, [{ curveNumber: index, pointNumber: at.point }]);
   }
 
+  // The sweep after a run completes the receipt: it replaces this island, and nothing else in the page.
+  function drawReceipt() {
+    const { sentences, heads, rows } = JSON.parse(document.getElementById("receipt").textContent);
+    const make = (name, attributes, ...children) => {
+      const made = document.createElement(name);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      made.append(...children);
+      return made;
+    };
+    const cell = (value, index) => {
+      if (value.text !== undefined) return make("td", { class: "figure", "data-value": value.value }, value.text);
+      if (value === "–") return make("td", { class: "figure" }, value);
+      return index ? make("td", {}, value) : make("th", { scope: "row" }, value);
+    };
+    const drawn = sentences.map((sentence) => make("p", {}, sentence));
+    if (rows.length) {
+      const head = make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text))));
+      const body = make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell))));
+      const table = make("table", {}, make("caption", {}, "Resources"), head, body);
+      const frame = make("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Resources" }, table);
+      drawn.push(make("details", {}, make("summary", {}, "Each resource"), frame));
+    }
+    document.getElementById("receipt-drawn").replaceChildren(...drawn);
+  }
+
   function copyButtons() {
     for (const place of document.querySelectorAll(".table")) {
       const button = document.createElement("button");
@@ -172,6 +197,7 @@
     seen.observe(box);
     box.addEventListener("keydown", walk);
   }
+  drawReceipt();
   copyButtons();
   const redraw = () => [...drawn].forEach(draw);
   dark.addEventListener("change", redraw);

@@ -12,11 +12,11 @@ from typing import Any
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.report import parts
+from matrix.report import parts, receipt_island
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
 from matrix.report.charts.plotly import figure
-from matrix.report.html import Markup, data, details, figure_of, join, table, tag
+from matrix.report.html import Markup, data, details, figure_of, join, table, tag, with_data
 from matrix.report.view import View
 from matrix.terms.figures import ABSENT, instant, rough_duration
 from matrix.terms.sentences import ENVIRONMENT_NOTES
@@ -45,6 +45,7 @@ def render(
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
     shown, hit = sections(view), ceilings(view)
     charts = {chart.id: figure(chart) for section in shown for chart in section.charts}
+    island = receipt_island.island(summary, paid)
     library, script, style = _library(), _own("page.js"), _own("page.css")
     body = join([
         tag("a", "Skip to the tables", href="#tables", class_="skip"),
@@ -58,10 +59,11 @@ def render(
             tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
             parts.warnings(view),
             parts.failed(view),
-            parts.receipt(view, paid),
+            receipt_island.section(island),
             parts.provenance(view),
         ),
         data(charts, "charts"),
+        data(island, receipt_island.ISLAND),
         Markup(f"<script>{library}</script><script>{script}</script>"),
     ])  # fmt: skip
     title = tag("title", f"{summary.get('name') or summary.get('run')}: report")
@@ -75,17 +77,12 @@ def render(
 
 
 def settled(page: str, summary: Document) -> str:
-    """Return a report's page with the warnings and the receipt of its summary now: all that a sweep changes of it.
+    """Return a report's page with the receipt of its summary now, which is all that the sweep after a run changes.
 
-    To draw the page anew takes the results of all cells and the 47 MB that hold the charts' library.
+    To draw the page anew takes the results of all cells and the 47 MB of the package that holds the charts' library. A
+    page of an older version has no island and stays as it is.
     """
-    view = View(summary, {}, None, summary.get("decision") or {})
-    for section in (parts.warnings(view), parts.receipt(view, summary.get("receipt"))):
-        head = section.text.partition(">")[0]
-        start = page.index(head)
-        end = page.index("</section>", start) + len("</section>")
-        page = page[:start] + section.text + page[end:]
-    return page
+    return with_data(page, receipt_island.ISLAND, receipt_island.island(summary, summary.get("receipt")))
 
 
 def view_of(
@@ -156,7 +153,12 @@ def _measured(summary: Document) -> str:
 def _contents(shown: list[Section], *, has_ceilings: bool) -> Markup:
     names = [("ceilings", "Which ceiling was hit")] if has_ceilings else []
     names += [(section.id, section.title) for section in shown]
-    names += [("tables", "All figures"), ("warnings", "Warnings"), ("provenance", "Provenance")]
+    names += [
+        ("tables", "All figures"),
+        ("warnings", "Warnings"),
+        ("receipt-section", "Receipt"),
+        ("provenance", "Provenance"),
+    ]
     return tag(
         "nav", tag("ul", *(tag("li", tag("a", title, href=f"#{id_}")) for id_, title in names)), aria_label="Contents"
     )

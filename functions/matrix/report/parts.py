@@ -1,4 +1,4 @@
-"""The parts of the page that are words and tables: the answer, all figures, warnings, receipt, provenance."""
+"""The parts of the page that are words and tables: the answer, all figures, warnings, provenance."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,21 +16,18 @@ from matrix.terms.figures import (
     NOT_CARRIED_NOTE,
     PERCENTILES,
     figure,
-    instant,
     interval,
     quantity,
     sample_count,
 )
 from matrix.terms.names import direction, marked_label, point_labels
-from matrix.terms.sentences import ENVIRONMENT_NOTES, all_warnings, error_text, gone_text, receipt_sentence
+from matrix.terms.sentences import error_text, measuring_warnings
 from matrix.terms.storages import storage_label
 
 Document = Mapping[str, Any]
 
 # More questions than this are folded away, since the sentences above them sum them up.
 MOST_QUESTIONS = 12
-# A fleet of 200 instances with two volumes each lists 600 resources; receipt.json has them all.
-MOST_RECEIPT_ROWS = 100
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
@@ -196,8 +193,8 @@ def _other_metrics(view: View) -> Markup | None:
 
 
 def warnings(view: View) -> Markup:
-    """Every warning of the run and of its cells."""
-    listed = all_warnings(dict(view.summary))
+    """Every warning of the run and of its cells; what is left behind stands in the receipt."""
+    listed = measuring_warnings(dict(view.summary))
     by_cell: dict[str, list[str]] = {}
     names = {cell["id"] for cell in view.cells}
     for warning in listed:
@@ -230,39 +227,7 @@ def failed(view: View) -> Markup:
     )
 
 
-# --- money and origin -------------------------------------------------------------------------------------------------
-
-
-def receipt(view: View, document: Document | None) -> Markup:
-    """What was created, when it was gone, and what it cost."""
-    if not document:
-        planned = (view.summary.get("cost_usd") or {}).get("expected")
-        absence = "There is no receipt." + (f" The plan expected {money(planned)}." if planned is not None else "")
-        return tag("section", tag("h2", "Receipt"), tag("p", absence), id="receipt")
-    listed = sorted(
-        document["resources"], key=lambda resource: (resource["gone_at"] is not None, -(resource["cost_usd"] or 0.0))
-    )
-    rows = [
-        (resource["kind"], resource["id"], resource["cell"] or resource["file_system"] or ABSENT,
-         instant(resource["created_at"]), gone_text(resource), resource["verified"] or ABSENT,
-         figure_of(resource["hours"]), figure_of(resource["cost_usd"]))
-        for resource in listed[:MOST_RECEIPT_ROWS]
-    ]  # fmt: skip
-    heads = ("Resource", "Id", "For", "Created", "Gone", "Seen by", "Hours", "USD")
-    more = len(listed) - len(rows)
-    notes = [f"{more} more are in receipt.json."] if more else []
-    notes += [f"Could not be asked: {reason}." for reason in document.get("unasked") or []]
-    # The receipt of a local run also sums up AWS prices, though nobody paid them.
-    if view.summary.get("environment") in ENVIRONMENT_NOTES:
-        notes.append("Nothing was paid: these are the prices that AWS would have asked for such resources.")
-    return tag(
-        "section",
-        tag("h2", "Receipt"),
-        tag("p", receipt_sentence(dict(document))),
-        *(tag("p", note) for note in notes),
-        details("Each resource", table(heads, rows, caption="Resources")),
-        id="receipt",
-    )
+# --- origin -----------------------------------------------------------------------------------------------------------
 
 
 def provenance(view: View) -> Markup:

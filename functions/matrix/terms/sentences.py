@@ -66,13 +66,22 @@ def gone_text(resource: dict[str, Any]) -> str:
     return "kept" if resource.get("kept") else "still there"
 
 
-def all_warnings(summary: Summary) -> list[str]:
-    """List every warning: resources that may still exist and cost money, then those of the run and of each cell."""
-    lines = [
+def left_behind_lines(summary: Summary) -> list[str]:
+    """List the resources that may still exist and cost money."""
+    return [
         f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
         for left in summary.get("left_behind") or []
     ]
-    lines += [warning_text(warning) for warning in summary.get("warnings") or []]
+
+
+def all_warnings(summary: Summary) -> list[str]:
+    """List what may still exist and cost money, then the warnings of the run and of each cell."""
+    return left_behind_lines(summary) + measuring_warnings(summary)
+
+
+def measuring_warnings(summary: Summary) -> list[str]:
+    """List the warnings of the run and of each cell."""
+    lines = [warning_text(warning) for warning in summary.get("warnings") or []]
     for cell in summary.get("cells", []):
         lines += [f"{cell['id']}: {warning_text(warning)}" for warning in cell.get("warnings") or []]
     return lines

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from playwright.sync_api import sync_playwright
-from support.runs_for_reports import build_run
+from support.runs_for_reports import build_run, swept_page
 
 from matrix.published.yocto_run import yocto_run
 from matrix.report.page import render
@@ -135,12 +135,14 @@ def test_all_figures_stand_side_by_side_on_a_laptop(opened):
 
 def test_without_scripts_all_figures_are_there_and_the_charts_say_so(opened, report):
     page = opened(java_script_enabled=False)
-    visible = [one for one in page.locator("noscript").all() if one.is_visible()]
+    visible = [one for one in page.locator("figure noscript").all() if one.is_visible()]
 
     assert page.locator("td[data-value]:visible").count() > 20
     assert page.locator(".chart:visible").count() == 0
     assert len(visible) == len(report[1])
     assert "The chart needs JavaScript; its figures are in the tables." in page.inner_text("body")
+    assert "There is no receipt." in page.inner_text("#receipt-drawn")
+    assert "the sweep after a run completes the receipt" in page.inner_text("#receipt-section")
 
 
 def test_it_prints_all_of_it(opened, report):
@@ -149,3 +151,23 @@ def test_it_prints_all_of_it(opened, report):
 
     assert page.locator(".js-plotly-plot").count() == len(report[1])
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_the_receipt_is_drawn_from_what_the_sweep_put_into_the_page(chromium, tmp_path):
+    at_end, swept, _ = swept_page()
+    sections = []
+    for name, text in (("end", at_end), ("swept", swept)):
+        path = tmp_path / f"{name}.html"
+        path.write_text(text, encoding="utf-8")
+        page = chromium.new_page()
+        page.goto(path.as_uri())
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        sections.append(page.inner_text("#receipt-drawn"))
+        exact = page.locator("#receipt-drawn td[data-value]").first.get_attribute("data-value")
+        page.close()
+
+    assert "Still there: instance <i-1>." in sections[0]
+    assert "the sweep after the run found nothing more" in sections[1]
+    assert "till there" not in sections[1]
+    assert "<i-1>" in sections[1]
+    assert float(exact) > 0

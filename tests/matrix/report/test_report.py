@@ -5,7 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from support.runs_for_reports import build_run, cell_of
+from support.runs_for_reports import TWO_STORAGES, build_run, cell_of, swept_page
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
@@ -15,12 +15,10 @@ from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
 from matrix.report.html import figure_of, table, tag
 from matrix.report.page import render, settled
-from matrix.run.receipt import receipt
 from matrix.samples import cloudwatch
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&"\''
-TWO_STORAGES = {"ebs": {1: 3000.0, 10: 3100.0}, "efs": {1: 3200.0, 10: 3900.0}}
 
 
 class Page(HTMLParser):
@@ -224,7 +222,8 @@ def test_hostile_names_are_text_everywhere():
     read = Page(without_library(text))
 
     assert read.open == []
-    assert len(read.scripts) == 3
+    # Charts, receipt, library, script.
+    assert len(read.scripts) == 4
     assert not any(name.startswith("on") for _, attributes in read.tags for name in attributes)
     assert "img" not in {tag for tag, _ in read.tags}
     assert HOSTILE in read.text
@@ -319,21 +318,31 @@ def test_the_ceiling_of_each_cell_stands_with_its_evidence_and_beside_each_verdi
     assert "EC2's network allowances: the card or ethtool does not count them" in read.text
 
 
-def test_after_a_sweep_the_page_is_the_one_that_would_be_drawn_now():
-    summary, results, planned = build_run(TWO_STORAGES)
-    summary["decision"] = decide(summary, results=results)
-    row = {"kind": "instance", "id": "<i-1>", "created_at": 1000.0}
-    facts = {"run": "r1", "plan": planned, "metered_usd": 0.5, "now": 6000.0, "unasked": []}
-    left = {"left_behind": [{"kind": "instance", "id": "<i-1>"}]}
-    at_end = summary | left | {"receipt": receipt(rows=[row], sweep=None, **facts)}
-    gone = receipt(rows=[row | {"gone_at": 5500.0}], sweep={"at": 6000.0, "remaining": 0}, **facts)
-    swept = summary | {"receipt": gone}
+def receipt_in(text):
+    """The island of a page that its script draws the receipt from."""
+    [island] = [text for attributes, text in Page(without_library(text)).scripts if attributes.get("id") == "receipt"]
+    return island
 
-    found = settled(render(at_end, results=results, plan=planned), swept)
 
-    assert "the sweep after the run found nothing more" in found
-    assert "still there" not in found
-    assert found == render(swept, results=results, plan=planned)
+def test_after_a_sweep_the_page_has_the_receipt_that_would_be_drawn_now_and_nothing_else_new():
+    at_end, swept, drawn_now = swept_page()
+
+    assert "the sweep after the run found nothing more" in receipt_in(swept)
+    assert "till there: instance" in receipt_in(at_end)
+    assert "till there" not in receipt_in(swept)
+    assert receipt_in(swept) == receipt_in(drawn_now)
+    assert swept.replace(receipt_in(swept), "") == at_end.replace(receipt_in(at_end), "")
+
+
+def test_a_page_of_an_older_version_stays_as_it_is_after_a_sweep():
+    assert settled("<p>drawn before there were islands</p>", {"run": "r"}) == "<p>drawn before there were islands</p>"
+
+
+def test_without_javascript_the_receipt_is_the_one_of_when_the_page_was_drawn():
+    at_end, _, drawn_now = swept_page()
+
+    assert "till there: instance <i-1>" in Page(without_library(at_end)).text
+    assert "the sweep after the run found nothing more" in Page(without_library(drawn_now)).text
 
 
 def dd_view(cloudwatch_document, emulated=False):
