@@ -31,11 +31,15 @@ _TemplateLoader.yaml_implicit_resolvers = {
 
 
 def load(text: str) -> dict[str, Any]:
-    """Return the template in JSON's long form; try JSON first, as YAML's parser takes a second for 100 kB of it."""
+    """Return the template in JSON's long form; try JSON first, as YAML's parser takes a second for 100 kB of it.
+
+    What an anchor names is a copy in each place, so that a change in one place changes no other.
+    """
     try:
         template = json.loads(text)
     except ValueError:
-        template = yaml.load(text, Loader=_TemplateLoader)  # noqa: S506 - derived from SafeLoader
+        shared = yaml.load(text, Loader=_TemplateLoader)  # noqa: S506 - derived from SafeLoader
+        template = json.loads(json.dumps(shared))
     if not isinstance(template, dict):
         raise ValueError(f"a template is a mapping, this is a {type(template).__name__}")
     return template

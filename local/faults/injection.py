@@ -5,7 +5,7 @@ Off unless the cloud is started with `--faults FILE`. The file holds rules and i
     {"rules": [{"id": "1", "fault": "throttled", "run": "my-run", "who": "LaunchFleet", "action": "ec2:RunInstances",
                 "what": null, "nth": 1, "times": 3}]}
 
-A rule matches the calls that have its `run`, `who` (the role without "Role": a function, Instance, Run or Reap),
+A rule matches the calls that have its `run`, `who` (a function without "Function", Instance or Run),
 `action` and `what` (the object, table row or function that a call is about, without what differs from run to run); null
 matches any. Its fault hits the `nth` match and the following, `times` in all; `"times": null` is all that follow. The
 faults:
@@ -181,10 +181,14 @@ def cut_connection() -> None:
     flask.request.environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
 
 
-def who(role: str) -> str:
-    """Return the short name of a deployed role: LaunchFleet of storage-matrix-LaunchFleetRole-0D91MG795R3L."""
-    match = re.search(r"-([A-Za-z]+)Role-", role)
-    return match[1] if match else role
+def who(session_arn: str) -> str:
+    """Return who calls: the function after which its role session is named, else the role, as Instance and Run.
+
+    LaunchFleet of assumed-role/storage-matrix-LaunchFleetRole-0D91MG795R3L/storage-matrix-LaunchFleetFunction-7H2K.
+    """
+    role, session = session_arn.split("/")[-2:]
+    names = re.search(r"-([A-Za-z]+)Function-", session) or re.search(r"-([A-Za-z]+)Role-", role)
+    return names[1] if names else role
 
 
 def object_name(key: str) -> str:

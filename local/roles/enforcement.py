@@ -192,7 +192,7 @@ class RoleEnforcement:
             return
         about = injection.object_name(key or "".join(response.querystring.get("prefix", [])))
         run = self._injected.run_of(caller.access_key)
-        call = injection.Call(run, injection.who(caller.role), f"s3:{response._get_action()}", about)
+        call = injection.Call(run, injection.who(caller.arn), f"s3:{response._get_action()}", about)
         fault = self._injected.due(call)
         refusal = injection.refusal(fault, call) if fault else None
         if refusal is not None:
@@ -486,7 +486,7 @@ def _call(response: Any, caller: Caller, injected: injection.Faults) -> injectio
     elif caller.service == "lambda":
         match = re.search(r"-([A-Za-z]+)Function-", unquote(getattr(response, "path", "") or response.uri))
         run, about = parameters.get("run"), match[1] if match else ""
-    return injection.Call(run, injection.who(caller.role), action, about)
+    return injection.Call(run, injection.who(caller.arn), action, about)
 
 
 def _refused_answer(response: Any, refusal: injection.Refusal) -> Any:

@@ -10,6 +10,8 @@ from faults.harness import execute_apart
 from faults.laboratory import Laboratory, Verdict, laboratory
 from support.runs import Run
 
+from local.faults.injection import who
+
 SCENARIO = "alone"  # the cheapest: one instance with a volume
 FAULTS, RUNS_AT_ONCE = 6, 5
 # Where each thing that costs money exists: a file system, its mount targets, a fleet that is at work for 30 s.
@@ -34,6 +36,18 @@ def good(lab: Laboratory) -> Iterator[Future[list[dict[str, Any]]]]:
     """The calls of a good run, which goes on while the first test has its own runs."""
     with ThreadPoolExecutor(1) as pool:
         yield pool.submit(lab.record, SCENARIO, "good")
+
+
+@pytest.mark.parametrize(
+    ("session", "caller"),
+    [
+        ("storage-matrix-DeletionRole-0D91MG795R3L/storage-matrix-CheckDeletedFunction-7H2KQ0PZ41XN", "CheckDeleted"),
+        ("storage-matrix-InstanceRole-0D91MG795R3L/i-0123456789abcdef0", "Instance"),
+        ("storage-matrix-RunRole-0D91MG795R3L/local", "Run"),
+    ],
+)
+def test_a_fault_meets_a_function_by_its_name_though_others_have_its_role(session: str, caller: str):
+    assert who(f"arn:aws:sts::123456789012:assumed-role/{session}") == caller
 
 
 def execute(lab: Laboratory, cases: list[Case]) -> list[Verdict]:

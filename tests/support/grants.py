@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
 from policy_sentry.querying.actions import get_action_data
 
 from local.corrections.yaml_template import load
@@ -50,6 +51,45 @@ def statements() -> Iterator[tuple[str, dict[str, Any]]]:
         for role, document in documents:
             for statement in document["Statement"]:
                 yield role, statement
+
+
+def commented_statements() -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Every statement with its role and the comment above it: where an alias stands, the one above its anchor."""
+    lines = TEMPLATE.read_text().splitlines()
+    for (role, statement), node in zip(statements(), statement_nodes(), strict=True):
+        comment: list[str] = []
+        while (above := lines[node.start_mark.line - 1 - len(comment)].strip()).startswith("#"):
+            comment.insert(0, above.strip("# "))
+        yield role, statement, " ".join(comment)
+
+
+def statement_nodes() -> Iterator[yaml.Node]:
+    """The YAML nodes of all statements, in the order of `statements`; an alias is its anchor's."""
+
+    def child(node: yaml.Node, name: str) -> yaml.Node:
+        return next(value for key, value in node.value if key.value == name)
+
+    for _, resource in child(yaml.compose(TEMPLATE.read_text()), "Resources").value:
+        match child(resource, "Type").value:
+            case "AWS::IAM::Role":
+                policies = child(child(resource, "Properties"), "Policies").value
+            case "AWS::IAM::Policy":
+                policies = [child(resource, "Properties")]
+            case _:
+                policies = []
+        for policy in policies:
+            yield from child(child(policy, "PolicyDocument"), "Statement").value
+
+
+def functions_of(role: str) -> list[str]:
+    """The logical ids of the functions that have a role."""
+    resources = load(TEMPLATE.read_text())["Resources"]
+    own = {"Fn::GetAtt": [role, "Arn"]}
+    return [
+        name
+        for name, resource in resources.items()
+        if resource["Type"] == "AWS::Serverless::Function" and resource["Properties"]["Role"] == own
+    ]
 
 
 def granted() -> list[Grant]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from policy_sentry.querying.all import get_service_authorization_url
-from support.grants import TEMPLATE, facts, is_of, listed, statements
 from support.grants import arn as pattern_of
+from support.grants import commented_statements, facts, functions_of, is_of, listed, statements
 
 PAGE = Path(__file__).parents[2] / "docs/privilege.md"
 MARKERS = re.compile(r"(<!-- tables: .*? -->\n).*?(<!-- tables end -->)", re.S)
@@ -26,7 +26,7 @@ LEVELS = {
 }
 # What a statement is for, where no comment above it says so.
 REASONS = {
-    "Log": "Its own log, and no other function's.",
+    "Log": "The logs of the functions that have the role, and no others.",
     "Ledger": "Where each cell, file system and resource of a run stands.",
     "ReadDocuments": "What it works from: the plan, jobs, results.",
     "WriteDocuments": "What it makes.",
@@ -54,7 +54,6 @@ REASONS = {
     "LookForRunningRuns": "Images stay while a run may launch from them.",
     "LookForGroups": "FSx looks in the caller's name whether the file system's group is one of the VPC.",
     "MarkRoutesForFsx": "FSx changes only route tables that carry its mark, and sets it in the caller's name.",
-    "OpenShell": "Session Manager, if the stack's parameter allows shells.",
     "TellOfItself": "Registers the instance for Session Manager, if the stack's parameter allows shells.",
     "Invoke": "The functions of the graph.",
     "FollowFileSystems": "The child executions that a distributed Map has started.",
@@ -75,10 +74,9 @@ class Row:
 def tables() -> str:
     """All tables, as Markdown."""
     roles: dict[Row, list[str]] = {}
-    reasons = comments(TEMPLATE.read_text())
-    for role, statement in statements():
+    for role, statement, comment in commented_statements():
         if statement["Effect"] == "Allow":
-            for row in rows(role, statement, reasons):
+            for row in rows(statement, comment or REASONS[statement["Sid"]]):
                 roles.setdefault(row, []).append(role)
     lines: list[str] = []
     for level, meaning in LEVELS.items():
@@ -109,23 +107,24 @@ def starred() -> Iterator[str]:
         yield f"| `{action}` | {said} | {kinds} | {conditions(condition)} | [{url.rpartition('/')[2]}]({url}) |"
 
 
-def rows(role: str, statement: dict[str, Any], reasons: dict[tuple[str, str], str]) -> Iterator[Row]:
+def rows(statement: dict[str, Any], reason: str) -> Iterator[Row]:
     """A row for each action of a statement, with those of its resources that the action is about."""
     for action in listed(statement["Action"]):
-        resources = tuple(short(one) for one in listed(statement["Resource"]) if is_of(action, pattern_of(one)))
-        reason = reasons.get((role, statement["Sid"])) or REASONS[statement["Sid"]]
+        known = [short(one) for one in listed(statement["Resource"]) if is_of(action, pattern_of(one))]
+        resources = tuple(dict.fromkeys(known))
         yield Row(action, resources, conditions(statement.get("Condition", {})), reason)
 
 
 def line(row: Row, roles: list[str]) -> str:
     """A row as Markdown."""
-    who = ", ".join(role_name(one) for one in roles)
+    who = ", ".join(user for role in roles for user in role_names(role))
     return f"| `{row.action}` | {'<br>'.join(row.resources)} | {row.condition} | {who} | {row.reason} |"
 
 
-def role_name(role: str) -> str:
-    """A role's name as the graph writes that of its function."""
-    return ROLE_NAMES.get(role) or words(role.removesuffix("Role"))
+def role_names(role: str) -> list[str]:
+    """Who has a role: its functions, as the graph writes their names."""
+    functions = [words(function.removesuffix("Function")) for function in functions_of(role)]
+    return functions or [ROLE_NAMES[role]]
 
 
 def words(name: str) -> str:
@@ -142,7 +141,7 @@ def short(resource: Any) -> str:
             named = re.sub(r"\$\{(\w+)\.Arn\}", r"\1", found).replace("${!", "${")
             return f"`{named}`"
         case {"Fn::GetAtt": [name, "Arn"]} | {"Ref": name}:
-            # Each function has a log group of its own, so that of its role is what matters.
+            # Each function has a log group of its own, so those of its role are what matters.
             return "`own log group`" if name.endswith("LogGroup") else f"`{name}`"
     return f"`{resource}`"
 
@@ -161,19 +160,6 @@ def asked(operator: str, value: Any) -> str:
     named = {"AWS::StackName": "this stack", "AWS::Region": "this region"}
     text = named.get(value["Ref"], value["Ref"]) if isinstance(value, dict) else f"`{value}`"
     return f"{'is like' if 'Like' in operator else 'is'} {text}"
-
-
-def comments(text: str) -> dict[tuple[str, str], str]:
-    """The comment above each statement, by role and Sid."""
-    found: dict[tuple[str, str], str] = {}
-    role, comment = "", []
-    for one in text.splitlines():
-        if named := re.match(r"  (\w+):$", one):
-            role = named[1]
-        if stated := re.match(r" +- Sid: (\w+)$", one):
-            found[role, stated[1]] = " ".join(comment)
-        comment = [*comment, one.strip("# ")] if one.strip().startswith("#") else []
-    return found
 
 
 def level_of(action: str) -> str:

@@ -31,7 +31,7 @@ def roles(cloud: Cloud) -> dict[str, str]:
         ("LaunchFleetRole", "LaunchFrom", "ec2:RunInstances", EBS),
         ("PollFleetRole", "ReadDocuments", "s3:GetObject", EBS),
         ("AnalyseCellRole", "WriteDocuments", "s3:PutObject", EBS),
-        ("DeleteFileSystemRole", "DeleteEfs", "elasticfilesystem:DeleteMountTarget", EFS),
+        ("DeletionRole", "DeleteEfs", "elasticfilesystem:DeleteMountTarget", EFS),
         ("AnalyseRunRole", "WriteDocuments", "s3:PutObject", EBS),
         ("RunRole", "Invoke", "lambda:InvokeFunction", EBS),
     ],

@@ -5,18 +5,19 @@ since setuptools has no pkg_resources; AWS's own validation needs an account.
 """
 
 import json
-import re
+from collections import defaultdict
 
 import pytest
 from support.grants import (
-    TEMPLATE,
     Grant,
     arn,
+    commented_statements,
     facts,
     granted,
     listed,
     overlap,
     patterns,
+    statement_nodes,
     statements,
     without_variables,
 )
@@ -101,14 +102,24 @@ def test_every_role_may_also_do_what_its_actions_make_aws_do_in_its_name():
 
 
 def test_all_resources_are_granted_only_where_an_action_knows_none_and_a_comment_says_so():
-    text = TEMPLATE.read_text()
     for grant in GRANTS:
         if grant.resource == "*":
             assert patterns(grant.action) == {"*"}, f"{name(grant)} could be granted on {patterns(grant.action)}"
-    starred = [statement for _, statement in statements() if "*" in listed(statement["Resource"])]
-    blocks = re.findall(r"((?: *#.*\n)*)( *)- Sid: \w+\n(?:\2  .*\n)*?\2  Resource: '\*'\n", text)
-    assert len(blocks) == len(starred)
-    assert all(comment.strip() for comment, _ in blocks), "a Resource '*' without a comment above its statement"
+    silent = [
+        f"{role} {statement['Sid']}"
+        for role, statement, comment in commented_statements()
+        if "*" in listed(statement["Resource"]) and not comment
+    ]
+    assert silent == [], "a Resource '*' without a comment above its statement"
+
+
+def test_a_grant_stands_once_in_the_template_and_further_roles_name_it():
+    places = defaultdict(set)
+    for (_, statement), node in zip(statements(), statement_nodes(), strict=True):
+        sets = {key: sorted(map(str, listed(value))) for key, value in statement.items()}
+        places[json.dumps(sets)].add(node.start_mark.line + 1)
+
+    assert [lines for lines in places.values() if len(lines) > 1] == [], "lines with the same grant: use an anchor"
 
 
 def test_nothing_is_granted_to_any_region_but_prices():
