@@ -1,14 +1,27 @@
 """What AWS refuses in a state machine definition and moto accepts."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 ENDINGS = ("Succeed", "Fail")
+# Fields of a state that hold state machines, whose scopes of variables are within that of the state.
+NESTED = ("ItemProcessor", "Iterator", "Branches")
 
 
-def problems(definition: dict[str, Any], path: str = "") -> list[str]:
-    """Return dangling transitions, states without an end and unreachable states, of nested state machines too."""
+def problems(
+    definition: dict[str, Any],
+    path: str = "",
+    outer: frozenset[str] = frozenset(),
+    hidden: frozenset[str] = frozenset(),
+) -> list[str]:
+    """Return transitions to nowhere, states without end, unreachable ones and variables out of scope, nested ones' too.
+
+    `outer` are the variables that the scopes around this one assign, `hidden` those of them that cannot be read in it.
+    """
     states = definition.get("States", {})
+    own = frozenset(name for state in states.values() for name in _assigned(state))
+    hidden -= own
     start: Any = definition.get("StartAt")
     messages = []
     if start not in states:
@@ -22,6 +35,10 @@ def problems(definition: dict[str, Any], path: str = "") -> list[str]:
         targets = list(_targets(states[name]))
         pending += targets
         messages += _problems_of_state(states, name, targets, path)
+        messages += _problems_of_variables(states[name], f"{path}/States/{name}", outer, hidden)
+        for machine, is_distributed in _nested(states[name]):
+            around = outer | own
+            messages += problems(machine, f"{path}/States/{name}", around, around if is_distributed else hidden)
     unreachable = [name for name in states if name not in reached]
     return messages + [
         f'MISSING_TRANSITION_TARGET: State "{name}" is not reachable. at {path}/States/{name}' for name in unreachable
@@ -37,10 +54,44 @@ def _problems_of_state(states: dict[str, Any], name: str, targets: list[str], pa
     ]
     if state.get("Type") not in ("Choice", *ENDINGS) and "Next" not in state and not state.get("End"):
         messages.append(f"MISSING_END_STATE: the state has neither Next nor End at {here}")
-    nested = [*state.get("Branches", []), *(state[key] for key in ("ItemProcessor", "Iterator") if key in state)]
-    for machine in nested:
-        messages += problems(machine, here)
     return messages
+
+
+def _problems_of_variables(
+    state: dict[str, Any], here: str, outer: frozenset[str], hidden: frozenset[str]
+) -> Iterator[str]:
+    """Yield them; Step Functions guide, "Passing data between states with variables", scope."""
+    for name in sorted(set(_assigned(state)) & outer):
+        yield f"SCHEMA_VALIDATION_FAILED: an outer scope assigns the variable '{name}' too at {here}/Assign"
+    for name in sorted(set(_read({key: value for key, value in state.items() if key not in NESTED})) & hidden):
+        yield f"SCHEMA_VALIDATION_FAILED: a distributed Map cannot read the outer variable '{name}' at {here}"
+
+
+def _assigned(state: dict[str, Any]) -> Iterator[str]:
+    """Yield the names that a state assigns, in whatever way it ends; without the suffix of JSONPath."""
+    for rule in [state, *state.get("Choices", []), *state.get("Catch", [])]:
+        for name in rule.get("Assign", {}):
+            yield name.removesuffix(".$")
+
+
+def _read(value: Any) -> Iterator[str]:
+    """Yield the names that JSONata expressions below a value read, also those of functions without a call."""
+    if isinstance(value, dict):
+        for child in value.values():
+            yield from _read(child)
+    elif isinstance(value, list):
+        for child in value:
+            yield from _read(child)
+    elif isinstance(value, str) and value.startswith("{%"):
+        without_texts = re.sub(r"'[^']*'|\"[^\"]*\"", "''", value)
+        yield from re.findall(r"\$(\w+)\b(?!\s*\()", without_texts)
+
+
+def _nested(state: dict[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Yield the state machines within a state, and whether their states are executions of their own."""
+    for key in NESTED:
+        for machine in state.get(key, []) if key == "Branches" else [state[key]] if key in state else []:
+            yield machine, machine.get("ProcessorConfig", {}).get("Mode") == "DISTRIBUTED"
 
 
 def _targets(state: dict[str, Any]) -> Iterator[str]:

@@ -132,9 +132,9 @@ def test_failures_of_a_distributed_map_are_judged_by_its_tolerance(cloud, tolera
 def test_iterations_of_a_distributed_map_have_their_own_variables(cloud):
     own = {
         "StartAt": "Own",
-        "States": {"Own": {"Type": "Pass", "Assign": {"run": "{% $states.input.run & '-inner' %}"}, "Next": "Say"}},
+        "States": {"Own": {"Type": "Pass", "Assign": {"own": "{% $states.input.run & '-inner' %}"}, "Next": "Say"}},
     }
-    own["States"]["Say"] = {"Type": "Pass", "Output": "{% $run %}", "End": True}
+    own["States"]["Say"] = {"Type": "Pass", "Output": "{% $own %}", "End": True}
 
     definition = distributed(own, ItemSelector={"run": "{% $run %}", "item": "{% $states.context.Map.Item.Value %}"})
     ended = cloud.execute("own-variables", definition, {"items": [1, 2]})
@@ -142,10 +142,11 @@ def test_iterations_of_a_distributed_map_have_their_own_variables(cloud):
     assert json.loads(ended["output"]) == ["outer-inner", "outer-inner"]
 
 
-def test_iterations_of_a_distributed_map_do_not_see_outer_variables(cloud):
+def test_a_distributed_map_that_reads_outer_variables_is_refused(cloud):
     peek = {"StartAt": "Peek", "States": {"Peek": {"Type": "Pass", "Output": "{% $exists($run) %}", "End": True}}}
 
-    assert json.loads(cloud.execute("outer-variables", distributed(peek), {"items": [1]})["output"]) == [False]
+    with pytest.raises(ClientError, match="a distributed Map cannot read the outer variable 'run'"):
+        cloud.execute("outer-variables", distributed(peek), {"items": [1]})
 
 
 @pytest.mark.parametrize("mode", ["DISTRIBUTED", "INLINE"])

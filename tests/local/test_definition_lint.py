@@ -1,0 +1,105 @@
+"""What the local cloud refuses in a definition, as AWS does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.step_functions.definition_lint import problems
+
+RUN = json.loads((Path(__file__).parents[2] / "statemachine/run.asl.json").read_text())
+ASSIGN = {"Assign": {"run": "{% 'a' %}"}}
+
+
+def machine(**states: dict[str, Any]) -> dict[str, Any]:
+    """States one after the other."""
+    names = list(states)
+    after = [{"Next": name} for name in names[1:]] + [{"End": True}]
+    return {"StartAt": names[0], "States": {name: states[name] | then for name, then in zip(names, after, strict=True)}}
+
+
+def passing(**fields: Any) -> dict[str, Any]:
+    """A state that does nothing else."""
+    return {"Type": "Pass"} | fields
+
+
+def each(inner: dict[str, Any], mode: str = "INLINE", **fields: Any) -> dict[str, Any]:
+    """A Map over a state machine."""
+    return {"Type": "Map", "ItemProcessor": {"ProcessorConfig": {"Mode": mode}} | inner} | fields
+
+
+INNER = machine(Inner=passing(**ASSIGN))
+READER = machine(Reader=passing(Output="{% $run & '!' %}"))
+
+
+def test_the_definition_of_the_run_has_no_problem():
+    assert problems(RUN) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        machine(Outer=passing(**ASSIGN), Each=each(INNER)),
+        machine(Outer=passing(**ASSIGN), Each=each(INNER, "DISTRIBUTED")),
+        machine(Each=each(INNER), Outer=passing(**ASSIGN)),
+        machine(Outer=passing(**ASSIGN), Both={"Type": "Parallel", "Branches": [machine(A=passing()), INNER]}),
+        machine(Outer=passing(**ASSIGN), Each=each(machine(Within=each(INNER)))),
+        machine(Each=each(INNER, **ASSIGN)),
+        machine(Outer=passing(**ASSIGN), Each=each(machine(Inner=passing(Assign={"run.$": "$.a"})))),
+        machine(Outer=passing(**ASSIGN), Each=each(machine(A={"Type": "Task", "Catch": [ASSIGN | {"Next": "A"}]}))),
+        machine(Outer=passing(**ASSIGN), Each=each(machine(A={"Type": "Choice", "Choices": [ASSIGN | {"Next": "A"}]}))),
+    ],
+)  # fmt: skip
+def test_a_name_that_an_inner_and_an_outer_scope_assign_is_refused(wrong: dict[str, Any]):
+    [problem] = problems(wrong)
+
+    assert "an outer scope assigns the variable 'run' too" in problem
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        machine(Outer=passing(**ASSIGN), Each=each(READER, "DISTRIBUTED")),
+        machine(Outer=passing(**ASSIGN), Each=each(machine(Within=each(READER)), "DISTRIBUTED")),
+        machine(Outer=passing(**ASSIGN), Each=each(machine(Within=each(READER, "DISTRIBUTED")))),
+        machine(Outer=passing(**ASSIGN), Each=each(machine(A=passing(Output={"b": ["{% $run %}"]})), "DISTRIBUTED")),
+    ],
+)
+def test_an_outer_variable_that_is_read_within_a_distributed_map_is_refused(wrong: dict[str, Any]):
+    [problem] = problems(wrong)
+
+    assert "a distributed Map cannot read the outer variable 'run'" in problem
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        machine(Outer=passing(**ASSIGN), Each=each(READER)),
+        machine(Outer=passing(**ASSIGN), Again=passing(**ASSIGN)),
+        machine(Each=each(INNER), Other=each(INNER, "DISTRIBUTED")),
+        machine(Each=each(machine(Inner=passing(**ASSIGN), Reader=READER["States"]["Reader"]), "DISTRIBUTED")),
+        # The Map's own fields are evaluated in the scope around it.
+        machine(Outer=passing(**ASSIGN), Each=each(machine(A=passing()), "DISTRIBUTED", Items="{% $run %}")),
+        # A text, and a function that has the name of a variable.
+        machine(Outer=passing(**ASSIGN), Each=each(machine(A=passing(Output="{% '$run' & $run(1) %}")), "DISTRIBUTED")),
+    ],
+)  # fmt: skip
+def test_variables_that_are_in_scope_are_not_refused(right: dict[str, Any]):
+    assert problems(right) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"StartAt": "A", "States": {"A": passing(Next="B")}}, "Missing 'Next' target: B"),
+        ({"StartAt": "A", "States": {"A": passing()}}, "neither Next nor End"),
+        ({"StartAt": "A", "States": {"A": passing(End=True), "B": passing(End=True)}}, '"B" is not reachable'),
+        ({"StartAt": "B", "States": {}}, "Missing 'Next' target: B"),
+        (machine(Each=each({"StartAt": "A", "States": {"A": passing()}})), "neither Next nor End"),
+    ],
+)
+def test_transitions_that_lead_nowhere_are_refused(wrong: dict[str, Any], message: str):
+    [problem] = problems(wrong)
+
+    assert message in problem
