@@ -28,7 +28,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     run = event["run"]
     check_run_name(run)
     matrix = read_matrix(json.dumps(event["matrix"]))
-    if misplaced := list(placing.problems(matrix, len(network.subnets()))):
+    if misplaced := list(placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az())):
         raise InvalidMatrix(misplaced)
     name = environment_of(environment().name, is_emulated=matrix.emulate)
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None

@@ -77,6 +77,7 @@ def _make_stack() -> dict[str, str]:
         "GATE_MARGIN_SECONDS": "5",
         "SUBNET_IDS": ",".join(subnets),
         "INSTANCE_ROLE_ARN": "arn:aws:iam::123456789012:role/fleet",
+        "MULTI_AZ_CIDR": "10.0.0.0/16",
         "FILE_SYSTEM_SECURITY_GROUP_ID": group,
         "LAUNCH_TEMPLATE_ID": template["LaunchTemplate"]["LaunchTemplateId"],
         "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:storage-matrix-run",

@@ -52,6 +52,20 @@ def test_a_bad_matrix_is_refused_with_its_problems_and_leaves_nothing(stack, con
     assert documents("") == {}
 
 
+@pytest.mark.parametrize("cidr", ["10.0.0.0/16", ""])
+def test_a_multi_az_file_system_is_refused_where_no_instance_could_mount_it(stack, context, monkeypatch, cidr):
+    monkeypatch.setenv("MULTI_AZ_CIDR", cidr)
+    event = load_event("plan_matrix")
+    storage = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 160}
+    event["matrix"]["storage"].append(storage | {"deploymentType": "MULTI_AZ_1"})
+
+    if cidr:
+        plan_matrix.handler(event, context)
+    else:
+        with pytest.raises(InvalidMatrix, match=r"storage\[\d\].deploymentType.*MULTI_AZ_1.*MultiAzCidr"):
+            plan_matrix.handler(event, context)
+
+
 def test_a_matrix_that_wants_its_storages_emulated_is_refused_on_aws(stack, context):
     event = load_event("plan_matrix")
     event["matrix"]["emulate"] = True

@@ -15,6 +15,11 @@ RESOURCES = load(TEMPLATE.read_text())["Resources"]
 EC2_DESCRIPTION = re.compile(r"[a-zA-Z0-9 ._\-:/()#,@\[\]+=;{}!$*]{1,255}")
 
 
+# What a mount asks for, by the FSx guide (file system access control with Amazon VPC): NFS 4 one port; NFS 3 also the
+# port mapper and three of the mount daemon.
+NFS_4, NFS_3 = {2049}, {2049, 111, 20001, 20002, 20003}
+
+
 def descriptions(resources: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The text of each security group and each of its rules, with the logical id that it belongs to."""
     for name, resource in resources.items():
@@ -61,3 +66,34 @@ def test_a_description_with_another_character_is_refused(text: str, place: str):
     }[place]
 
     assert refused({"Wrong": {"Type": f"AWS::EC2::{resource[0]}", "Properties": resource[1]}}) == [("Wrong", text)]
+
+
+def ports(kind: str, group: str, **others: Any) -> set[int]:
+    """The ports that rules of a group open, to or from what `others` name."""
+    return {
+        port
+        for resource in RESOURCES.values()
+        if resource["Type"] == f"AWS::EC2::SecurityGroup{kind}"
+        for rule in [resource["Properties"]]
+        if rule["GroupId"] == {"Ref": group}
+        and others.items() <= {**rule, "Condition": resource.get("Condition")}.items()
+        for port in range(rule["FromPort"], rule["ToPort"] + 1)
+    }
+
+
+@pytest.mark.parametrize(
+    ("group", "needed"), [("FileSystemSecurityGroup", NFS_3 | NFS_4), ("FileServerSecurityGroup", {7575})]
+)
+def test_instances_reach_what_they_mount_and_nothing_else_of_it(group: str, needed: set[int]):
+    fleet = "FleetSecurityGroup"
+
+    assert ports("Egress", fleet, DestinationSecurityGroupId={"Ref": group}) == needed
+    assert ports("Ingress", group, SourceSecurityGroupId={"Ref": fleet}) == needed
+
+
+def test_instances_reach_the_endpoint_of_a_multi_az_file_system_in_either_vpc_by_any_version_of_nfs():
+    addresses = {"Fn::If": ["CreateVpc", {"Ref": "VpcCidr"}, {"Ref": "MultiAzCidr"}]}
+
+    assert ports("Egress", "FleetSecurityGroup", CidrIp=addresses, Condition="HasMultiAz") == NFS_3 | NFS_4
+    variables = RESOURCES["PlanMatrixFunction"]["Properties"]["Environment"]["Variables"]
+    assert variables["MULTI_AZ_CIDR"] == addresses, "the plan refuses such file systems where these are empty"

@@ -21,6 +21,11 @@ def route_table() -> str:
     return os.environ.get("ROUTE_TABLE_ID", "")
 
 
+def reaches_multi_az() -> bool:
+    """Return whether instances are let out to the endpoint of a Multi-AZ file system, which no security group has."""
+    return bool(os.environ.get("MULTI_AZ_CIDR"))
+
+
 @cache
 def availability_zone(subnet: str) -> str:
     """Return the name of the Availability Zone of a subnet, such as `eu-west-1a`."""

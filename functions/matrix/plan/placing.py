@@ -56,14 +56,27 @@ def shares(placement: str | Sequence[float], count: int, zones: int) -> list[int
     return rounded
 
 
-def problems(matrix: Matrix, zones: int) -> Problems:
-    """Yield a problem for each fleet of a matrix that names more zones than the stack has subnets in."""
+def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
+    """Yield a problem for each fleet with more zones than the stack has subnets in, and each storage out of reach.
+
+    A Multi-AZ file system of FSx is out of reach where the stack does not know the addresses of the user's own VPC.
+    """
     fleets = [(f"fleet[{i}]", one.placement) for i, one in enumerate(matrix.fleet)]
     fleets += [(f"include[{i}].fleet", one.fleet.placement) for i, one in enumerate(matrix.include)]
     for path, placement in fleets:
         if isinstance(placement, list) and len(placement) > zones:
             rule = f"has {len(placement)} shares, but the stack has subnets in {zones} Availability Zones"
             yield Problem(f"{path}.placement", placement, rule, "write fewer shares, or give the stack more subnets")
+    storages = [(f"storage[{i}]", one) for i, one in enumerate(matrix.storage)]
+    storages += [(f"include[{i}].storage", one.storage) for i, one in enumerate(matrix.include)]
+    for path, storage in storages:
+        deployment = getattr(storage, "deployment_type", None)
+        if deployment == "MULTI_AZ_1" and not reaches_multi_az:
+            rule = (
+                "has an endpoint that no security group holds, and the stack lets its instances out to no address of it"
+            )
+            way_out = "deploy the stack with MultiAzCidr, the addresses of your VPC, or write SINGLE_AZ_HA_1"
+            yield Problem(f"{path}.deploymentType", deployment, rule, way_out)
 
 
 def least(quorum: float | None, count: int) -> int:
