@@ -82,6 +82,8 @@ def _translate_on_arrival() -> None:
         for resource in template.get("Resources", {}).values():
             # moto adds Properties to its own copy only, so that without them every update would see a changed resource
             resource.setdefault("Properties", {})
+            if resource.get("DeletionPolicy") == "RetainExceptOnCreate":
+                resource["DeletionPolicy"] = "Retain"  # the only policy that moto's deletion of a stack knows
         return json.dumps(template), parameters
 
     def create_stack(self: Any, name: str, template: str, parameters: dict, **rest: Any) -> Any:

@@ -99,6 +99,22 @@ def test_deleting_a_stack_deletes_its_network(cloud):
     assert outputs["VpcId"] not in [vpc["VpcId"] for vpc in vpcs]
 
 
+@pytest.mark.parametrize("policy", ["Retain", "RetainExceptOnCreate"])
+def test_deleting_a_stack_leaves_what_is_retained(cloud, policy):
+    resources = {
+        "Kept": {"Type": "AWS::S3::Bucket", "DeletionPolicy": policy},
+        "Gone": {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Delete"},
+    }
+    outputs = {name: {"Value": {"Ref": name}} for name in resources}
+    names = cloud.deploy(f"with-{policy.lower()}", {"Resources": resources, "Outputs": outputs})
+
+    cloud.client("cloudformation").delete_stack(StackName=f"with-{policy.lower()}")
+
+    buckets = {bucket["Name"] for bucket in cloud.client("s3").list_buckets()["Buckets"]}
+    assert names["Kept"] in buckets
+    assert names["Gone"] not in buckets
+
+
 def test_an_unknown_resource_type_is_refused(cloud):
     with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::Nope::Thing\]"):
         cloud.deploy("unknown", {"Resources": {"Thing": {"Type": "AWS::Nope::Thing"}}})

@@ -115,6 +115,15 @@ def test_cloudformation_refuse_unknown_types(client):
     client("cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(template))
 
 
+def test_cloudformation_retains_only_by_retain(client):
+    template = {"Resources": {"B": {"Type": "AWS::S3::Bucket", "DeletionPolicy": "RetainExceptOnCreate"}}}
+    client("cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(template))
+
+    client("cloudformation").delete_stack(StackName="s")
+
+    assert client("s3").list_buckets()["Buckets"] == []
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_cloudformation_complete_change_sets(client):
     template = {"Resources": {"T": {"Type": "AWS::SNS::Topic"}}, "Outputs": {"T": {"Value": {"Ref": "T"}}}}

@@ -196,7 +196,9 @@ def test_each_function_has_a_log_group_of_its_own_and_a_role_of_its_own_or_of_it
 def test_results_outlive_the_stack_encrypted_and_private():
     bucket, table = TEMPLATE["Resources"]["ResultsBucket"], TEMPLATE["Resources"]["ResultsTable"]
 
-    assert bucket["DeletionPolicy"] == table["DeletionPolicy"] == "Retain"
+    # A first deployment that fails shall leave neither; a deleted stack leaves both (CloudFormation, DeletionPolicy).
+    assert bucket["DeletionPolicy"] == table["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert bucket["UpdateReplacePolicy"] == table["UpdateReplacePolicy"] == "Retain"
     assert "BucketEncryption" in bucket["Properties"]
     assert all(bucket["Properties"]["PublicAccessBlockConfiguration"].values())
     assert bucket["Properties"]["VersioningConfiguration"]["Status"] == "Enabled"
