@@ -7,11 +7,15 @@ from aws.stack.clock import now
 from aws.teardown import reaping
 
 logger = Logger()
+ENDS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")
 
 
 @logger.inject_lambda_context
 def handler(event: dict, _context: LambdaContext) -> dict:
     """Sweep one run ({"run": …}, or the event that its execution ended) or all of them ({}).
+
+    The event decides that its run has ended: DescribeExecution is eventually consistent and may answer RUNNING for some
+    seconds more, and the next sweep is 15 minutes away.
 
     {"images": true} deletes baked images instead, which no other sweep touches. Answers what was deleted and what
     remains: file systems take minutes, so ask again until nothing remains. Where the account forbids EFS or FSx,
@@ -22,7 +26,9 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         swept = reaping.sweep_images(is_dry_run=is_dry_run)
         logger.info("swept images", **swept)
         return swept
-    run = event.get("run") or event.get("detail", {}).get("name")
-    swept = reaping.sweep(only_run=run, is_dry_run=is_dry_run, now=now())
+    ended = event.get("detail", {})
+    run = event.get("run") or ended.get("name")
+    has_ended = ended.get("status") in ENDS
+    swept = reaping.sweep(only_run=run, has_ended=has_ended, is_dry_run=is_dry_run, now=now())
     logger.info("swept", **swept)
     return swept

@@ -126,6 +126,22 @@ def test_the_event_of_an_ended_execution_sweeps_that_run_only(stack, context, ru
     assert instances.of_file_system("other", "ebs") == [other]
 
 
+@pytest.mark.parametrize("status", ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"])
+def test_an_event_that_a_run_has_ended_counts_more_than_an_answer_that_is_late(stack, context, running, status):
+    running.add("r")  # Step Functions may say so for seconds
+    [instance] = launch("r", LONG_AHEAD)
+
+    assert sweep(context, run="r")["deleted"] == []
+    assert ids(sweep(context, detail={"name": "r", "status": status})["deleted"]) == {instance}
+
+
+def test_an_event_of_a_run_that_goes_on_deletes_nothing(stack, context, running):
+    running.add("r")
+    launch("r", LONG_AHEAD)
+
+    assert sweep(context, detail={"name": "r", "status": "RUNNING"})["deleted"] == []
+
+
 @pytest.fixture
 def forbidden(monkeypatch):
     """Services of which every list of file systems is refused, with this code."""

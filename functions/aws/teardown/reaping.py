@@ -31,15 +31,16 @@ class Leftover:
     delete: Callable[[], object]
 
 
-def sweep(*, only_run: str | None, is_dry_run: bool, now: float) -> dict[str, Any]:
+def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool = False) -> dict[str, Any]:
     """Delete what no running execution needs; return what was `deleted` and what `remaining` is still to go.
 
     A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` restricts the
-    sweep to one run. Instances are deleted at once; a volume or file system may have to wait for them, stays in
-    `remaining` and goes in a later sweep. Copies that AWS made are deleted with the receipt of their run. A service
-    that the account may not use is named in `unasked`; the others are swept.
+    sweep to one run; if that run `has_ended`, as an event says, Step Functions is not asked. Instances are deleted at
+    once; a volume or file system may have to wait for them, stays in `remaining` and goes in a later sweep. Copies that
+    AWS made are deleted with the receipt of their run. A service that the account may not use is named in `unasked`;
+    the others are swept.
     """
-    is_running = _RunningRuns()
+    is_running = _RunningRuns({only_run} if only_run and has_ended else set())
     deleted: list[dict[str, str]] = []
     remaining: list[dict[str, str]] = []
     unasked: dict[str, str] = {}
@@ -154,10 +155,10 @@ def _of_run(
 
 
 class _RunningRuns:
-    """Whether a run's execution is still running, asked of Step Functions once per run."""
+    """Whether a run's execution is still running, asked of Step Functions once unless the end is known."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
+    def __init__(self, ended: set[str]) -> None:
+        self._known = dict.fromkeys(ended, False)
 
     def __call__(self, run: str) -> bool:
         if run not in self._known:
