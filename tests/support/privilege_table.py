@@ -39,7 +39,7 @@ REASONS = {
     "CreateFsx": "Only with the tags by which the sweep finds it.",
     "CreateMountTargets": "Of this stack's file systems only.",
     "OnlyFleetsOverTls": "For `iam: true`: lets in only this stack's instances, and only over TLS.",
-    "DescribeEfs": "Is it there yet, is it gone?",
+    "DescribeMountTargets": "Are they there yet, are they gone?",
     "DeleteEfs": "This stack's file systems only.",
     "DeleteVolumes": "Volumes of this stack that have outlived their instance.",
     "EndInstances": "Instances of this stack only.",
