@@ -15,6 +15,8 @@ RESOURCES = load(TEMPLATE.read_text())["Resources"]
 EC2_DESCRIPTION = re.compile(r"[a-zA-Z0-9 ._\-:/()#,@\[\]+=;{}!$*]{1,255}")
 
 
+FUNCTION = load(TEMPLATE.read_text())["Globals"]["Function"]
+VCPU_MB = 1769  # "At 1,769 MB, a function has the equivalent of one vCPU" (Lambda guide, memory)
 # What a mount asks for, by the FSx guide (file system access control with Amazon VPC): NFS 4 one port; NFS 3 also the
 # port mapper and three of the mount daemon.
 NFS_4, NFS_3 = {2049}, {2049, 111, 20001, 20002, 20003}
@@ -96,3 +98,31 @@ def test_instances_reach_the_endpoint_of_a_multi_az_file_system_in_either_vpc_by
     assert ports("Egress", "FleetSecurityGroup", CidrIp=addresses) == NFS_3 | NFS_4
     variables = RESOURCES["PlanMatrixFunction"]["Properties"]["Environment"]["Variables"]
     assert variables["MULTI_AZ_CIDR"] == {"Fn::If": ["HasMultiAz", addresses, ""]}, "plans without are refused"
+
+
+@pytest.mark.parametrize("function", ["PollFleetFunction", "PollCacheFunction"])
+def test_a_poll_has_the_processor_and_the_time_to_list_what_the_largest_fleet_has_written(function: str):
+    properties = FUNCTION | RESOURCES[function]["Properties"]
+    # 1,000 instances x (60 steps x 3 objects + 4), 1,000 to a page; 0.25 s of a vCPU and 0.2 s of waiting for each.
+    listing_s = 1_000 * (60 * 3 + 4) / 1_000 * (0.25 * VCPU_MB / min(properties["MemorySize"], VCPU_MB) + 0.2)
+
+    assert properties["Timeout"] > 2 * listing_s, "a failed poll lists twice"
+
+
+@pytest.mark.parametrize("function", ["LaunchFleetFunction", "StopFleetFunction", "DeleteFileSystemFunction"])
+def test_what_writes_a_row_for_each_resource_of_a_fleet_has_the_time_to(function: str):
+    properties = FUNCTION | RESOURCES[function]["Properties"]
+    writing_s = 1_000 * (1 + 8) * 0.02  # instances with 8 volumes; a row written in 20 ms
+
+    assert properties["Timeout"] > 2 * writing_s
+
+
+def test_every_function_has_the_memory_to_import_its_packages_in_lambdas_ten_seconds():
+    # 2.7 s of a whole vCPU at the most, measured; the share of one grows with the memory.
+    sizes = {
+        name: (FUNCTION | resource["Properties"])["MemorySize"]
+        for name, resource in RESOURCES.items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    }
+
+    assert {name: size for name, size in sizes.items() if 2.7 * VCPU_MB / size > 5} == {}
