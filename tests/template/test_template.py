@@ -126,3 +126,10 @@ def test_every_function_has_the_memory_to_import_its_packages_in_lambdas_ten_sec
     }
 
     assert {name: size for name, size in sizes.items() if 2.7 * VCPU_MB / size > 5} == {}
+
+
+def test_the_subnets_of_the_stacks_own_vpc_are_in_the_zones_that_the_user_names_else_in_the_first_three():
+    zones = {"Fn::If": ["NamesZones", {"Ref": "AvailabilityZones"}, {"Fn::GetAZs": ""}]}
+    subnets = [RESOURCES[f"Subnet{letter}"]["Properties"]["AvailabilityZone"] for letter in "ABC"]
+
+    assert subnets == [{"Fn::Select": [number, zones]} for number in range(3)]
