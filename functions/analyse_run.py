@@ -14,6 +14,7 @@ from aws.teardown import deleting, receipts
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
+from matrix.documents.result import ResultDocument
 from matrix.report import csv_rows, markdown, page
 from matrix.terms import sentences
 from matrix.terms.keys import Board, run_key
@@ -29,7 +30,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     results = {
         cell["id"]: result
         for cell in plan["cells"]
-        if (result := bucket.get(Board.of_cell(run, cell["id"]).result)) is not None
+        if (result := bucket.read(Board.of_cell(run, cell["id"]).result, ResultDocument)) is not None
     }
     warnings = _refresh(run, results, plan)
     receipt = receipts.make(run, sweep=None)

@@ -34,7 +34,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         fleet=cell["fleet"],
         boot=images.booted(plan, cell),
         mount=storages.mount_of(cell["storage"], event["resource_id"]),
-        job=partial(measuring_job, gate_margin_s=environment().gate_margin_s),
+        job=partial(measuring_job, cell=cell, gate_margin_s=environment().gate_margin_s),
     )
     table.set_cell(run, cell["id"], "waiting")
     return {"cell": cell["id"], "poll_s": cell["poll_s"]}

@@ -1,5 +1,7 @@
 """Populate cache: launch the one instance that fills the download cache on a file system, before any cell runs."""
 
+from functools import partial
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -31,6 +33,6 @@ def handler(event: dict, _context: LambdaContext) -> dict:
         fleet={"instanceType": cell["fleet"]["instanceType"], "count": 1, "placement": "same-az"},
         boot=images.booted(plan, cell),
         mount=storages.mount_of(cell["storage"], event["resource_id"]),
-        job=lambda **facts: populating_job(file_system=name, **facts),
+        job=partial(populating_job, cell=cell),
     )
     return {"state": "populating", "poll_s": cell["poll_s"]}

@@ -24,7 +24,7 @@ def watch(
     Example: matrix watch builds-20261120-101500-4f
     """
     service = Service(deployment.find_any(local=local, stack=stack, region=region))
-    plan = service.document(service.execution(run).run, "plan.json")
+    plan = service.plan(service.execution(run).run)
     console = terminal.stderr() if as_json else terminal.stdout()
     environment = service.deployment.environment
     with ClosingDown() as closing, following.view(console, environment, plain=as_json) as shown:

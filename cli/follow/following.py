@@ -15,6 +15,7 @@ from cli.follow.progress import RunProgress
 from cli.messages.errors import CommandError, UnknownRun
 from cli.messages.explain import explain
 from cli.target.service import Service
+from matrix.documents.plan import PlanDocument
 
 LOOK_EVERY_S = 1.0
 # The network may return within half a minute, so a failed look does not end the watch.
@@ -99,14 +100,14 @@ def _status_line(now: RunProgress) -> str:
     return f"run {execution.run}: {execution.status}{reason}, {counts}"
 
 
-def look(service: Service, run: str, plan: dict[str, Any] | None) -> RunProgress:
+def look(service: Service, run: str, plan: PlanDocument | None) -> RunProgress:
     """Look once. The execution first: rows read after its end are final."""
     execution = service.execution(run)
     return progress.read(service.rows(run), plan, execution)
 
 
 def follow(
-    service: Service, run: str, plan: dict[str, Any] | None, shown: View, closing: ClosingDown | None = None
+    service: Service, run: str, plan: PlanDocument | None, shown: View, closing: ClosingDown | None = None
 ) -> RunProgress:
     """Show a run until it ends; raises Interrupted if the user wants it to end before."""
     failed_looks = 0

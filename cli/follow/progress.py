@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cli.target.service import Execution
+from matrix.documents.plan import PlanCell, PlanDocument
 from matrix.terms.sentences import error_text
 
 ENDED_CELLS = ("measured", "failed", "skipped")
@@ -97,14 +98,14 @@ class RunProgress:
         return max(0.0, (self.execution.ended_at or now) - self.execution.started_at)
 
 
-def read(rows: list[dict[str, Any]], plan: dict[str, Any] | None, execution: Execution) -> RunProgress:
-    """Read a run's progress from its rows; the plan gives the order, and the cells that have no row yet."""
-    planned = {cell["id"]: _planned_cell(cell) for cell in (plan or {}).get("cells", [])}
+def read(rows: list[dict[str, Any]], plan: PlanDocument | None, execution: Execution) -> RunProgress:
+    """Read a run's progress from its rows. The plan gives the order, and what has no row yet."""
+    planned = {cell["id"]: _planned_cell(cell) for cell in plan["cells"]} if plan else {}
     cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if _is_cell(row)}
     order = list(planned) + [name for name in cells if name not in planned]
     systems = [_file_system(row) for row in rows if row["SK"].startswith("FS#")]
     whole = next((row for row in rows if row["SK"] == "PLAN"), {})
-    expected = whole.get("expected_s") or ((plan or {}).get("totals") or {}).get("expected_s") or 0.0
+    expected = whole.get("expected_s") or (plan["totals"]["expected_s"] if plan else 0.0)
     return RunProgress(
         execution, tuple(cells.get(name) or planned[name] for name in order), tuple(systems), float(expected)
     )
@@ -114,12 +115,12 @@ def _is_cell(row: dict[str, Any]) -> bool:
     return row["SK"].startswith("CELL#") and "#POINT#" not in row["SK"] and "cell" in row
 
 
-def _planned_cell(cell: dict[str, Any]) -> CellProgress:
+def _planned_cell(cell: PlanCell) -> CellProgress:
     return CellProgress(
         cell["id"],
         cell["file_system"],
-        expected_s=float(cell.get("expected_s") or 0),
-        steps=len(cell.get("steps", [])),
+        expected_s=cell["expected_s"],
+        steps=len(cell["steps"]),
         instances={"expected": int(cell["fleet"]["count"])},
     )
 

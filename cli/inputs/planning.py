@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.messages.errors import CommandError, ExitCode
+from matrix.documents.plan import PlanDocument
 
 STDIN = Path("-")
 # A plan shows this region's prices if none is chosen.
@@ -31,7 +32,7 @@ class Planned:
     """A matrix as written, and its plan."""
 
     matrix: dict[str, Any]
-    plan: dict[str, Any]
+    plan: PlanDocument
 
 
 def read_and_plan(file: Path, region: str | None) -> Planned:

@@ -3,13 +3,15 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from cli.inputs import planning
 from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.target import mirror
 from cli.target.service import Service
+from matrix.documents.plan import PlanDocument
+from matrix.documents.result import ResultDocument
 
 
 def plan_rest(service: Service, run: str, file: Path | None, region: str | None) -> Planned:
@@ -18,7 +20,7 @@ def plan_rest(service: Service, run: str, file: Path | None, region: str | None)
         # The bucket of a local cloud ends with it; the mirror has the files of its runs.
         mirror.restore(service, run)
     _refuse_running(service, run)
-    plan = service.document(run, "plan.json")
+    plan = service.plan(run)
     if plan is None:
         raise service.unknown(run)
     matrix = service.document(run, "matrix.json") if file is None else _parsed(file)
@@ -50,7 +52,7 @@ def _parsed(file: Path) -> dict[str, Any]:
     return document
 
 
-def _earlier(service: Service, run: str, plan: dict[str, Any]) -> Any:
+def _earlier(service: Service, run: str, plan: PlanDocument) -> Any:
     from matrix.plan.resume import earlier_cells
 
     uploads: Counter[str] = Counter()
@@ -62,7 +64,8 @@ def _earlier(service: Service, run: str, plan: dict[str, Any]) -> Any:
             case ["cells", cell, "result.json"]:
                 results.add(cell)
 
-    def result_of(cell: str) -> dict[str, Any] | None:
-        return service.document(run, f"cells/{cell}/result.json") if cell in results else None
+    def result_of(cell: str) -> ResultDocument | None:
+        found = service.document(run, f"cells/{cell}/result.json") if cell in results else None
+        return cast("ResultDocument | None", found)
 
     return earlier_cells(run, plan, result_of, uploads.__getitem__)

@@ -1,13 +1,13 @@
 """The tools that a plan needs and this machine lacks, listed before a local run and not discovered in it."""
 
 from collections.abc import Callable
-from typing import Any
 
 from agent.programs import containers, tools
+from matrix.documents.plan import PlanDocument
 from matrix.plan import needed_tools
 
 
-def needed(plan: dict[str, Any]) -> dict[str, list[str]]:
+def needed(plan: PlanDocument) -> dict[str, list[str]]:
     """Return the tools that a plan's cells need where storages are folders, each with the ids of these cells."""
     cells: dict[str, list[str]] = {}
     for cell in plan["cells"]:
@@ -16,7 +16,7 @@ def needed(plan: dict[str, Any]) -> dict[str, list[str]]:
     return cells
 
 
-def missing(plan: dict[str, Any], has: Callable[[str], bool] | None = None) -> list[str]:
+def missing(plan: PlanDocument, has: Callable[[str], bool] | None = None) -> list[str]:
     """Return a sentence for each tool that is needed and not here, with the packages that have it."""
     look_up = has or is_here
     return [

@@ -1,11 +1,11 @@
 """A plan as tables: what will be created and launched, how long it takes, what it costs."""
 
-from typing import Any
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from matrix.documents.parts import CostRange
+from matrix.documents.plan import PlanDocument
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.names import fleet_words
 from matrix.terms.sentences import warning_text
@@ -25,15 +25,13 @@ def money(cost: float | None) -> str:
     return f"${cost:,.2f}" if cost >= CENTS_MATTER or cost == 0 else f"${cost:.3f}"
 
 
-def money_range(cost: dict[str, Any] | None) -> str:
+def money_range(cost: CostRange) -> str:
     """Write low, expected and high: `$0.12 (0.10–0.20)`."""
-    if not cost:
-        return "–"
-    low, high = (money(cost.get(end)).removeprefix("$") for end in ("low", "high"))
-    return f"{money(cost.get('expected'))} ({low}–{high})"
+    low, high = money(cost["low"]).removeprefix("$"), money(cost["high"]).removeprefix("$")
+    return f"{money(cost['expected'])} ({low}–{high})"
 
 
-def show(console: Console, plan: dict[str, Any]) -> None:
+def show(console: Console, plan: PlanDocument) -> None:
     """Print the whole plan."""
     console.print(Text(plan["name"], "bold"))
     console.print()
@@ -47,7 +45,7 @@ def show(console: Console, plan: dict[str, Any]) -> None:
     _show_list(console, "Warnings", [warning_text(warning) for warning in plan.get("warnings") or []], "yellow")
 
 
-def file_systems(plan: dict[str, Any]) -> Table:
+def file_systems(plan: PlanDocument) -> Table:
     """One row per file system."""
     table = _table()
     table.add_column("File system", overflow="fold", ratio=2)
@@ -58,13 +56,13 @@ def file_systems(plan: dict[str, Any]) -> Table:
         name = system["id"] + (" + cache" if system.get("populate") else "")
         # Disks of instances are part of the cell's price, since they end with the instances.
         is_cells_own = system["storage"]["type"] in ("ebs", "instance-store") and not system.get("populate")
-        cost = "with its cells" if is_cells_own else money_range(system.get("cost_usd"))
+        cost = "with its cells" if is_cells_own else money_range(system["cost_usd"])
         table.add_row(name, storage_label(system["storage"]), str(len(system["cells"])), cost)
     return table
 
 
-def cells(plan: dict[str, Any], width: int) -> Table:
-    """Build a row for each cell, in the order of the run; long names stand below the name of their file system."""
+def cells(plan: PlanDocument, width: int) -> Table:
+    """One row per cell, in the order of the run; where names are too long, below the name of their file system."""
     table = _table()
     is_grouped = width < NARROW + max(len(cell["id"]) for cell in plan["cells"]) - ROOM_FOR_NAME
     system = ""
@@ -82,12 +80,12 @@ def cells(plan: dict[str, Any], width: int) -> Table:
             table.add_row(Text(system, "bold"))
         name = f"  {cell['id'].removeprefix(f'{system}.')}" if is_grouped else cell["id"]
         steps, expected = str(len(cell["steps"])), rough_duration(cell["expected_s"])
-        table.add_row(name, *points, steps, *fleet, expected, money_range(cell.get("cost_usd")))
+        table.add_row(name, *points, steps, *fleet, expected, money_range(cell["cost_usd"]))
     return table
 
 
-def totals(plan: dict[str, Any]) -> list[str]:
-    """Build the sums, with the cost of the run."""
+def totals(plan: PlanDocument) -> list[str]:
+    """The sums, and what the run would cost."""
     whole = plan["totals"]
     return [
         f"In all: {whole['cells']} cells, {whole['points']} points, {whole['steps']} steps, "
@@ -97,7 +95,7 @@ def totals(plan: dict[str, Any]) -> list[str]:
     ]
 
 
-def cost_sentence(plan: dict[str, Any]) -> str:
+def cost_sentence(plan: PlanDocument) -> str:
     """Say what a run costs on AWS: `$3.20 (expected; between $1.10 and $9.80)`."""
     cost = plan["totals"]["cost_usd"]
     return f"{money(cost['expected'])} (expected; between {money(cost['low'])} and {money(cost['high'])})"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.messages.errors import UnreadableRun
+from cli.target.documents import checked
 from cli.target.service import Service
 from cli.target.workdir import run_folder, runs_folder
 
@@ -56,12 +57,12 @@ def document(run: str, name: str) -> dict[str, Any] | None:
     path = runs_folder() / Path(run).name / name
     if not path.is_file():
         return None
+    advice = f"remove the folder {runs_folder() / Path(run).name}/, or mend the file"
     try:
         content = json.loads(path.read_text())
     except ValueError as error:
-        content = error
-    if not isinstance(content, dict):
-        why = str(content) if isinstance(content, ValueError) else "it holds no JSON object"
-        advice = f"remove the folder {path.parent}/, or mend the file"
+        found = error
+    if not isinstance(found, dict):
+        why = str(found) if isinstance(found, ValueError) else "it holds no JSON object"
         raise UnreadableRun(f"{path} cannot be read: {why}", advice)
-    return content
+    return checked(found, name, str(path), advice)

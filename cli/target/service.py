@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target.deployment import Deployment
+from cli.target.documents import checked
+from matrix.documents.plan import PlanDocument
 
 SHOWN_RUNS = 10
 
@@ -87,14 +89,18 @@ class Service:
         )
         return [_plain_row(item) for page in pages for item in page["Items"]]
 
+    def plan(self, run: str) -> PlanDocument | None:
+        """Return the plan of a run from the bucket; None when it is not there."""
+        return cast("PlanDocument | None", self.document(run, "plan.json"))
+
     def document(self, run: str, name: str) -> dict[str, Any] | None:
         """Return a document of a run from the bucket, such as summary.json; None when it is not there."""
         try:
             stored = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=f"runs/{run}/{name}")
         except self._bucket.exceptions.NoSuchKey:
             return None
-        document: dict[str, Any] = json.loads(stored["Body"].read())
-        return document
+        where = f"{self.where(run)}{name}"
+        return checked(json.loads(found["Body"].read()), name, where, "measure the run again, or mend the object")
 
     def keys(self, run: str) -> Iterator[str]:
         """Yield the keys of all objects of a run."""

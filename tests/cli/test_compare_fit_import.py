@@ -14,6 +14,9 @@ def values(center, count=12):
     return {
         "instance": [f"i-{i}" for i in range(count)],
         "repetition": [1] * count,
+        "started_at": [1000.0] * count,
+        "ended_at": [1001.0] * count,
+        "start_skew_s": [None] * count,
         "metrics": {"files_per_s": rates},
     }
 
@@ -27,7 +30,8 @@ def keep_measured(keep_run):
         for cell in summary_document(run)["cells"]:
             path = folder / "cells" / cell["id"] / "result.json"
             path.parent.mkdir(parents=True)
-            path.write_text(json.dumps({"points": [{**point, "samples": values(center)} for point in cell["points"]]}))
+            points = [{**point, "samples": values(center)} for point in cell["points"]]
+            path.write_text(json.dumps({**cell, "points": points}))
 
     return keep
 
@@ -87,7 +91,7 @@ def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix
         cloud.write_document(run, "summary.json", summary_document(run))
         for cell in summary_document(run)["cells"]:
             points = [{**point, "samples": values(center)} for point in cell["points"]]
-            cloud.write_document(run, f"cells/{cell['id']}/result.json", {"points": points})
+            cloud.write_document(run, f"cells/{cell['id']}/result.json", {**cell, "points": points})
 
     assert matrix("compare", "base", "new", "--local").exit_code == 1
 

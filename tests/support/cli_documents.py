@@ -21,13 +21,22 @@ def plan_document():
             "points": points,
             "steps": steps,
             "expected_s": 60.0,
+            "ready_within_s": 900.0,
+            "deadline_s": 960,
+            "root_volume_gib": 20,
+            "poll_s": 10,
             "cost_usd": {"low": 0.01, "expected": 0.02, "high": 0.05},
+            "reserve_usd": 0.05,
         }
         for cell, count in zip(CELLS, (1, 4), strict=True)
     ]
     cost = {"low": 0.02, "expected": 0.04, "high": 0.1}
-    totals = {"cells": 2, "points": 4, "steps": 8, "instances": 5, "instance_hours": 0.1, "expected_s": 120.0}
-    systems = [{"id": "ebs-gp3", "storage": cells[0]["storage"], "cells": list(CELLS), "populate": None}]
+    totals = {
+        **{"cells": 2, "points": 4, "steps": 8, "instances": 5, "instance_hours": 0.1, "expected_s": 120.0},
+        "deadline_s": 3600,
+    }
+    nothing = {"expected_s": 0.0, "cost_usd": {"low": 0.0, "expected": 0.0, "high": 0.0}, "reserve_usd": 0.0}
+    systems = [{"id": "ebs-gp3", "storage": cells[0]["storage"], "cells": list(CELLS), "populate": None, **nothing}]
     return {
         **{"schema": 1, "name": "small", "seed": 1, "cells": cells, "file_systems": systems},
         **{"totals": {**totals, "cost_usd": cost}, "assumptions": [], "warnings": []},

@@ -1,6 +1,6 @@
 """What the account allows: a plan above a quota is refused before anything exists."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -8,6 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.ec2 import instances
 from aws.stack.clients import client, impatient_client
+from matrix.documents.plan import PlanDocument, PlanWarning
 from matrix.plan import quotas
 from matrix.plan.quotas import Need
 
@@ -15,7 +16,7 @@ from matrix.plan.quotas import Need
 TYPES_AT_ONCE = 100
 
 
-def check(plan: Mapping[str, Any], at_once: int) -> list[dict[str, Any]]:
+def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
     """Return warnings on a plan; raises QuotaExceeded where the account has less than it needs at once.
 
     Quotas that could not be read become one warning: EC2, EFS and FSx check them again when a resource is created.
@@ -34,8 +35,8 @@ def check(plan: Mapping[str, Any], at_once: int) -> list[dict[str, Any]]:
             unasked.append(f"{need.quota.name} ({_reason(error)})")
             continue
         quotas.check(need, value, in_use)
-    ebs = {name: description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, description in types.items()}
-    warnings = quotas.ceiling_warnings({"cells": cells}, ebs)
+    ebs = {name: one.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, one in types.items()}
+    warnings = quotas.ceiling_warnings(cells, ebs)
     if unasked:
         message = "these quotas could not be asked for; what exceeds one fails when it is created"
         warnings.append({"path": "quotas", "value": "; ".join(unasked), "message": f"{message}: {'; '.join(unasked)}"})

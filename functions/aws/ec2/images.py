@@ -12,11 +12,12 @@ from aws.records import bucket
 from aws.records.plans import image_of
 from aws.stack import tags
 from aws.stack.clients import client
+from matrix.documents.image import BootedImage
+from matrix.documents.plan import PlanCell, PlanDocument
 from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import booted_image_key
 
-Document = dict[str, Any]
-# Image names are unique in an account and region: of two runs that bake the same image, EC2 refuses the second.
+# Names of images are unique in an account and region, so of two runs of a stack that bake the same one, one is refused.
 TAKEN = "InvalidAMIName.Duplicate"
 GONE = ("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound")
 
@@ -38,19 +39,20 @@ def newest(parameter: str) -> str:
     return client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
 
 
-def booted(plan: dict[str, Any], cell: Mapping[str, Any]) -> Boot:
-    """Return what the instances of a cell boot: the same image in all launches of a run, even if a newer one comes out.
+def booted(plan: PlanDocument, cell: PlanCell) -> Boot:
+    """Return what the instances of a cell boot: one image in all launches of a run, whatever is released meanwhile.
 
     Raises ImageFailed where the image should have been baked and was not.
     """
     image = image_of(plan, cell["image"])
     key = booted_image_key(plan["run"], image["id"])
-    document = bucket.get(key)
+    document = bucket.read(key, BootedImage)
     if document is None and image["bake"]:
         raise ImageFailed(f"{image['id']} was not baked; the run's first failure says why")
     if document is None:
-        bucket.put_if_absent(key, {"image_id": newest(image["base_parameter"]), "baked": False})
-        document = bucket.get(key)
+        document = {"image_id": newest(image["base_parameter"]), "baked": False}
+        if not bucket.put_if_absent(key, document):  # another cell was first
+            document = bucket.read(key, BootedImage) or document
     return Boot(document["image_id"], image["root_device"])
 
 
@@ -67,8 +69,8 @@ def all_baked() -> list[Baked]:
     return [_baked(image) for image in _describe([*tags.of_stack(), {"Name": "tag-key", "Values": [tags.IMAGE]}])]
 
 
-def create(plan: Mapping[str, Any], instance: str, name: str, fingerprint: str) -> str | None:
-    """Begin to create an image of a stopped instance; return its id, None where another run is creating it already."""
+def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> str | None:
+    """Begin to make an image of a stopped instance; return its id, None where another run is making it just now."""
     named = tags.image_tags(plan, name, fingerprint)
     kinds = ("image", "snapshot")
     try:

@@ -13,6 +13,8 @@ from aws.ec2 import volume_mappings
 from aws.stack import network, tags
 from aws.stack.clients import WANT_OF_CAPACITY, client
 from aws.stack.environment import environment
+from matrix.documents.parts import Fleet, Part
+from matrix.documents.plan import PlanDocument
 from matrix.plan import placing, quotas
 from matrix.plan.quotas import Quota
 from matrix.price.book import ROOT_VOLUME_GIB
@@ -58,7 +60,7 @@ class Launched:
 
 
 def launch(
-    *, plan: Mapping[str, Any], file_system: str, cell: str, storage: dict[str, Any], fleet: Mapping[str, Any],
+    *, plan: PlanDocument, file_system: str, cell: str, storage: Part, fleet: Fleet,
     user_data: str, boot: Boot, root_gib: int = ROOT_VOLUME_GIB,
 ) -> Launched:  # fmt: skip
     """Launch a fleet where its placement says. A repeated call returns the same instances and launches none twice.
@@ -92,7 +94,7 @@ def launch(
 
 
 def _request(
-    resource_tags: list[dict[str, str]], storage: dict[str, Any], fleet: Mapping[str, Any], user_data: str,
+    resource_tags: list[dict[str, str]], storage: Part, fleet: Fleet, user_data: str,
     boot: Boot, root_gib: int,
 ) -> dict[str, Any]:  # fmt: skip
     """What all calls of a launch have in common."""

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-# Names in the request; on Nitro the kernel shows the volumes as NVMe devices, which the agent looks up.
+from matrix.documents.parts import Part
+
+# RunInstances names the volumes so; on Nitro the kernel shows them as NVMe devices, which the agent looks up.
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
 
 
-def mappings_of(storage: dict[str, Any]) -> list[dict[str, Any]]:
+def mappings_of(storage: Part) -> list[dict[str, Any]]:
     """Return the block device mappings of RunInstances: encrypted, and deleted with the instance."""
     volume: dict[str, Any] = {
         "VolumeType": storage["volumeType"],
@@ -23,6 +25,6 @@ def mappings_of(storage: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"DeviceName": device, "Ebs": volume} for device in devices_of(storage)]
 
 
-def devices_of(storage: dict[str, Any]) -> tuple[str, ...]:
+def devices_of(storage: Part) -> tuple[str, ...]:
     """Return the device names of an instance's volumes: one, or those of a RAID-0."""
     return DEVICES[: storage.get("raid0") or 1]

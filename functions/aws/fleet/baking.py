@@ -1,6 +1,6 @@
 """Bake an image: find it, or launch one instance, let its agent install everything, and make the image of it."""
 
-from typing import Any
+from functools import partial
 
 from aws.ec2 import images, instances
 from aws.fleet import launching, watching
@@ -10,6 +10,10 @@ from aws.records.plans import image_of, plan_of
 from aws.run import budget
 from aws.stack.clock import now
 from aws.stack.environment import environment
+from matrix.documents.image import BakeRecord
+from matrix.documents.job import JobCell
+from matrix.documents.parts import Provisions
+from matrix.documents.plan import PlanCell, PlanDocument, PlanImage
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
@@ -19,8 +23,6 @@ from matrix.run.receipt import BUILDERS
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key
 from matrix.terms.sentences import named
-
-Document = dict[str, Any]
 
 
 def begin(run: str, image: str) -> str:
@@ -32,9 +34,13 @@ def begin(run: str, image: str) -> str:
     planned = image_of(plan, image)
     board = Board.of_image(run, image)
     base = images.newest(planned["base_parameter"])
-    recipe = {"base_image_id": base, "fingerprint": fingerprint(planned["recipe"], base), "since": now()}
+    recipe: BakeRecord = {
+        "base_image_id": base,
+        "fingerprint": fingerprint(planned["recipe"], base),
+        "since": now(),
+    }
     bucket.put_if_absent(board.recipe, recipe)
-    recipe = bucket.get(board.recipe)
+    recipe = _recipe(board)
     state = _adopt(plan, planned, images.find(recipe["fingerprint"]), recipe)
     if state != "absent":
         return "baked" if state == "baked" else "baking"
@@ -42,21 +48,27 @@ def begin(run: str, image: str) -> str:
     waiting = [cell for cell in plan["cells"] if cell["image"] == image and "taken_from" not in cell]
     for file_system in {cell["file_system"] for cell in waiting}:
         table.set_file_system(run, file_system, "baking")
+    # The builder has no storage but its own root volume.
+    cell: JobCell = {
+        "id": image,
+        "image": image,
+        "file_system": BUILDERS,
+        "storage": {"type": "image"},
+        "workload": {"type": "image"},
+        "deadline_s": planned["deadline_s"],
+        "ready_within_s": BOOT_ALLOWANCE_S,
+        "root_volume_gib": ROOT_VOLUME_GIB,
+    }
     launching.launch(
         plan=plan,
         board=board,
-        # A job describes a cell; the builder stands in for one, with its root volume as the only storage.
-        cell={
-            "id": image, "image": image, "file_system": BUILDERS, "storage": {"type": "image"},
-            "workload": {"type": "image"}, "points": [], "deadline_s": planned["deadline_s"],
-            "ready_within_s": BOOT_ALLOWANCE_S, "root_volume_gib": ROOT_VOLUME_GIB,
-        },
+        cell=cell,
         purpose=image,
         fleet={"instanceType": planned["builder"], "count": 1, "placement": "spread"},
         boot=instances.Boot(recipe["base_image_id"], planned["root_device"], is_kept_when_done=True),
         mount=launching.root_mount(),
-        job=lambda **facts: baking_job(recipe=_installable(planned["recipe"], waiting), **facts),
-    )  # fmt: skip
+        job=partial(baking_job, cell=cell, recipe=_installable(planned["recipe"], waiting)),
+    )
     return "baking"
 
 
@@ -68,14 +80,14 @@ def check(run: str, image: str) -> str:
     plan = plan_of(run)
     planned = image_of(plan, image)
     board = Board.of_image(run, image)
-    recipe = bucket.get(board.recipe)
-    baked = images.find(recipe["fingerprint"])
-    state = _adopt(plan, planned, baked, recipe)
-    if baked and baked.state not in ("available", "pending"):
-        images.deregister(baked)  # frees its name for another attempt
-        if baked.made_by == run:
-            why = baked.reason or "no reason given"
-            raise ImageFailed(f"{image}: EC2 could not make {baked.id} of its builder ({baked.state}: {why})")
+    recipe = _recipe(board)
+    found = images.find(recipe["fingerprint"])
+    state = _adopt(plan, planned, found, recipe)
+    if found and found.state not in ("available", "pending"):
+        images.deregister(found)  # its name shall be free for another attempt
+        if found.made_by == run:
+            why = found.reason or "no reason given"
+            raise ImageFailed(f"{image}: EC2 could not make {found.id} of its builder ({found.state}: {why})")
     if state == "baked":
         instances.terminate(instances.of_file_system(run, BUILDERS, image))
         budget.settle_image(run, plan, planned)
@@ -95,25 +107,33 @@ def discard(run: str) -> str:
     return "discarding" if builders or resources.verify(run, file_system=BUILDERS) else "gone"
 
 
-def note_kept(plan: Document) -> None:
-    """Record the images that an ended run made: it may have been stopped before it could record them itself."""
+def note_kept(plan: PlanDocument) -> None:
+    """Note the images that an ended run has made: it may have been stopped before it could do so itself."""
     for planned in plan.get("images", []):
-        recipe = bucket.get(Board.of_image(plan["run"], planned["id"]).recipe) if planned["bake"] else None
-        baked = images.find(recipe["fingerprint"]) if recipe else None
-        if baked and baked.made_by == plan["run"] and baked.state in ("available", "pending"):
-            _note(plan["run"], planned["id"], baked)
+        key = Board.of_image(plan["run"], planned["id"]).recipe
+        recipe = bucket.read(key, BakeRecord) if planned["bake"] else None
+        found = images.find(recipe["fingerprint"]) if recipe else None
+        if found and found.made_by == plan["run"] and found.state in ("available", "pending"):
+            _note(plan["run"], planned["id"], found)
 
 
-def _installable(recipe: Document, cells: list[Document]) -> Document:
-    """Return the recipe for a builder: where the local cloud lends folders, without the tools that mount storages."""
+def _installable(recipe: Provisions, cells: list[PlanCell]) -> Provisions:
+    """Return the recipe as a builder follows it: where the local cloud lends folders, without what mounts storages."""
     if not environment().local_mount_root:
         return recipe
-    return recipe | {"tools": sorted(set().union(*map(needed_tools.of_cell_in_folder, cells)))}
+    return {**recipe, "tools": sorted(set().union(*map(needed_tools.of_cell_in_folder, cells)))}
 
 
-def _adopt(plan: Document, planned: Document, baked: images.Baked | None, recipe: Document) -> str:
-    """Record an available image for the run; return `baked`, `pending`, or `absent` where no usable image exists."""
-    if baked is None or baked.state not in ("available", "pending"):
+def _recipe(board: Board) -> BakeRecord:
+    recipe = bucket.read(board.recipe, BakeRecord)
+    if recipe is None:
+        raise ImageFailed(f"{board.recipe} is not in the bucket")
+    return recipe
+
+
+def _adopt(plan: PlanDocument, planned: PlanImage, found: images.Baked | None, recipe: BakeRecord) -> str:
+    """Note an available image for the run; return `baked`, `pending`, or `absent` where there is none of use."""
+    if found is None or found.state not in ("available", "pending"):
         return "absent"
     if baked.state == "pending":
         return "pending"
@@ -132,8 +152,8 @@ def _note(run: str, image: str, baked: images.Baked) -> None:
         table.record_resource(run, kind, name, **facts)
 
 
-def _make_image(plan: Document, planned: Document, recipe: Document, board: Board) -> None:
-    """Create the image once the builder's agent is done and the builder has stopped: only then is its disk at rest."""
+def _make_image(plan: PlanDocument, planned: PlanImage, recipe: BakeRecord, board: Board) -> None:
+    """Make the image once the builder's agent is done and the builder has stopped: its disk is at rest then."""
     try:
         watched = watching.watch(board)
     except StorageMatrixError as error:

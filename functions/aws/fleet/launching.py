@@ -1,8 +1,5 @@
 """What Launch fleet and Populate cache have in common: put a job on the blackboard, launch instances that do it."""
 
-from collections.abc import Callable
-from typing import Any
-
 from aws.ec2 import instances
 from aws.ec2.instances import Boot
 from aws.inventory import resources
@@ -11,8 +8,11 @@ from aws.records.plans import image_of
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
+from matrix.documents.job import FleetRecord, Gate, JobCell, Mount
+from matrix.documents.parts import Fleet
+from matrix.documents.plan import PlanDocument
 from matrix.input.pace import BOOT_ALLOWANCE_S
-from matrix.run.job import user_data
+from matrix.run.job import JobMaker, user_data
 from matrix.terms.keys import Board
 
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
@@ -20,23 +20,24 @@ WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
 
 
 def launch(
-    *, plan: dict[str, Any], board: Board, cell: dict[str, Any], purpose: str, fleet: dict[str, Any],
-    boot: Boot, mount: dict[str, Any], job: Callable[..., dict[str, Any]],
+    *, plan: PlanDocument, board: Board, cell: JobCell, purpose: str, fleet: Fleet,
+    boot: Boot, mount: Mount, job: JobMaker,
 ) -> None:  # fmt: skip
     """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch."""
     if bucket.get(board.fleet):
         return
     environ = environment()
     document = job(
-        run=plan["run"], cell=cell, mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
+        run=plan["run"], mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
     )  # fmt: skip
-    # A builder's job names what the workloads of all cells need; any other job takes it from the plan's image.
-    if "provisions" not in document:
+    # What its own workload needs an agent knows itself; a builder's job names what those of all cells need.
+    if document["kind"] in ("measure", "populate"):
         document["provisions"] = image_of(plan, cell["image"])["provisions"]
     # The sweep ends instances past the run's deadline, so they must have uploaded their samples before it.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     bucket.put_if_absent(board.job, document)
-    bucket.put_if_absent(board.gate, {"step": -1})
+    gate: Gate = {"step": -1}
+    bucket.put_if_absent(board.gate, gate)
     launched_at = now()
     launched = instances.launch(
         plan=plan,
@@ -58,17 +59,15 @@ def launch(
         table.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
     # Volumes come and go with their instances, so they are recorded now, while they exist.
     resources.record(plan["run"], cell=purpose, file_system=cell["file_system"])
-    bucket.put(
-        board.fleet,
-        {
-            "instances": launched.instances,
-            "expected": fleet["count"],
-            "shortfall": launched.shortfall,
-            "launched_at": launched_at,
-        },
-    )
+    record: FleetRecord = {
+        "instances": launched.instances,
+        "expected": fleet["count"],
+        "shortfall": launched.shortfall,
+        "launched_at": launched_at,
+    }
+    bucket.put(board.fleet, record)
 
 
-def root_mount() -> dict[str, Any]:
-    """Return the mount of an instance that works on its root volume; in the local cloud that is a folder of its own."""
+def root_mount() -> Mount:
+    """Return the mount of an instance that works on its own root volume; locally that is a folder that ends with it."""
     return lent(OWN_FOLDER) or {"kind": "root"}

@@ -1,16 +1,19 @@
 """Look at a fleet: EC2's view first, then the blackboard."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from aws.ec2 import instances
 from aws.records import bucket
 from aws.stack.clock import now
+from matrix.documents.job import FleetRecord, Gate, JobDocument
 from matrix.run import polling
 from matrix.run.polling import Fleet, Progress
 from matrix.terms import sentences
 from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
 from matrix.terms.keys import Board
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -19,14 +22,14 @@ class Watched:
 
     fleet: Fleet
     progress: Progress
-    job: dict[str, Any]
+    job: JobDocument
 
 
 def watch(board: Board) -> Watched:
-    """Return how far the fleet of a board is; raises why (InstanceDied, SpotInterrupted, …) it cannot finish."""
-    job = bucket.get(board.job)
-    record = bucket.get(board.fleet)
-    gate = bucket.get(board.gate)
+    """Return how far the fleet of a board is; raises the reason when it cannot finish."""
+    job = _of(board.job, JobDocument)
+    record = _of(board.fleet, FleetRecord)
+    gate = _of(board.gate, Gate)
     fleet = Fleet(
         instances=tuple(record["instances"]),
         launched_at=record["launched_at"],
@@ -53,6 +56,14 @@ def watch(board: Board) -> Watched:
             f"{sentences.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
         ) from error
     return Watched(fleet, progress, job)
+
+
+def _of(key: str, kind: type[T]) -> T:
+    """Return a document of a fleet that was launched, so that it must be there."""
+    document = bucket.read(key, kind)
+    if document is None:
+        raise LookupError(f"{key} is not in the bucket")
+    return document
 
 
 def _reasons(board: Board) -> str:

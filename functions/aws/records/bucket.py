@@ -3,12 +3,15 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
+from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
 from aws.stack.clients import client
 from aws.stack.environment import environment
+from matrix.documents import reading
+
+T = TypeVar("T")
 
 
 def put(key: str, document: Any) -> None:
@@ -53,6 +56,15 @@ def get(key: str) -> Any:
     """Return a document, None where there is none."""
     text = get_bytes(key)
     return None if text is None else json.loads(text)
+
+
+def read(key: str, kind: type[T]) -> T | None:
+    """Return a document of a type of matrix.documents, None where there is none.
+
+    Raises InvalidDocument with the path and the rule where it does not fit its type.
+    """
+    document = get(key)
+    return None if document is None else reading.read(kind, document, key)
 
 
 def exists(key: str) -> bool:

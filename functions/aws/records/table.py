@@ -12,6 +12,8 @@ from botocore.exceptions import ClientError
 from aws.stack import clients
 from aws.stack.clock import now
 from aws.stack.environment import environment
+from matrix.documents.plan import PlanDocument
+from matrix.documents.receipt import ReceiptDocument
 
 
 @cache
@@ -32,7 +34,7 @@ def _partition(run: str) -> str:
 OPEN_RECEIPTS = "OPEN-RECEIPTS"
 
 
-def start_run(run: str, plan: Mapping[str, Any], **facts: Any) -> None:
+def start_run(run: str, plan: PlanDocument, **facts: Any) -> None:
     """Write the run's own row and one for each file system and cell, all still `planned`."""
     at = now()
     rows: list[dict[str, Any]] = [
@@ -137,7 +139,7 @@ def _update_plan(run: str, update: str, condition: str, name: str, values: Mappi
     return True
 
 
-def record_receipt(run: str, receipt: Mapping[str, Any]) -> None:
+def record_receipt(run: str, receipt: ReceiptDocument) -> None:
     """Write the receipt's row: all but its resources, which have rows of their own and may be thousands."""
     _update(run, "RECEIPT", {name: value for name, value in receipt.items() if name != "resources"})
 

@@ -17,6 +17,9 @@ from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result, skipped_result, without_samples
+from matrix.documents.job import FleetRecord
+from matrix.documents.parts import Failure
+from matrix.documents.plan import PlanCell
 from matrix.samples import histograms, rates
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
 from matrix.samples.histograms import Histogram
@@ -28,19 +31,87 @@ GETS_AT_ONCE = 16
 logger = Logger(child=True)
 
 
-@dataclass(frozen=True)
-class Upload:
-    """An object that an instance has uploaded; `point` and `repetition` where its name says them."""
+def samples_of(run: str, cell: str) -> tuple[list[SampleFile], list[str]]:
+    """Return the sample files of a cell's fleet, and a sentence for each reason why others cannot be believed."""
+    board = Board.of_cell(run, cell)
+    record = bucket.read(board.fleet, FleetRecord)
+    # A launch that failed half-way has instances, noted as resources, and no record: what they measured counts too.
+    expected = set(record["instances"] if record else table.instances(run, cell))
+    files: list[SampleFile] = []
+    refused: dict[str, list[str]] = {}
+    for key, _ in bucket.listing(board.instances):
+        userid, _, name = key.removeprefix(board.instances).partition("/")
+        instance = userid.rpartition(":")[2]
+        if name != "samples.json" or instance not in expected:
+            continue
+        try:
+            files.append(read_samples(bucket.get_bytes(key, MAX_BYTES) or b"", instance=instance, cell=cell))
+        except InvalidSamples as error:
+            refused.setdefault(str(error), []).append(instance)
+    # A fleet runs one agent, so what is wrong with one file is mostly wrong with all: each reason once.
+    return files, [f"{named(instances)}: {reason}" for reason, instances in refused.items()]
 
     key: str
     instance: str
     point: str = ""
     repetition: int = 0
 
-    @property
-    def name(self) -> str:
-        """The last part of its key."""
-        return self.key.rpartition("/")[2]
+def launched(run: str, cell: str) -> int | None:
+    """Return how many instances of a cell's fleet were launched, None if it came to no launch."""
+    record = bucket.read(Board.of_cell(run, cell).fleet, FleetRecord)
+    return len(record["instances"]) if record else None
+
+
+def histograms_of(
+    run: str, cell: str, instances: Collection[str]
+) -> tuple[dict[str, dict[str, list[Histogram]]], list[str]]:
+    """Return the latency histograms that the instances uploaded, by point and name, and a sentence if some are bad.
+
+    They only add latencies to a result that stands without them, so a bad one is warned about and does not fail it.
+    """
+    found: dict[str, dict[str, list[Histogram]]] = {}
+    refused: list[str] = []
+    for raw in _raw(run, cell, instances, histograms.point_of, histograms.MAX_BYTES):
+        try:
+            of_step = histograms.read_histograms(raw.text)
+        except InvalidSamples as error:
+            refused.append(f"{raw.instance}, {raw.name}: {error}")
+            continue
+        for latency, bins in of_step.items():
+            found.setdefault(raw.of, {}).setdefault(latency, []).append(bins)
+    return found, [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
+
+
+def curves_of(run: str, cell: str, instances: Collection[str]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """Return the rates over time that the instances uploaded, by point, and a sentence if some are bad.
+
+    Of each point only as many as a chart can show, those of the first instances and repetitions.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    refused: list[str] = []
+    for raw in _raw(run, cell, instances, _first_of_each_point(), rates.MAX_BYTES):
+        try:
+            curve = rates.read_curve(raw.text)
+        except InvalidSamples as error:
+            refused.append(f"{raw.instance}, {raw.name}: {error}")
+            continue
+        point, repetition = raw.of
+        found.setdefault(point, []).append({"instance": raw.instance, "repetition": repetition, **curve})
+    return found, [f"{len(refused)} rates over time are left out; the first: {refused[0]}"] if refused else []
+
+
+def _first_of_each_point() -> Callable[[str], tuple[str, int] | None]:
+    """Return what finds point and repetition of a series' name, until there are as many of a point as can be shown."""
+    seen: Counter[str] = Counter()
+
+    def step_of(name: str) -> tuple[str, int] | None:
+        step = rates.step_of(name)
+        if step is None or seen[step[0]] == rates.MOST_CURVES:
+            return None
+        seen[step[0]] += 1
+        return step
+
+    return step_of
 
 
 @dataclass(frozen=True)
@@ -152,11 +223,10 @@ def _texts(uploads: Iterable[Upload], most_bytes: int) -> Iterator[tuple[Upload,
         yield from zip(wanted, texts, strict=True)
 
 
-def write_result(
-    cell: dict[str, Any], uploads: Uploads, files: Sequence[SampleFile], *, error: dict[str, str] | None
-) -> None:
-    """Write the result of a cell to bucket and table; `files` are those of its sample files that can be believed."""
-    run, fleet = uploads.run, uploads.fleet
+def write_result(run: str, cell: PlanCell, files: Sequence[SampleFile], *, error: Failure | None) -> None:
+    """Write the result of a cell to bucket and table."""
+    board = Board.of_cell(run, cell["id"])
+    record = bucket.read(board.fleet, FleetRecord)
     finished_at = now()
     actual_s = finished_at - fleet["launched_at"] if fleet else None
     instances = {file.instance.id for file in files}
@@ -186,8 +256,8 @@ def write_result(
     metrics.cell_ended(result["state"], actual_s)
 
 
-def _find_bottleneck(run: str, cell: dict[str, Any], files: Sequence[SampleFile], result: dict[str, Any]) -> None:
-    """Put the ceiling that the cell hit into its result, or a warning why none was looked for."""
+def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], result: dict[str, Any]) -> None:
+    """Say which ceiling the cell hit, or warn why that cannot be said: its figures stand without it."""
     try:
         result |= observing.observe(run, cell, files)
         result["bottleneck"] = bottleneck.find(result, environment().name)
@@ -196,8 +266,8 @@ def _find_bottleneck(run: str, cell: dict[str, Any], files: Sequence[SampleFile]
         result["warnings"].append(f"no bottleneck was looked for: {type(problem).__name__}: {problem}")
 
 
-def write_skipped(run: str, cell: dict[str, Any], skip: dict[str, str]) -> None:
-    """Write the result of a cell that was skipped: nothing was launched and nothing spent for it."""
+def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:
+    """Write the result of a cell that was not begun: nothing was launched and nothing spent for it."""
     bucket.put(Board.of_cell(run, cell["id"]).result, skipped_result(cell, skip))
     table.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())
     metrics.cell_ended("skipped", None)

@@ -1,20 +1,19 @@
 """The run's money while it runs: set the worst case aside before something begins, settle it by what it took."""
 
-from typing import Any
-
 from aws.records import table
 from aws.records.plans import file_system_of
 from aws.stack.clock import now
+from matrix.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanImage
 from matrix.run import receipt
 from matrix.run.admission import over_budget, too_late
 
 
-def admit_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
+def admit_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
     """Set a cell's worst case aside. Raises DeadlinePassed or OverBudget where it may not begin."""
     _admit(run, plan, _cell_name(cell["id"]), needs_s=cell["expected_s"], needs_usd=cell["reserve_usd"])
 
 
-def admit_file_system(run: str, plan: dict[str, Any], file_system: dict[str, Any]) -> None:
+def admit_file_system(run: str, plan: PlanDocument, file_system: PlanFileSystem) -> None:
     """Set the worst case of creating and deleting a file system aside. Raises DeadlinePassed or OverBudget.
 
     It is too late when not even its shortest cell can end in time: the file system would then be of no use.
@@ -24,30 +23,30 @@ def admit_file_system(run: str, plan: dict[str, Any], file_system: dict[str, Any
     _admit(run, plan, _file_system_name(name), needs_s=shortest_s, needs_usd=file_system["reserve_usd"])
 
 
-def admit_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
+def admit_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
     """Set the worst case of baking an image aside. Raises DeadlinePassed or OverBudget where it may not begin."""
     _admit(run, plan, _image_name(image), needs_s=image["expected_s"], needs_usd=image["reserve_usd"])
 
 
-def settle_image(run: str, plan: dict[str, Any], image: dict[str, Any]) -> None:
-    """Replace an image's reservation by its builder's cost until now: 0 where an earlier run baked the image."""
+def settle_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
+    """Replace an image's reservation by what its builder has cost until now; nothing if an earlier run baked it."""
     of_it = {"file_system": receipt.BUILDERS, "cell": image["id"]}
     own = [row for row in table.resources(run) if of_it.items() <= row.items()]
     table.settle(run, _image_name(image), receipt.cost_usd(own, plan, now()))
 
 
-def _admit(run: str, plan: dict[str, Any], name: str, *, needs_s: float, needs_usd: float) -> None:
+def _admit(run: str, plan: PlanDocument, name: str, *, needs_s: float, needs_usd: float) -> None:
     refusal = too_late(name, needs_s=needs_s, now=now(), deadline_at=plan["deadline_at"])
     if refusal:
         raise refusal
     budget_usd = plan["budget_usd"]
-    if not table.reserve(run, name, needs_usd, budget_usd):
+    if not table.reserve(run, name, needs_usd, budget_usd) and budget_usd is not None:
         committed_usd = float((table.run_row(run) or {})["committed_usd"])
         raise over_budget(name, needs_usd=needs_usd, committed_usd=committed_usd, budget_usd=budget_usd)
 
 
-def settle_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
-    """Replace a cell's reservation by the cost until now of its instances, volumes and hours on the file system.
+def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
+    """Replace a cell's reservation by what its instances, volumes and time on the file system have cost until now.
 
     AWS reports what is billed by use too late, so that part counts with its worst case.
     """
@@ -59,8 +58,8 @@ def settle_cell(run: str, plan: dict[str, Any], cell: dict[str, Any]) -> None:
     table.settle(run, _cell_name(cell["id"]), spent_usd, cell["metered_usd"]["expected"])
 
 
-def settle_file_system(run: str, plan: dict[str, Any], file_system: dict[str, Any]) -> None:
-    """Replace a file system's reservation by its cost until now, less the hours that its cells have settled."""
+def settle_file_system(run: str, plan: PlanDocument, file_system: PlanFileSystem) -> None:
+    """Replace a file system's reservation by what it has cost beside the time of its cells, which have paid for it."""
     at, name = now(), file_system["id"]
     own = [
         row
@@ -78,7 +77,7 @@ def _hours_of_cell(run: str, cell: str, now: float) -> float:
     return 0.0 if started_at is None else (float(row.get("finished_at", now)) - float(started_at)) / 3600
 
 
-def _image_name(image: dict[str, Any]) -> str:
+def _image_name(image: PlanImage) -> str:
     return f"image {image['id']}"
 
 

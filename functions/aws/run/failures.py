@@ -3,8 +3,10 @@
 import json
 from typing import Any
 
+from matrix.documents.parts import Failure
 
-def readable(failure: dict[str, Any] | None) -> dict[str, str]:
+
+def readable(failure: dict[str, Any] | None) -> Failure:
     """Return name and message of a caught error (`Error`, `Cause`).
 
     For an exception in a Lambda function, Cause is the runtime's JSON, and its errorMessage the full message of our

@@ -1,10 +1,13 @@
 """The earlier run that a matrix resumes: its measured cells are taken over, its uploads are kept."""
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 from aws.records import bucket, table
 from aws.run import executions
 from matrix.answer.results import without_samples
+from matrix.documents.plan import PlanDocument
+from matrix.documents.result import ResultDocument
 from matrix.plan.resume import Earlier, earlier_cells, refusal, taken_over
 from matrix.terms.keys import Board, run_key
 
@@ -15,17 +18,21 @@ def earlier(run: str, environment: str, execution_arn: str) -> dict[str, Earlier
     Raises InvalidMatrix where that run does not exist, belongs to another environment, or is still running: its cells
     would be measured, and paid for, twice.
     """
-    plan = bucket.get(run_key(run, "plan.json"))
+    plan = bucket.read(run_key(run, "plan.json"), PlanDocument)
     if plan is None:
         raise refusal(run, "has no plan in the bucket of this stack")
     if plan["environment"] != environment:
         raise refusal(run, f"was measured in the environment {plan['environment']}, this is {environment}")
     if executions.is_running(executions.sibling(execution_arn, run)):
         raise refusal(run, "is still running")
-    return earlier_cells(run, plan, lambda cell: bucket.get(Board.of_cell(run, cell).result), _uploads(run))
+    return earlier_cells(run, plan, partial(_result_of, run), _uploads(run))
 
 
-def _uploads(run: str) -> Any:
+def _result_of(run: str, cell: str) -> ResultDocument | None:
+    return bucket.read(Board.of_cell(run, cell).result, ResultDocument)
+
+
+def _uploads(run: str) -> Callable[[str], int]:
     def uploads_of(cell: str) -> int:
         keys = (key for key, _ in bucket.listing(Board.of_cell(run, cell).instances))
         return sum(key.endswith("/samples.json") for key in keys)
@@ -33,12 +40,13 @@ def _uploads(run: str) -> Any:
     return uploads_of
 
 
-def take_over(run: str, plan: dict[str, Any]) -> None:
+def take_over(run: str, plan: PlanDocument) -> None:
     """Write the result of each cell that an earlier run has measured, marked with that run."""
-    for cell in plan["cells"]:
-        if "taken_from" not in cell:
-            continue
+    for cell in (planned for planned in plan["cells"] if "taken_from" in planned):
         source = cell["taken_from"]
-        result = taken_over(bucket.get(Board.of_cell(source["run"], source["cell"]).result), cell)
+        measured = _result_of(source["run"], source["cell"])
+        if measured is None:
+            raise LookupError(f"run {source['run']} has no result of {source['cell']} any more")
+        result = taken_over(measured, cell)
         bucket.put(Board.of_cell(run, cell["id"]).result, result)
         table.record_points(run, cell["id"], map(without_samples, result["points"]))

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aws.stack.environment import environment
+from matrix.documents.plan import PlanDocument
 
 # The stack that owns a resource: another stack of the account and region neither finds it nor may its roles delete it.
 STACK = "storage-matrix:stack"
@@ -18,7 +19,7 @@ IMAGE = "storage-matrix:image"
 MADE_BY = "storage-matrix:made-by"
 
 
-def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) -> list[dict[str, str]]:
+def tags(plan: PlanDocument, *, file_system: str, cell: str | None = None) -> list[dict[str, str]]:
     """Return the tags of a resource of a run, as EC2, EFS and FSx take them."""
     deadline = datetime.fromtimestamp(plan["deadline_at"], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     pairs = {
@@ -34,8 +35,8 @@ def tags(plan: Mapping[str, Any], *, file_system: str, cell: str | None = None) 
     return [{"Key": key, "Value": value} for key, value in pairs.items()]
 
 
-def image_tags(plan: Mapping[str, Any], name: str, fingerprint: str) -> list[dict[str, str]]:
-    """Return the tags of a baked image and its snapshots; later runs find the image by its fingerprint."""
+def image_tags(plan: PlanDocument, name: str, fingerprint: str) -> list[dict[str, str]]:
+    """Return the tags of a baked image and its snapshots; by the fingerprint later runs find it."""
     pairs = {"Name": name, STACK: environment().stack, IMAGE: fingerprint, MADE_BY: plan["run"], OWNER: plan["owner"]}
     return [{"Key": key, "Value": value} for key, value in pairs.items()]
 

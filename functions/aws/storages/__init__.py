@@ -7,11 +7,12 @@ by tags, never by a note of ours that might not have been written.
 
 import hashlib
 from types import ModuleType
-from typing import Any
 
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
+from matrix.documents.job import Mount
+from matrix.documents.parts import Part
 
 _MODULES: dict[str, ModuleType] = {
     "ebs": ebs,
@@ -23,12 +24,12 @@ _MODULES: dict[str, ModuleType] = {
 }
 
 
-def of(storage: dict[str, Any]) -> ModuleType:
+def of(storage: Part) -> ModuleType:
     """Return the module that knows this storage: `create`, `is_ready`, `mount`, `delete`, `WAIT_S`."""
     return _MODULES[storage["type"]]
 
 
-def is_lent(storage: dict[str, Any]) -> bool:
+def is_lent(storage: Part) -> bool:
     """Return whether the local cloud lends a folder in place of this storage; the others it has itself."""
     module = of(storage)
     return not hasattr(module, "is_lent") or module.is_lent(storage)
@@ -40,7 +41,7 @@ def token(run: str, file_system: str) -> str:
     return hashlib.sha256(f"{environment().stack}/{run}/{file_system}".encode()).hexdigest()[:60]
 
 
-def mount_of(storage: dict[str, Any], resource_id: str | None) -> dict[str, Any]:
+def mount_of(storage: Part, resource_id: str | None) -> Mount:
     """Return how an instance gets at the storage, a folder where the local cloud lends one."""
     folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
     return (lent(folder) if is_lent(storage) else None) or of(storage).mount(resource_id, storage)

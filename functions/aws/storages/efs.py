@@ -7,6 +7,8 @@ from typing import Any
 from aws.stack import network
 from aws.stack.clients import client
 from aws.stack.environment import environment
+from matrix.documents.job import Mount
+from matrix.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
 # The options AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.
@@ -20,7 +22,7 @@ READ_AHEAD_KIB = 15 * 1_024
 CREATION_LIMIT_S = 900
 
 
-def create(token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
+def create(token: str, storage: Part, tags: list[dict[str, str]]) -> str:
     """Create the file system, or find the one this token made before; return its id."""
     efs = client("efs")
     found = find(token)
@@ -55,7 +57,7 @@ def find(token: str) -> str | None:
     return found[0]["FileSystemId"] if found else None
 
 
-def is_ready(resource_id: str, storage: dict[str, Any]) -> bool:
+def is_ready(resource_id: str, storage: Part) -> bool:
     """Say whether instances can mount it; makes its policy and mount targets as soon as EFS allows it.
 
     Raises FileSystemFailed when it ended in a state that leads nowhere.
@@ -113,7 +115,7 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
         return
 
 
-def mount(resource_id: str, storage: dict[str, Any]) -> dict[str, Any]:
+def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
     if storage.get("tls"):
         # The mount helper finds the name and adds MOUNT_OPTIONS by itself.

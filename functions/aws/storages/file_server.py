@@ -5,6 +5,7 @@ It carries the file system's tags, so what ends the instances of a file system e
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 from aws.ec2 import instances
@@ -16,7 +17,9 @@ from aws.stack import tags as tags_of
 from aws.stack.clock import now
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs
-from matrix.input.fleet import Fleet
+from matrix.documents.job import JobCell, Mount
+from matrix.documents.parts import Fleet, Part
+from matrix.input.fleet import architecture_of
 from matrix.input.storages.file_server import volume
 from matrix.plan import images
 from matrix.price.book import ROOT_VOLUME_GIB
@@ -32,7 +35,7 @@ CREATION_LIMIT_S = 900
 MOST_BYTES = 10_000
 
 
-def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
+def create(_token: str, storage: Part, tags: list[dict[str, str]]) -> str:
     """Launch the server, or find the one that was launched before; return its instance id.
 
     Raises FileSystemFailed among emulated machines, whose networks do not meet.
@@ -43,19 +46,18 @@ def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> 
     if plan["environment"] == "local-vm":
         raise FileSystemFailed("emulated machines cannot reach each other; measure file-server without --instances vm")
     board = Board.of_server(run, file_system)
-    fleet = {"instanceType": storage["instanceType"], "count": 1, "placement": "same-az"}
-    # What a job of a cell says of the cell.
-    cell = {
-        **{
-            "id": SERVER,
-            "file_system": file_system,
-            "storage": volume(storage["sizeGiB"]),
-            "workload": {"type": "serve"},
-        },
-        **{"deadline_s": plan["deadline_at"] - now(), "ready_within_s": CREATION_LIMIT_S},
+    fleet: Fleet = {"instanceType": storage["instanceType"], "count": 1, "placement": "same-az"}
+    own_volume = volume(storage["sizeGiB"])
+    cell: JobCell = {
+        "id": SERVER,
+        "file_system": file_system,
+        "storage": own_volume,
+        "workload": {"type": "serve"},
+        "deadline_s": plan["deadline_at"] - now(),
+        "ready_within_s": CREATION_LIMIT_S,
         "root_volume_gib": ROOT_VOLUME_GIB,
     }
-    parameter, root_device = images.base("al2023", Fleet(**fleet).architecture)
+    parameter, root_device = images.base("al2023", architecture_of(storage["instanceType"]))
     launching.launch(
         plan=plan,
         board=board,
@@ -63,8 +65,8 @@ def create(_token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> 
         purpose=SERVER,
         fleet=fleet,
         boot=instances.Boot(newest(parameter), root_device),
-        mount=lent(OWN_FOLDER) or ebs.mount(None, cell["storage"]),
-        job=lambda **facts: serving_job(file_system=file_system, **facts),
+        mount=lent(OWN_FOLDER) or ebs.mount(None, own_volume),
+        job=partial(serving_job, cell=cell),
     )
     return bucket.get(board.fleet)["instances"][0]
 
@@ -73,7 +75,7 @@ def find(_token: str) -> None:
     """Find nothing: the server goes with the instances of its file system, which are found by their tags."""
 
 
-def is_ready(resource_id: str, _storage: dict[str, Any]) -> bool:
+def is_ready(resource_id: str, _storage: Part) -> bool:
     """Say whether it serves. Raises FileSystemFailed when it never will, with its own reason if it has given one."""
     said = _said(resource_id, "failed.json")
     state = instances.states([resource_id]).get(resource_id, "pending")
@@ -83,12 +85,12 @@ def is_ready(resource_id: str, _storage: dict[str, Any]) -> bool:
     return _said(resource_id, "address.json") is not None
 
 
-def is_lent(_storage: dict[str, Any]) -> bool:
+def is_lent(_storage: Part) -> bool:
     """Return whether the local cloud lends a folder for it: no, a server runs there, too."""
     return False
 
 
-def mount(resource_id: str, storage: dict[str, Any]) -> dict[str, Any]:
+def mount(resource_id: str, storage: Part) -> Mount:
     """Return where the server listens, and the token for it. Raises FileSystemFailed if it does not, or no more."""
     if not is_ready(resource_id, storage):
         raise FileSystemFailed(f"the file server {resource_id} has not said where it listens")

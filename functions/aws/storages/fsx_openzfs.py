@@ -4,6 +4,8 @@ from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
+from matrix.documents.job import Mount
+from matrix.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
@@ -13,7 +15,7 @@ CREATION_LIMIT_S = 3600
 TOKEN_TAG = "storage-matrix:token"  # noqa: S105 - an idempotency token, no secret
 
 
-def create(token: str, storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
+def create(token: str, storage: Part, tags: list[dict[str, str]]) -> str:
     """Create the file system, or get the one this token made before; return its id."""
     subnets = network.subnets()[:2] if storage["deploymentType"].startswith("MULTI_AZ") else network.subnets()[:1]
     configuration: dict[str, Any] = {
@@ -61,7 +63,7 @@ def find(token: str) -> str | None:
     return None
 
 
-def is_ready(resource_id: str, _storage: dict[str, Any]) -> bool:
+def is_ready(resource_id: str, _storage: Part) -> bool:
     """Say whether instances can mount it. Raises FileSystemFailed with FSx's own reason when it cannot become so."""
     found = _describe(resource_id)
     if found["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):
@@ -70,7 +72,7 @@ def is_ready(resource_id: str, _storage: dict[str, Any]) -> bool:
     return found["Lifecycle"] == "AVAILABLE"
 
 
-def mount(resource_id: str, storage: dict[str, Any]) -> dict[str, Any]:
+def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts its root volume."""
     options = [f"nfsvers={storage['nfsVersion']}", MOUNT_OPTIONS]
     # The server answers a lock of version 3 by a call of its own, which no instance lets in: locks stay with each

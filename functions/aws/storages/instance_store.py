@@ -1,12 +1,12 @@
 """Instance store: disks that come with the instances, so there is as little to create and delete as with EBS."""
 
-from typing import Any
-
 from aws.storages.ebs import CREATION_LIMIT_S, create, delete, find, is_ready
+from matrix.documents.job import Mount
+from matrix.documents.parts import Part
 
 __all__ = ["CREATION_LIMIT_S", "create", "delete", "find", "is_ready", "mount"]
 
 
-def mount(_resource_id: str | None, _storage: dict[str, Any]) -> dict[str, Any]:
+def mount(_resource_id: str | None, _storage: Part) -> Mount:
     """Return how an instance mounts its disks; it finds them by what they say of themselves."""
     return {"kind": "instance-store", "fstype": "xfs"}

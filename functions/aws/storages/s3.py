@@ -5,18 +5,19 @@ without it is nobody's.
 """
 
 import json
-from typing import Any
 
 from aws.records.data_bucket import TAGS
 from aws.stack.clients import client
 from aws.stack.environment import environment
+from matrix.documents.job import Mount
+from matrix.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
 CREATION_LIMIT_S = 0
 OBJECTS_AT_ONCE = 1_000
 
 
-def create(token: str, _storage: dict[str, Any], tags: list[dict[str, str]]) -> str:
+def create(token: str, _storage: Part, tags: list[dict[str, str]]) -> str:
     """Write down whose the prefix is; return its id. Writing it again changes nothing."""
     bucket = environment().data_bucket
     client("s3").put_object(Bucket=bucket, Key=f"{token}/{TAGS}", Body=json.dumps(tags).encode())
@@ -30,23 +31,28 @@ def find(token: str) -> str | None:
     return f"{bucket}/{token}" if found.get("KeyCount") else None
 
 
-def is_ready(_resource_id: str, _storage: dict[str, Any]) -> bool:
+def is_ready(_resource_id: str, _storage: Part) -> bool:
     """Return True: there is nothing to wait for."""
     return True
 
 
-def is_lent(storage: dict[str, Any]) -> bool:
+def is_lent(storage: Part) -> bool:
     """Return whether the local cloud lends a folder for it: only in place of a mount, for it has an S3 of its own."""
     return storage["client"] == "mountpoint"
 
 
-def mount(resource_id: str, storage: dict[str, Any]) -> dict[str, Any]:
+def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance gets at it: only to what lies below its own name, as its role says."""
     bucket, _, token = resource_id.partition("/")
-    place = {"bucket": bucket, "prefix": f"{token}/{{userid}}", "region": environment().region}
-    if storage["client"] == "mountpoint":
-        return {"kind": "mountpoint", **place}
-    return {"kind": "s3", **place, "client": storage["client"]}
+    place: Mount = {
+        "kind": "mountpoint" if storage["client"] == "mountpoint" else "s3",
+        "bucket": bucket,
+        "prefix": f"{token}/{{userid}}",
+        "region": environment().region,
+    }
+    if place["kind"] == "s3":
+        place["client"] = storage["client"]
+    return place
 
 
 def delete(resource_id: str) -> bool:

@@ -1,18 +1,18 @@
 """The receipt of a run: what was created, whether the services still list it, and its cost by the plan's prices."""
 
-from typing import Any
-
 from aws.fleet import baking
 from aws.inventory import copies, resources
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack.clock import now
+from matrix.documents.receipt import ReceiptDocument, Sweep
+from matrix.documents.summary import LeftBehind, SummaryDocument
 from matrix.report import markdown, page
 from matrix.run import receipt as receipts
 from matrix.terms.keys import run_key
 
 
-def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:
+def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
     """Write the receipt of a run to table and bucket and return it.
 
     Analyse run makes it first, with `sweep` None. A sweep follows the end of every run, however it ended, and makes the
@@ -39,27 +39,27 @@ def make(run: str, *, sweep: dict[str, Any] | None) -> dict[str, Any]:
     return receipt
 
 
-def still_there(receipt: dict[str, Any]) -> list[dict[str, str]]:
+def still_there(receipt: ReceiptDocument) -> list[LeftBehind]:
     """Return the resources of a receipt that are not known to be gone and not kept on purpose."""
-    remaining = (resource for resource in receipt["resources"] if resource["gone_at"] is None and not resource["kept"])
-    return [{"kind": resource["kind"], "id": resource["id"]} for resource in remaining]
+    there = (resource for resource in receipt["resources"] if resource["gone_at"] is None and not resource["kept"])
+    return [{"kind": resource["kind"], "id": resource["id"]} for resource in there]
 
 
 def after_sweep(run: str, remaining: int) -> None:
     """Make the receipt of an ended run again, and update its summary and report where they exist."""
     baking.note_kept(plan_of(run))
     receipt = make(run, sweep={"at": now(), "remaining": remaining})
-    summary = bucket.get(run_key(run, "summary.json"))
+    summary = bucket.read(run_key(run, "summary.json"), SummaryDocument)
     if summary is not None:
-        summary |= {"receipt": receipt, "left_behind": still_there(receipt)}
+        summary["receipt"], summary["left_behind"] = receipt, still_there(receipt)
         bucket.put(run_key(run, "summary.json"), summary)
-        bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
+        bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(dict(summary)), "text/markdown")
         _settle_report(run, summary)
     if receipt["is_complete"]:
         table.close_receipt(run)
 
 
-def _settle_report(run: str, summary: dict[str, Any]) -> None:
+def _settle_report(run: str, summary: SummaryDocument) -> None:
     key = run_key(run, "report.html")
     html = bucket.get_bytes(key)
     if html is not None:

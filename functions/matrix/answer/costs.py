@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
+from matrix.documents.parts import MachineRates
 from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
@@ -202,10 +203,11 @@ def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:
     return None
 
 
-def _instance_usd(rates: Mapping[str, float], storage: Storage | None) -> float:
+def _instance_usd(rates: MachineRates, storage: Storage | None) -> float:
     """What one instance costs per hour with all its volumes: `data_volume_hour` is one volume of a stripe."""
     volumes = storage.volumes if isinstance(storage, EbsStorage) else 1
-    return sum(rates.values()) + (volumes - 1) * rates["data_volume_hour"]
+    one_volume_each = rates["instance_hour"] + rates["root_volume_hour"] + rates["data_volume_hour"]
+    return one_volume_each + (volumes - 1) * rates["data_volume_hour"]
 
 
 def _metered_by_mount(use: Mapping[str, float], count: int) -> tuple[float, float] | None:

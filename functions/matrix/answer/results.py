@@ -5,6 +5,7 @@ from statistics import median
 from typing import Any
 
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
+from matrix.documents.parts import Failure
 from matrix.input.storages import is_shared
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile
@@ -29,7 +30,7 @@ def cell_result(
     cell: Mapping[str, Any],
     files: Sequence[SampleFile],
     *,
-    error: Mapping[str, str] | None,
+    error: Failure | None,
     actual_s: float | None,
     histograms: Histograms | None = None,
     curves: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
@@ -70,7 +71,7 @@ def cell_result(
     }
 
 
-def skipped_result(cell: Mapping[str, Any], skip: Mapping[str, str]) -> dict[str, Any]:
+def skipped_result(cell: Mapping[str, Any], skip: Failure) -> dict[str, Any]:
     """Return the result of a cell that was not begun; `skip` has the reason as its name and says more."""
     return cell_result(cell, [], error=skip, actual_s=None) | {"state": "skipped"}
 
@@ -271,7 +272,10 @@ def run_summary(
 
 
 def _never_measured(cell: Mapping[str, Any]) -> dict[str, Any]:
-    error = {"name": "NotMeasured", "message": f"{cell['id']}: no result was recorded; see the execution's history"}
+    error: Failure = {
+        "name": "NotMeasured",
+        "message": f"{cell['id']}: no result was recorded; see the execution's history",
+    }
     return cell_result(cell, [], error=error, actual_s=None)
 
 

@@ -7,10 +7,11 @@ environment and their storages are marked wherever they are named.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
+from matrix.documents.parts import Emulation
 from matrix.input.storages import Storage
 from matrix.terms.problems import InvalidMatrix, Problem, Problems
 
@@ -43,9 +44,9 @@ class Truth:
     write_s: float
     sync_s: float
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> Emulation:
         """Return it as the plan, the job and the cell's result have it."""
-        return asdict(self)
+        return cast("Emulation", asdict(self))
 
 
 def truth(storage: Storage) -> Truth:

@@ -22,6 +22,12 @@ Placement = Literal["spread", "same-az"] | Annotated[list[Share], Field(min_leng
 Quorum = Annotated[float, Field(gt=0, lt=1)] | Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
 
 
+def architecture_of(instance_type: str) -> Literal["arm64", "x86_64"]:
+    """Return the instruction set of an instance type's processors."""
+    family = instance_type.partition(".")[0]
+    return "arm64" if _GRAVITON.fullmatch(family) else "x86_64"
+
+
 class _Launch(InputModel):
     """How the instances of a fleet are got."""
 
@@ -44,8 +50,7 @@ class Fleet(_Launch):
     @property
     def architecture(self) -> Literal["arm64", "x86_64"]:
         """Instruction set of its processors."""
-        family = self.instance_type.partition(".")[0]
-        return "arm64" if _GRAVITON.fullmatch(family) else "x86_64"
+        return architecture_of(self.instance_type)
 
     @property
     def slug(self) -> str:

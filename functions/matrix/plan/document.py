@@ -1,12 +1,17 @@
 """A plan: every cell in the order of its execution, with what it does, how long it takes and what it costs."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from matrix.documents.parts import Attempt, Emulation, Fleet, Part, Point, Source, Step
+from matrix.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanWarning, Populate
 from matrix.plan.images import PlannedImage
 from matrix.price.book import CellRates, Cost
+from matrix.terms.problems import Problem
 
-Document = dict[str, Any]
+
+def warning_of(problem: Problem) -> PlanWarning:
+    """Return a problem that stops no run as one of a plan's warnings."""
+    return {"path": problem.path, "value": problem.value, "message": f"{problem.rule}; {problem.fix}"}
 
 
 @dataclass(frozen=True)
@@ -15,12 +20,12 @@ class PlannedCell:
 
     id: str
     file_system: str
-    storage: Document
-    workload: Document
-    fleet: Document
+    storage: Part
+    workload: Part
+    fleet: Fleet
     image: str  # id of what its instances boot
-    points: list[Document]
-    steps: list[Document]
+    points: list[Point]
+    steps: list[Step]
     expected_s: float
     ready_within_s: float
     deadline_s: int
@@ -30,18 +35,18 @@ class PlannedCell:
     shared_cost: Cost  # of its file system while it runs; counted there, not here
     root_volume_gib: int
     metered_cost: Cost  # the part of both that is billed by use and not by the hour
-    taken_from: Document | None = None  # the earlier run and cell whose result it has; then it is not measured
-    emulation: Document | None = None  # the known truth of its storage, if that is only played
-    attempts: list[Document] = field(default_factory=list)  # what earlier runs uploaded without a valid result
+    taken_from: Source | None = None  # the earlier run and cell whose result it has; then it is not measured
+    emulation: Emulation | None = None  # the known truth of its storage, if that is only played
+    attempts: list[Attempt] = field(default_factory=list)  # what earlier runs uploaded without a valid result
 
     @property
     def reserve_usd(self) -> float:
         """US dollars that must be free in the budget before it begins: its worst case."""
         return self.cost.high + self.shared_cost.high
 
-    def to_document(self) -> Document:
+    def to_document(self) -> PlanCell:
         """Return the cell as JSON."""
-        return {
+        document: PlanCell = {
             "id": self.id,
             "file_system": self.file_system,
             "storage": self.storage,
@@ -59,10 +64,14 @@ class PlannedCell:
             "reserve_usd": round(self.reserve_usd, 4),
             "metered_usd": self.metered_cost.to_document(),
             "rates_usd": self.rates.to_document(),
-            **({"emulation": self.emulation} if self.emulation else {}),
-            **({"taken_from": self.taken_from} if self.taken_from else {}),
-            **({"attempts": self.attempts} if self.attempts else {}),
         }
+        if self.emulation:
+            document["emulation"] = self.emulation
+        if self.taken_from:
+            document["taken_from"] = self.taken_from
+        if self.attempts:
+            document["attempts"] = self.attempts
+        return document
 
 
 @dataclass(frozen=True)
@@ -70,15 +79,15 @@ class PlannedFileSystem:
     """What the cells of one storage share; for EBS it creates nothing but keeps its cells one after the other."""
 
     id: str
-    storage: Document
+    storage: Part
     cells: list[str]
-    populate: Document | None
+    populate: Populate | None
     expected_s: float
     cost: Cost
     hour_usd: float  # what it costs while it exists
     reserve_usd: float  # worst case of creating, populating and deleting it; the rest is in its cells' reserves
 
-    def to_document(self) -> Document:
+    def to_document(self) -> PlanFileSystem:
         """Return the file system as JSON."""
         return {
             "id": self.id,
@@ -108,26 +117,23 @@ class Plan:
     cost: Cost
     is_emulated: bool = False
     assumptions: list[str] = field(default_factory=list)
-    warnings: list[Document] = field(default_factory=list)
+    warnings: list[PlanWarning] = field(default_factory=list)
 
     def is_within(self, budget_usd: float | None) -> bool:
         """Return whether the expected cost is at most the budget."""
         return budget_usd is None or self.cost.expected <= budget_usd
 
-    def to_document(self) -> Document:
-        """Return the plan as JSON."""
-        taken_over = sum(cell.taken_from is not None for cell in self.cells)
-        return {
+    def to_document(self) -> PlanDocument:
+        """Return the plan as JSON, as far as it is known before a run: Plan matrix adds the facts of the run."""
+        document: PlanDocument = {
             "schema": 1,
             "name": self.name,
             "seed": self.seed,
-            **({"emulated": True} if self.is_emulated else {}),
             "cells": [cell.to_document() for cell in self.cells],
-            "file_systems": [one.to_document() for one in self.file_systems],
-            "images": [one.to_document() for one in self.images],
+            "file_systems": [file_system.to_document() for file_system in self.file_systems],
+            "images": [image.to_document() for image in self.images],
             "totals": {
                 "cells": len(self.cells),
-                **({"taken_over": taken_over} if taken_over else {}),
                 "points": sum(len(cell.points) for cell in self.cells),
                 "steps": sum(len(cell.steps) for cell in self.cells),
                 "instances": self.instances,
@@ -139,3 +145,8 @@ class Plan:
             "assumptions": self.assumptions,
             "warnings": self.warnings,
         }
+        if self.is_emulated:
+            document["emulated"] = True
+        if taken_over := sum(cell.taken_from is not None for cell in self.cells):
+            document["totals"]["taken_over"] = taken_over
+        return document

@@ -8,12 +8,11 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from matrix.documents.parts import Provisions
+from matrix.documents.plan import PlanImage
 from matrix.input.image import Image
 from matrix.price.book import ROOT_VOLUME_GIB, Amount, CellRates, Cost, PriceBook, instances_cost, machine_rates
-
-Document = dict[str, Any]
 
 # Public parameters in which Amazon and Canonical keep the id of their newest image in each region.
 _PARAMETERS: dict[tuple[str, str], str] = {
@@ -53,7 +52,7 @@ class Recipe:
         """Readable id, unique within a matrix."""
         return f"{self.os}-{self.architecture}"
 
-    def to_document(self) -> Document:
+    def to_document(self) -> Provisions:
         """Return the recipe as JSON."""
         return {
             "os": self.os,
@@ -77,7 +76,7 @@ def recipe(image: Image, architecture: str, tools: Iterable[str], containers: It
     )
 
 
-def fingerprint(document: Document, base_image_id: str) -> str:
+def fingerprint(document: Provisions, base_image_id: str) -> str:
     """Return what is the same for images made from the same recipe and base image, and differs otherwise."""
     text = json.dumps([document, base_image_id], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -103,7 +102,7 @@ class PlannedImage:
         """Whether a machine image is made of it; else each instance installs what it lacks."""
         return self.given.bake
 
-    def to_document(self) -> Document:
+    def to_document(self) -> PlanImage:
         """Return the image as JSON."""
         return {
             "id": self.id,

@@ -3,7 +3,7 @@
 The agent's own modules have the last word on what they call; a test holds this table against them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _OF_STORAGE = {
@@ -24,7 +24,7 @@ _OF_TOOL = {
 }
 
 
-def of_cell(storage: Mapping[str, Any], workload: Mapping[str, Any], points: list[Mapping[str, Any]]) -> set[str]:
+def of_cell(storage: Mapping[str, Any], workload: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> set[str]:
     """Return the names of the programs that a storage, a workload and its points' parameters (documents) need."""
     found = _OF_STORAGE.get(storage["type"], set()) | _OF_WORKLOAD.get(workload["type"], set())
     found |= {"mdadm"} if storage.get("raid0") else set()

@@ -7,10 +7,12 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from matrix.check.cells import Combination, expand, fingerprint
 from matrix.check.rules import problems_of
+from matrix.documents.parts import Fleet, Part, Point, Step
+from matrix.documents.plan import Populate
 from matrix.input.emulation import marked, marked_slug, truth
 from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
@@ -21,7 +23,7 @@ from matrix.input.workloads import Workload, populate_s
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import images, needed_tools, placing
 from matrix.plan.assumptions import UNMEASURED, assumptions
-from matrix.plan.document import Document, Plan, PlannedCell, PlannedFileSystem
+from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
 from matrix.plan.images import PlannedImage
 from matrix.plan.resume import Earlier, sameness
 from matrix.price.book import (
@@ -78,12 +80,12 @@ class _Cell:
     earlier: Earlier = field(default_factory=lambda: Earlier(None))
 
     @cached_property
-    def points(self) -> list[Document]:
-        params = self.combination.workload.points()
-        return [{"id": f"p{i:02d}", "params": one} for i, one in enumerate(params, start=1)]
+    def points(self) -> list[Point]:
+        every = self.combination.workload.points()
+        return [{"id": f"p{i:02d}", "params": params} for i, params in enumerate(every, start=1)]
 
     @property
-    def storage(self) -> Document:
+    def storage(self) -> Part:
         """Its storage as plan and results have it."""
         document = self.combination.storage.to_document()
         return marked(document) if self.is_emulated else document
@@ -91,9 +93,14 @@ class _Cell:
     @property
     def sameness(self) -> str:
         """What tells that an earlier run has measured the very same."""
-        one = self.combination
-        parts = (self.storage, one.workload.to_document(), one.fleet.to_document())
-        return sameness(*parts, self.points, self.repetitions, self.image)
+        workload = self.combination.workload.to_document()
+        return sameness(self.storage, workload, self.fleet, self.points, self.repetitions, self.image)
+
+    @property
+    def fleet(self) -> Fleet:
+        """Its fleet as plan and results have it."""
+        fleet = self.combination.fleet
+        return cast("Fleet", fleet.to_document() | {"architecture": fleet.architecture})
 
     @property
     def image(self) -> str:
@@ -123,10 +130,10 @@ class _Cell:
         is_built_there = self.combination.storage.is_shared
         return max(ROOT_VOLUME_GIB, getattr(self.combination.workload, "build_disk_gib", 0) if is_built_there else 0)
 
-    def steps(self, seed: int, *, is_random: bool) -> list[Document]:
+    def steps(self, seed: int, *, is_random: bool) -> list[Step]:
         """Return the order of the points: repetition by repetition, so that drift over time meets every point."""
         ids = [point["id"] for point in self.points]
-        steps = []
+        steps: list[Step] = []
         for repetition in range(1, self.repetitions + 1):
             if is_random:
                 ids = shuffled(ids, f"{seed}/{self.id}/{repetition}")
@@ -158,7 +165,7 @@ def plan(
     for cell in named if earlier else []:
         cell.earlier = (earlier or {}).get(cell.sameness, cell.earlier)
     groups = _in_order(named, seed, is_random=matrix.order == "random")
-    warnings = [problem.to_warning() for problem in found]
+    warnings = [warning_of(problem) for problem in found]
     planned_cells: list[PlannedCell] = []
     file_systems: list[PlannedFileSystem] = []
     for group in groups:
@@ -344,7 +351,7 @@ def _plan_cell(
         file_system=cell.file_system,
         storage=cell.storage,
         workload=one.workload.to_document(),
-        fleet=one.fleet.to_document() | {"architecture": one.fleet.architecture},
+        fleet=cell.fleet,
         image=cell.image,
         points=cell.points,
         steps=cell.steps(seed, is_random=is_random),
@@ -362,7 +369,7 @@ def _plan_cell(
     )
 
 
-def _populate(group: list[_Cell], book: PriceBook) -> tuple[Document | None, float, Cost]:
+def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, float, Cost]:
     """Return how a shared file system's cache is filled, the seconds that takes and what its instance costs."""
     for cell in group:
         one = cell.combination

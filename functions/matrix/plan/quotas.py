@@ -9,11 +9,11 @@ from itertools import chain
 from operator import or_
 from typing import Any
 
+from matrix.documents.parts import Part
+from matrix.documents.plan import PlanCell, PlanDocument, PlanWarning
 from matrix.input.storages.file_server import volume
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.terms.errors import QuotaExceeded
-
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def class_of(instance_type: str, *, is_spot: bool = False) -> Quota:
     return _SPOT_CLASSES.get(family, STANDARD_SPOT) if is_spot else _CLASSES.get(family, STANDARD)
 
 
-def needs(plan: Mapping[str, Any], vcpus: Mapping[str, int], at_once: int) -> list[Need]:
+def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Need]:
     """Return what a plan takes of each quota while `at_once` of its file systems are measured at the same time.
 
     Cells on one file system follow each other, so each file system counts with its largest cell, and of all file
@@ -128,7 +128,7 @@ def _class_of_fleet(fleet: Mapping[str, Any]) -> Quota:
     return class_of(fleet["instanceType"], is_spot=bool(fleet.get("spot")))
 
 
-def _volume_needs(systems: Sequence[Sequence[Document]], at_once: int) -> Iterable[Need]:
+def _volume_needs(systems: Sequence[Sequence[PlanCell]], at_once: int) -> Iterable[Need]:
     """Yield what the volumes of the cells of each file system take of the quotas of their types."""
     peaks = [_largest_of_each(map(_volumes_of, cells)) for cells in systems]
     for quota in (*EBS_STORAGE.values(), *EBS_IOPS.values()):
@@ -136,21 +136,21 @@ def _volume_needs(systems: Sequence[Sequence[Document]], at_once: int) -> Iterab
         yield Need(quota, _largest((peak[quota] for peak in peaks), at_once), fewer)
 
 
-def _volumes_of(cell: Document) -> Counter[Quota]:
+def _volumes_of(cell: PlanCell) -> Counter[Quota]:
     """Return TiB and IOPS of all volumes that exist while a cell is measured: root and data, the file server's too."""
     count, storage = cell["fleet"]["count"], cell["storage"]
-    root = {"volumeType": "gp3", "sizeGiB": cell["root_volume_gib"]}
+    root: Part = {"volumeType": "gp3", "sizeGiB": cell["root_volume_gib"]}
     volumes = [(count, root)]
     if storage["type"] == "ebs":
         volumes.append((count * (storage.get("raid0") or 1), storage))
     if storage["type"] == "file-server":
         volumes += [(1, {"volumeType": "gp3", "sizeGiB": ROOT_VOLUME_GIB}), (1, volume(storage["sizeGiB"]))]
     taken: Counter[Quota] = Counter()
-    for number, one in volumes:
-        kind = one["volumeType"]
-        taken[EBS_STORAGE[kind]] += number * one["sizeGiB"] / 1_024
+    for number, made in volumes:
+        kind = made["volumeType"]
+        taken[EBS_STORAGE[kind]] += number * made["sizeGiB"] / 1_024
         if kind in EBS_IOPS:
-            taken[EBS_IOPS[kind]] += number * (one.get("iops") or 0)
+            taken[EBS_IOPS[kind]] += number * (made.get("iops") or 0)
     return taken
 
 
@@ -180,14 +180,14 @@ def _figure(amount: float) -> str:
     return f"{amount:,.1f}".removesuffix(".0")
 
 
-def ceiling_warnings(plan: Mapping[str, Any], types: Mapping[str, Mapping[str, Any]]) -> list[Document]:
+def ceiling_warnings(cells: Iterable[PlanCell], types: Mapping[str, Mapping[str, Any]]) -> list[PlanWarning]:
     """Return a warning for each volume and instance type where the instance is the bottleneck, not the volume.
 
     `types` are EC2's EbsOptimizedInfo by instance type. The maximum can be had for 30 minutes a day only where it lies
     above the baseline, so a volume above the baseline is worth a word as well.
     """
-    warnings: dict[tuple[str, str], Document] = {}
-    for cell in plan["cells"]:
+    warnings: dict[tuple[str, str], PlanWarning] = {}
+    for cell in cells:
         storage, instance_type = _volume_and_holder(cell)
         ebs = types.get(instance_type)
         if storage["type"] != "ebs" or ebs is None:
@@ -201,7 +201,7 @@ def ceiling_warnings(plan: Mapping[str, Any], types: Mapping[str, Mapping[str, A
     return list(warnings.values())
 
 
-def _volume_and_holder(cell: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+def _volume_and_holder(cell: PlanCell) -> tuple[Mapping[str, Any], str]:
     """The storage that is a volume, and the type of the instances that have it: the fleet's, or the file server's."""
     storage = cell["storage"]
     if storage["type"] == "file-server":

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
+from matrix.documents.parts import CostRange, MachineRates
+from matrix.documents.plan import PlanWarning
 from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
@@ -47,7 +49,7 @@ class Cost:
         """Return what both cost together."""
         return Cost(self.low + other.low, self.expected + other.expected, self.high + other.high)
 
-    def to_document(self) -> dict[str, float]:
+    def to_document(self) -> CostRange:
         """Return the cost as JSON, in hundredths of a cent."""
         return {"low": round(self.low, 4), "expected": round(self.expected, 4), "high": round(self.high, 4)}
 
@@ -205,7 +207,7 @@ class PriceBook:
         self.guessed.add(instance_type)
         return Price(usd, "hour", "estimate", "", confirmed=False, spread=GUESSED)
 
-    def warnings(self) -> list[dict[str, object]]:
+    def warnings(self) -> list[PlanWarning]:
         """Return what to say about the prices that were used."""
         said: list[tuple[str, str]] = []
         if self.elsewhere:
@@ -324,10 +326,13 @@ class CellRates:
     root_volume_hour: float
     data_volume_hour: float  # of one volume: a stripe has several
 
-    def to_document(self) -> dict[str, float]:
+    def to_document(self) -> MachineRates:
         """Return the rates as JSON."""
-        names = ("instance_hour", "root_volume_hour", "data_volume_hour")
-        return {name: round(getattr(self, name), 8) for name in names}
+        return {
+            "instance_hour": round(self.instance_hour, 8),
+            "root_volume_hour": round(self.root_volume_hour, 8),
+            "data_volume_hour": round(self.data_volume_hour, 8),
+        }
 
 
 def cell_rates(

@@ -1,6 +1,6 @@
 """Published figures beside a run's own, and why some of them must not be compared."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from matrix.plan import placing
@@ -27,8 +27,8 @@ def beside(summary: Document) -> list[Document]:
     return rows
 
 
-def is_counterpart(cell: Document, point: Document, figure: Figure) -> bool:
-    """Return whether a cell's point, planned or measured, repeats the measurement of a published figure."""
+def is_counterpart(cell: Mapping[str, Any], point: Mapping[str, Any], figure: Figure) -> bool:
+    """Return whether a cell's point, planned or measured, is what a published figure was measured of."""
     return (
         cell["workload"]["type"] == figure.workload
         and cell["fleet"].get("count") == figure.instances
@@ -50,7 +50,7 @@ def _same(wanted: object, present: object) -> bool:
     return str(wanted).lower() == str(present).lower()
 
 
-def _row(summary: Document, cell: Document, point: Document, label: str, figure: Figure) -> Document:
+def _row(summary: Document, cell: Mapping[str, Any], point: Mapping[str, Any], label: str, figure: Figure) -> Document:
     metric = point["metrics"][figure.metric]
     ours = metric.get(figure.percentile)
     against = list(objections(summary.get("environment"), cell, point, figure))
@@ -79,8 +79,10 @@ ENVIRONMENTS = {
 }
 
 
-def objections(environment: str | None, cell: Document, point: Document, figure: Figure) -> Iterator[str]:
-    """Yield the reasons why a figure measured in this environment does not compare with the published one."""
+def objections(
+    environment: str | None, cell: Mapping[str, Any], point: Mapping[str, Any], figure: Figure
+) -> Iterator[str]:
+    """Say why a figure of ours, measured in an environment, cannot be held against the published one."""
     if environment in ENVIRONMENTS:
         yield ENVIRONMENTS[environment]
     if figure.wrong:
@@ -109,7 +111,7 @@ def _throughput_objections(storage: Document, figure: Figure) -> Iterator[str]:
         yield f"published on a file system that may move more than {TUTORIAL_PERMITTED_MB_PER_S} MB/s"
 
 
-def _caveats(cell: Document, known: Document, figure: Figure) -> Iterator[str]:
+def _caveats(cell: Mapping[str, Any], known: Document, figure: Figure) -> Iterator[str]:
     for name, value in figure.caveats.items():
         if name == "placement":
             if _in_zones(placing.resolved(cell["fleet"].get("placement"), cell["storage"])) != PLACEMENTS[value]:

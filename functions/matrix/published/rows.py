@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from matrix.check.read import read_matrix
+from matrix.documents.plan import PlanDocument
 from matrix.plan.planning import plan
 from matrix.published.beside import is_counterpart, objections
 from matrix.published.figures import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, Figure, figures, load
@@ -64,7 +65,7 @@ class Row:
         return "empty" if self.reason.startswith(EMPTY) else "left out" if self.reason else ""
 
 
-def rows(plans: Mapping[str, Document]) -> Iterator[Row]:
+def rows(plans: Mapping[str, PlanDocument]) -> Iterator[Row]:
     """Yield every published row; `plans` are the plans of the matrices by name."""
     by_row: dict[tuple[str, str], list[Figure]] = {}
     for figure in figures():
@@ -77,7 +78,7 @@ def rows(plans: Mapping[str, Document]) -> Iterator[Row]:
                 yield _row(source, name, _fields(document, row), by_row.get((source, name), []), plans)
 
 
-def _row(source: str, name: str, row: Document, of_row: list[Figure], plans: Mapping[str, Document]) -> Row:
+def _row(source: str, name: str, row: Document, told: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
     label = _label(row)
     if not of_row:
         note = f": {row['note']}" if row.get("note") else ""
@@ -128,7 +129,7 @@ def _value_in(row: Document) -> str:
     return "–" if _is_empty(row) else quantity(row["mb_per_s"], "MB/s")
 
 
-def page(plans: Mapping[str, Document]) -> str:
+def page(plans: Mapping[str, PlanDocument]) -> str:
     """Return docs/published.md."""
     all_rows = list(rows(plans))
     states = ("measured again", "empty", "left out")
@@ -151,7 +152,7 @@ def _line(row: Row) -> str:
     return "| " + " | ".join(text.replace("|", "/") for text in (row.label, row.published, by, against)) + " |"
 
 
-def plans_of(folder: Path) -> dict[str, Document]:
+def plans_of(folder: Path) -> dict[str, PlanDocument]:
     """Return the plans of the matrices in a folder that are meant for AWS."""
     matrices = sorted(path for path in folder.glob("*.json") if not path.stem.startswith("local-"))
     return {path.stem: plan(read_matrix(path.read_text(encoding="utf-8"))).to_document() for path in matrices}

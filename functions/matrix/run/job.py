@@ -2,8 +2,13 @@
 
 import math
 import shlex
-from typing import Any
+from typing import Literal, Protocol
 
+from typing_extensions import TypedDict, Unpack
+
+from matrix.documents.job import JobCell, JobDocument, Mount
+from matrix.documents.parts import Provisions
+from matrix.documents.plan import PlanCell
 from matrix.terms.keys import Board
 
 # The Step Functions poll opens a gate; agents look at it this often, and the start lies far enough ahead of the
@@ -65,72 +70,80 @@ def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetim
     return text
 
 
-def measuring_job(
-    *, run: str, cell: dict[str, Any], mount: dict[str, Any], bucket: str, environment: str, now: float,
-    gate_margin_s: float,
-) -> dict[str, Any]:  # fmt: skip
-    """Return the job of a cell's fleet: every instance runs the same steps. `now` and all times are epoch seconds."""
+class JobSetting(TypedDict):
+    """What every job is made from: where it runs and uploads to, and since when (epoch seconds)."""
+
+    run: str
+    mount: Mount
+    bucket: str
+    environment: str
+    now: float
+
+
+class JobMaker(Protocol):
+    """What makes the job of a launch from its setting."""
+
+    def __call__(self, **setting: Unpack[JobSetting]) -> JobDocument:
+        """Return the job."""
+        ...
+
+
+def measuring_job(*, cell: PlanCell, gate_margin_s: float, **setting: Unpack[JobSetting]) -> JobDocument:
+    """Return the job of a cell's fleet: every instance runs the same steps."""
     count = cell["fleet"]["count"]
-    return _job(
-        run=run,
-        cell=cell,
-        mount=mount,
-        bucket=bucket,
-        environment=environment,
-        now=now,
-        prefix=Board.of_cell(run, cell["id"]).prefix,
-    ) | {
-        "kind": "measure",
-        "instances": count,
+    job = _job("measure", cell, Board.of_cell(setting["run"], cell["id"]), **setting)
+    if count > 1:
         # An instance alone waits for nobody. The others wait as long as the slowest of them may take.
-        "barrier": {"poll_s": gate_margin_s / GATE_LOOKS_PER_MARGIN, "timeout_s": cell["deadline_s"]}
-        if count > 1
-        else None,
-        "points": cell["points"],
-        "steps": cell["steps"],
-    }
+        job["barrier"] = {"poll_s": gate_margin_s / GATE_LOOKS_PER_MARGIN, "timeout_s": cell["deadline_s"]}
+    job["instances"] = count
+    job["points"] = cell["points"]
+    job["steps"] = cell["steps"]
+    return job
 
 
-# An instance that works by itself, of which nothing is measured.
-ALONE: dict[str, Any] = {"instances": 1, "barrier": None, "points": [], "steps": []}
+def populating_job(*, cell: PlanCell, **setting: Unpack[JobSetting]) -> JobDocument:
+    """Return the job of the one instance that fills the cache which the workload of `cell` reads."""
+    job = _job("populate", cell, Board.of_cache(setting["run"], cell["file_system"]), **setting)
+    job["points"] = cell["points"][:1]
+    return job
 
 
-def populating_job(*, run: str, file_system: str, cell: dict[str, Any], **common: Any) -> dict[str, Any]:
-    """Return the job of the one instance that fills the cache which the workload of `cell` reads.
-
-    `common`, here and below, is what every job is made from: mount, bucket, environment, now.
-    """
-    job = _job(run=run, cell=cell, prefix=Board.of_cache(run, file_system).prefix, **common)
-    return job | ALONE | {"kind": "populate", "points": cell["points"][:1]}
-
-
-def baking_job(*, run: str, cell: dict[str, Any], recipe: dict[str, Any], **common: Any) -> dict[str, Any]:
+def baking_job(*, cell: JobCell, recipe: Provisions, **setting: Unpack[JobSetting]) -> JobDocument:
     """Return the job of the one instance from which a machine image is made: install what the recipe says."""
-    job = _job(run=run, cell=cell, prefix=Board.of_image(run, cell["id"]).prefix, **common)
-    return job | ALONE | {"kind": "bake", "provisions": recipe}
+    job = _job("bake", cell, Board.of_image(setting["run"], cell["id"]), **setting)
+    job["provisions"] = recipe
+    return job
 
 
-def serving_job(*, run: str, file_system: str, cell: dict[str, Any], **common: Any) -> dict[str, Any]:
+def serving_job(*, cell: JobCell, **setting: Unpack[JobSetting]) -> JobDocument:
     """Return the job of the instance that serves its storage to the fleets of a file system."""
-    job = _job(run=run, cell=cell, prefix=Board.of_server(run, file_system).prefix, **common)
-    return job | ALONE | {"kind": "serve", "provisions": {}}
+    return _job("serve", cell, Board.of_server(setting["run"], cell["file_system"]), **setting)
 
 
 def _job(
-    *, run: str, cell: dict[str, Any], mount: dict[str, Any], bucket: str, environment: str, now: float, prefix: str
-) -> dict[str, Any]:
-    return {
+    kind: Literal["measure", "populate", "serve", "bake"], cell: JobCell, board: Board, **setting: Unpack[JobSetting]
+) -> JobDocument:
+    """Return the job of an instance that works by itself and measures nothing."""
+    job: JobDocument = {
         "schema": 1,
-        "run": run,
+        "kind": kind,
+        "run": setting["run"],
         "cell": cell["id"],
-        "environment": environment,
-        "bucket": bucket,
-        "prefix": prefix,
-        "deadline_at": now + cell["deadline_s"],
+        "environment": setting["environment"],
+        "bucket": setting["bucket"],
+        "prefix": board.prefix,
+        "deadline_at": setting["now"] + cell["deadline_s"],
         "heartbeat_s": HEARTBEAT_S,
         "ready_within_s": cell["ready_within_s"],
         "storage": cell["storage"],
-        "mount": mount,
+        "mount": setting["mount"],
         "workload": cell["workload"],
-        **({"emulation": cell["emulation"]} if cell.get("emulation") else {}),
+        "instances": 1,
+        "barrier": None,
+        "points": [],
+        "steps": [],
+        "provisions": {},
     }
+    if "emulation" in cell:
+        job["emulation"] = cell["emulation"]
+    return job

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from matrix.documents.parts import CostRange, MachineRates
+from matrix.documents.plan import PlanDocument
+from matrix.documents.receipt import ReceiptDocument, ReceiptResource, Sweep
 from matrix.price.book import HOUR_S, LEAST_BILLED_S
 
 SCHEMA = 1
@@ -15,9 +18,9 @@ SERVER = "file-server"
 
 
 def receipt(
-    *, run: str, plan: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], metered_usd: float, now: float,
-    sweep: Mapping[str, Any] | None, unasked: Sequence[str],
-) -> dict[str, Any]:  # fmt: skip
+    *, run: str, plan: PlanDocument, rows: Iterable[Mapping[str, Any]], metered_usd: float, now: float,
+    sweep: Sweep | None, unasked: Sequence[str],
+) -> ReceiptDocument:  # fmt: skip
     """Return the receipt from the run's resource rows.
 
     `metered_usd` is what is billed by use (requests, elastic bytes) as planned for the cells that ran, `sweep` what the
@@ -26,9 +29,9 @@ def receipt(
     the run found nothing more.
     """
     resources = [resource(row, plan, now) for row in sorted(rows, key=lambda row: (row["created_at"], row["id"]))]
-    gone = sum(one["gone_at"] is not None for one in resources)
-    kept = [one for one in resources if one["kept"]]
-    resources_usd = sum(one["cost_usd"] or 0.0 for one in resources)
+    gone = sum(line["gone_at"] is not None for line in resources)
+    kept = [line for line in resources if line["kept"]]
+    resources_usd = sum(line["cost_usd"] or 0.0 for line in resources)
     return {
         "schema": SCHEMA,
         "run": run,
@@ -44,12 +47,12 @@ def receipt(
             "metered_usd": round(metered_usd, 6),
             "cost_usd": round(resources_usd + metered_usd, 4),
         },
-        "sweep": dict(sweep) if sweep else None,
+        "sweep": sweep,
         "unasked": list(unasked),
     }
 
 
-def resource(row: Mapping[str, Any], plan: Mapping[str, Any], now: float) -> dict[str, Any]:
+def resource(row: Mapping[str, Any], plan: PlanDocument, now: float) -> ReceiptResource:
     """Return one line of the receipt; of what still exists, hours and cost until now."""
     gone_at = float(row["gone_at"]) if "gone_at" in row else None
     is_kept = bool(row.get("kept")) and gone_at is None
@@ -76,39 +79,48 @@ def hours_of(row: Mapping[str, Any], now: float) -> float:
     return max(LEAST_BILLED_S, until - float(row["created_at"])) / HOUR_S
 
 
-def rate_usd(row: Mapping[str, Any], plan: Mapping[str, Any]) -> float | None:
+def rate_usd(row: Mapping[str, Any], plan: PlanDocument) -> float | None:
     """Return what a resource costs per hour by the plan's prices; None for what the plan does not foresee, a leak."""
+    purpose = row.get("cell")
     if row.get("file_system") == BUILDERS:
-        return _builder_rate_usd(row, plan)
-    file_system = next((one for one in plan["file_systems"] if one["id"] == row.get("file_system")), None)
+        image = next((image for image in plan["images"] if image["id"] == purpose), None)
+        return _machine_rate_usd(row["kind"], image["rates_usd"], is_data=False) if image else None
+    name = row.get("file_system")
+    file_system = next((planned for planned in plan["file_systems"] if planned["id"] == name), None)
     if file_system is None:
         return None
-    is_server = row.get("cell") == SERVER and row["kind"] == "instance"  # as its tags say what it is
+    is_server = purpose == SERVER and row["kind"] == "instance"  # as its tags say what it is
     if is_server or row["kind"] == file_system["storage"]["type"]:
         return float(file_system["rates_usd"]["hour"])
-    if row.get("cell") == SERVER:
+    if purpose == SERVER:
         return 0.0  # a volume of the server, which is in the server's own price
-    wanted = (file_system["populate"] or {}).get("cell") if row.get("cell") == CACHE else row.get("cell")
-    cell = next((one for one in plan["cells"] if one["id"] == wanted), None)
-    if cell is None:
-        return None
-    rates = {"instance": "instance_hour", "volume": "data_volume_hour" if row.get("is_data") else "root_volume_hour"}
-    return float(cell["rates_usd"][rates[row["kind"]]]) if row["kind"] in rates else None
+    if purpose == CACHE and file_system["populate"]:
+        purpose = file_system["populate"]["cell"]
+    cell = next((planned for planned in plan["cells"] if planned["id"] == purpose), None)
+    return _machine_rate_usd(row["kind"], cell["rates_usd"], is_data=bool(row.get("is_data"))) if cell else None
 
 
-def _builder_rate_usd(row: Mapping[str, Any], plan: Mapping[str, Any]) -> float | None:
-    image = next((one for one in plan["images"] if one["id"] == row.get("cell")), None)
-    rates = {"instance": "instance_hour", "volume": "root_volume_hour"}
-    return float(image["rates_usd"][rates[row["kind"]]]) if image and row["kind"] in rates else None
+def _machine_rate_usd(kind: str, rates: MachineRates, *, is_data: bool) -> float | None:
+    if kind == "instance":
+        return float(rates["instance_hour"])
+    if kind == "volume":
+        return float(rates["data_volume_hour"] if is_data else rates["root_volume_hour"])
+    return None
 
 
-def _kept_usd_month(kept: Iterable[Mapping[str, Any]], plan: Mapping[str, Any]) -> dict[str, float] | None:
+def _kept_usd_month(kept: Iterable[ReceiptResource], plan: PlanDocument) -> CostRange | None:
     """Return what the images that are kept cost a month; their snapshots are what costs."""
-    names = {one["cell"] for one in kept if one["kind"] == "image"}
-    costs = [one["kept_usd_month"] for one in plan.get("images", []) if one["id"] in names]
-    return {level: sum(one[level] for one in costs) for level in ("low", "expected", "high")} if costs else None
+    names = {resource["cell"] for resource in kept if resource["kind"] == "image"}
+    costs = [image["kept_usd_month"] for image in plan.get("images") or [] if image["id"] in names]
+    if not costs:
+        return None
+    return {
+        "low": sum(cost["low"] for cost in costs),
+        "expected": sum(cost["expected"] for cost in costs),
+        "high": sum(cost["high"] for cost in costs),
+    }
 
 
-def cost_usd(rows: Iterable[Mapping[str, Any]], plan: Mapping[str, Any], now: float) -> float:
+def cost_usd(rows: Iterable[Mapping[str, Any]], plan: PlanDocument, now: float) -> float:
     """Return what resources have cost until now."""
     return sum(hours_of(row, now) * (rate_usd(row, plan) or 0.0) for row in rows)

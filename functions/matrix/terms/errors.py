@@ -75,3 +75,7 @@ class CellTimeout(StorageMatrixError):
 
 class InvalidSamples(StorageMatrixError):
     """What an instance uploaded is not a file of samples, or not the samples that its job asks for."""
+
+
+class InvalidDocument(StorageMatrixError):
+    """A document of a run does not hold what its type says; nothing is computed from it."""

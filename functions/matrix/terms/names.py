@@ -52,12 +52,12 @@ def binary_size(count: int) -> str:
     return f"{count} B"
 
 
-def fleet_label(fleet: dict[str, Any]) -> str:
+def fleet_label(fleet: Mapping[str, Any]) -> str:
     """Name a fleet: `10 × m6i.4xlarge`."""
     return f"{fleet.get('count', ABSENT)} × {fleet.get('instanceType', ABSENT)}"
 
 
-def placement_words(fleet: dict[str, Any]) -> str:
+def placement_words(fleet: Mapping[str, Any]) -> str:
     """Say where a fleet was put, if its matrix says so: `split 1:1 over zones`; else an empty string."""
     placement = fleet.get("placement")
     if isinstance(placement, list):
@@ -65,7 +65,7 @@ def placement_words(fleet: dict[str, Any]) -> str:
     return {"spread": "spread over zones", "same-az": "in one zone"}.get(placement or "", "")
 
 
-def fleet_words(fleet: dict[str, Any]) -> str:
+def fleet_words(fleet: Mapping[str, Any]) -> str:
     """Name a fleet with all that sets it apart: `10 × m6i.4xlarge, spread over zones, Spot`."""
     words = [fleet_label(fleet), placement_words(fleet), "Spot" if fleet.get("spot") else ""]
     return ", ".join(word for word in words if word)

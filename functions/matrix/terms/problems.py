@@ -28,10 +28,6 @@ class Problem:
         """Return the problem as JSON."""
         return {"path": self.path, "value": self.value, "rule": self.rule, "fix": self.fix}
 
-    def to_warning(self) -> dict[str, object]:
-        """Return the problem as one of a plan's warnings."""
-        return {"path": self.path, "value": self.value, "message": f"{self.rule}; {self.fix}"}
-
     def __str__(self) -> str:
         """Return one line such as `storage[2].iops: 20000 needs at least 40 GiB …; write …`."""
         shown = "" if self.value is None else f"{display(self.value)} "

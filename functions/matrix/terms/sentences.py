@@ -1,6 +1,7 @@
 """A run's decision, errors, warnings and receipt, written as sentences."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from matrix.terms.figures import instant
@@ -107,7 +108,7 @@ def _of_several(lines: list[tuple[float, str]]) -> str:
     return f"{len(lines)} points of {where}, the worst is {max(lines)[1]}"
 
 
-def warning_text(warning: str | dict[str, Any]) -> str:
+def warning_text(warning: str | Mapping[str, Any]) -> str:
     """Write a warning, which is a sentence or a document with path, value and message, as one line."""
     if isinstance(warning, str):
         return warning

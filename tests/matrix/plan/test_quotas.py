@@ -120,7 +120,8 @@ def test_a_volume_faster_than_its_instance_is_warned_of_once():
     }
 
     warnings = {
-        one["message"].split(":")[0]: one["message"] for one in quotas.ceiling_warnings(document, {"m6i.large": ebs})
+        one["message"].split(":")[0]: one["message"]
+        for one in quotas.ceiling_warnings(document["cells"], {"m6i.large": ebs})
     }
 
     fast_words = warnings["m6i.large is slower than the volume of fast"]
@@ -134,10 +135,10 @@ def test_the_volume_of_a_file_server_is_held_against_the_server_and_not_against_
     document = plan(matrix(storage=[FILE_SERVER], workload=[READ])).to_document()
     slow = {"BaselineIops": 1000, "MaximumIops": 2000, "BaselineThroughputInMBps": 200, "MaximumThroughputInMBps": 200}
 
-    [warning] = quotas.ceiling_warnings(document, {"m6i.xlarge": slow})
+    [warning] = quotas.ceiling_warnings(document["cells"], {"m6i.xlarge": slow})
 
     assert warning["message"].startswith("m6i.xlarge is slower than the volume of file-server-m6i-xlarge: 3,000 IOPS")
-    assert quotas.ceiling_warnings(document, {"m6i.large": slow}) == []
+    assert quotas.ceiling_warnings(document["cells"], {"m6i.large": slow}) == []
 
 
 def test_a_volume_above_the_instances_maximum_and_one_below_its_baseline():
@@ -145,7 +146,7 @@ def test_a_volume_above_the_instances_maximum_and_one_below_its_baseline():
     small = {"BaselineIops": 1000, "MaximumIops": 2000, "BaselineThroughputInMBps": 200, "MaximumThroughputInMBps": 200}
     large = {"BaselineIops": 9000, "MaximumIops": 9000, "BaselineThroughputInMBps": 900, "MaximumThroughputInMBps": 900}
 
-    [warning] = quotas.ceiling_warnings(document, {"m6i.large": small})
+    [warning] = quotas.ceiling_warnings(document["cells"], {"m6i.large": small})
     assert "3,000 IOPS of the volume, 2,000 of the instance;" in warning["message"]
-    assert quotas.ceiling_warnings(document, {"m6i.large": large}) == []
-    assert quotas.ceiling_warnings(document, {}) == []
+    assert quotas.ceiling_warnings(document["cells"], {"m6i.large": large}) == []
+    assert quotas.ceiling_warnings(document["cells"], {}) == []

@@ -1,0 +1,123 @@
+"""job.json: what every instance of a fleet does, from the mount to the last sample."""
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from matrix.documents.parts import Emulation, Part, Point, Provisions, Step
+
+
+class JobCell(TypedDict):
+    """What a job takes from a cell of the plan. An instance that measures nothing has one that is made up for it."""
+
+    id: str
+    file_system: str
+    storage: Part
+    workload: Part
+    image: NotRequired[str]
+    ready_within_s: float
+    deadline_s: float
+    root_volume_gib: int
+    emulation: NotRequired[Emulation]
+
+
+class BarrierRule(TypedDict):
+    """How a fleet meets before each step."""
+
+    poll_s: float
+    """How often an instance looks for the gate."""
+    timeout_s: float
+    """How long it waits for the others."""
+
+
+class Mount(TypedDict):
+    """How an instance gets at its storage. `{instance_id}` and `{userid}` stand for its own names."""
+
+    kind: str
+    """root, ebs, instance-store, nfs, efs, s3, mountpoint, file-server or directory; the others follow from it."""
+    devices: NotRequired[list[str]]
+    """ebs: device names of its volumes."""
+    fstype: NotRequired[str]
+    """ebs, instance-store: the file system that is made on them."""
+    source: NotRequired[str]
+    """nfs, efs: server and path."""
+    options: NotRequired[str]
+    """nfs, efs: of the mount."""
+    read_ahead_kib: NotRequired[int]
+    """nfs: how far the kernel reads ahead."""
+    bucket: NotRequired[str]
+    """s3, mountpoint."""
+    prefix: NotRequired[str]
+    """s3, mountpoint: below which it may write."""
+    region: NotRequired[str]
+    """s3, mountpoint."""
+    client: NotRequired[str]
+    """s3: by which program objects are read."""
+    host: NotRequired[str]
+    """file-server: where it listens."""
+    port: NotRequired[int]
+    """file-server."""
+    token: NotRequired[str]
+    """file-server: what a reader of this run must say."""
+    path: NotRequired[str]
+    """directory: a folder of the machine, which the local cloud lends."""
+
+
+class JobDocument(TypedDict):
+    """What every instance of a fleet does, from the mount to the last sample. No instance may write it."""
+
+    schema: int
+    kind: Literal["measure", "populate", "serve", "bake"]
+    run: str
+    cell: str
+    """Id of the cell, or what the instance is for."""
+    environment: str
+    bucket: str
+    """Where it uploads to."""
+    prefix: str
+    """Below which its folder lies."""
+    deadline_at: float
+    """Epoch seconds when the agent gives up."""
+    heartbeat_s: float
+    ready_within_s: float
+    storage: Part
+    mount: Mount
+    workload: Part
+    emulation: NotRequired[Emulation]
+    instances: int
+    """Of the fleet, this one included."""
+    barrier: BarrierRule | None
+    """None for an instance alone."""
+    points: list[Point]
+    steps: list[Step]
+    provisions: Provisions
+
+
+class FleetRecord(TypedDict):
+    """fleet.json: what was launched."""
+
+    instances: list[str]
+    expected: int
+    shortfall: NotRequired[str]
+    """Why they are fewer than expected; empty where they are not."""
+    launched_at: float
+    """Epoch seconds."""
+
+
+class Gate(TypedDict):
+    """gate.json: the last step whose start was set."""
+
+    step: int
+    """-1 before the first."""
+    start_at: NotRequired[float]
+    """Epoch seconds at which all begin it."""
+    ready: NotRequired[int]
+    expected: NotRequired[int]
+
+
+class Address(TypedDict):
+    """address.json: where a file server listens."""
+
+    host: str
+    port: int
+    token: str

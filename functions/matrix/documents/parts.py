@@ -1,0 +1,114 @@
+"""What several documents hold: a fleet, a point, a range of costs, an error."""
+
+from typing import Any, NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
+
+# A storage or workload of the matrix with its defaults, by the names of docs/matrix.schema.json; it has a `type`.
+Part: TypeAlias = dict[str, Any]
+# The settings of one point, by the agent's names: one value of each sweep of the workload.
+Params: TypeAlias = dict[str, Any]
+
+
+class Fleet(TypedDict):
+    """The instances of a cell."""
+
+    instanceType: str
+    """EC2 instance type."""
+    count: int
+    """How many start at the same moment."""
+    spot: NotRequired[bool]
+    """Whether they are Spot instances."""
+    placement: NotRequired[str | list[float]]
+    """Availability Zones: "spread", "same-az", or shares."""
+    quorum: NotRequired[float]
+    """With how many they are measured where EC2 has no more: a share below 1, or a number."""
+    architecture: NotRequired[str]
+    """Instruction set of the processors."""
+
+
+class Point(TypedDict):
+    """One combination of a workload's sweeps."""
+
+    id: str
+    """Unique in its cell: p01, p02 …"""
+    params: Params
+    """What the agent runs it with."""
+
+
+class Step(TypedDict):
+    """One point in one repetition."""
+
+    point: str
+    """Id of the point."""
+    repetition: int
+    """Counted from 1."""
+
+
+class CostRange(TypedDict):
+    """US dollars: the least, the likeliest, the most."""
+
+    low: float
+    expected: float
+    high: float
+
+
+class MachineRates(TypedDict):
+    """US dollars per hour of one instance and of one volume."""
+
+    instance_hour: float
+    root_volume_hour: float
+    data_volume_hour: float
+
+
+class Failure(TypedDict):
+    """Why there is no result, or none in full."""
+
+    name: str
+    """Class name of the error, or "skipped: budget", "skipped: deadline"."""
+    message: str
+    """What happened, the value, what to try."""
+
+
+class Emulation(TypedDict):
+    """How fast a storage is that a local run only plays."""
+
+    shared: bool
+    iops: int
+    bytes_per_s: float
+    unit_bytes: int
+    create_s: float
+    create_operations: int
+    read_s: float
+    write_s: float
+    sync_s: float
+
+
+class Source(TypedDict):
+    """The cell of an earlier run."""
+
+    run: str
+    cell: str
+
+
+class Attempt(TypedDict):
+    """What an earlier run uploaded of a cell without coming to a valid result."""
+
+    run: str
+    cell: str
+    prefix: str
+    """Where its samples lie in the bucket."""
+    instances: int
+    """How many uploaded samples."""
+    error: Failure
+
+
+class Provisions(TypedDict):
+    """What a machine shall have before anything is timed."""
+
+    os: NotRequired[str]
+    architecture: NotRequired[str]
+    tools: NotRequired[list[str]]
+    packages: NotRequired[list[str]]
+    containers: NotRequired[list[str]]
+    dockerfile: NotRequired[str | None]

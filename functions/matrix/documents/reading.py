@@ -1,0 +1,55 @@
+"""Reading documents: what does not fit its type is refused with the path, the value and the rule."""
+
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+
+from matrix.documents.image import BakeRecord, BootedImage
+from matrix.documents.job import FleetRecord, Gate, JobDocument
+from matrix.documents.plan import PlanDocument
+from matrix.documents.receipt import ReceiptDocument
+from matrix.documents.result import ResultDocument
+from matrix.documents.samples import SamplesDocument
+from matrix.documents.summary import SummaryDocument
+from matrix.terms.errors import InvalidDocument
+from matrix.terms.problems import display, path_text
+
+T = TypeVar("T")
+# By the names of their schemas in docs/schemas.
+DOCUMENTS: dict[str, type] = {
+    "plan": PlanDocument,
+    "job": JobDocument,
+    "fleet": FleetRecord,
+    "gate": Gate,
+    "recipe": BakeRecord,
+    "booted": BootedImage,
+    "samples": SamplesDocument,
+    "result": ResultDocument,
+    "summary": SummaryDocument,
+    "receipt": ReceiptDocument,
+}
+
+
+@cache
+def adapter(kind: type) -> TypeAdapter[Any]:
+    """Return what validates documents of a type and knows its schema: no key but the type's own."""
+    return TypeAdapter(with_config(ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True))(kind))
+
+
+def read(kind: type[T], document: object, name: str) -> T:
+    """Return a document, unchanged, once it is seen to be one of `kind`. `name` says which, such as its key.
+
+    A key that is not known is no problem: a newer version may have written it. Raises InvalidDocument.
+    """
+    try:
+        adapter(cast("type", kind)).validate_python(document, extra="ignore")
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        where = path_text(tuple(first["loc"])) or "the whole document"
+        value = "" if first["type"] == "missing" else f" {display(first['input'])}"
+        raise InvalidDocument(
+            f"{name}: {where}:{value} {first['msg']}{more}; docs/documents.md says what it holds"
+        ) from error
+    return cast("T", document)

@@ -1,0 +1,63 @@
+"""receipt.json: every resource that a run created, how it was seen gone, and what it cost."""
+
+from typing_extensions import TypedDict
+
+from matrix.documents.parts import CostRange
+
+
+class ReceiptResource(TypedDict):
+    """One resource."""
+
+    kind: str
+    id: str
+    file_system: str | None
+    cell: str | None
+    """Or what it was for: cache, file-server."""
+    created_at: float
+    gone_at: float | None
+    """None while it is there."""
+    verified: str | None
+    """Which service said that it is gone."""
+    kept: bool
+    """Whether it stays on purpose, as baked images do."""
+    hours: float
+    """For which it is billed."""
+    cost_usd: float | None
+    """None for what the plan has no price of."""
+
+
+class ReceiptTotals(TypedDict):
+    """Sums over a receipt."""
+
+    resources: int
+    gone: int
+    kept: int
+    kept_usd_month: CostRange | None
+    """What the kept images cost a month."""
+    resources_usd: float
+    metered_usd: float
+    """Billed by use, as planned for the cells that ran."""
+    cost_usd: float
+
+
+class Sweep(TypedDict):
+    """The last sweep after the run's end."""
+
+    at: float
+    remaining: int
+    """How many resources it left."""
+
+
+class ReceiptDocument(TypedDict):
+    """Every resource that a run created, how it was seen gone, and what it cost."""
+
+    schema: int
+    run: str
+    at: float
+    is_complete: bool
+    """Whether everything is gone, or kept on purpose, and the sweep after the run found nothing more."""
+    resources: list[ReceiptResource]
+    totals: ReceiptTotals
+    sweep: Sweep | None
+    unasked: list[str]
+    """Services that could not be asked for what is left."""

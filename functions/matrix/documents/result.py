@@ -1,0 +1,333 @@
+"""result.json: what came out of one cell, for each point and metric the percentiles over all samples."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from matrix.documents.parts import Attempt, Emulation, Failure, Fleet, Params, Part, Source
+
+
+class Interval(TypedDict):
+    """A confidence interval by resampling."""
+
+    low: float
+    high: float
+    confidence: float
+    method: str
+    limited_by: NotRequired[str]
+    """Whether too few instances or repetitions make it this wide."""
+
+
+class Range(TypedDict):
+    """The least and the greatest of some medians, and how far they are apart as a share of the median of all."""
+
+    low: float
+    high: float
+    relative: float | None
+
+
+class RepetitionMedian(TypedDict):
+    """The median of one repetition over all instances."""
+
+    repetition: int
+    n: int
+    median: float
+
+
+class Spread(TypedDict):
+    """Where the differences lie: standard deviations are relative to the median."""
+
+    instances: int
+    repetitions: int
+    instance_medians: Range
+    repetition_medians: Range
+    by_repetition: list[RepetitionMedian]
+    between_instances_cv: float | None
+    between_repetitions_cv: float | None
+    residual_cv: float | None
+
+
+class Fences(TypedDict):
+    """Beyond these a value is an outlier."""
+
+    low: float
+    high: float
+
+
+class Outlier(TypedDict):
+    """One value far from the others."""
+
+    instance: str
+    repetition: int
+    value: float
+    side: str
+    """low or high."""
+    kind: str
+    """outside or far out, by Tukey's fences."""
+
+
+class Outliers(TypedDict):
+    """Values far from the others: marked, never dropped."""
+
+    fences: Fences | None
+    count: int
+    listed: list[Outlier]
+    """The farthest twenty."""
+
+
+class Finding(TypedDict):
+    """What is odd about a metric."""
+
+    kind: str
+    message: str
+
+
+class MetricResult(TypedDict):
+    """One metric of one point. Published figures have percentiles only."""
+
+    unit: str
+    higher_is_better: bool
+    primary: bool
+    """Whether the workload is judged by it."""
+    n: int | None
+    """How many samples have it; None where a source does not tell."""
+    expected_n: int | None
+    p0: float
+    p50: float
+    p75: float
+    p90: float
+    p98: float
+    p100: float
+    mean: float | None
+    independent_n: NotRequired[int]
+    """How many independent values the samples are worth."""
+    resampled: NotRequired[str]
+    """What intervals are drawn from."""
+    scope: NotRequired[str | None]
+    """"within this run" where what the instances share was seen too seldom to say more."""
+    carried: NotRequired[dict[str, bool]]
+    """By percentile: whether so many independent values carry it."""
+    at_least: NotRequired[dict[str, float | None]]
+    """Of percentiles that are not carried: what the true one exceeds with 97.5 % confidence."""
+    intervals: NotRequired[dict[str, Interval]]
+    """By percentile and for the mean."""
+    no_interval: NotRequired[str | None]
+    """Why there is none."""
+    spread: NotRequired[Spread]
+    outliers: NotRequired[Outliers]
+    findings: NotRequired[list[Finding]]
+
+
+class FleetRate(TypedDict):
+    """What all instances did together in one repetition, over the time from the first start to the last end."""
+
+    repetition: int
+    span_s: float
+    first_done_s: NotRequired[float]
+    """From the first start until the first instance had ended."""
+    start_spread_s: float | None
+    """Between the first start and the last."""
+    files_per_s: NotRequired[float]
+    bytes_per_s: NotRequired[float]
+    read_bytes_per_s: NotRequired[float]
+    write_bytes_per_s: NotRequired[float]
+    builds_per_s: NotRequired[float]
+    files_per_s_first_done: NotRequired[float]
+    bytes_per_s_first_done: NotRequired[float]
+    read_bytes_per_s_first_done: NotRequired[float]
+    write_bytes_per_s_first_done: NotRequired[float]
+    builds_per_s_first_done: NotRequired[float]
+    """`…_first_done`: while all instances worked."""
+
+
+class ToolCeiling(TypedDict):
+    """What the tool reached in memory, without a storage."""
+
+    tool: str
+    metric: str
+    value: float
+    share: float
+    """How much of it the point reached."""
+    is_bound: bool
+    """Whether the point measured its tool rather than the storage."""
+
+
+class Latency(TypedDict):
+    """Percentiles of single operations, from the merged histograms of all instances; None where too few carry it."""
+
+    unit: str
+    operations: int
+    histograms: int
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    p99_9: float | None
+    p99_99: float | None
+    p100: float
+    p99_of_each: NotRequired[dict[str, float]]
+    """P50, P90 and P100 over the P99 of each instance in each repetition: a slow instance shows here."""
+    bins_ns: NotRequired[dict[str, int]]
+    """Operations by latency in ns; the summary leaves it out."""
+
+
+class SampleColumns(TypedDict):
+    """Every sample of a point, in columns of the same length."""
+
+    instance: list[str]
+    repetition: list[int]
+    started_at: list[float]
+    ended_at: list[float]
+    start_skew_s: list[float | None]
+    metrics: dict[str, list[float | None]]
+
+
+class Rate(TypedDict):
+    """What went through over time in one repetition on one instance."""
+
+    instance: str
+    repetition: int
+    counter: str
+    seconds: list[float]
+    mb_per_s: list[float]
+
+
+class PointResult(TypedDict):
+    """One point of a cell."""
+
+    id: str
+    params: Params
+    label: NotRequired[str]
+    """How a published point is called."""
+    emulated: NotRequired[bool]
+    metrics: dict[str, MetricResult]
+    fleet: NotRequired[list[FleetRate]]
+    """One entry for each repetition that every launched instance finished."""
+    use: NotRequired[dict[str, float]]
+    """What one instance took of itself and the storage: medians, by the names of matrix/samples/usage.py."""
+    fleet_use: NotRequired[dict[str, float]]
+    """What all instances took together."""
+    overhead_share: NotRequired[float]
+    """Median share of a sample's time in which its programs started or ended."""
+    tool_ceiling: NotRequired[ToolCeiling]
+    latency: NotRequired[dict[str, Latency]]
+    """By operation: create_lat, read_lat, write_lat."""
+    samples: NotRequired[SampleColumns | None]
+    """The summary leaves it out."""
+    rates: NotRequired[list[Rate]]
+    """The summary leaves it out."""
+
+
+class Instances(TypedDict):
+    """How many instances were to run, and how many did; None where nothing was launched."""
+
+    expected: int
+    launched: int | None
+
+
+class WatchedResources(TypedDict):
+    """What metrics of CloudWatch are about."""
+
+    type: str
+    volume_type: str | None
+    instance_type: str
+    instances: list[str]
+    of: int
+    """How many instances there were; of a large fleet only some are asked for."""
+    volumes: dict[str, str]
+    """By volume: the instance that it was attached to."""
+    file_system: str | None
+
+
+class MetricSeries(TypedDict):
+    """One metric of one resource."""
+
+    namespace: str
+    metric: str
+    statistic: str
+    unit: str
+    period_s: int
+    resource: dict[str, str]
+    expression: str | None
+    at: list[float]
+    """Epoch seconds at which each period begins."""
+    values: list[float]
+
+
+# `from` is a word of Python, so this one cannot be written as a class.
+CloudWatchMetrics = TypedDict(
+    "CloudWatchMetrics",
+    {
+        "from": float,
+        "to": float,
+        "read_at": float,
+        "is_settled": bool,
+        "resources": WatchedResources,
+        "series": NotRequired[list[MetricSeries]],
+        "absent": list[str],
+        "unasked": str | None,
+    },
+)
+
+
+class Limit(TypedDict):
+    """What can be had always, and as long as credits last."""
+
+    baseline: float
+    maximum: float
+
+
+class OtherCeiling(TypedDict):
+    """A ceiling that was not what bound."""
+
+    name: str
+    share: float
+    words: str
+
+
+class Bottleneck(TypedDict):
+    """Which ceiling a cell hit."""
+
+    name: str
+    """One ceiling, "not saturated" or "not known"."""
+    evidence: str
+    next: str
+    """What to do about it."""
+    share: float | None
+    others: list[OtherCeiling]
+    unseen: list[str]
+    """What could not be looked at."""
+    points: dict[str, str]
+    """By point: its own ceiling."""
+    is_provisional: bool
+    """Whether metrics may still arrive."""
+
+
+class ResultDocument(TypedDict):
+    """What came out of one cell."""
+
+    id: str
+    file_system: str
+    storage: Part
+    workload: Part
+    fleet: Fleet
+    state: str
+    """measured, failed or skipped."""
+    error: Failure | None
+    expected_s: float | None
+    actual_s: float | None
+    """From the launch to the end."""
+    points: list[PointResult]
+    provenance: NotRequired[dict[str, dict[str, int]]]
+    """By fact (agent, kernel, mount …): its values, with how many instances had each."""
+    instances: NotRequired[Instances]
+    emulation: NotRequired[Emulation]
+    suspect: NotRequired[str | None]
+    """Why published figures are left out of the comparison."""
+    warnings: NotRequired[list[str]]
+    taken_from: NotRequired[Source]
+    attempts: NotRequired[list[Attempt]]
+    cloudwatch: NotRequired[CloudWatchMetrics]
+    """The summary has it without `series`."""
+    instance_limits: NotRequired[dict[str, Limit]]
+    """What EC2 allows the instance type, by ebs_iops, ebs_bytes_per_s, network_bytes_per_s."""
+    bottleneck: NotRequired[Bottleneck]

@@ -1,0 +1,132 @@
+"""samples.json: everything that one instance has measured so far, with where and how."""
+
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from matrix.documents.parts import Emulation, Params
+
+
+class SamplesInstance(TypedDict):
+    """Which instance measured."""
+
+    id: str
+    type: str
+    availability_zone: str | None
+    userid: str
+    """`aws:userid` of its role's session, by which its folder is named."""
+    image_id: str | None
+
+
+class SamplesAgent(TypedDict):
+    """The agent itself."""
+
+    version: str
+    sha256: NotRequired[str]
+    """Of the zip that it ran from."""
+
+
+class Clock(TypedDict):
+    """What chrony says of the clock."""
+
+    source: str
+    offset_s: float
+    rms_offset_s: float
+    is_synchronised: bool
+
+
+class SamplesHost(TypedDict):
+    """The machine."""
+
+    kernel: str
+    os: str
+    architecture: str
+    cpus: int
+    memory_mib: int
+    python: str
+    clock: Clock | None
+    """None where chrony does not run."""
+
+
+class SamplesMount(TypedDict):
+    """How the storage was mounted, as the kernel says."""
+
+    kind: str
+    path: str
+    source: str
+    fstype: str
+    options: str
+
+
+class SamplesCalibration(TypedDict):
+    """What a tool reached in memory, without a storage: the ceiling of these points, or why it is not known."""
+
+    points: list[str]
+    metric: NotRequired[str]
+    value: NotRequired[float]
+    duration_s: NotRequired[float]
+    params: NotRequired[Params]
+    tool: NotRequired[dict[str, Any]]
+    not_done: NotRequired[str]
+
+
+class Prepared(TypedDict):
+    """What was installed at boot."""
+
+    installed: list[str]
+    seconds: float
+    at: float
+    """Epoch seconds when that was done."""
+
+
+class SamplesEntry(TypedDict):
+    """One step on one instance."""
+
+    point: str
+    repetition: int
+    step: int
+    """Its number in the job, from 0."""
+    metrics: dict[str, float]
+    """By the names of matrix/terms/metrics.py."""
+    started_at: float
+    """Epoch seconds."""
+    ended_at: float
+    work_started_at: NotRequired[float]
+    """First start of the work itself, without the start of its programs."""
+    work_ended_at: NotRequired[float]
+    scheduled_at: float | None
+    """When the fleet was to start; None for an instance alone."""
+    start_skew_s: float | None
+    """How late this instance started."""
+    work: dict[str, float]
+    """What was done: files, bytes, read_bytes, write_bytes, builds."""
+    workers: int
+    """How many processes or threads worked at once."""
+    caches: str
+    """What was done about the kernel's caches before."""
+    tool: dict[str, Any]
+    """What did the work: name, version, and what else is worth knowing of it."""
+    counters: dict[str, float]
+    """Differences of the kernel's and the network card's counters over the step."""
+    raw: list[str]
+    """Names of the files with the tool's own output."""
+    warnings: list[str]
+    emulated: NotRequired[bool]
+    """There where the storage was only played."""
+
+
+class SamplesDocument(TypedDict):
+    """Everything that one instance has measured so far. It is written by an instance, so it is read with distrust."""
+
+    schema: int
+    run: str
+    cell: str
+    environment: str
+    instance: SamplesInstance
+    agent: SamplesAgent
+    host: SamplesHost
+    mount: SamplesMount
+    emulation: NotRequired[Emulation]
+    calibration: list[SamplesCalibration]
+    prepared: Prepared
+    samples: list[SamplesEntry]

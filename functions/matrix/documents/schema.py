@@ -1,0 +1,23 @@
+"""The JSON Schemas of the documents.
+
+`PYTHONPATH=functions python -m matrix.documents.schema docs/schemas` writes them; a test says when that is due.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from matrix.documents.reading import DOCUMENTS, adapter
+
+
+def schema_text(name: str) -> str:
+    """Return the schema of a document as it is kept in docs/schemas."""
+    schema = adapter(DOCUMENTS[name]).json_schema()
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"{name}.json of Storage Matrix"}
+    return json.dumps({**schema, **head}, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    for name in DOCUMENTS:
+        (folder / f"{name}.schema.json").write_text(schema_text(name), encoding="utf-8")

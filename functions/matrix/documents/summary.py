@@ -1,0 +1,137 @@
+"""summary.json: all cells of a run, what they cost, and which storage to take; every output is made from it."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from matrix.documents.parts import CostRange, Part
+from matrix.documents.receipt import ReceiptDocument
+from matrix.documents.result import ResultDocument
+
+
+class PointCost(TypedDict):
+    """What one result costs."""
+
+    per: str
+    """build, TB moved or million files."""
+    usd: float
+    """While it worked: hourly rates times the time from the first start to the last end, and what is billed by use."""
+    basis: str
+    missing: str | None
+    """What is left out, so that it is a lower bound."""
+    usd_billed: float | None
+    """As the run paid it, with boot, barriers and waiting."""
+    billed_basis: str | None
+
+
+class RankedBy(TypedDict):
+    """The percentile that all candidates of a question are compared by."""
+
+    level: float
+    value: float
+    low: float | None
+    high: float | None
+
+
+class Candidate(TypedDict):
+    """One storage in one question."""
+
+    cell: str
+    point: str
+    storage: str
+    """As it is called in sentences."""
+    file_system: str
+    value: float | None
+    """Of the slow end."""
+    low: float | None
+    high: float | None
+    ranked: NotRequired[RankedBy | None]
+    cost: PointCost | None
+    lost: str | None
+    """Why it was not measured, or may not be believed."""
+    on_front: bool
+    """Whether nothing is both cheaper and faster."""
+    verdict: str
+    risks: list[str]
+
+
+class Question(TypedDict):
+    """Which storage for this workload, point and fleet?"""
+
+    workload: str
+    label: str
+    fleet: str
+    instances: int
+    metric: str
+    unit: str
+    higher_is_better: bool
+    level: float
+    """The percentile that is read: the slow end."""
+    ranked_level: NotRequired[float]
+    """The percentile that candidates are compared by."""
+    why_median: NotRequired[str | None]
+    """Why that is the median instead of the slow end."""
+    candidates: list[Candidate]
+    recommended: str | None
+    """Id of a cell."""
+    margin: float | None
+    """How far within the limit, as a share of it."""
+    words: str
+
+
+class Decision(TypedDict):
+    """Which storage to take."""
+
+    schema: int
+    objective: Part | None
+    percentile: float
+    reads: str
+    is_recommendation: bool
+    """False for local and emulated runs."""
+    note: str | None
+    sentences: list[str]
+    questions: list[Question]
+
+
+class LeftBehind(TypedDict):
+    """A resource that is not known to be gone."""
+
+    kind: str
+    id: str
+
+
+class SummaryTotals(TypedDict):
+    """How many cells came to what."""
+
+    cells: int
+    measured: int
+    failed: int
+    skipped: NotRequired[int]
+
+
+class SummaryDocument(TypedDict):
+    """All cells of a run, what they cost, and which storage to take; every output is made from it.
+
+    Published figures are put into the same form; they have no times and no costs.
+    """
+
+    schema: int
+    run: str
+    name: str
+    environment: str
+    """aws, local, local-vm, emulated or published."""
+    source: NotRequired[str]
+    """Of published figures."""
+    started_at: float | None
+    finished_at: float | None
+    status: str
+    """measured, partly failed or failed."""
+    cells: list[ResultDocument]
+    """Without samples, rates and bins, which the cells' own result.json keep."""
+    totals: NotRequired[SummaryTotals]
+    cost_usd: NotRequired[CostRange | None]
+    """By the plan."""
+    left_behind: NotRequired[list[LeftBehind]]
+    warnings: list[str]
+    receipt: NotRequired[ReceiptDocument]
+    decision: NotRequired[Decision]

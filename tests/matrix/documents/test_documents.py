@@ -1,0 +1,147 @@
+"""Documents of a run fit their types, whoever writes them, and what does not fit is refused where it is read."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import jsonschema
+import pytest
+
+from agent import samples as agent_samples
+from matrix.answer.decision import decide
+from matrix.answer.results import skipped_result
+from matrix.documents.plan import PlanDocument
+from matrix.documents.reading import DOCUMENTS, adapter, read
+from matrix.documents.result import ResultDocument
+from matrix.documents.schema import schema_text
+from matrix.plan.planning import plan
+from matrix.published.yocto_run import yocto_run
+from matrix.run import job, receipt
+from matrix.terms.errors import InvalidDocument
+from tests.support.matrices import matrix
+from tests.support.runs_for_reports import build_run
+
+ROOT = Path(__file__).parents[3]
+SCHEMAS = ROOT / "docs" / "schemas"
+# One cell of a demo run of version 0.2, as it lay in the bucket.
+KEPT = Path(__file__).parent / "documents_of_a_run"
+EVENTS = sorted((ROOT / "events").glob("*.json"))
+SETTING = {"run": "r1", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": 1000.0}
+
+
+def assert_fits(document, name):
+    """As JSON, in type and schema, without a key that the type does not have."""
+    written = json.loads(json.dumps(document, allow_nan=False))
+    adapter(DOCUMENTS[name]).validate_python(written)
+    jsonschema.validate(written, json.loads(schema_text(name)))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_schema_of_each_document_is_up_to_date(name):
+    assert (SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8") == schema_text(name), "run: make schema"
+
+
+def test_no_schema_is_left_of_a_document_that_is_no_more():
+    assert {path.name for path in SCHEMAS.iterdir()} == {f"{name}.schema.json" for name in DOCUMENTS}
+
+
+def test_the_page_on_documents_lists_each_with_its_schema():
+    page = (ROOT / "docs" / "documents.md").read_text(encoding="utf-8")
+
+    assert [
+        name for name in DOCUMENTS if f"| {name} | `" not in page or f"schemas/{name}.schema.json" not in page
+    ] == []
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_a_document_of_an_earlier_run_is_still_read(path):
+    document = json.loads(path.read_text(encoding="utf-8"))
+
+    assert read(DOCUMENTS[path.stem], document, path.name) is document
+
+
+@pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
+def test_the_plan_of_each_example_fits(path):
+    assert_fits(plan(matrix_of(path)).to_document(), "plan")
+
+
+@pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
+def test_the_jobs_of_each_example_fit(path):
+    for cell in plan(matrix_of(path)).to_document()["cells"]:
+        assert_fits(job.measuring_job(cell=cell, gate_margin_s=5.0, **SETTING), "job")
+        assert_fits(job.populating_job(cell=cell, **SETTING), "job")
+        assert_fits(job.serving_job(cell=cell, **SETTING), "job")
+        assert_fits(job.baking_job(cell=cell, recipe={"packages": ["gcc"]}, **SETTING), "job")
+
+
+def test_results_summary_and_decision_of_a_run_fit():
+    row = {"kind": "efs", "id": "fs-1", "file_system": "efs-bursting", "created_at": 1000.0, "gone_at": 2000.0}
+    _, _, planned = run = build_run({"ebs": {1: 900.0, 8: 950.0}, "efs": {1: 1000.0}}, spread=0.2)
+    summary, results = run[0], run[1]
+    paid = receipt.receipt(run="r1", plan=planned, rows=[row], metered_usd=0.1, now=3000.0, sweep=None, unasked=["x"])
+    skip = {"name": "skipped: budget", "message": "too dear"}
+
+    assert_fits(paid, "receipt")
+    assert {result["state"] for result in results.values()} == {"measured", "failed"}
+    for result in [*results.values(), skipped_result(planned["cells"][0], skip)]:
+        assert_fits(result, "result")
+    objective = {"metric": "duration_s", "percentile": 90, "atMost": 6000}
+    assert_fits(
+        summary | {"receipt": paid, "decision": decide(summary, results=results, objective=objective)}, "summary"
+    )
+
+
+def test_published_figures_fit_as_a_summary():
+    assert_fits(yocto_run("published-yocto"), "summary")
+
+
+def test_what_an_agent_uploads_fits():
+    identity = SimpleNamespace(
+        instance_id="i-1", instance_type="m6i.large", availability_zone="us-east-1a", image_id=""
+    )
+    step = SimpleNamespace(point="p01", repetition=1, number=0)
+    outcome = SimpleNamespace(metrics={"duration_s": 1.0}, work={"files": 4}, tool={"name": "engine"}, warnings=["w"])
+    conditions = agent_samples.Conditions(
+        None, 10.0, 11.0, worked=(10.1, 10.9), workers=2, caches="dropped", counters={"cpu_s": 1.0}
+    )
+    host = {"kernel": "6.1", "os": "al2023", "architecture": "x86_64", "cpus": 2, "memory_mib": 8, "python": "3.11"}
+    mounted = SimpleNamespace(describe=lambda: dict.fromkeys(("kind", "path", "source", "fstype", "options"), "x"))
+    setting = agent_samples.Setting(
+        job=SimpleNamespace(run="r", cell="c", environment="aws", emulation=None),
+        identity=identity,
+        userid="AROA:i-1",
+        host={**host, "clock": None},
+        mounted=mounted,
+        prepared={"installed": [], "seconds": 0.1, "at": 9.0},
+        calibration=[{"points": ["p01"], "not_done": "the time was used up"}],
+    )
+
+    assert_fits(agent_samples.document(setting, [agent_samples.sample(step, outcome, conditions, [])]), "samples")
+
+
+def test_a_document_that_does_not_fit_is_refused_with_path_value_and_rule():
+    document = json.loads((KEPT / "plan.json").read_text(encoding="utf-8"))
+    document["cells"][0]["steps"][1]["repetition"] = "two"
+
+    with pytest.raises(InvalidDocument) as refused:
+        read(PlanDocument, document, "runs/r/plan.json")
+
+    assert str(refused.value).startswith(
+        'runs/r/plan.json: cells[0].steps[1].repetition: "two" Input should be a valid'
+    )
+    assert "docs/documents.md" in str(refused.value)
+
+
+def test_a_document_that_lacks_a_key_is_refused_with_its_path():
+    with pytest.raises(InvalidDocument, match=r"result\.json: storage: Field required \(and \d+ more\)"):
+        read(ResultDocument, {"id": "c", "file_system": "fs"}, "result.json")
+
+
+def test_a_key_of_a_newer_version_is_read_over():
+    document = {**json.loads((KEPT / "job.json").read_text(encoding="utf-8")), "added_later": 1}
+
+    assert read(DOCUMENTS["job"], document, "job.json")["added_later"] == 1
+
+
+def matrix_of(path):
+    return matrix(**json.loads(path.read_text(encoding="utf-8")))
