@@ -1,19 +1,21 @@
 """Admit cell: may this cell begin? Only if even its worst case fits into the budget and the time that are left."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records.plans import cell_of, plan_of
 from aws.results import analysing
 from aws.run import budget
-from matrix.run.admission import skipped
+from matrix.run.admission import skip_of
 from matrix.terms.errors import DeadlinePassed, OverBudget
 
 logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Set the cell's worst case aside and answer `admitted`, or write its result as skipped and answer `skipped`."""
     run = event["run"]
     plan = plan_of(run)
@@ -21,7 +23,7 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     try:
         budget.admit_cell(run, plan, cell)
     except (OverBudget, DeadlinePassed) as refusal:
-        analysing.write_skipped(run, cell, skipped(refusal))
+        analysing.write_skipped(run, cell, skip_of(refusal))
         logger.warning("cell skipped", cell=cell["id"], reason=str(refusal))
         return {"cell": cell["id"], "state": "skipped"}
     return {"cell": cell["id"], "state": "admitted"}

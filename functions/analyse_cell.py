@@ -1,5 +1,7 @@
 """Analyse cell: turn what the instances uploaded into the cell's percentiles."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -13,7 +15,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the result of a measured cell. Samples that are missing or wrong are InvalidSamples, never left out."""
     run = event["run"]
     cell = cell_of(plan_of(run), event["cell"])

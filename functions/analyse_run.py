@@ -14,6 +14,7 @@ from aws.teardown import deleting, receipts
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
+from matrix.documents.plan import PlanDocument
 from matrix.documents.result import ResultDocument
 from matrix.report import csv_rows, markdown, page
 from matrix.terms import sentences
@@ -23,7 +24,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the summaries and the report; answer whether every cell was measured and nothing was left behind."""
     run = event["run"]
     plan = plan_of(run)
@@ -63,8 +64,8 @@ def handler(event: dict, _context: LambdaContext) -> dict:
     }
 
 
-def _refresh(run: str, results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
-    """Read metrics again that CloudWatch may have published since; return what went wrong: no figure needs them."""
+def _refresh(run: str, results: dict[str, Any], plan: PlanDocument) -> list[str]:
+    """Look again at metrics that may have arrived since; return what went wrong: no figure depends on them."""
     try:
         observing.refresh(run, results, plan["environment"])
     except Exception as error:  # of any kind: it must not cost what was measured
@@ -73,8 +74,8 @@ def _refresh(run: str, results: dict[str, Any], plan: dict[str, Any]) -> list[st
     return []
 
 
-def _decide(summary: dict[str, Any], results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
-    """Put the decision into the summary; return what went wrong: the figures hold without a decision."""
+def _decide(summary: dict[str, Any], results: dict[str, Any], plan: PlanDocument) -> list[str]:
+    """Put the decision into the summary and return what went wrong: without one, all figures are worth as much."""
     bill = Bill.of(plan, summary["receipt"])
     try:
         summary["decision"] = decide(summary, results=results, objective=plan.get("objective"), bill=bill)
@@ -84,8 +85,8 @@ def _decide(summary: dict[str, Any], results: dict[str, Any], plan: dict[str, An
     return []
 
 
-def _write_report(run: str, summary: dict[str, Any], results: dict[str, Any], plan: dict[str, Any]) -> list[str]:
-    """Write report.html; return what went wrong: a page that cannot be drawn must not cost a measured figure."""
+def _write_report(run: str, summary: dict[str, Any], results: dict[str, Any], plan: PlanDocument) -> list[str]:
+    """Write report.html and return what went wrong with it: a page that cannot be drawn costs no measured figure."""
     try:
         html = page.render(summary, results=results, plan=plan)
         bucket.put_text(run_key(run, "report.html"), html, "text/html; charset=utf-8")

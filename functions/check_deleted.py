@@ -1,5 +1,7 @@
 """Check deleted: take the deletion one step further, until AWS itself says that nothing is left."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -14,8 +16,8 @@ DELETION_LIMIT_S = 3600
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
-    """Answer `gone` or `deleting`; a file system still there after DELETION_LIMIT_S is an error, left to the sweep."""
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Answer `gone` or `deleting`; one that does not go away is an error, and the sweep will try again."""
     run, name = event["run"], event["file_system"]
     with deleting.telling(run, name):
         state = deleting.step(run, name)

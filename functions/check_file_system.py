@@ -1,5 +1,7 @@
 """Check file system: is it there yet for instances to mount?"""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -13,7 +15,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `ready` or `creating`; a file system that failed or takes too long is an error."""
     run, name = event["run"], event["file_system"]
     storage = file_system_of(plan_of(run), name)["storage"]

@@ -1,5 +1,7 @@
 """Check image: make the image once its builder is done, and end the builder once the image is there."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -9,6 +11,6 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
-    """Answer `baked` or `baking`; ImageFailed where the builder failed or EC2 could not make the image."""
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Answer `baked` or `baking`; a builder that failed, or an image that EC2 could not make, is an ImageFailed."""
     return {"image": event["image"], "state": baking.check(event["run"], event["image"])}

@@ -1,5 +1,7 @@
 """Create file system: start to make what the cells of one storage share, tagged before it can cost anything."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -14,8 +16,8 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
-    """Create the file system, or find the one that an earlier attempt created.
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Create the file system, or find the one that an earlier try has created.
 
     OverBudget or DeadlinePassed is raised before anything exists; its cells are then skipped.
     """

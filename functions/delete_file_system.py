@@ -1,5 +1,7 @@
 """Delete file system: end what is left of its instances, then start to delete it. Runs after success and failure."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -11,8 +13,8 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
-    """Take the first step of the deletion; answer `gone` or `deleting`, and when the deletion began."""
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Take the first step of the deletion. Answers `gone` or `deleting`, and since when."""
     run, name = event["run"], event["file_system"]
     with deleting.telling(run, name):
         table.set_file_system(run, name, "deleting")

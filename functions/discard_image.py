@@ -1,5 +1,7 @@
 """Discard image: end the builders of a run whose image could not be baked, and see them gone."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -9,6 +11,6 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
-    """Answer `discarding` or `gone`. Builders are found by tag, so a launch that crashed half-way is covered too."""
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Answer `discarding` or `gone`; found by tag, so a launch that crashed half-way is covered too."""
     return {"state": baking.discard(event["run"])}

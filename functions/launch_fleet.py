@@ -1,6 +1,7 @@
 """Launch fleet: give a cell's job to the instances that will run it together."""
 
 from functools import partial
+from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -19,7 +20,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Launch the fleet of a cell; a quota or capacity refusal is an error of its own name."""
     run = event["run"]
     plan = plan_of(run)

@@ -1,6 +1,7 @@
 """Plan matrix: refuse a bad matrix with all its problems, else say which cells will be measured and at what cost."""
 
 import json
+from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -23,7 +24,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists."""
     run = event["run"]
     check_run_name(run)

@@ -1,5 +1,7 @@
 """Poll cache: has the populating instance filled the cache?"""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -12,8 +14,8 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
-    """Answer `populated` or `populating`; CacheFailed where the instance failed, died or fell silent."""
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Answer `populated` or `populating`; an instance that failed, died or fell silent is a CacheFailed."""
     run, name = event["run"], event["file_system"]
     board = Board.of_cache(run, name)
     try:

@@ -1,5 +1,7 @@
 """Poll fleet: say how far a cell's instances have got, and open the next gate when all stand before it."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -13,7 +15,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `waiting`, `running` or `finished`; a fleet that cannot finish is an error that names the instances."""
     run, cell = event["run"], event["cell"]
     board = Board.of_cell(run, cell)

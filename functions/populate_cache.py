@@ -1,6 +1,7 @@
 """Populate cache: launch the one instance that fills the download cache on a file system, before any cell runs."""
 
 from functools import partial
+from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -17,12 +18,15 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Launch the populating instance, of the type that the first cell to use the cache runs on."""
     run, name = event["run"], event["file_system"]
     plan = plan_of(run)
     planned = file_system_of(plan, name)
-    cell = cell_of(plan, planned["populate"]["cell"])
+    populate = planned["populate"]
+    if populate is None:
+        raise ValueError(f"{name}: no workload on this file system has a cache to fill")
+    cell = cell_of(plan, populate["cell"])
     table.set_file_system(run, name, "populating")
     launching.launch(
         plan=plan,

@@ -1,5 +1,7 @@
 """Reap: delete what belongs to a run that is no longer running, or is past its deadline."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -11,7 +13,7 @@ ENDS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Sweep one run ({"run": …}, or the event that its execution ended) or all of them ({}).
 
     The event decides that its run has ended: DescribeExecution is eventually consistent and may answer RUNNING for some

@@ -1,5 +1,7 @@
 """Record failed cell: say why a cell failed, and keep what was measured until then."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -11,7 +13,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the result of a failed cell: its error, and percentiles of the samples that did arrive."""
     run = event["run"]
     cell = cell_of(plan_of(run), event["cell"])

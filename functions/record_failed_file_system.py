@@ -1,5 +1,7 @@
 """Record failed file system: say why its cells could not be measured."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -14,7 +16,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write a failed result for each cell that has none yet, with the file system's error.
 
     Where the file system was not begun for want of budget or time, its cells are skipped, not failed.

@@ -1,5 +1,7 @@
 """Record failed image: say why no cell could be measured. Nothing but the builder was created until then."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -13,7 +15,7 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write a failed result for each cell, skipped ones where baking was not begun for want of budget or time."""
     run = event["run"]
     plan = plan_of(run)

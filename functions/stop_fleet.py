@@ -1,5 +1,7 @@
 """Stop fleet: end every instance of a cell, whether it measured or failed, so that the next cell is alone."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -12,8 +14,8 @@ logger = Logger()
 
 
 @logger.inject_lambda_context
-def handler(event: dict, _context: LambdaContext) -> dict:
-    """Terminate what carries the cell's tags: by tag even a launch that crashed half-way is found."""
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Terminate what carries the cell's tags; found by tag, so a launch that crashed half-way is covered too."""
     run, cell = event["run"], event["cell"]
     table.set_cell(run, cell, "stopping")
     resources.record(run, cell=cell)

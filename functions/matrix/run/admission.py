@@ -1,9 +1,7 @@
 """May a cell or file system still be begun? Only if its worst case fits into budget and time."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from matrix.terms.errors import DeadlinePassed, OverBudget, StorageMatrixError
+from matrix.documents.parts import Failure
+from matrix.terms.errors import DeadlinePassed, OverBudget
 
 # Errors that are no failure of the cell: it was never begun.
 SKIPPED_BECAUSE = {OverBudget.__name__: "budget", DeadlinePassed.__name__: "deadline"}
@@ -27,10 +25,12 @@ def over_budget(what: str, *, needs_usd: float, committed_usd: float, budget_usd
     )
 
 
-def skipped(error: StorageMatrixError | Mapping[str, Any]) -> dict[str, str] | None:
-    """Return name and message of the skip that an error means, None for an error that is a failure."""
-    name, message = (
-        (type(error).__name__, str(error)) if isinstance(error, Exception) else (error["name"], error["message"])
-    )
-    reason = SKIPPED_BECAUSE.get(name)
-    return {"name": f"skipped: {reason}", "message": message} if reason else None
+def skip_of(refusal: OverBudget | DeadlinePassed) -> Failure:
+    """Return name and message of the skip that a refusal means."""
+    return {"name": f"skipped: {SKIPPED_BECAUSE[type(refusal).__name__]}", "message": str(refusal)}
+
+
+def skipped(error: Failure) -> Failure | None:
+    """Return name and message of the skip that a caught error means, None for an error that is a failure."""
+    reason = SKIPPED_BECAUSE.get(error["name"])
+    return {"name": f"skipped: {reason}", "message": error["message"]} if reason else None
