@@ -1,6 +1,5 @@
 """Plan matrix: refuse a bad matrix with all its problems, else say which cells will be measured and at what cost."""
 
-import json
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -13,7 +12,7 @@ from aws.run import resume
 from aws.stack import network
 from aws.stack.clock import now
 from aws.stack.environment import environment
-from matrix.check.read import check_run_name, read_matrix
+from matrix.check.read import check_matrix, check_run_name
 from matrix.input.emulation import environment_of
 from matrix.plan import placing
 from matrix.plan.planning import plan
@@ -28,14 +27,15 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists."""
     run = event["run"]
     check_run_name(run)
-    matrix = read_matrix(json.dumps(event["matrix"]))
-    if misplaced := list(placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az())):
+    checked = check_matrix(event["matrix"])
+    matrix = checked.matrix
+    if misplaced := list(placing.problems(matrix, len(network.subnets()))):
         raise InvalidMatrix(misplaced)
     name = environment_of(environment().name, is_emulated=matrix.emulate)
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
     prices = price_list.book(matrix, region).with_spot(spot.asked(matrix))
-    planned = plan(matrix, region=region, prices=prices, earlier=earlier)
+    planned = plan(checked, region=region, prices=prices, earlier=earlier)
     created_at = now()
     document = planned.to_document() | {
         "run": run,

@@ -41,18 +41,18 @@ def read_and_plan(file: Path, region: str | None) -> Planned:
 
 
 def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
-    """Plan a matrix; `earlier` holds the cells of the run that it resumes. Raises BadMatrix."""
-    # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
-    from matrix.check.read import parse_json, read_matrix
+    """Plan a matrix; `earlier` is what the run that it resumes has of its cells. Raises BadMatrix."""
+    # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
+    from matrix.check.read import check_matrix, parse_json
     from matrix.plan.planning import plan
     from matrix.terms.problems import InvalidMatrix
 
     try:
-        planned = plan(read_matrix(text), region=region or DEFAULT_REGION, earlier=earlier)
-        document = planned.to_document()
+        matrix = parse_json(text)
+        planned = plan(check_matrix(matrix), region=region or DEFAULT_REGION, earlier=earlier)
     except InvalidMatrix as invalid:
         raise BadMatrix(invalid.to_document()) from invalid
-    return Planned(parse_json(text), document)
+    return Planned(matrix, planned.to_document())
 
 
 def read(file: Path) -> bytes:

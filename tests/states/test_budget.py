@@ -429,7 +429,7 @@ def _matrix():
     return check_matrix({
         "name": "m", "storage": [{"type": "efs"}], "workload": [{"type": "touch", "files": 8}],
         "fleet": [{"instanceType": "m6i.large"}],
-    })  # fmt: skip
+    }).matrix  # fmt: skip
 
 
 def test_the_runs_tags_outlive_its_deadline_by_nothing(planned):

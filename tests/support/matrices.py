@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from matrix.check.read import read_matrix
-from matrix.input.matrix import Matrix
+from matrix.check.read import CheckedMatrix, read_matrix
 from matrix.terms.problems import InvalidMatrix
 
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}
@@ -28,7 +27,7 @@ def document(**changes: Any) -> dict[str, Any]:
     return {"name": "test", "storage": [EBS], "workload": [TOUCH], "fleet": [FLEET]} | changes
 
 
-def matrix(**changes: Any) -> Matrix:
+def matrix(**changes: Any) -> CheckedMatrix:
     """The smallest good matrix, read, with some keys replaced."""
     return read_matrix(json.dumps(document(**changes)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -50,13 +51,20 @@ def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
 
 
 class Expansion:
-    """The axes' combinations, and which `exclude` entry matches what; every part is matched once."""
+    """The axes' combinations, and which `exclude` entry matches what; every part is matched once, when first asked."""
 
     def __init__(self, matrix: Matrix) -> None:
-        """Match every entry of `exclude` against every element of the axes."""
+        """Expand nothing yet: whether that is too much is the first thing that the rules say."""
         self._matrix = matrix
-        self._fleets = [(i, fleet) for i, axis in enumerate(matrix.fleet) for fleet in axis.fleets()]
-        self._matches = [
+
+    @cached_property
+    def _fleets(self) -> list[tuple[int, Fleet]]:
+        return [(i, fleet) for i, axis in enumerate(self._matrix.fleet) for fleet in axis.fleets()]
+
+    @cached_property
+    def _matches(self) -> list["_Match"]:
+        matrix = self._matrix
+        return [
             _Match(
                 _matching(selector.storage, matrix.storage),
                 _matching(selector.workload, matrix.workload),
@@ -69,11 +77,12 @@ class Expansion:
         """Return the indices of `exclude` entries that leave nothing out."""
         return [i for i, match in enumerate(self._matches) if not (match.storages and match.workloads and match.fleets)]
 
+    @cached_property
     def cells(self) -> list[Combination]:
-        """Return the cells as written: the axes' product without the excluded, then the included."""
+        """The cells as written: the axes' product without the excluded, then the included."""
         included = [
-            Combination(one.storage, one.workload, one.fleet, ("include", i))
-            for i, one in enumerate(self._matrix.include)
+            Combination(added.storage, added.workload, added.fleet, ("include", i))
+            for i, added in enumerate(self._matrix.include)
         ]
         return [*self._kept(), *included]
 
@@ -95,8 +104,3 @@ class _Match:
 
 def _matching(wanted: dict[str, Any] | None, parts: Sequence[BaseModel]) -> frozenset[int]:
     return frozenset(i for i, part in enumerate(parts) if wanted is None or has_values(part, wanted))
-
-
-def expand(matrix: Matrix) -> list[Combination]:
-    """Return the cells of the matrix, as written."""
-    return Expansion(matrix).cells()

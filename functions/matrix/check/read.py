@@ -2,11 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
+from matrix.check.cells import Combination, Expansion
 from matrix.check.remainder import whole_problems
 from matrix.check.rules import matrix_problems, part_problems
 from matrix.check.shape import structural_problems
@@ -20,12 +22,21 @@ MOST_DEPTH = 20
 MOST_NUMBER = 10**18
 
 
-def read_matrix(text: str | bytes) -> Matrix:
+@dataclass(frozen=True)
+class CheckedMatrix:
+    """A matrix that breaks no rule, its cells as written, and what may be wrong with it all the same."""
+
+    matrix: Matrix
+    cells: Sequence[Combination]
+    warnings: Sequence[Problem]
+
+
+def read_matrix(text: str | bytes) -> CheckedMatrix:
     """Return the matrix written in `text`; raise InvalidMatrix with every problem it has."""
     return check_matrix(parse_json(text))
 
 
-def check_matrix(document: object) -> Matrix:
+def check_matrix(document: object) -> CheckedMatrix:
     """Return the matrix that a parsed JSON document holds; raise InvalidMatrix with every problem it has."""
     if not isinstance(document, dict):
         raise _refusal(document, "must be a JSON object", 'write {"name": …, "storage": […], "workload": […], …}')
@@ -37,15 +48,18 @@ def check_matrix(document: object) -> Matrix:
     try:
         matrix = Matrix.model_validate(document)
     except ValidationError as error:
-        found = [one for one in [*part_problems(document), *whole_problems(error, document)] if not one.disputed]
+        problems = [*part_problems(document), *whole_problems(error, document)]
+        firm = [problem for problem in problems if not problem.disputed]
         # Where a rule knows better why a value is wrong, its form is not worth a word.
-        explained = {problem.path for problem in found}
-        shape = [one for one in structural_problems(error, document) if one.path not in explained]
-        raise InvalidMatrix(_in_order([*shape, *found], document)) from None
-    firm = [one for one in [*part_problems(document), *matrix_problems(matrix)] if not one.disputed]
+        explained = {problem.path for problem in firm}
+        shape = [problem for problem in structural_problems(error, document) if problem.path not in explained]
+        raise InvalidMatrix(_in_order([*shape, *firm], document)) from None
+    expansion = Expansion(matrix)
+    problems = [*part_problems(document), *matrix_problems(matrix, expansion)]
+    firm = [problem for problem in problems if not problem.disputed]
     if firm:
         raise InvalidMatrix(_in_order(firm, document))
-    return matrix
+    return CheckedMatrix(matrix, expansion.cells, problems)
 
 
 def check_run_name(name: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from matrix.check.cells import Expansion
 from matrix.check.rules import matrix_problems
 from matrix.input.matrix import Matrix
 from matrix.terms.problems import Problem, Problems
@@ -36,7 +37,7 @@ def whole_problems(error: ValidationError, document: dict[str, Any]) -> Problems
     except ValidationError:  # an axis has nothing left
         return
     is_whole = all(len(kept.get(name, [])) == len(document.get(name, [])) for name in _AXES)
-    for problem in matrix_problems(matrix):
+    for problem in matrix_problems(matrix, Expansion(matrix)):
         # What matches nothing here may be meant for a part that could not be read.
         if is_whole or not problem.path.startswith("exclude"):
             yield _with_original_indices(problem, kept)

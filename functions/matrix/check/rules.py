@@ -101,25 +101,18 @@ def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> 
             yield Problem(f"objective.{given}", shorten(objective[given]), rule, f"write {meant}")
 
 
-def problems_of(matrix: Matrix) -> Problems:
-    """Yield everything that any rule finds in a matrix whose structure is known to be good."""
-    yield from part_problems(matrix.to_document())
-    yield from matrix_problems(matrix)
-
-
-def matrix_problems(matrix: Matrix) -> Problems:
+def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     """Yield what the rules of the whole matrix find; the matrix's parts are known to be good."""
     too_much = list(_amount_problems(matrix))
     yield from too_much
     if any(not problem.disputed for problem in too_much):
         return
     yield from _name_problems(matrix)
-    expansion = Expansion(matrix)
     for i in expansion.unmatched_exclusions():
         selector = matrix.exclude[i].to_document()
         fix = "correct it or leave it out; a sweep inside a workload is compared as a whole"
         yield Problem(f"exclude[{i}]", shorten(selector), "matches no cell", fix)
-    cells = expansion.cells()
+    cells = expansion.cells
     if not cells:
         yield Problem("exclude", f"a list of {len(matrix.exclude)}", "leaves no cell to measure", "exclude less")
     yield from _duplicate_problems(matrix, cells)

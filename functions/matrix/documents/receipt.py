@@ -1,5 +1,7 @@
 """receipt.json: every resource that a run created, how it was seen gone, and what it cost."""
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
 from matrix.documents.parts import CostRange
@@ -18,7 +20,7 @@ class ReceiptResource(TypedDict):
     """None while it is there."""
     verified: str | None
     """Which service said that it is gone."""
-    kept: bool
+    kept: NotRequired[bool]
     """Whether it stays on purpose, as baked images do."""
     hours: float
     """For which it is billed."""
@@ -31,8 +33,8 @@ class ReceiptTotals(TypedDict):
 
     resources: int
     gone: int
-    kept: int
-    kept_usd_month: CostRange | None
+    kept: NotRequired[int]
+    kept_usd_month: NotRequired[CostRange | None]
     """What the kept images cost a month."""
     resources_usd: float
     metered_usd: float
@@ -59,5 +61,5 @@ class ReceiptDocument(TypedDict):
     resources: list[ReceiptResource]
     totals: ReceiptTotals
     sweep: Sweep | None
-    unasked: list[str]
+    unasked: NotRequired[list[str]]
     """Services that could not be asked for what is left."""

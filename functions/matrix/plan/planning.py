@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
-from matrix.check.cells import Combination, expand, fingerprint
-from matrix.check.rules import problems_of
+from matrix.check.cells import Combination, fingerprint
+from matrix.check.read import CheckedMatrix
 from matrix.documents.parts import Fleet, Part, Point, Step
 from matrix.documents.plan import Populate
 from matrix.input.emulation import marked, marked_slug, truth
@@ -41,7 +41,6 @@ from matrix.price.book import (
     volumes_cost,
 )
 from matrix.terms.ids import cell_id, unique_slugs
-from matrix.terms.problems import InvalidMatrix
 
 # Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).
 CREATE_AND_DELETE_S = {
@@ -142,30 +141,25 @@ class _Cell:
 
 
 def plan(
-    matrix: Matrix,
+    checked: CheckedMatrix,
     *,
     region: str = "us-east-1",
     prices: PriceBook | None = None,
     earlier: Mapping[str, Earlier] | None = None,
 ) -> Plan:
-    """Return the plan of a run of `matrix` in `region`; the same matrix and seed always give the same plan.
+    """Return the plan of a run of a matrix in `region`; the same matrix and seed always give the same plan.
 
     `earlier` is what the run that is resumed has of its cells, by sameness: measured ones stay in the plan, with their
     ids and in their order, but take no time and cost nothing.
-
-    Raises InvalidMatrix where the matrix breaks a rule, as `read_matrix` would have.
     """
-    found = list(problems_of(matrix))
-    firm = [problem for problem in found if not problem.disputed]
-    if firm:
-        raise InvalidMatrix(firm)
+    matrix = checked.matrix
     book = (prices or published_prices()).for_region(region)
     seed = derived_seed(matrix) if matrix.seed is None else matrix.seed
-    named = _named_cells(matrix)
+    named = _named_cells(checked)
     for cell in named if earlier else []:
         cell.earlier = (earlier or {}).get(cell.sameness, cell.earlier)
     groups = _in_order(named, seed, is_random=matrix.order == "random")
-    warnings = [warning_of(problem) for problem in found]
+    warnings = [warning_of(problem) for problem in checked.warnings]
     planned_cells: list[PlannedCell] = []
     file_systems: list[PlannedFileSystem] = []
     for group in groups:
@@ -218,9 +212,9 @@ def shuffled(items: Sequence[Any], seed: int | str) -> list[Any]:
     return random.Random(str(seed)).sample(items, len(items))  # noqa: S311 (an order of measuring is no secret)
 
 
-def _named_cells(matrix: Matrix) -> list[_Cell]:
+def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
     """Return the cells as written, with their ids."""
-    combinations = expand(matrix)
+    matrix, combinations = checked.matrix, checked.cells
     storage_ids = _ids([one.storage for one in combinations], marked_slug if matrix.emulate else str)
     workload_ids = _ids([one.workload for one in combinations])
     cells = []

@@ -223,7 +223,9 @@ def test_s3_costs_what_is_kept_and_each_request():
     # 8 GiB: 1,024 parts at 0.000005 and 2^20 GETs at 0.0000004 USD; kept for an hour at 0.023 a month and GiB.
     written, gets = Amount.exactly(2**33), Amount.exactly(2**20)
     usage = Usage(Amount.exactly(3600), gets, written, written, read_requests=gets)
-    by_use = file_system_cost(published_prices(), matrix(storage=[{"type": "s3"}], workload=[READ]).storage[0], usage)
+    by_use = file_system_cost(
+        published_prices(), matrix(storage=[{"type": "s3"}], workload=[READ]).matrix.storage[0], usage
+    )
     assert by_use.expected == pytest.approx(1_024 * 5e-6 + 2**20 * 4e-7 + 8 * 0.023 / 730)
     assert 0.4246 < cell["metered_usd"]["expected"] < 0.5  # with the requests of the agents and the polls
     assert file_system["rates_usd"]["hour"] == pytest.approx(8 * 0.023 / 730, abs=1e-6)

@@ -109,7 +109,7 @@ def test_one_file_system_is_populated_by_one_workload_only():
 
 
 def test_touch_makes_a_point_of_every_combination():
-    workload = matrix(workload=[TOUCH | {"directories": ["shared", "own"]}]).workload[0]
+    workload = matrix(workload=[TOUCH | {"directories": ["shared", "own"]}]).matrix.workload[0]
 
     assert workload.points() == [
         {"files": 1024, "threads": 1, "directories": "shared", "tool": "engine"},
@@ -120,7 +120,7 @@ def test_touch_makes_a_point_of_every_combination():
 
 
 def test_the_points_of_dd_are_in_bytes():
-    workload = matrix(workload=[DD | {"totalSize": "2GiB", "sync": ["end", "block"], "threads": 4}]).workload[0]
+    workload = matrix(workload=[DD | {"totalSize": "2GiB", "sync": ["end", "block"], "threads": 4}]).matrix.workload[0]
 
     assert workload.points()[1] == {
         "total_bytes": 2147483648,
@@ -158,7 +158,7 @@ def test_a_bad_option_of_fio_has_one_problem_that_names_it(option, value, path):
 
 
 def test_every_option_of_fio_may_be_a_sweep():
-    workload = matrix(workload=[FIO | {"iodepth": [1, 16]}]).workload[0]
+    workload = matrix(workload=[FIO | {"iodepth": [1, 16]}]).matrix.workload[0]
 
     options = [point["options"] for point in workload.points()]
     assert [(one["bs"], one["iodepth"]) for one in options] == [("4k", 1), ("4k", 16), ("8k", 1), ("8k", 16)]
@@ -167,7 +167,7 @@ def test_every_option_of_fio_may_be_a_sweep():
 
 def test_a_build_passes_its_commands_on_unchanged():
     command = "make -j$JOBS && echo 'done; really' > $BUILD_DIR/x"
-    workload = matrix(workload=[BUILD | {"build": command, "jobs": [1, 2]}]).workload[0]
+    workload = matrix(workload=[BUILD | {"build": command, "jobs": [1, 2]}]).matrix.workload[0]
 
     assert workload.points() == [
         {"build": command, "prepare": None, "populate": None, "jobs": jobs, "cache_path": "cache"} for jobs in (1, 2)
@@ -175,7 +175,7 @@ def test_a_build_passes_its_commands_on_unchanged():
 
 
 def test_tools_that_copy_one_file_at_a_time_have_one_point_for_all_threads():
-    workload = matrix(workload=[TRANSFER | {"files": 10, "fileSize": "2kB", "threads": [4, 8]}]).workload[0]
+    workload = matrix(workload=[TRANSFER | {"files": 10, "fileSize": "2kB", "threads": [4, 8]}]).matrix.workload[0]
 
     shape = {"files": 10, "file_bytes": 2000}
     assert workload.points() == [
@@ -186,7 +186,7 @@ def test_tools_that_copy_one_file_at_a_time_have_one_point_for_all_threads():
 
 
 def test_threads_of_a_transfer_that_are_not_given_are_left_to_the_instance():
-    workload = matrix(workload=[TRANSFER]).workload[0]
+    workload = matrix(workload=[TRANSFER]).matrix.workload[0]
 
     points = {one["tool"]: (one["threads"], one["files"], one["file_bytes"]) for one in workload.points()}
     assert points == {"cp": (1, 5000, 1_000_000), "cp+parallel": (None, 5000, 1_000_000)}
@@ -197,10 +197,12 @@ def test_threads_of_a_transfer_that_are_not_given_are_left_to_the_instance():
     [("rsync", 1, 435), ("cp", 1, 329), ("fpsync", 32, 210), ("cp+parallel", 32, 73), ("fpart+cpio+parallel", 32, 42)],
 )
 def test_the_estimate_of_a_transfer_is_of_the_size_of_what_was_published(tool, threads, published_s):
-    storage = matrix(storage=[EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 256}]).storage[0]
+    storage = matrix(
+        storage=[EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 256}]
+    ).matrix.storage[0]
     [params] = TransferWorkload.model_validate({"type": "transfer", "tool": tool, "threads": threads}).points()
 
-    footprint = matrix(workload=[TRANSFER]).workload[0].footprint(params, storage, 1)
+    footprint = matrix(workload=[TRANSFER]).matrix.workload[0].footprint(params, storage, 1)
 
     # Tools of the tutorial on its instance; a tool's own slowness (fpsync) is not in what the storage lets through.
     assert published_s / 6 < footprint.seconds < 2 * published_s
@@ -208,8 +210,8 @@ def test_the_estimate_of_a_transfer_is_of_the_size_of_what_was_published(tool, t
 
 
 def test_a_fleet_shares_the_bandwidth_that_its_transfers_take():
-    storage = matrix(storage=[EFS | {"throughputMode": "bursting"}]).storage[0]  # 100 MiB/s
-    workload = matrix(workload=[TRANSFER | {"tool": "fpart+cpio+parallel", "threads": 256}]).workload[0]
+    storage = matrix(storage=[EFS | {"throughputMode": "bursting"}]).matrix.storage[0]  # 100 MiB/s
+    workload = matrix(workload=[TRANSFER | {"tool": "fpart+cpio+parallel", "threads": 256}]).matrix.workload[0]
     [params] = workload.points()
 
     assert workload.footprint(params, storage, 10).seconds == pytest.approx(10 * 5e9 / (100 * 2**20))
@@ -249,7 +251,7 @@ def test_a_yocto_build_needs_room_where_it_is_built():
 
 def test_the_points_of_read_say_how_much_data_there_is():
     sweep = READ | {"access": ["sequential", "random"], "threads": [1, 4]}
-    points = matrix(workload=[sweep]).workload[0].points()
+    points = matrix(workload=[sweep]).matrix.workload[0].points()
 
     assert [(one["access"], one["threads"]) for one in points] == [
         ("sequential", 1), ("sequential", 4), ("random", 1), ("random", 4)
@@ -259,7 +261,7 @@ def test_the_points_of_read_say_how_much_data_there_is():
         **{"access": "sequential", "records": 1024, "record_bytes": 8192, "page_bytes": 65536},
         **{"records_per_request": 1, "threads": 1, "caching": "direct", "data_bytes": 8388608},
     }
-    larger = matrix(workload=[READ | {"dataSize": "1GiB"}]).workload[0]
+    larger = matrix(workload=[READ | {"dataSize": "1GiB"}]).matrix.workload[0]
     assert larger.points()[0]["data_bytes"] == 2**30
 
 
@@ -302,8 +304,8 @@ def test_data_to_read_must_fit_on_the_storage():
 
 
 def test_reads_are_expected_to_take_what_bandwidth_or_iops_allow():
-    storage = matrix(storage=[EBS]).storage[0]  # 125 MiB/s, 3,000 IOPS
-    workload = matrix(workload=[READ | {"records": 2**17, "access": ["sequential", "random"]}]).workload[0]
+    storage = matrix(storage=[EBS]).matrix.storage[0]  # 125 MiB/s, 3,000 IOPS
+    workload = matrix(workload=[READ | {"records": 2**17, "access": ["sequential", "random"]}]).matrix.workload[0]
 
     sequential, random = (workload.footprint(point, storage, 1) for point in workload.points())
 
@@ -337,12 +339,14 @@ def test_every_metric_is_one_that_some_workload_yields_and_the_other_way_round()
 
 
 def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_published():
-    workload = matrix(workload=[{"type": "instance-throughput"}]).workload[0]
+    workload = matrix(workload=[{"type": "instance-throughput"}]).matrix.workload[0]
     [params] = workload.points()
 
     assert params == {"total_bytes": 20 * 2**30, "block_bytes": 2**20, "source": "random"}
     # t2.micro: 20 GiB in 720 s, on a file system that gives more than that.
-    assert workload.footprint(params, matrix(storage=[EFS]).storage[0], 1).seconds == pytest.approx(720, rel=0.01)
+    assert workload.footprint(params, matrix(storage=[EFS]).matrix.storage[0], 1).seconds == pytest.approx(
+        720, rel=0.01
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from matrix.terms.problems import InvalidMatrix
 
 
 def test_the_smallest_matrix_gets_its_defaults():
-    read = matrix()
+    read = matrix().matrix
 
     assert (read.repetitions, read.order, read.max_concurrent_file_systems, read.dry_run) == (3, "random", 4, False)
     assert read.budget_usd is None
@@ -201,7 +201,7 @@ def test_a_million_cells_are_refused_without_being_made():
 def test_a_byte_order_mark_and_a_schema_address_are_allowed():
     text = b"\xef\xbb\xbf" + json.dumps(document() | {"$schema": "https://example.org/matrix.schema.json"}).encode()
 
-    assert read_matrix(text).name == "test"
+    assert read_matrix(text).matrix.name == "test"
 
 
 def test_options_of_fio_that_leave_the_storage_are_refused_with_the_reason():

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import jsonschema
 import pytest
+from support.matrices import matrix
+from support.runs_for_reports import build_run
 
 from agent import samples as agent_samples
 from matrix.answer.decision import decide
@@ -18,8 +20,6 @@ from matrix.plan.planning import plan
 from matrix.published.yocto_run import yocto_run
 from matrix.run import job, receipt
 from matrix.terms.errors import InvalidDocument
-from tests.support.matrices import matrix
-from tests.support.runs_for_reports import build_run
 
 ROOT = Path(__file__).parents[3]
 SCHEMAS = ROOT / "docs" / "schemas"

@@ -24,7 +24,7 @@ HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}
     ],
 )
 def test_the_truth_of_a_storage_is_what_the_matrix_provisions(storage, shared, iops, bytes_per_s, unit_bytes):
-    found = truth(matrix(storage=[storage]).storage[0])
+    found = truth(matrix(storage=[storage]).matrix.storage[0])
 
     assert (found.shared, found.iops, found.bytes_per_s, found.unit_bytes) == (shared, iops, bytes_per_s, unit_bytes)
     assert found.create_operations == int(shared)

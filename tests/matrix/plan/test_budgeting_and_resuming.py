@@ -7,7 +7,7 @@ from support.matrices import BUILD, DD, EBS, EFS, FSX, TOUCH, matrix
 
 from matrix.plan.planning import plan
 from matrix.plan.resume import earlier_cells, taken_over
-from matrix.run.admission import over_budget, skipped, too_late
+from matrix.run.admission import over_budget, skip_of, skipped, too_late
 
 
 @given(
@@ -35,8 +35,8 @@ def test_too_late_is_what_would_not_be_finished_by_the_deadline():
 def test_a_skip_says_its_reason_and_a_failure_is_no_skip():
     refusal = over_budget("cell c", needs_usd=0.5, committed_usd=0.75, budget_usd=1)
 
-    assert skipped(refusal)["name"] == "skipped: budget"
-    assert "0.5000 USD, and the 0.7500 USD" in skipped(refusal)["message"]
+    assert skip_of(refusal)["name"] == "skipped: budget"
+    assert "0.5000 USD, and the 0.7500 USD" in skip_of(refusal)["message"]
     assert skipped({"name": "DeadlinePassed", "message": "late"}) == {"name": "skipped: deadline", "message": "late"}
     assert skipped({"name": "QuotaExceeded", "message": "no"}) is None
 

@@ -101,7 +101,7 @@ def test_baking_costs_nothing_where_the_image_is_there_and_is_in_budget_time_and
 )
 def test_what_is_no_image_is_refused_where_it_stands(image, path):
     with pytest.raises(InvalidMatrix) as refused:
-        check_matrix(matrix().to_document() | {"image": image})
+        check_matrix(matrix().matrix.to_document() | {"image": image})
 
     assert [problem.path for problem in refused.value.problems] == [path]
 

@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, document, matrix
+from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, matrix
 
 from matrix.check.read import read_matrix
-from matrix.input.matrix import Matrix
 from matrix.plan.planning import plan
-from matrix.terms.problems import InvalidMatrix
 
 ROOT = Path(__file__).parents[3]
 STORAGES = [EBS, EFS, FSX, EFS | {"performanceMode": "maxIO", "throughputMode": "bursting"}]
@@ -190,13 +188,6 @@ def test_a_run_that_could_take_months_is_given_up_after_the_days_that_a_matrix_m
 
     assert planned.deadline_s == 720 * 3600
     assert planned.expected_s < planned.deadline_s
-
-
-def test_a_matrix_that_was_built_past_the_checks_is_refused_too():
-    bad = Matrix.model_validate(document(storage=[EBS | {"sizeGiB": 10, "iops": 20000}]))
-
-    with pytest.raises(InvalidMatrix, match="at least 40 GiB"):
-        plan(bad)
 
 
 def test_architectures_follow_from_the_family():

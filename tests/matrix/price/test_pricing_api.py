@@ -20,7 +20,7 @@ def product(usd, usage="EUW1-EBS:VolumeUsage.gp3", begin="0"):
 def test_what_a_matrix_uses_is_asked_for_once():
     fleet = [{"instanceType": ["m6i.large", "c5.xlarge"], "count": [1, 10]}]
 
-    names = [query.name for query in queries(matrix(storage=[EBS, EFS, FSX], fleet=fleet))]
+    names = [query.name for query in queries(matrix(storage=[EBS, EFS, FSX], fleet=fleet).matrix)]
 
     assert names == [
         "m6i.large", "c5.xlarge", "ebs_gp3_gib_month", "ebs_gp3_iops_month", "ebs_gp3_mibps_month",
@@ -37,7 +37,7 @@ def test_every_query_is_of_a_price_of_the_book():
     multi = FSX | {"deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 160}
     second = FSX | {"deploymentType": "SINGLE_AZ_2", "throughputCapacityMBps": 160}
 
-    names = {query.name for query in queries(matrix(storage=[*kinds, EFS, one_zone, FSX, multi, second]))}
+    names = {query.name for query in queries(matrix(storage=[*kinds, EFS, one_zone, FSX, multi, second]).matrix)}
 
     assert names - {"m6i.large"} <= set(book.prices)
 
@@ -62,7 +62,7 @@ def test_free_tiers_later_tiers_and_other_storage_classes_are_no_price():
 def test_each_way_of_elastic_bytes_and_each_generation_of_fsx_has_a_price_of_its_own():
     second = FSX | {"deploymentType": "SINGLE_AZ_2", "throughputCapacityMBps": 160}
 
-    asked = {query.name: query for query in queries(matrix(storage=[EFS, second]))}
+    asked = {query.name: query for query in queries(matrix(storage=[EFS, second]).matrix)}
 
     read = asked["efs_elastic_read_gib"]
     assert dict(read.attributes) == {"accessType": "Read"}

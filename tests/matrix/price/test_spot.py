@@ -34,7 +34,7 @@ def test_the_newest_price_of_each_zone_is_in_force():
 def test_only_types_wanted_as_spot_are_asked_for():
     fleets = [FLEET, FLEET | {"instanceType": ["c6i.large", "m6g.large"], "spot": True}]
 
-    assert spot_types(matrix(fleet=fleets)) == ["c6i.large", "m6g.large"]
+    assert spot_types(matrix(fleet=fleets).matrix) == ["c6i.large", "m6g.large"]
 
 
 def test_the_price_of_today_is_in_the_plan_its_rates_and_its_words():
