@@ -15,6 +15,10 @@ from agent.errors import MountFailed
 if TYPE_CHECKING:
     import logging
 
+KINDS = (
+    *("root", "ebs", "instance-store", "nfs", "efs"),
+    *("s3", "mountpoint", "file-server", "directory"),
+)
 MOUNT_POINT = Path("/mnt/storage-matrix")
 COMMAND_TIMEOUT_S = 120
 

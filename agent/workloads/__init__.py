@@ -14,7 +14,7 @@ TYPES = ("touch", "dd", "fio", "read", "build", "transfer", "yocto", "instance-t
 
 
 def problems(kind: str, params: dict[str, Any]) -> list[str]:
-    """What is wrong with a point's parameters, before anything is touched."""
+    """What in a point's parameters could be a command, or reach beyond the storage, before anything is touched."""
     sentences: list[str] = _module(kind).problems(params)
     return sentences
 
@@ -23,13 +23,6 @@ def tools(kind: str, params: dict[str, Any]) -> set[str]:
     """The programs that a point needs."""
     names: set[str] = _module(kind).tools(params)
     return names
-
-
-def can_be_emulated(kind: str, params: dict[str, Any]) -> bool:
-    """Whether a point is done by the agent's own engines, which alone can keep to an emulated storage's speed."""
-    module = _module(kind) if kind in TYPES else None
-    is_possible: bool = module is not None and hasattr(module, "can_be_emulated") and module.can_be_emulated(params)
-    return is_possible
 
 
 def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:

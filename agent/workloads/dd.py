@@ -26,29 +26,15 @@ CHUNK_BYTES = 1 << 24
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    sentences = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
-    sentences += choice_problems(
+    wrong = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
+    return wrong + choice_problems(
         {"source": "zero", **params}, sync=tuple(SYNC), tool=("engine", "dd", "parallel"), source=("zero", "random")
     )
-    if sentences:
-        return sentences
-    total, each = params["total_bytes"], params["threads"] * params["block_bytes"]
-    if total % each:
-        return [
-            f"total_bytes: {total} does not divide by threads * block_bytes ({params['threads']} * "
-            f"{params['block_bytes']} = {each}); the next that does is {-(-total // each) * each}"
-        ]
-    return []
 
 
 def tools(params: dict[str, Any]) -> set[str]:
     """The programs that a point needs."""
     return {"engine": set(), "dd": {"dd"}, "parallel": {"bash", "seq", "dd", "parallel"}}[params["tool"]]
-
-
-def can_be_emulated(params: dict[str, Any]) -> bool:
-    """Whether our own engine does it."""
-    return bool(params["tool"] == "engine")
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:

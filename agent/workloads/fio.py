@@ -71,15 +71,6 @@ def problems(params: dict[str, Any]) -> list[str]:
             sentences.append(f"options.{name}: no name of a fio option")
         if isinstance(value, (list, dict)) or "\n" in str(value):
             sentences.append(f"options.{name}: {value!r} must be a single value")
-    if "rw" not in options and "readwrite" not in options:
-        sentences.append("options.rw: missing; say what fio shall do, for example randwrite")
-    if "size" not in options and "filesize" not in options:
-        sentences.append("options.size: missing; fio needs to know how large its files are")
-    runtime_s = seconds(options.get("runtime"))
-    if runtime_s is not None and 0 < runtime_s < LEAST_RUNTIME_S:
-        sentences.append(
-            f"options.runtime: {options['runtime']!r} is below {LEAST_RUNTIME_S:g} s, where fio's rates mean nothing"
-        )
     return sentences
 
 

@@ -21,7 +21,6 @@ from agent.workloads.trial import Outcome, Trial, choice_problems, integer_probl
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-DIRECT_BLOCK_BYTES = 4_096
 MOST_CALIBRATED_PAGES = 20_000
 HOW = {
     "file": "preadv",
@@ -34,37 +33,16 @@ PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    sentences = integer_problems(
+    wrong = integer_problems(
         params, records=1, record_bytes=64, page_bytes=64, records_per_request=1, threads=1, data_bytes=64
     )
-    sentences += choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
-    if sentences:
-        return sentences
-    record, page, data = params["record_bytes"], params["page_bytes"], params["data_bytes"]
-    each = params["threads"] * reads.asked_at_once(params) if page >= record else 1
-    if page % record:
-        sentences.append(f"page_bytes: {page} is no multiple of record_bytes: {record}")
-    if data % page or data < params["records"] * record:
-        sentences.append(f"data_bytes: {data} must be whole pages of {page} and hold {params['records']} records")
-    if params["records"] % each:
-        sentences.append(f"records: {params['records']} cannot be shared equally, {each} at once")
-    if params["access"] == "sequential" and params["records_per_request"] != 1:
-        sentences.append("records_per_request: is for random access; sequential reads ask for a page")
-    if params["caching"] == "direct" and page % DIRECT_BLOCK_BYTES:
-        sentences.append(f"page_bytes: {page} cannot be read directly, {DIRECT_BLOCK_BYTES} does not divide it")
-    return sentences
+    return wrong + choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
 
 
 def tools(params: dict[str, Any]) -> set[str]:
     """None: the agent reads itself."""
     del params
     return set()
-
-
-def can_be_emulated(params: dict[str, Any]) -> bool:
-    """Always: our engine reads, and files are all that is lent to an emulated storage."""
-    del params
-    return True
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:

@@ -24,16 +24,8 @@ MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    sentences = integer_problems(params, files=1, threads=1)
-    sentences += choice_problems(params, directories=("shared", "own"), tool=("engine", "touch", "parallel"))
-    if sentences:
-        return sentences
-    files, threads = params["files"], params["threads"]
-    if files < threads:
-        return [f"files: {files} are fewer than threads: {threads}; give each thread at least one"]
-    if params["tool"] == "parallel" and params["directories"] == "own" and files % threads:
-        return [f"files: {files} do not divide by threads: {threads}, as parallel with own directories needs"]
-    return []
+    wrong = integer_problems(params, files=1, threads=1)
+    return wrong + choice_problems(params, directories=("shared", "own"), tool=("engine", "touch", "parallel"))
 
 
 def tools(params: dict[str, Any]) -> set[str]:
@@ -41,11 +33,6 @@ def tools(params: dict[str, Any]) -> set[str]:
     return {"engine": set(), "touch": {"bash", "touch"}, "parallel": {"bash", "seq", "touch", "parallel"}}[
         params["tool"]
     ]
-
-
-def can_be_emulated(params: dict[str, Any]) -> bool:
-    """Whether our own engine does it."""
-    return bool(params["tool"] == "engine")
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:

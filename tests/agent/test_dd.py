@@ -81,15 +81,6 @@ def test_a_source_beyond_half_of_the_free_memory_is_refused(tmp_path, monkeypatc
         dd.make_source(dd_params(threads=1), tmp_path)
 
 
-def test_a_total_that_does_not_divide_is_refused_with_the_next_that_does():
-    [problem] = dd.problems(dd_params(total_bytes=10 * MIB, threads=3))
-
-    assert problem == (
-        "total_bytes: 10485760 does not divide by threads * block_bytes (3 * 1048576 = 3145728); "
-        "the next that does is 12582912"
-    )
-
-
 @pytest.mark.parametrize("block_bytes", [4096, 6000, 65_536, 1 << 20])
 def test_what_the_engine_writes_neither_repeats_nor_compresses(block_bytes):
     pool = writes.draw_pool(block_bytes, "random")

@@ -118,28 +118,3 @@ def test_emulated_samples_say_so_and_what_the_truth_is(cloud, instance, make_job
     assert document["environment"] == "emulated"
     assert document["emulation"] == rule
     assert [sample["emulated"] for sample in document["samples"]] == [True]
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"emulation": {**SLOW, "iops": 0}}, "emulation.iops: 0 is neither null nor above 0"),
-        ({"emulation": {"create_s": 0}}, "emulation.read_s: None is no number of at least 0"),
-        (
-            {"emulation": SLOW, "points": [{"id": "p01", "params": touch_params(tool="touch")}]},
-            "points[p01]: 'touch' cannot be emulated, only the agent's own engines",
-        ),
-        (
-            {"emulation": SLOW, "mount": {"kind": "nfs", "source": "fs:/", "options": "hard"}},
-            "emulation: only for a directory of this machine",
-        ),
-    ],
-)
-def test_what_cannot_be_emulated_is_refused_before_anything_is_measured(cloud, instance, make_job, changes, said):
-    cloud.put("job.json", make_job("touch", [touch_params()], **changes))
-
-    assert instance.run() == 1
-
-    failed = instance.document("failed.json")
-    assert failed["error"] == "JobInvalid"
-    assert said in failed["message"]

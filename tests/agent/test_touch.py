@@ -132,8 +132,6 @@ def test_the_published_command_lines_are_written_literally():
         ({"files": 0}, "files: 0 must be an integer of at least 1"),
         ({"threads": True}, "threads: True must be an integer of at least 1"),
         ({"tool": "cp"}, "tool: 'cp' is none of engine, touch, parallel"),
-        ({"files": 3, "threads": 4}, "files: 3 are fewer than threads: 4"),
-        ({"files": 10, "threads": 4, "tool": "parallel"}, "files: 10 do not divide by threads: 4"),
     ],
 )
 def test_parameters_that_cannot_be_measured_are_named(changes, said):

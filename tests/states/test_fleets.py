@@ -12,6 +12,7 @@ from aws.fleet import watching
 from aws.records import bucket
 from aws.stack import network
 from aws.stack.clients import client
+from matrix.run.job import measuring_job
 from matrix.terms.errors import (
     CapacityUnavailable,
     InstanceDied,
@@ -321,8 +322,13 @@ def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stac
 )
 def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, monkeypatch, code, error, words):
     board = Board.of_cell("r", "c1")
-    bucket.put(board.job, {"steps": [{}], "deadline_at": 2e9, "barrier": None, "ready_within_s": 900.0})
-    bucket.put(board.fleet, {"instances": ["i-1", "i-2"], "launched_at": 1.0})
+    cell = {
+        **{"id": "c1", "storage": {"type": "ebs"}, "workload": {"type": "touch"}, "fleet": {"count": 2}},
+        **{"points": [], "steps": [], "deadline_s": 1e9, "ready_within_s": 900.0},
+    }
+    setting = {"run": "r", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": 1e9}
+    bucket.put(board.job, measuring_job(cell=cell, gate_margin_s=1.0, **setting))
+    bucket.put(board.fleet, {"instances": ["i-1", "i-2"], "expected": 2, "launched_at": 1.0})
     bucket.put(board.gate, {"step": -1})
     monkeypatch.setattr(fleets, "states", lambda _ids: {"i-1": "terminated", "i-2": "running"})
     ended = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
