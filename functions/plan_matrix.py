@@ -29,7 +29,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     check_run_name(run)
     checked = check_matrix(event["matrix"])
     matrix = checked.matrix
-    if misplaced := list(placing.problems(matrix, len(network.subnets()))):
+    if misplaced := list(placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az())):
         raise InvalidMatrix(misplaced)
     name = environment_of(environment().name, is_emulated=matrix.emulate)
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None

@@ -61,8 +61,8 @@ def document(run: str, name: str) -> dict[str, Any] | None:
     try:
         content = json.loads(path.read_text())
     except ValueError as error:
-        found = error
-    if not isinstance(found, dict):
-        why = str(found) if isinstance(found, ValueError) else "it holds no JSON object"
+        content = error
+    if not isinstance(content, dict):
+        why = str(content) if isinstance(content, ValueError) else "it holds no JSON object"
         raise UnreadableRun(f"{path} cannot be read: {why}", advice)
-    return checked(found, name, str(path), advice)
+    return checked(content, name, str(path), advice)

@@ -100,7 +100,7 @@ class Service:
         except self._bucket.exceptions.NoSuchKey:
             return None
         where = f"{self.where(run)}{name}"
-        return checked(json.loads(found["Body"].read()), name, where, "measure the run again, or mend the object")
+        return checked(json.loads(stored["Body"].read()), name, where, "measure the run again, or mend the object")
 
     def keys(self, run: str) -> Iterator[str]:
         """Yield the keys of all objects of a run."""

@@ -81,13 +81,13 @@ def check(run: str, image: str) -> str:
     planned = image_of(plan, image)
     board = Board.of_image(run, image)
     recipe = _recipe(board)
-    found = images.find(recipe["fingerprint"])
-    state = _adopt(plan, planned, found, recipe)
-    if found and found.state not in ("available", "pending"):
-        images.deregister(found)  # its name shall be free for another attempt
-        if found.made_by == run:
-            why = found.reason or "no reason given"
-            raise ImageFailed(f"{image}: EC2 could not make {found.id} of its builder ({found.state}: {why})")
+    baked = images.find(recipe["fingerprint"])
+    state = _adopt(plan, planned, baked, recipe)
+    if baked and baked.state not in ("available", "pending"):
+        images.deregister(baked)  # its name shall be free for another attempt
+        if baked.made_by == run:
+            why = baked.reason or "no reason given"
+            raise ImageFailed(f"{image}: EC2 could not make {baked.id} of its builder ({baked.state}: {why})")
     if state == "baked":
         instances.terminate(instances.of_file_system(run, BUILDERS, image))
         budget.settle_image(run, plan, planned)
@@ -112,9 +112,9 @@ def note_kept(plan: PlanDocument) -> None:
     for planned in plan.get("images", []):
         key = Board.of_image(plan["run"], planned["id"]).recipe
         recipe = bucket.read(key, BakeRecord) if planned["bake"] else None
-        found = images.find(recipe["fingerprint"]) if recipe else None
-        if found and found.made_by == plan["run"] and found.state in ("available", "pending"):
-            _note(plan["run"], planned["id"], found)
+        baked = images.find(recipe["fingerprint"]) if recipe else None
+        if baked and baked.made_by == plan["run"] and baked.state in ("available", "pending"):
+            _note(plan["run"], planned["id"], baked)
 
 
 def _installable(recipe: Provisions, cells: list[PlanCell]) -> Provisions:
@@ -131,9 +131,9 @@ def _recipe(board: Board) -> BakeRecord:
     return recipe
 
 
-def _adopt(plan: PlanDocument, planned: PlanImage, found: images.Baked | None, recipe: BakeRecord) -> str:
+def _adopt(plan: PlanDocument, planned: PlanImage, baked: images.Baked | None, recipe: BakeRecord) -> str:
     """Note an available image for the run; return `baked`, `pending`, or `absent` where there is none of use."""
-    if found is None or found.state not in ("available", "pending"):
+    if baked is None or baked.state not in ("available", "pending"):
         return "absent"
     if baked.state == "pending":
         return "pending"

@@ -31,87 +31,19 @@ GETS_AT_ONCE = 16
 logger = Logger(child=True)
 
 
-def samples_of(run: str, cell: str) -> tuple[list[SampleFile], list[str]]:
-    """Return the sample files of a cell's fleet, and a sentence for each reason why others cannot be believed."""
-    board = Board.of_cell(run, cell)
-    record = bucket.read(board.fleet, FleetRecord)
-    # A launch that failed half-way has instances, noted as resources, and no record: what they measured counts too.
-    expected = set(record["instances"] if record else table.instances(run, cell))
-    files: list[SampleFile] = []
-    refused: dict[str, list[str]] = {}
-    for key, _ in bucket.listing(board.instances):
-        userid, _, name = key.removeprefix(board.instances).partition("/")
-        instance = userid.rpartition(":")[2]
-        if name != "samples.json" or instance not in expected:
-            continue
-        try:
-            files.append(read_samples(bucket.get_bytes(key, MAX_BYTES) or b"", instance=instance, cell=cell))
-        except InvalidSamples as error:
-            refused.setdefault(str(error), []).append(instance)
-    # A fleet runs one agent, so what is wrong with one file is mostly wrong with all: each reason once.
-    return files, [f"{named(instances)}: {reason}" for reason, instances in refused.items()]
+@dataclass(frozen=True)
+class Upload:
+    """An object that an instance has uploaded; `point` and `repetition` where its name says them."""
 
     key: str
     instance: str
     point: str = ""
     repetition: int = 0
 
-def launched(run: str, cell: str) -> int | None:
-    """Return how many instances of a cell's fleet were launched, None if it came to no launch."""
-    record = bucket.read(Board.of_cell(run, cell).fleet, FleetRecord)
-    return len(record["instances"]) if record else None
-
-
-def histograms_of(
-    run: str, cell: str, instances: Collection[str]
-) -> tuple[dict[str, dict[str, list[Histogram]]], list[str]]:
-    """Return the latency histograms that the instances uploaded, by point and name, and a sentence if some are bad.
-
-    They only add latencies to a result that stands without them, so a bad one is warned about and does not fail it.
-    """
-    found: dict[str, dict[str, list[Histogram]]] = {}
-    refused: list[str] = []
-    for raw in _raw(run, cell, instances, histograms.point_of, histograms.MAX_BYTES):
-        try:
-            of_step = histograms.read_histograms(raw.text)
-        except InvalidSamples as error:
-            refused.append(f"{raw.instance}, {raw.name}: {error}")
-            continue
-        for latency, bins in of_step.items():
-            found.setdefault(raw.of, {}).setdefault(latency, []).append(bins)
-    return found, [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
-
-
-def curves_of(run: str, cell: str, instances: Collection[str]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
-    """Return the rates over time that the instances uploaded, by point, and a sentence if some are bad.
-
-    Of each point only as many as a chart can show, those of the first instances and repetitions.
-    """
-    found: dict[str, list[dict[str, Any]]] = {}
-    refused: list[str] = []
-    for raw in _raw(run, cell, instances, _first_of_each_point(), rates.MAX_BYTES):
-        try:
-            curve = rates.read_curve(raw.text)
-        except InvalidSamples as error:
-            refused.append(f"{raw.instance}, {raw.name}: {error}")
-            continue
-        point, repetition = raw.of
-        found.setdefault(point, []).append({"instance": raw.instance, "repetition": repetition, **curve})
-    return found, [f"{len(refused)} rates over time are left out; the first: {refused[0]}"] if refused else []
-
-
-def _first_of_each_point() -> Callable[[str], tuple[str, int] | None]:
-    """Return what finds point and repetition of a series' name, until there are as many of a point as can be shown."""
-    seen: Counter[str] = Counter()
-
-    def step_of(name: str) -> tuple[str, int] | None:
-        step = rates.step_of(name)
-        if step is None or seen[step[0]] == rates.MOST_CURVES:
-            return None
-        seen[step[0]] += 1
-        return step
-
-    return step_of
+    @property
+    def name(self) -> str:
+        """The last part of its key."""
+        return self.key.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -120,7 +52,7 @@ class Uploads:
 
     run: str
     cell: str
-    fleet: dict[str, Any] | None
+    fleet: FleetRecord | None
     samples: list[Upload] = field(default_factory=list)
     histograms: list[Upload] = field(default_factory=list)
     series: list[Upload] = field(default_factory=list)
@@ -134,7 +66,7 @@ class Uploads:
 def uploads_of(run: str, cell: str) -> Uploads:
     """Return what the instances of a cell have uploaded: one GET for its fleet, one listing for everything else."""
     board = Board.of_cell(run, cell)
-    uploads = Uploads(run, cell, bucket.get(board.fleet))
+    uploads = Uploads(run, cell, bucket.read(board.fleet, FleetRecord))
     for key, _ in bucket.listing(board.instances):
         userid, _, name = key.removeprefix(board.instances).partition("/")
         instance = userid.rpartition(":")[2]
@@ -223,10 +155,9 @@ def _texts(uploads: Iterable[Upload], most_bytes: int) -> Iterator[tuple[Upload,
         yield from zip(wanted, texts, strict=True)
 
 
-def write_result(run: str, cell: PlanCell, files: Sequence[SampleFile], *, error: Failure | None) -> None:
-    """Write the result of a cell to bucket and table."""
-    board = Board.of_cell(run, cell["id"])
-    record = bucket.read(board.fleet, FleetRecord)
+def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], *, error: Failure | None) -> None:
+    """Write the result of a cell to bucket and table; `files` are those of its sample files that can be believed."""
+    run, fleet = uploads.run, uploads.fleet
     finished_at = now()
     actual_s = finished_at - fleet["launched_at"] if fleet else None
     instances = {file.instance.id for file in files}
@@ -257,7 +188,7 @@ def write_result(run: str, cell: PlanCell, files: Sequence[SampleFile], *, error
 
 
 def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], result: dict[str, Any]) -> None:
-    """Say which ceiling the cell hit, or warn why that cannot be said: its figures stand without it."""
+    """Put the ceiling that the cell hit into its result, or a warning why none was looked for."""
     try:
         result |= observing.observe(run, cell, files)
         result["bottleneck"] = bottleneck.find(result, environment().name)
@@ -267,7 +198,7 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
 
 
 def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:
-    """Write the result of a cell that was not begun: nothing was launched and nothing spent for it."""
+    """Write the result of a cell that was skipped: nothing was launched and nothing spent for it."""
     bucket.put(Board.of_cell(run, cell["id"]).result, skipped_result(cell, skip))
     table.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())
     metrics.cell_ended("skipped", None)

@@ -78,7 +78,7 @@ def rows(plans: Mapping[str, PlanDocument]) -> Iterator[Row]:
                 yield _row(source, name, _fields(document, row), by_row.get((source, name), []), plans)
 
 
-def _row(source: str, name: str, row: Document, told: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
+def _row(source: str, name: str, row: Document, of_row: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
     label = _label(row)
     if not of_row:
         note = f": {row['note']}" if row.get("note") else ""
