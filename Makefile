@@ -91,7 +91,7 @@ format: $(VENV)/.dev  ## Format the sources
 
 schema: install  ## Write docs/matrix.schema.json and docs/schemas from the types
 	@$(BIN)/python -m matrix.check.schema > docs/matrix.schema.json
-	@$(BIN)/python -m matrix.documents.schema docs/schemas
+	@$(BIN)/python -m matrix.terms.documents.schema docs/schemas
 
 predictions: install  ## Write docs/predictions.md from the published figures
 	@$(BIN)/python -m matrix.published.predictions > docs/predictions.md

@@ -14,10 +14,10 @@ from aws.teardown import deleting, receipts
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
-from matrix.documents.plan import PlanDocument
-from matrix.documents.result import ResultDocument
 from matrix.report import csv_rows, markdown, page
 from matrix.terms import sentences
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.keys import Board, run_key
 
 logger = Logger()

@@ -15,7 +15,7 @@ from cli.follow.progress import RunProgress
 from cli.messages.errors import CommandError, UnknownRun
 from cli.messages.explain import explain
 from cli.target.service import Service
-from matrix.documents.plan import PlanDocument
+from matrix.terms.documents.plan import PlanDocument
 
 LOOK_EVERY_S = 1.0
 # The network may return within half a minute, so a failed look does not end the watch.

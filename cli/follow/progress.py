@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cli.target.service import Execution
-from matrix.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.sentences import error_text
 
 ENDED_CELLS = ("measured", "failed", "skipped")

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.messages.errors import CommandError, ExitCode
-from matrix.documents.plan import PlanDocument
+from matrix.terms.documents.plan import PlanDocument
 
 STDIN = Path("-")
 # A plan shows this region's prices if none is chosen.

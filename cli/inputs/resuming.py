@@ -10,8 +10,8 @@ from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.target import mirror
 from cli.target.service import Service
-from matrix.documents.plan import PlanDocument
-from matrix.documents.result import ResultDocument
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.result import ResultDocument
 
 
 def plan_rest(service: Service, run: str, file: Path | None, region: str | None) -> Planned:

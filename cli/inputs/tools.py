@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from agent.programs import containers, tools
-from matrix.documents.plan import PlanDocument
 from matrix.plan import needed_tools
+from matrix.terms.documents.plan import PlanDocument
 
 
 def needed(plan: PlanDocument) -> dict[str, list[str]]:

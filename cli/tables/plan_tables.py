@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from matrix.documents.parts import CostRange
-from matrix.documents.plan import PlanDocument
+from matrix.terms.documents.parts import CostRange
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.names import fleet_words
 from matrix.terms.sentences import warning_text

@@ -12,7 +12,7 @@ def checked(document: dict[str, Any], name: str, where: str, advice: str) -> dic
     Raises UnreadableRun with the path and the rule where it is not.
     """
     # pydantic takes a quarter of a second to import, which commands that read no document need not wait for.
-    from matrix.documents.reading import DOCUMENTS, read
+    from matrix.terms.documents.reading import DOCUMENTS, read
     from matrix.terms.errors import InvalidDocument
 
     kind = DOCUMENTS.get(PurePosixPath(name).stem)

@@ -11,7 +11,7 @@ from typing import Any, cast
 from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target.deployment import Deployment
 from cli.target.documents import checked
-from matrix.documents.plan import PlanDocument
+from matrix.terms.documents.plan import PlanDocument
 
 SHOWN_RUNS = 10
 

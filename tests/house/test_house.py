@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 # From the ground up. A module that lies beside the packages is a room of its own.
 FLOORS = {
-    "functions/matrix": "terms documents statistics samples input price check run plan answer report published",
+    "functions/matrix": "terms statistics samples input price check run plan answer report published",
     "functions/aws": "stack records ec2 account inventory run results fleet storages teardown",
     "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
     "session __main__",

@@ -8,9 +8,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.ec2 import instances
 from aws.stack.clients import client, impatient_client
-from matrix.documents.plan import PlanDocument, PlanWarning
 from matrix.plan import quotas
 from matrix.plan.quotas import Need
+from matrix.terms.documents.plan import PlanDocument, PlanWarning
 
 # DescribeInstanceTypes takes a hundred names.
 TYPES_AT_ONCE = 100

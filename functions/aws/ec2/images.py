@@ -12,8 +12,8 @@ from aws.records import bucket
 from aws.records.plans import image_of
 from aws.stack import tags
 from aws.stack.clients import client
-from matrix.documents.image import BootedImage
-from matrix.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.image import BootedImage
+from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import booted_image_key
 

@@ -13,12 +13,12 @@ from aws.ec2 import volume_mappings
 from aws.stack import network, tags
 from aws.stack.clients import WANT_OF_CAPACITY, client
 from aws.stack.environment import environment
-from matrix.documents.parts import Fleet, Part
-from matrix.documents.plan import PlanDocument
 from matrix.plan import placing, quotas
 from matrix.plan.quotas import Quota
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.polling import ENDED_STATES
+from matrix.terms.documents.parts import Fleet, Part
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 
 # EC2 advises batches of about 100; each is one idempotent call with a token of its own.

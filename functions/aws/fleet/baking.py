@@ -10,16 +10,16 @@ from aws.records.plans import image_of, plan_of
 from aws.run import budget
 from aws.stack.clock import now
 from aws.stack.environment import environment
-from matrix.documents.image import BakeRecord
-from matrix.documents.job import JobCell
-from matrix.documents.parts import Provisions
-from matrix.documents.plan import PlanCell, PlanDocument, PlanImage
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import baking_job
 from matrix.run.receipt import BUILDERS
+from matrix.terms.documents.image import BakeRecord
+from matrix.terms.documents.job import JobCell
+from matrix.terms.documents.parts import Provisions
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanImage
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key
 from matrix.terms.sentences import named

@@ -8,11 +8,11 @@ from aws.records.plans import image_of
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
-from matrix.documents.job import FleetRecord, Gate, JobCell, Mount
-from matrix.documents.parts import Fleet
-from matrix.documents.plan import PlanDocument
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
+from matrix.terms.documents.job import FleetRecord, Gate, JobCell, Mount
+from matrix.terms.documents.parts import Fleet
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import Board
 
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.

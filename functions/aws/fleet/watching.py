@@ -6,10 +6,10 @@ from typing import TypeVar
 from aws.ec2 import instances
 from aws.records import bucket
 from aws.stack.clock import now
-from matrix.documents.job import FleetRecord, Gate, JobDocument
 from matrix.run import polling
 from matrix.run.polling import Fleet, Progress
 from matrix.terms import sentences
+from matrix.terms.documents.job import FleetRecord, Gate, JobDocument
 from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
 from matrix.terms.keys import Board
 

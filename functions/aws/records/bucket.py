@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from matrix.documents import reading
+from matrix.terms.documents import reading
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ def get(key: str) -> Any:
 
 
 def read(key: str, kind: type[T]) -> T | None:
-    """Return a document of a type of matrix.documents, None where there is none.
+    """Return a document of a type of matrix.terms.documents, None where there is none.
 
     Raises InvalidDocument with the path and the rule where it does not fit its type.
     """

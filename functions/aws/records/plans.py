@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from aws.records import bucket
-from matrix.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanImage
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanImage
 from matrix.terms.keys import run_key
 
 

@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError
 from aws.stack import clients
 from aws.stack.clock import now
 from aws.stack.environment import environment
-from matrix.documents.plan import PlanDocument
-from matrix.documents.receipt import ReceiptDocument
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument
 
 
 @cache

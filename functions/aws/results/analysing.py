@@ -17,12 +17,12 @@ from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result, skipped_result, without_samples
-from matrix.documents.job import FleetRecord
-from matrix.documents.parts import Failure
-from matrix.documents.plan import PlanCell
 from matrix.samples import histograms, rates
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
 from matrix.samples.histograms import Histogram
+from matrix.terms.documents.job import FleetRecord
+from matrix.terms.documents.parts import Failure
+from matrix.terms.documents.plan import PlanCell
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.keys import Board
 from matrix.terms.sentences import named

@@ -3,9 +3,9 @@
 from aws.records import table
 from aws.records.plans import file_system_of
 from aws.stack.clock import now
-from matrix.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanImage
 from matrix.run import receipt
 from matrix.run.admission import over_budget, too_late
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanImage
 
 
 def admit_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from matrix.documents.parts import Failure
+from matrix.terms.documents.parts import Failure
 
 
 def readable(failure: dict[str, Any] | None) -> Failure:

@@ -6,9 +6,9 @@ from functools import partial
 from aws.records import bucket, table
 from aws.run import executions
 from matrix.answer.results import without_samples
-from matrix.documents.plan import PlanDocument
-from matrix.documents.result import ResultDocument
 from matrix.plan.resume import Earlier, earlier_cells, refusal, taken_over
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.keys import Board, run_key
 
 

@@ -1,7 +1,7 @@
 """Folders that the local cloud lends in place of storages: the only thing that functions do differently there."""
 
 from aws.stack.environment import environment
-from matrix.documents.job import Mount
+from matrix.terms.documents.job import Mount
 
 # A folder per instance: the agent replaces {instance_id} by its own.
 OWN_FOLDER = "volumes/{instance_id}"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aws.stack.environment import environment
-from matrix.documents.plan import PlanDocument
+from matrix.terms.documents.plan import PlanDocument
 
 # The stack that owns a resource: another stack of the account and region neither finds it nor may its roles delete it.
 STACK = "storage-matrix:stack"

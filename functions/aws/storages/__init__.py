@@ -11,8 +11,8 @@ from types import ModuleType
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
-from matrix.documents.job import Mount
-from matrix.documents.parts import Part
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
 
 _MODULES: dict[str, ModuleType] = {
     "ebs": ebs,

@@ -1,8 +1,8 @@
 """EBS: each instance brings its own volumes, made and deleted with it, so there is nothing to share."""
 
 from aws.ec2.volume_mappings import devices_of
-from matrix.documents.job import Mount
-from matrix.documents.parts import Part
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
 
 CREATION_LIMIT_S = 0
 

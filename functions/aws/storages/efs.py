@@ -7,8 +7,8 @@ from typing import Any
 from aws.stack import network
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from matrix.documents.job import Mount
-from matrix.documents.parts import Part
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
 # The options AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.

@@ -17,8 +17,6 @@ from aws.stack import tags as tags_of
 from aws.stack.clock import now
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs
-from matrix.documents.job import JobCell, Mount
-from matrix.documents.parts import Fleet, Part
 from matrix.input.fleet import architecture_of
 from matrix.input.storages.file_server import volume
 from matrix.plan import images
@@ -26,6 +24,8 @@ from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import serving_job
 from matrix.run.polling import ENDED_STATES
 from matrix.run.receipt import SERVER
+from matrix.terms.documents.job import JobCell, Mount
+from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.keys import Board
 

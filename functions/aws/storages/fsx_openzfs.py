@@ -4,8 +4,8 @@ from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
-from matrix.documents.job import Mount
-from matrix.documents.parts import Part
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"

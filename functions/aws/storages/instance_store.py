@@ -1,8 +1,8 @@
 """Instance store: disks that come with the instances, so there is as little to create and delete as with EBS."""
 
 from aws.storages.ebs import CREATION_LIMIT_S, create, delete, find, is_ready
-from matrix.documents.job import Mount
-from matrix.documents.parts import Part
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
 
 __all__ = ["CREATION_LIMIT_S", "create", "delete", "find", "is_ready", "mount"]
 

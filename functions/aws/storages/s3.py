@@ -9,8 +9,8 @@ import json
 from aws.records.data_bucket import TAGS
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from matrix.documents.job import Mount
-from matrix.documents.parts import Part
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
 CREATION_LIMIT_S = 0

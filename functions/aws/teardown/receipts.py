@@ -5,10 +5,10 @@ from aws.inventory import copies, resources
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack.clock import now
-from matrix.documents.receipt import ReceiptDocument, Sweep
-from matrix.documents.summary import LeftBehind, SummaryDocument
 from matrix.report import markdown, page
 from matrix.run import receipt as receipts
+from matrix.terms.documents.receipt import ReceiptDocument, Sweep
+from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.keys import run_key
 
 

@@ -15,7 +15,6 @@ from typing import Any, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
-from matrix.documents.parts import MachineRates
 from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
@@ -25,6 +24,7 @@ from matrix.input.workloads import Workload
 from matrix.input.workloads.touch import METERED_REQUEST_BYTES
 from matrix.price.book import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
 from matrix.run.receipt import CACHE, SERVER
+from matrix.terms.documents.parts import MachineRates
 
 Document = Mapping[str, Any]
 

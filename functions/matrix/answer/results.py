@@ -5,7 +5,6 @@ from statistics import median
 from typing import Any
 
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
-from matrix.documents.parts import Failure
 from matrix.input.storages import is_shared
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile
@@ -15,6 +14,7 @@ from matrix.samples.usage import fleet_use_of, use_of
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
+from matrix.terms.documents.parts import Failure
 from matrix.terms.metrics import METRICS, PRIMARY
 from matrix.terms.sentences import named
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from matrix.documents.parts import Emulation
 from matrix.input.storages import Storage
+from matrix.terms.documents.parts import Emulation
 from matrix.terms.problems import InvalidMatrix, Problem, Problems
 
 ENVIRONMENT = "emulated"

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from matrix.documents.parts import Attempt, Emulation, Fleet, Part, Point, Source, Step
-from matrix.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanWarning, Populate
 from matrix.plan.images import PlannedImage
 from matrix.price.book import CellRates, Cost
+from matrix.terms.documents.parts import Attempt, Emulation, Fleet, Part, Point, Source, Step
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanWarning, Populate
 from matrix.terms.problems import Problem
 
 

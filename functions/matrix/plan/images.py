@@ -9,10 +9,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from matrix.documents.parts import Provisions
-from matrix.documents.plan import PlanImage
 from matrix.input.image import Image
 from matrix.price.book import ROOT_VOLUME_GIB, Amount, CellRates, Cost, PriceBook, instances_cost, machine_rates
+from matrix.terms.documents.parts import Provisions
+from matrix.terms.documents.plan import PlanImage
 
 # Public parameters in which Amazon and Canonical keep the id of their newest image in each region.
 _PARAMETERS: dict[tuple[str, str], str] = {

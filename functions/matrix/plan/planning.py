@@ -11,8 +11,6 @@ from typing import Any, cast
 
 from matrix.check.cells import Combination, fingerprint
 from matrix.check.read import CheckedMatrix
-from matrix.documents.parts import Fleet, Part, Point, Step
-from matrix.documents.plan import Populate
 from matrix.input.emulation import marked, marked_slug, truth
 from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
@@ -40,6 +38,8 @@ from matrix.price.book import (
     published_prices,
     volumes_cost,
 )
+from matrix.terms.documents.parts import Fleet, Part, Point, Step
+from matrix.terms.documents.plan import Populate
 from matrix.terms.ids import cell_id, unique_slugs
 
 # Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).

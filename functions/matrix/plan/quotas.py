@@ -9,10 +9,10 @@ from itertools import chain
 from operator import or_
 from typing import Any
 
-from matrix.documents.parts import Part
-from matrix.documents.plan import PlanCell, PlanDocument, PlanWarning
 from matrix.input.storages.file_server import volume
 from matrix.price.book import ROOT_VOLUME_GIB
+from matrix.terms.documents.parts import Part
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanWarning
 from matrix.terms.errors import QuotaExceeded
 
 

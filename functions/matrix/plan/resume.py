@@ -5,9 +5,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from matrix.documents.parts import Attempt, Failure, Fleet, Part, Point, Source
-from matrix.documents.plan import PlanCell, PlanDocument
-from matrix.documents.result import ResultDocument
+from matrix.terms.documents.parts import Attempt, Failure, Fleet, Part, Point, Source
+from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.problems import InvalidMatrix, Problem
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from matrix.documents.parts import CostRange, MachineRates
-from matrix.documents.plan import PlanWarning
 from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.file_server import FileServerStorage
 from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.input.storages.s3 import S3Storage
+from matrix.terms.documents.parts import CostRange, MachineRates
+from matrix.terms.documents.plan import PlanWarning
 
 BOOK_REGION = "us-east-1"
 HOUR_S = 3_600

@@ -1,6 +1,6 @@
 """May a cell or file system still be begun? Only if its worst case fits into budget and time."""
 
-from matrix.documents.parts import Failure
+from matrix.terms.documents.parts import Failure
 from matrix.terms.errors import DeadlinePassed, OverBudget
 
 # Errors that are no failure of the cell: it was never begun.

@@ -6,9 +6,9 @@ from typing import Literal, Protocol
 
 from typing_extensions import TypedDict, Unpack
 
-from matrix.documents.job import JobCell, JobDocument, Mount
-from matrix.documents.parts import Provisions
-from matrix.documents.plan import PlanCell
+from matrix.terms.documents.job import JobCell, JobDocument, Mount
+from matrix.terms.documents.parts import Provisions
+from matrix.terms.documents.plan import PlanCell
 from matrix.terms.keys import Board
 
 # The Step Functions poll opens a gate; agents look at it this often, and the start lies far enough ahead of the

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from matrix.documents.parts import CostRange, MachineRates
-from matrix.documents.plan import PlanDocument
-from matrix.documents.receipt import ReceiptDocument, ReceiptResource, Sweep
 from matrix.price.book import HOUR_S, LEAST_BILLED_S
+from matrix.terms.documents.parts import CostRange, MachineRates
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource, Sweep
 
 SCHEMA = 1
 # The purpose, in place of a cell, of the instance that fills a file system's cache.

@@ -1,13 +1,13 @@
 """The JSON Schemas of the documents.
 
-`PYTHONPATH=functions python -m matrix.documents.schema docs/schemas` writes them; a test says when that is due.
+`PYTHONPATH=functions python -m matrix.terms.documents.schema docs/schemas` writes them; a test says when that is due.
 """
 
 import json
 import sys
 from pathlib import Path
 
-from matrix.documents.reading import DOCUMENTS, adapter
+from matrix.terms.documents.reading import DOCUMENTS, adapter
 
 
 def schema_text(name: str) -> str:

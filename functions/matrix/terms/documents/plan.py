@@ -4,7 +4,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from matrix.documents.parts import (
+from matrix.terms.documents.parts import (
     Attempt,
     CostRange,
     Emulation,

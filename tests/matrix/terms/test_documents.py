@@ -12,13 +12,13 @@ from support.runs_for_reports import build_run
 from agent import samples as agent_samples
 from matrix.answer.decision import decide
 from matrix.answer.results import skipped_result
-from matrix.documents.plan import PlanDocument
-from matrix.documents.reading import DOCUMENTS, adapter, read
-from matrix.documents.result import ResultDocument
-from matrix.documents.schema import schema_text
 from matrix.plan.planning import plan
 from matrix.published.yocto_run import yocto_run
 from matrix.run import job, receipt
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.reading import DOCUMENTS, adapter, read
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.schema import schema_text
 from matrix.terms.errors import InvalidDocument
 
 ROOT = Path(__file__).parents[3]

@@ -4,7 +4,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from matrix.documents.parts import Emulation, Part, Point, Provisions, Step
+from matrix.terms.documents.parts import Emulation, Part, Point, Provisions, Step
 
 
 class JobCell(TypedDict):

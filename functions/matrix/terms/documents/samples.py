@@ -4,7 +4,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from matrix.documents.parts import Emulation, Params
+from matrix.terms.documents.parts import Emulation, Params
 
 
 class SamplesInstance(TypedDict):

@@ -4,9 +4,9 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from matrix.documents.parts import CostRange, Part
-from matrix.documents.receipt import ReceiptDocument
-from matrix.documents.result import ResultDocument
+from matrix.terms.documents.parts import CostRange, Part
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.result import ResultDocument
 
 
 class PointCost(TypedDict):

@@ -5,13 +5,13 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
-from matrix.documents.image import BakeRecord, BootedImage
-from matrix.documents.job import FleetRecord, Gate, JobDocument
-from matrix.documents.plan import PlanDocument
-from matrix.documents.receipt import ReceiptDocument
-from matrix.documents.result import ResultDocument
-from matrix.documents.samples import SamplesDocument
-from matrix.documents.summary import SummaryDocument
+from matrix.terms.documents.image import BakeRecord, BootedImage
+from matrix.terms.documents.job import FleetRecord, Gate, JobDocument
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.samples import SamplesDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.errors import InvalidDocument
 from matrix.terms.problems import display, path_text
 

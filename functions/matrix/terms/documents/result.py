@@ -4,7 +4,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from matrix.documents.parts import Attempt, Emulation, Failure, Fleet, Params, Part, Source
+from matrix.terms.documents.parts import Attempt, Emulation, Failure, Fleet, Params, Part, Source
 
 
 class Interval(TypedDict):

@@ -4,7 +4,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from matrix.documents.parts import CostRange
+from matrix.terms.documents.parts import CostRange
 
 
 class ReceiptResource(TypedDict):
