@@ -19,8 +19,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `ready` or `creating`; a file system that failed or takes too long is an error."""
     run, name = event["run"], event["file_system"]
     storage = file_system_of(plan_of(run), name)["storage"]
-    kind = storages.of(storage)
-    if kind.is_ready(event["resource_id"], storage):
+    kind = storages.file_system(storage)
+    if kind is None or kind.is_ready(event["resource_id"], storage):
         table.set_file_system(run, name, "ready")
         return {"state": "ready"}
     waited_s = now() - event["started_at"]

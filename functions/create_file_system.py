@@ -26,10 +26,9 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     planned = file_system_of(plan, name)
     budget.admit_file_system(run, plan, planned)
     table.set_file_system(run, name, "creating")
-    resource_id = storages.of(planned["storage"]).create(
-        storages.token(run, name), planned["storage"], tags.tags(plan, file_system=name)
-    )
-    if resource_id:
+    kind, resource_id = storages.file_system(planned["storage"]), None
+    if kind:
+        resource_id = kind.create(storages.token(run, name), planned["storage"], tags.tags(plan, file_system=name))
         table.set_file_system(run, name, "creating", resource_id=resource_id)
         table.record_resource(run, planned["storage"]["type"], resource_id, file_system=name)
     return {

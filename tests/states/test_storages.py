@@ -240,16 +240,17 @@ def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
     devices = [one["DeviceName"] for one in volume_mappings.mappings_of(storage)]
 
     assert devices == ["/dev/sdf", "/dev/sdg", "/dev/sdh"]
-    assert ebs.mount(None, storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
+    assert ebs.mount(storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
 
 
-def test_an_instance_store_comes_with_its_instances():
-    kind = storages.of({"type": "instance-store"})
+def test_an_instance_store_comes_with_its_instances(stack):
+    assert storages.file_system({"type": "instance-store"}) is None
+    assert storages.mount_of({"type": "instance-store"}, None) == {"kind": "instance-store", "fstype": "xfs"}
 
-    assert kind.create(TOKEN, {"type": "instance-store"}, TAGS) is None
-    assert kind.is_ready(None, {}) is True
-    assert kind.mount(None, {"type": "instance-store"}) == {"kind": "instance-store", "fstype": "xfs"}
-    assert kind.delete(None) is True
+
+def test_a_file_system_that_was_not_created_cannot_be_mounted(stack):
+    with pytest.raises(ValueError, match="efs: nothing was created"):
+        storages.mount_of(EFS, None)
 
 
 def test_a_volume_can_be_made_from_a_snapshot():

@@ -1,4 +1,5 @@
-"""Storages: each module creates, watches, mounts and deletes one type of file system.
+"""Storages: a module for each type. Most create, watch, mount and delete a file system (`FileSystem`); volumes and
+disks come and go with their instances and are only mounted.
 
 Every function may be called again after a crash or a time-out: creation is idempotent by a token made from the run
 and the file system's name, deletion goes on from wherever it had got to. They look a file system up by that token and
@@ -6,7 +7,8 @@ by tags, never by a note of ours that might not have been written.
 """
 
 import hashlib
-from types import ModuleType
+from collections.abc import Callable
+from typing import Protocol
 
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
@@ -14,34 +16,73 @@ from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 
-_MODULES: dict[str, ModuleType] = {
-    "ebs": ebs,
+
+class FileSystem(Protocol):
+    """What the module of a file system offers. `storage` is the matrix's, `resource_id` what `create` returned."""
+
+    CREATION_LIMIT_S: int
+
+    def create(self, token: str, storage: Part, tags: list[dict[str, str]], /) -> str:
+        """Create it, or find the one that this token made before; return its id."""
+        ...
+
+    def find(self, token: str, /) -> str | None:
+        """Return the id of the one that this token made, None where there is none (any more)."""
+        ...
+
+    def is_ready(self, resource_id: str, storage: Part, /) -> bool:
+        """Say whether instances can mount it. Raises FileSystemFailed where they never will."""
+        ...
+
+    def is_lent(self, storage: Part, /) -> bool:
+        """Say whether the local cloud lends a folder in its place; what it does not lend, it has itself."""
+        ...
+
+    def mount(self, resource_id: str, storage: Part, /) -> Mount:
+        """Return how an instance gets at it."""
+        ...
+
+    def delete(self, resource_id: str, /) -> bool:
+        """Take its deletion one step further; say whether it is gone."""
+        ...
+
+
+_FILE_SYSTEMS: dict[str, FileSystem] = {
     "efs": efs,
     "fsx-openzfs": fsx_openzfs,
-    "instance-store": instance_store,
     "s3": s3,
     "file-server": file_server,
 }
+_OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
 
 
-def of(storage: Part) -> ModuleType:
-    """Return the module that knows this storage: `create`, `is_ready`, `mount`, `delete`, `WAIT_S`."""
-    return _MODULES[storage["type"]]
+def file_system(storage: Part) -> FileSystem | None:
+    """Return the module of a file system; None for a storage that comes and goes with each instance."""
+    return None if storage["type"] in _OF_INSTANCES else _FILE_SYSTEMS[storage["type"]]
 
 
 def is_lent(storage: Part) -> bool:
     """Return whether the local cloud lends a folder in place of this storage; the others it has itself."""
-    module = of(storage)
-    return not hasattr(module, "is_lent") or module.is_lent(storage)
+    module = file_system(storage)
+    return module is None or module.is_lent(storage)
 
 
-def token(run: str, file_system: str) -> str:
+def token(run: str, name: str) -> str:
     """Return the client token of a file system: 63 characters at most for FSx, 64 for EFS."""
     # Another stack of the account may have a run of the same name.
-    return hashlib.sha256(f"{environment().stack}/{run}/{file_system}".encode()).hexdigest()[:60]
+    return hashlib.sha256(f"{environment().stack}/{run}/{name}".encode()).hexdigest()[:60]
 
 
 def mount_of(storage: Part, resource_id: str | None) -> Mount:
     """Return how an instance gets at the storage, a folder where the local cloud lends one."""
     folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
-    return (lent(folder) if is_lent(storage) else None) or of(storage).mount(resource_id, storage)
+    return (lent(folder) if is_lent(storage) else None) or _mount(storage, resource_id)
+
+
+def _mount(storage: Part, resource_id: str | None) -> Mount:
+    module = file_system(storage)
+    if module is None:
+        return _OF_INSTANCES[storage["type"]](storage)
+    if resource_id is None:
+        raise ValueError(f"{storage['type']}: nothing was created that an instance could mount")
+    return module.mount(resource_id, storage)

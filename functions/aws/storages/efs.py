@@ -115,6 +115,11 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
         return
 
 
+def is_lent(_storage: Part) -> bool:
+    """Return whether the local cloud lends a folder for it: yes, it has none itself."""
+    return True
+
+
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
     if storage.get("tls"):

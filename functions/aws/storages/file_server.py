@@ -65,7 +65,7 @@ def create(_token: str, storage: Part, tags: list[dict[str, str]]) -> str:
         purpose=SERVER,
         fleet=fleet,
         boot=instances.Boot(newest(parameter), root_device),
-        mount=lent(OWN_FOLDER) or ebs.mount(None, own_volume),
+        mount=lent(OWN_FOLDER) or ebs.mount(own_volume),
         job=partial(serving_job, cell=cell),
     )
     return bucket.get(board.fleet)["instances"][0]

@@ -72,6 +72,11 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
     return found["Lifecycle"] == "AVAILABLE"
 
 
+def is_lent(_storage: Part) -> bool:
+    """Return whether the local cloud lends a folder for it: yes, it has none itself."""
+    return True
+
+
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts its root volume."""
     options = [f"nfsvers={storage['nfsVersion']}", MOUNT_OPTIONS]

@@ -1,12 +1,9 @@
 """Instance store: disks that come with the instances, so there is as little to create and delete as with EBS."""
 
-from aws.storages.ebs import CREATION_LIMIT_S, create, delete, find, is_ready
-from matrix.terms.documents.job import Mount
-from matrix.terms.documents.parts import Part
-
-__all__ = ["CREATION_LIMIT_S", "create", "delete", "find", "is_ready", "mount"]
+from matrix.documents.job import Mount
+from matrix.documents.parts import Part
 
 
-def mount(_resource_id: str | None, _storage: Part) -> Mount:
+def mount(_storage: Part) -> Mount:
     """Return how an instance mounts its disks; it finds them by what they say of themselves."""
     return {"kind": "instance-store", "fstype": "xfs"}

@@ -43,9 +43,9 @@ def step(run: str, file_system: str) -> str:
         return "deleting"
     plan = plan_of(run)
     planned = file_system_of(plan, file_system)
-    kind = storages.of(planned["storage"])
-    resource_id = kind.find(storages.token(run, file_system))
-    if resource_id and not kind.delete(resource_id):
+    kind = storages.file_system(planned["storage"])
+    resource_id = kind.find(storages.token(run, file_system)) if kind else None
+    if kind and resource_id and not kind.delete(resource_id):
         return "deleting"
     # Copies before verify: they have rows too, and only copies_of marks those as gone.
     copies = copies_of(run, file_system)

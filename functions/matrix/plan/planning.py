@@ -42,23 +42,6 @@ from matrix.terms.documents.parts import Fleet, Part, Point, Step
 from matrix.terms.documents.plan import Populate
 from matrix.terms.ids import cell_id, unique_slugs
 
-# Seconds that creating and deleting a file system takes, and may take (AWS guides: EFS minutes, FSx 10 and more).
-CREATE_AND_DELETE_S = {
-    "ebs": 0.0,
-    "instance-store": 0.0,
-    "efs": 210.0,
-    "fsx-openzfs": 1_500.0,
-    "s3": 10.0,
-    "file-server": 150.0,
-}
-CREATE_AND_DELETE_MOST_S = {
-    "ebs": 0.0,
-    "instance-store": 0.0,
-    "efs": 2_700.0,
-    "fsx-openzfs": 7_200.0,
-    "s3": 900.0,
-    "file-server": 1_800.0,
-}
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0
 SHUTDOWN_S = 30.0
@@ -303,8 +286,8 @@ def _plan_fresh(
     stored_bytes = _stored_bytes(group)
     cells = [_plan_cell(cell, poll_s, seed, book, stored_bytes, is_random=matrix.order == "random") for cell in group]
     populate, filling_s, populate_cost = _populate(group, book)
-    around_s = CREATE_AND_DELETE_S[storage.type] + filling_s
-    most_around_s = CREATE_AND_DELETE_MOST_S[storage.type] + 3 * filling_s
+    around_s = storage.create_and_delete_s + filling_s
+    most_around_s = storage.create_and_delete_most_s + 3 * filling_s
     # Its cost is what it costs around its cells and while each of them runs: all prices are per second or per byte.
     around = file_system_cost(book, storage, _usage(Amount(around_s / 2, around_s, most_around_s), [], stored_bytes))
     around += populate_cost
@@ -421,7 +404,7 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
     for group in filter(None, map(_fresh, groups)):
         storage = group[0].combination.storage
         filling_s = max(populate_s(cell.combination.workload) for cell in group) if storage.is_shared else 0.0
-        most_s = CREATE_AND_DELETE_MOST_S[storage.type] + 900 + WORK_FACTOR * filling_s
+        most_s = storage.create_and_delete_most_s + 900 + WORK_FACTOR * filling_s
         durations_s.append(most_s + sum(deadline_of[cell.id] for cell in group))
     baking_s = images.BAKE_S.high if matrix.image and matrix.image.bake and durations_s else 0.0
     needed_s = makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S

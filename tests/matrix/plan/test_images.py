@@ -35,8 +35,8 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
 @pytest.mark.parametrize(
     ("storage", "mount"),
     [
-        (EBS, ebs.mount(None, EBS)),
-        (EBS | {"raid0": 2}, ebs.mount(None, EBS | {"raid0": 2})),
+        (EBS, ebs.mount(EBS)),
+        (EBS | {"raid0": 2}, ebs.mount(EBS | {"raid0": 2})),
         (EFS, {"kind": "nfs"}),
         (FSX, {"kind": "nfs"}),
     ],

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -23,6 +23,10 @@ def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
 
 class EbsStorage(InputModel):
     """An Amazon EBS volume, or several as RAID-0; each instance of a cell gets its own."""
+
+    # Its volumes come and go with their instances.
+    create_and_delete_s: ClassVar[float] = 0.0
+    create_and_delete_most_s: ClassVar[float] = 0.0
 
     type: Literal["ebs"]
     """Kind of storage."""

@@ -1,6 +1,6 @@
 """Amazon EFS: one file system that all instances of a cell mount."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,10 @@ from matrix.terms.problems import Problems
 
 class EfsStorage(InputModel):
     """An Amazon EFS file system, shared by the instances of a cell."""
+
+    # Seconds that creating and deleting it takes, and may take (EFS guide: minutes).
+    create_and_delete_s: ClassVar[float] = 210.0
+    create_and_delete_most_s: ClassVar[float] = 2_700.0
 
     type: Literal["efs"]
     """Kind of storage."""

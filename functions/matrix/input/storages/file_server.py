@@ -1,6 +1,6 @@
 """A file server of ours on an instance of its own: what the network and one server make of a volume."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,10 @@ def volume(size_gib: int) -> dict[str, Any]:
 
 class FileServerStorage(InputModel):
     """Our file server with a gp3 volume (3,000 IOPS, 125 MiB/s), shared by the instances of a cell; for reads."""
+
+    # Seconds that launching and ending the server takes, and may take.
+    create_and_delete_s: ClassVar[float] = 150.0
+    create_and_delete_most_s: ClassVar[float] = 1_800.0
 
     type: Literal["file-server"]
     """Kind of storage."""

@@ -1,6 +1,6 @@
 """Amazon FSx for OpenZFS: one file system that all instances of a cell mount."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,10 @@ from matrix.terms.problems import Problems
 
 class FsxOpenZfsStorage(InputModel):
     """An Amazon FSx for OpenZFS file system on SSD, shared by the instances of a cell."""
+
+    # Seconds that creating and deleting it takes, and may take (FSx guide: 10 minutes and more).
+    create_and_delete_s: ClassVar[float] = 1_500.0
+    create_and_delete_most_s: ClassVar[float] = 7_200.0
 
     type: Literal["fsx-openzfs"]
     """Kind of storage."""

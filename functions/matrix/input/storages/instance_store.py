@@ -3,7 +3,7 @@
 import json
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from matrix.input.fields import InputModel, Name
 
@@ -12,6 +12,10 @@ _TABLE = Path(__file__).parents[1] / "instance_stores.json"
 
 class InstanceStoreStorage(InputModel):
     """The NVMe instance store of an instance, striped as RAID-0 where it has several disks; gone with the instance."""
+
+    # Its disks come and go with their instances.
+    create_and_delete_s: ClassVar[float] = 0.0
+    create_and_delete_most_s: ClassVar[float] = 0.0
 
     type: Literal["instance-store"]
     """Kind of storage."""

@@ -1,12 +1,16 @@
 """Amazon S3: a prefix of the stack's data bucket, read by a client of the user's choice."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from matrix.input.fields import InputModel, Name
 
 
 class S3Storage(InputModel):
     """Objects in Amazon S3 (Standard), each instance's below its own prefix; for reads."""
+
+    # Seconds that writing down whose the prefix is and deleting its objects takes, and may take.
+    create_and_delete_s: ClassVar[float] = 10.0
+    create_and_delete_most_s: ClassVar[float] = 900.0
 
     type: Literal["s3"]
     """Kind of storage."""
