@@ -1,7 +1,7 @@
 """Instance store: disks that come with the instances, so there is as little to create and delete as with EBS."""
 
-from matrix.documents.job import Mount
-from matrix.documents.parts import Part
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
 
 
 def mount(_storage: Part) -> Mount:
