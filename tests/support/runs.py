@@ -13,7 +13,8 @@ from boto3.dynamodb.types import TypeDeserializer
 from support import running_cloud
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 120
+# Only a run that hangs takes so long; beside a load of 8 a whole one takes some minutes.
+PATIENCE_S = 600
 
 TOUCH = {"type": "touch", "files": 32, "threads": 2}
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import yaml
-from support import runs
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
@@ -32,14 +31,6 @@ CACHED = {
 BROKEN = {"type": "build", "name": "broken", "build": "exit 1", "expectedSeconds": 1}
 UNBAKEABLE = {"type": "touch", "name": "unbakeable", "files": 32, "threads": 1, "tool": "parallel"}
 WITHOUT_USE = ROOT / "tests/support/grants_without_use.yaml"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def patience() -> Iterator[None]:
-    """The largest runs of all tests take their time on a busy machine."""
-    with pytest.MonkeyPatch.context() as changed:
-        changed.setattr(runs, "PATIENCE_S", 300)
-        yield
 
 
 @pytest.fixture(scope="module")
