@@ -13,9 +13,7 @@ LIMITS = {
     "functions/aws/account": 2,
     "functions/aws/records": 14,
     "functions/aws/storages": 50,
-    "functions/matrix/check": 58,
     "functions/matrix/input": 25,
-    "functions/matrix/plan": 122,
     "functions/matrix/price": 30,
     "functions/matrix/run": 27,
 }

@@ -24,8 +24,8 @@ from matrix.terms.metrics import METRICS, YIELDS
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 from matrix.terms.sizes import format_size
 
-# A plan of more cells than Step Functions starts children for has not been tried: a warning. Above the second figure
-# the plan itself would not fit into the memory of the function that writes it.
+# Step Functions starts children for MANY_CELLS cells; a plan of more has not been tried, which is a warning.
+# A plan of more than MOST_CELLS does not fit into the memory of the function that writes it, which is an error.
 MANY_CELLS = 10_000
 MOST_CELLS = 20_000
 # The blackboard numbers steps with four digits.
@@ -45,11 +45,11 @@ _AXES: dict[str, tuple[dict[str, Any], dict[str, tuple[Rule, ...]]]] = {
 def part_problems(document: dict[str, Any]) -> Problems:
     """Yield what the rules of storages and workloads find, in whatever of the document can be read."""
     for axis in _AXES:
-        for path, given in _elements(document, axis):
-            yield from _element_problems(axis, path, given)
-    for path, given in _elements(document, "fleet"):
-        if isinstance(given, dict):
-            yield from check(Part(FleetAxis, given, path), (_counts_are_different,))
+        for path, element in _elements(document, axis):
+            yield from _element_problems(axis, path, element)
+    for path, element in _elements(document, "fleet"):
+        if isinstance(element, dict):
+            yield from check(Part(FleetAxis, element, path), (_counts_are_different,))
     objective = document.get("objective")
     if isinstance(objective, dict):
         yield from _objective_problems(objective, document)
@@ -58,23 +58,23 @@ def part_problems(document: dict[str, Any]) -> Problems:
 def _elements(document: dict[str, Any], axis: str) -> Iterator[tuple[Path, Any]]:
     """Yield the elements of an axis and those that `include` adds to it."""
     elements, added = document.get(axis), document.get("include")
-    for i, given in enumerate(elements if isinstance(elements, list) else []):
-        yield (axis, i), given
-    for i, one in enumerate(added if isinstance(added, list) else []):
-        if isinstance(one, dict) and axis in one:
-            yield ("include", i, axis), one[axis]
+    for i, element in enumerate(elements if isinstance(elements, list) else []):
+        yield (axis, i), element
+    for i, inclusion in enumerate(added if isinstance(added, list) else []):
+        if isinstance(inclusion, dict) and axis in inclusion:
+            yield ("include", i, axis), inclusion[axis]
 
 
-def _element_problems(axis: str, path: Path, given: Any) -> Problems:
+def _element_problems(axis: str, path: Path, element: Any) -> Problems:
     models, rules = _AXES[axis]
-    tag = given.get("type") if isinstance(given, dict) else None
+    tag = element.get("type") if isinstance(element, dict) else None
     if isinstance(tag, str) and tag in models:
-        yield from check(Part(models[tag], given, path), rules[tag])
+        yield from check(Part(models[tag], element, path), rules[tag])
 
 
 def _counts_are_different(part: Part) -> Problems:
     for name, values in (("instanceType", part.instance_type), ("count", part.count)):
-        twice = next((one for i, one in enumerate(values) if one in values[:i]), None)
+        twice = next((value for i, value in enumerate(values) if value in values[:i]), None)
         if twice is not None:
             yield part.problem(name, f"{twice} is given twice: its cells would be duplicates", "give each value once")
 
@@ -85,8 +85,8 @@ def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> 
         rule = f"is no metric; metrics are {', '.join(METRICS)}"
         yield Problem("objective.metric", shorten(metric), rule, "write one of them")
     elif isinstance(metric, str):
-        given_types = [given.get("type") for _, given in _elements(document, "workload") if isinstance(given, dict)]
-        kinds = {kind for kind in given_types if isinstance(kind, str)}
+        types = [workload.get("type") for _, workload in _elements(document, "workload") if isinstance(workload, dict)]
+        kinds = {kind for kind in types if isinstance(kind, str)}
         if kinds and not any(metric == "duration_s" or metric in YIELDS.get(kind, ()) for kind in kinds):
             rule = f"no workload of the matrix yields it ({', '.join(sorted(kinds))})"
             yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
@@ -94,11 +94,11 @@ def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> 
         rule = "needs either atMost or atLeast, and not both"
         yield Problem("objective", shorten(objective), rule, "write atMost for a duration, atLeast for a rate")
     elif isinstance(metric, str) and metric in METRICS:
-        given, meant = ("atMost", "atLeast") if "atMost" in objective else ("atLeast", "atMost")
-        if METRICS[metric].higher_is_better == (given == "atMost"):
+        written, meant = ("atMost", "atLeast") if "atMost" in objective else ("atLeast", "atMost")
+        if METRICS[metric].higher_is_better == (written == "atMost"):
             better = "higher" if METRICS[metric].higher_is_better else "lower"
             rule = f"{metric} is better the {better} it is, so the worst storage would reach this"
-            yield Problem(f"objective.{given}", shorten(objective[given]), rule, f"write {meant}")
+            yield Problem(f"objective.{written}", shorten(objective[written]), rule, f"write {meant}")
 
 
 def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
@@ -129,13 +129,15 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     yield from _populate_problems(cells)
     yield from _history_problems(matrix, cells)
     if matrix.emulate:
-        storages_of = [*matrix.storage, *(one.storage for one in matrix.include)]
-        yield from emulation_problems(storages_of, [*matrix.workload, *(one.workload for one in matrix.include)])
+        yield from emulation_problems(
+            [*matrix.storage, *(inclusion.storage for inclusion in matrix.include)],
+            [*matrix.workload, *(inclusion.workload for inclusion in matrix.include)],
+        )
 
 
 def _amount_problems(matrix: Matrix) -> Problems:
     """Yield problems with the sheer number of cells and steps, before anything is expanded."""
-    counts = [one for axis in matrix.fleet for one in axis.count for _ in axis.instance_type]
+    counts = [count for axis in matrix.fleet for count in axis.count for _ in axis.instance_type]
     cells = len(matrix.storage) * len(matrix.workload) * len(counts) + len(matrix.include)
     sum_ = f"{len(matrix.storage)} storages * {len(matrix.workload)} workloads * {len(counts)} fleets"
     if cells > MANY_CELLS:
@@ -152,7 +154,7 @@ def _amount_problems(matrix: Matrix) -> Problems:
     if total > MOST_STEPS:
         rule = f"{total:,} steps over all cells; a plan holds at most {MOST_STEPS:,}"
         yield Problem("repetitions", matrix.repetitions, rule, "measure fewer points, repetitions or cells")
-    per_file_system = max([*counts, *(one.fleet.count for one in matrix.include)])
+    per_file_system = max([*counts, *(inclusion.fleet.count for inclusion in matrix.include)])
     at_once = per_file_system * min(matrix.max_concurrent_file_systems, len(matrix.storage) + len(matrix.include))
     if at_once > limits.EC2_AT_ONCE.value:
         rule = f"up to {at_once:,} instances at once; more than {limits.EC2_AT_ONCE.value:,.0f} have not been tried"
@@ -166,28 +168,28 @@ def number_of_points(workload: Any) -> int:
         *(getattr(workload, name) for name in type(workload).model_fields),
         *getattr(workload, "options", {}).values(),
     ]
-    return math.prod(len(one) for one in lists if isinstance(one, list))
+    return math.prod(len(values) for values in lists if isinstance(values, list))
 
 
 def _name_problems(matrix: Matrix) -> Problems:
     for axis in ("storage", "workload"):
         first: dict[str, int] = {}
-        for i, one in enumerate(getattr(matrix, axis)):
-            if one.name is not None and first.setdefault(one.name, i) != i:
-                rule = f"{axis}[{first[one.name]}] has this name already"
-                yield Problem(f"{axis}[{i}].name", one.name, rule, "give each its own name")
+        for i, part in enumerate(getattr(matrix, axis)):
+            if part.name is not None and first.setdefault(part.name, i) != i:
+                rule = f"{axis}[{first[part.name]}] has this name already"
+                yield Problem(f"{axis}[{i}].name", part.name, rule, "give each its own name")
 
 
 def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     duplicated = False
     for axis in ("storage", "workload"):
         first: dict[str, int] = {}
-        for i, one in enumerate(getattr(matrix, axis)):
-            earlier = first.setdefault(fingerprint(one), i)
+        for i, part in enumerate(getattr(matrix, axis)):
+            earlier = first.setdefault(fingerprint(part), i)
             if earlier != i:
                 duplicated = True
                 rule = f"is the same as {axis}[{earlier}]: its cells would be duplicates"
-                yield Problem(f"{axis}[{i}]", shorten(one.to_document()), rule, "leave one out, or give both a name")
+                yield Problem(f"{axis}[{i}]", shorten(part.to_document()), rule, "leave one out, or give both a name")
     if duplicated:
         return
     seen: dict[tuple[str, str, str], Path] = {}
@@ -222,7 +224,8 @@ def _instance_store_problems(cells: list[Combination]) -> Problems:
             continue
         reported.add((cell.path, kind))
         family = f"{kind.partition('.')[0]}d."
-        alike = next((one for one in stores() if one == kind.replace(f"{family[:-2]}.", family)), "m6id.4xlarge")
+        sibling = kind.replace(f"{family[:-2]}.", family)
+        alike = sibling if sibling in stores() else "m6id.4xlarge"
         path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
         rule = "has no NVMe instance store (instance_stores.json lists the types that have one)"
         fix = f"write {alike}, or exclude it on {cell.storage.slug}"
@@ -275,7 +278,7 @@ def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             instances = cell.fleet.count if cell.storage.is_shared else 1
             took = min(cell.workload.io_s(point, cell.storage, instances) for point in cell.workload.points())
             path = _path_of_workload(matrix, cell)
-            shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda one: one[0])
+            shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
     for path, (took, cell) in shortest.items():
         if took < LEAST_FIO_S:
             rule = f"may take only {took:.1g} s on {cell.storage.slug}; below 1 s fio's rates mean nothing and it fails"
@@ -389,9 +392,9 @@ def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Probl
             share = cell.storage.bandwidth_bytes_per_s / (cell.fleet.count if cell.storage.is_shared else 1)
             share = min(share, INSTANCE_BYTES_PER_S)
             if share > SOURCE_BYTES_PER_S:
-                found = faster.setdefault(_path_of_workload(matrix, cell), {})
+                share_of = faster.setdefault(_path_of_workload(matrix, cell), {})
                 name = cell.storage.name or cell.storage.slug
-                found[name] = max(found.get(name, 0.0), share)
+                share_of[name] = max(share_of.get(name, 0.0), share)
     for path, shares in faster.items():
         most = "; ".join(f"{name} takes up to {share / 2**20:,.0f}" for name, share in shares.items())
         rule = (

@@ -48,7 +48,7 @@ def structural_problems(error: ValidationError, document: dict[str, Any]) -> lis
         if detail["type"] == "default_factory_not_called":
             continue
         problem = _problem(detail, document)
-        # Of a whole number or any (`int | float`), the wider one says what may be written.
+        # Of `int | float` pydantic reports both branches; the float's fault says what may be written.
         if problem.path not in problems or detail["type"] == "float_type":
             problems[problem.path] = problem
         # An input of 256 KiB can be wrong in 100,000 places; nobody reads so many.
@@ -64,7 +64,7 @@ def _without_misspelt(problems: list[Problem]) -> list[Problem]:
         for problem in problems
         if problem.fix.startswith(_MEANT)
     }
-    return [one for one in problems if one.rule != _IS_MISSING or one.path not in meant]
+    return [problem for problem in problems if problem.rule != _IS_MISSING or problem.path not in meant]
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def _resolve(loc: tuple[int | str, ...], document: Any) -> tuple[Path, Any]:
     """Return the path in the document that pydantic's location means, and the value there.
 
     Locations also hold the tag of a union (`efs`), the branches of one (`list[…]`, `int`) and a 0 where a sweep's
-    single value was wrapped into a list; a step that leads nowhere in the document is one of those, unless it is the
-    last: a key that is missing, which may be called as a tag is (`build` of a build).
+    single value was wrapped into a list; all of these lead nowhere in the document and are left out. Only a last
+    step that leads nowhere is kept: it is a missing key, which may have the name of a tag (`build` of a build).
     """
     path: list[str | int] = []
     here = document
@@ -249,9 +249,9 @@ def _names(model: type[BaseModel] | None) -> list[str]:
 
 def _did_you_mean(path: Path, document: Any) -> str:
     names = _names(_model_at(path[:-1], document))
-    given = str(path[-1])[:60]
+    written = str(path[-1])[:60]
     folded = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(given.lower(), folded, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(written.lower(), folded, n=1, cutoff=0.5)
     if close:
         return f"{_MEANT}{folded[close[0]]}?"
     return f"leave it out; known are {', '.join(names)}" if names else "leave it out"

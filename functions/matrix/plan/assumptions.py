@@ -22,13 +22,15 @@ UNMEASURED = {
 
 def spot_types(matrix: Matrix) -> list[str]:
     """Return the instance types that a matrix wants as Spot."""
-    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()] + [one.fleet for one in matrix.include]
+    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()]
+    fleets += [inclusion.fleet for inclusion in matrix.include]
     return list(dict.fromkeys(fleet.instance_type for fleet in fleets if fleet.spot))
 
 
 def _spot_assumptions(types: list[str], book: PriceBook) -> list[str]:
     lines = []
-    for name in (one for one in types if one in book.spot):
+    known = [name for name in types if name in book.spot]
+    for name in known:
         price = book.spot[name]
         lines.append(
             f"Spot of {name}: {price.now:.4f} USD an hour now, mean of {price.zones} zones, {price.lowest:.4f} to"
@@ -59,7 +61,7 @@ def assumptions(
     if matrix.emulate:
         lines.append("the storages are emulated on this machine: nothing is created on AWS, nothing below is spent")
     lines += _spot_assumptions(spot_types(matrix), book)
-    kept = next((one.kept_month for one in planned_images if one.is_baked), None)
+    kept = next((image.kept_month for image in planned_images if image.is_baked), None)
     if kept:
         lines.append(
             f"baking an image takes {images.BAKE_S.expected / 60:.0f} minutes of one instance, unless it is there;"

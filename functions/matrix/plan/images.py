@@ -87,7 +87,7 @@ class PlannedImage:
     """An image that cells boot; if it is baked, at most once."""
 
     recipe: Recipe
-    given: Image  # by the matrix: what every instance shall have, whatever its workload
+    image: Image  # by the matrix: what every instance shall have, whatever its workload
     cost: Cost  # nothing where an earlier run has baked it; in the worst case an hour
     rates: CellRates
     kept_month: Cost  # of its snapshot, as long as it is kept
@@ -100,7 +100,7 @@ class PlannedImage:
     @property
     def is_baked(self) -> bool:
         """Whether a machine image is made of it; else each instance installs what it lacks."""
-        return self.given.bake
+        return self.image.bake
 
     def to_document(self) -> PlanImage:
         """Return the image as JSON."""
@@ -109,9 +109,9 @@ class PlannedImage:
             "bake": self.is_baked,
             "recipe": self.recipe.to_document(),
             "provisions": {
-                "packages": self.given.packages,
-                "containers": self.given.containers,
-                "dockerfile": self.given.dockerfile,
+                "packages": self.image.packages,
+                "containers": self.image.containers,
+                "dockerfile": self.image.dockerfile,
             },
             "base_parameter": _PARAMETERS[self.recipe.os, self.recipe.architecture],
             "root_device": _ROOT_DEVICES[self.recipe.os],
@@ -126,11 +126,11 @@ class PlannedImage:
         }
 
 
-def planned(one: Recipe, given: Image, book: PriceBook) -> PlannedImage:
+def planned(recipe: Recipe, image: Image, book: PriceBook) -> PlannedImage:
     """Return what a run does for an image, and what that costs."""
-    builder = _BUILDERS[one.architecture]
+    builder = _BUILDERS[recipe.architecture]
     each_s = Amount(0.0, BAKE_S.expected, BAKE_S.high)
-    cost = instances_cost(book, builder, 1, each_s) if given.bake else Cost()
-    # One that is there already costs nothing, not even the least that EC2 bills.
-    kept = book.price("ebs_snapshot_gib_month").of(_KEPT_GIB) if given.bake else Cost()
-    return PlannedImage(one, given, Cost(0.0, cost.expected, cost.high), machine_rates(book, builder), kept)
+    cost = instances_cost(book, builder, 1, each_s) if image.bake else Cost()
+    kept = book.price("ebs_snapshot_gib_month").of(_KEPT_GIB) if image.bake else Cost()
+    # An image that an earlier run has baked costs nothing, so low is 0 and not the least that EC2 bills.
+    return PlannedImage(recipe, image, Cost(0.0, cost.expected, cost.high), machine_rates(book, builder), kept)

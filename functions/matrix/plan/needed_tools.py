@@ -26,13 +26,13 @@ _OF_TOOL = {
 
 def of_cell(storage: Mapping[str, Any], workload: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> set[str]:
     """Return the names of the programs that a storage, a workload and its points' parameters (documents) need."""
-    found = _OF_STORAGE.get(storage["type"], set()) | _OF_WORKLOAD.get(workload["type"], set())
-    found |= {"mdadm"} if storage.get("raid0") else set()
-    found |= {"mount.efs"} if storage.get("tls") or storage.get("iam") else set()
-    found |= _OF_CLIENT.get(str(storage.get("client")), set())
+    tools = _OF_STORAGE.get(storage["type"], set()) | _OF_WORKLOAD.get(workload["type"], set())
+    tools |= {"mdadm"} if storage.get("raid0") else set()
+    tools |= {"mount.efs"} if storage.get("tls") or storage.get("iam") else set()
+    tools |= _OF_CLIENT.get(str(storage.get("client")), set())
     for point in points:
-        found |= _OF_TOOL.get(str(point.get("tool")), set())
-    return found
+        tools |= _OF_TOOL.get(str(point.get("tool")), set())
+    return tools
 
 
 def of_cell_in_folder(cell: Mapping[str, Any]) -> set[str]:

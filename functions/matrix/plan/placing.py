@@ -24,8 +24,9 @@ def resolved(placement: str | Sequence[float] | None, storage: dict[str, Any]) -
 def share_away(placement: str | Sequence[float] | None, storage: dict[str, Any]) -> Amount:
     """Return which share of a fleet is not in the one zone that its storage (a document) lives in.
 
-    None of it where a storage has a mount target in each zone, or its price has the traffic in it as FSx Multi-AZ's
-    (FSx for OpenZFS pricing). How many zones `spread` has is not known before it is launched: two to six, mostly three.
+    It is 0 where a storage has a mount target in each zone, and where its price includes the traffic, as that of FSx
+    Multi-AZ does (FSx for OpenZFS pricing). How many zones `spread` has is not known before it is launched: two to six,
+    mostly three.
     """
     if resolved(None, storage) == "spread" or storage.get("deploymentType") == "MULTI_AZ_1":
         return Amount.exactly(0.0)
@@ -61,14 +62,14 @@ def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
 
     A Multi-AZ file system of FSx is out of reach where the stack does not know the addresses of the user's own VPC.
     """
-    fleets = [(f"fleet[{i}]", one.placement) for i, one in enumerate(matrix.fleet)]
-    fleets += [(f"include[{i}].fleet", one.fleet.placement) for i, one in enumerate(matrix.include)]
+    fleets = [(f"fleet[{i}]", axis.placement) for i, axis in enumerate(matrix.fleet)]
+    fleets += [(f"include[{i}].fleet", inclusion.fleet.placement) for i, inclusion in enumerate(matrix.include)]
     for path, placement in fleets:
         if isinstance(placement, list) and len(placement) > zones:
             rule = f"has {len(placement)} shares, but the stack has subnets in {zones} Availability Zones"
             yield Problem(f"{path}.placement", placement, rule, "write fewer shares, or give the stack more subnets")
-    storages = [(f"storage[{i}]", one) for i, one in enumerate(matrix.storage)]
-    storages += [(f"include[{i}].storage", one.storage) for i, one in enumerate(matrix.include)]
+    storages = [(f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage)]
+    storages += [(f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include)]
     for path, storage in storages:
         deployment = getattr(storage, "deployment_type", None)
         if deployment == "MULTI_AZ_1" and not reaches_multi_az:

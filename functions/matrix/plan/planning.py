@@ -92,8 +92,11 @@ class _Cell:
     @cached_property
     def footprints(self) -> list[Footprint]:
         """What one instance takes for each point, once."""
-        one = self.combination
-        return [one.workload.footprint(point["params"], one.storage, one.fleet.count) for point in self.points]
+        combination = self.combination
+        return [
+            combination.workload.footprint(point["params"], combination.storage, combination.fleet.count)
+            for point in self.points
+        ]
 
     @cached_property
     def work(self) -> Work:
@@ -155,15 +158,17 @@ def plan(
                 {"path": "repetitions", "value": matrix.repetitions, "message": f"{file_system.id}: {message}"}
             )
     planned_images = _images(matrix, named, book)
-    baking_s = max((images.BAKE_S.expected for one in planned_images if one.is_baked), default=0.0)
-    expected_s = makespan_s([one.expected_s for one in file_systems], matrix.max_concurrent_file_systems) + baking_s
+    baking_s = max((images.BAKE_S.expected for image in planned_images if image.is_baked), default=0.0)
+    durations_s = [file_system.expected_s for file_system in file_systems]
+    expected_s = makespan_s(durations_s, matrix.max_concurrent_file_systems) + baking_s
     fresh = [cell for cell in planned_cells if not cell.taken_from]
     deadline_s = _run_deadline_s(matrix, groups, planned_cells)
     if deadline_s < expected_s:
         message = f"the run is expected to take {expected_s / 3600:.1f} h; what is not measured by then is given up"
         warnings.append({"path": "deadlineHours", "value": matrix.deadline_hours, "message": message})
-    cost = sum((one.cost for one in planned_cells), Cost()) + sum((one.cost for one in file_systems), Cost())
-    cost += sum((one.cost for one in planned_images), Cost())
+    cost = sum((cell.cost for cell in planned_cells), Cost())
+    cost += sum((file_system.cost for file_system in file_systems), Cost())
+    cost += sum((image.cost for image in planned_images), Cost())
     warnings += book.warnings()
     return Plan(
         name=matrix.name,
@@ -177,7 +182,9 @@ def plan(
         deadline_s=deadline_s,
         cost=cost,
         is_emulated=matrix.emulate,
-        assumptions=assumptions(matrix, book, {one.storage["type"] for one in file_systems}, planned_images),
+        assumptions=assumptions(
+            matrix, book, {file_system.storage["type"] for file_system in file_systems}, planned_images
+        ),
         warnings=warnings,
     )
 
@@ -198,14 +205,14 @@ def shuffled(items: Sequence[Any], seed: int | str) -> list[Any]:
 def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
     """Return the cells as written, with their ids."""
     matrix, combinations = checked.matrix, checked.cells
-    storage_ids = _ids([one.storage for one in combinations], marked_slug if matrix.emulate else str)
-    workload_ids = _ids([one.workload for one in combinations])
+    storage_ids = _ids([combination.storage for combination in combinations], marked_slug if matrix.emulate else str)
+    workload_ids = _ids([combination.workload for combination in combinations])
     cells = []
-    for one in combinations:
-        file_system, workload = storage_ids[id(one.storage)], workload_ids[id(one.workload)]
-        id_ = cell_id(file_system, workload, one.fleet.slug)
+    for combination in combinations:
+        file_system, workload = storage_ids[id(combination.storage)], workload_ids[id(combination.workload)]
+        id_ = cell_id(file_system, workload, combination.fleet.slug)
         os = (matrix.image or Image()).os
-        cells.append(_Cell(one, id_, file_system, matrix.repetitions, os, matrix.emulate))
+        cells.append(_Cell(combination, id_, file_system, matrix.repetitions, os, matrix.emulate))
     return cells
 
 
@@ -215,17 +222,17 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
     by_architecture: dict[str, list[_Cell]] = {}
     for cell in _fresh(cells):
         by_architecture.setdefault(cell.combination.fleet.architecture, []).append(cell)
-    found = []
-    for architecture, ones in by_architecture.items():
+    planned_images = []
+    for architecture, group in by_architecture.items():
         tools: set[str] = set()
-        for one in ones:
-            storage, workload = one.combination.storage, one.combination.workload
-            params = [point["params"] for point in one.points]
+        for cell in group:
+            storage, workload = cell.combination.storage, cell.combination.workload
+            params = [point["params"] for point in cell.points]
             tools |= needed_tools.of_cell(storage.to_document(), workload.to_document(), params)
-        named = (getattr(one.combination.workload, "container", None) for one in ones)
+        named = (getattr(cell.combination.workload, "container", None) for cell in group)
         recipe = images.recipe(image, architecture, tools, [name for name in named if name])
-        found.append(images.planned(recipe, image, book))
-    return found
+        planned_images.append(images.planned(recipe, image, book))
+    return planned_images
 
 
 def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], str] = str) -> dict[int, str]:
@@ -288,7 +295,7 @@ def _plan_fresh(
     populate, filling_s, populate_cost = _populate(group, book)
     around_s = storage.create_and_delete_s + filling_s
     most_around_s = storage.create_and_delete_most_s + 3 * filling_s
-    # Its cost is what it costs around its cells and while each of them runs: all prices are per second or per byte.
+    # All prices are per second or per byte, so the costs add up: around the cells, and while each of them runs.
     around = file_system_cost(book, storage, _usage(Amount(around_s / 2, around_s, most_around_s), [], stored_bytes))
     around += populate_cost
     file_system = PlannedFileSystem(
@@ -307,27 +314,27 @@ def _plan_fresh(
 def _plan_cell(
     cell: _Cell, poll_s: int, seed: int, book: PriceBook, stored_bytes: float, *, is_random: bool
 ) -> PlannedCell:
-    one, work = cell.combination, cell.work
+    fleet, storage, work = cell.combination.fleet, cell.combination.storage, cell.work
     expected_s = work.expected_s(poll_s)
     deadline_s = math.ceil(work.deadline_s(poll_s))
     each_s = Amount(work.least_s() + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
     cost = instances_cost(
-        book, one.fleet.instance_type, one.fleet.count, each_s, is_spot=one.fleet.spot, root_gib=cell.root_volume_gib
+        book, fleet.instance_type, fleet.count, each_s, is_spot=fleet.spot, root_gib=cell.root_volume_gib
     )
     orchestration = orchestration_cost(
-        book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=one.fleet.count, each_s=each_s
+        book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=fleet.count, each_s=each_s
     )
     crossing = _crossing_cost(cell, book)
     cost += orchestration + crossing
     measured_s = Amount(work.least_s(), expected_s, deadline_s)
-    moved = file_system_cost(book, one.storage, _usage(Amount.exactly(0.0), [cell], stored_bytes))
-    if isinstance(one.storage, EbsStorage):
-        cost += volumes_cost(book, one.storage, one.fleet.count * one.storage.volumes, each_s)
+    moved = file_system_cost(book, storage, _usage(Amount.exactly(0.0), [cell], stored_bytes))
+    if isinstance(storage, EbsStorage):
+        cost += volumes_cost(book, storage, fleet.count * storage.volumes, each_s)
     return PlannedCell(
         id=cell.id,
         file_system=cell.file_system,
         storage=cell.storage,
-        workload=one.workload.to_document(),
+        workload=cell.combination.workload.to_document(),
         fleet=cell.fleet,
         image=cell.image,
         points=cell.points,
@@ -337,24 +344,24 @@ def _plan_cell(
         deadline_s=deadline_s,
         poll_s=poll_s,
         cost=cost,
-        rates=cell_rates(book, one.fleet.instance_type, one.storage, cell.root_volume_gib, is_spot=one.fleet.spot),
+        rates=cell_rates(book, fleet.instance_type, storage, cell.root_volume_gib, is_spot=fleet.spot),
         root_volume_gib=cell.root_volume_gib,
-        shared_cost=file_system_cost(book, one.storage, _usage(measured_s, [cell], stored_bytes)),
+        shared_cost=file_system_cost(book, storage, _usage(measured_s, [cell], stored_bytes)),
         metered_cost=orchestration + moved + crossing,
         attempts=cell.earlier.attempts,
-        emulation=truth(one.storage).to_document() if cell.is_emulated else None,
+        emulation=truth(storage).to_document() if cell.is_emulated else None,
     )
 
 
 def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, float, Cost]:
     """Return how a shared file system's cache is filled, the seconds that takes and what its instance costs."""
     for cell in group:
-        one = cell.combination
-        work_s = populate_s(one.workload)
-        if one.storage.is_shared and work_s:
+        combination = cell.combination
+        work_s = populate_s(combination.workload)
+        if combination.storage.is_shared and work_s:
             each_s = Amount(PREPARE_S / 2 + work_s / 2, PREPARE_S + work_s, 900 + WORK_FACTOR * work_s)
-            cost = instances_cost(book, one.fleet.instance_type, 1, each_s, root_gib=cell.root_volume_gib)
-            return {"cell": cell.id, "workload": one.workload.to_document()}, PREPARE_S + work_s, cost
+            cost = instances_cost(book, combination.fleet.instance_type, 1, each_s, root_gib=cell.root_volume_gib)
+            return {"cell": cell.id, "workload": combination.workload.to_document()}, PREPARE_S + work_s, cost
     return None, 0.0, Cost()
 
 
@@ -371,8 +378,8 @@ def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
 
 def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
     """Return what bytes cost that pass between Availability Zones, to instances away from the file system's own."""
-    one = cell.combination
-    away = placing.share_away(one.fleet.placement, one.storage.to_document())
+    combination = cell.combination
+    away = placing.share_away(combination.fleet.placement, combination.storage.to_document())
     if not away.high:
         return Cost()
     usage = _usage(Amount.exactly(0.0), [cell], 0.0)
@@ -384,7 +391,9 @@ def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
 
 def _stored_bytes(group: list[_Cell]) -> float:
     """Return the most that these cells keep on their file system at once."""
-    return max(cell.combination.fleet.count * max(one.stored_bytes for one in cell.footprints) for cell in group)
+    return max(
+        cell.combination.fleet.count * max(footprint.stored_bytes for footprint in cell.footprints) for cell in group
+    )
 
 
 def _guessed(amount: float) -> Amount:

@@ -52,7 +52,8 @@ _SPOT_CLASSES = {
     "trn": Quota("ec2", "L-6B0D517C", "All Trn Spot Instance Requests", "vCPUs"),
     "x": Quota("ec2", "L-E3A00192", "All X Spot Instance Requests", "vCPUs"),
 }
-# Of all volumes of a type in the region. EC2 begins a launch above one, and ends the instances seconds later.
+# Each counts all volumes of its type in the region. EC2 begins a launch that exceeds such a quota, and ends its
+# instances seconds later.
 EBS_STORAGE = {
     "gp2": Quota("ebs", "L-D18FCD1D", "Storage for General Purpose SSD (gp2) volumes", "TiB"),
     "gp3": Quota("ebs", "L-7A658B76", "Storage for General Purpose SSD (gp3) volumes", "TiB"),
@@ -89,39 +90,39 @@ def class_of(instance_type: str, *, is_spot: bool = False) -> Quota:
 def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Need]:
     """Return what a plan takes of each quota while `at_once` of its file systems are measured at the same time.
 
-    Cells on one file system follow each other, so each file system counts with its largest cell, and of all file
-    systems the largest `at_once` may meet. `vcpus` by instance type; one that is not in it counts nothing.
+    Cells on one file system follow each other, so each file system counts with its largest cell. In the worst case the
+    `at_once` largest file systems meet. `vcpus` is by instance type; a type that is missing there counts as 0.
     """
-    systems = [one for one in plan["file_systems"] if one["cells"]]
+    systems = [system for system in plan["file_systems"] if system["cells"]]
     cells = {cell["id"]: cell for cell in plan["cells"]}
-    fleets = [[cells[cell]["fleet"] for cell in one["cells"]] for one in systems]
+    fleets = [[cells[cell]["fleet"] for cell in system["cells"]] for system in systems]
     servers = [
-        {"instanceType": one["storage"]["instanceType"], "count": 1}
-        if one["storage"]["type"] == "file-server"
+        {"instanceType": system["storage"]["instanceType"], "count": 1}
+        if system["storage"]["type"] == "file-server"
         else None
-        for one in systems
+        for system in systems
     ]
-    found = []
+    needed = []
 
     def taken(fleet: Mapping[str, Any] | None, quota: Quota) -> float:
         return fleet["count"] * vcpus.get(fleet["instanceType"], 0) if fleet and _class_of_fleet(fleet) == quota else 0
 
-    for quota in dict.fromkeys(_class_of_fleet(one) for one in chain(*fleets, filter(None, servers))):
+    for quota in dict.fromkeys(_class_of_fleet(fleet) for fleet in chain(*fleets, filter(None, servers))):
         peaks = [
             max(taken(fleet, quota) for fleet in group) + taken(server, quota)
             for group, server in zip(fleets, servers, strict=True)
         ]
-        found.append(Need(quota, _largest(peaks, at_once), "lower the fleets' count or maxConcurrentFileSystems"))
-    found += _volume_needs([[cells[cell] for cell in one["cells"]] for one in systems], at_once)
-    efs = [1.0 for one in systems if one["storage"]["type"] == "efs"]
-    fsx = [one["storage"] for one in systems if one["storage"]["type"] == "fsx-openzfs"]
+        needed.append(Need(quota, _largest(peaks, at_once), "lower the fleets' count or maxConcurrentFileSystems"))
+    needed += _volume_needs([[cells[cell] for cell in system["cells"]] for system in systems], at_once)
+    efs = [1.0 for system in systems if system["storage"]["type"] == "efs"]
+    fsx = [system["storage"] for system in systems if system["storage"]["type"] == "fsx-openzfs"]
     fewer = "lower maxConcurrentFileSystems"
-    found.append(Need(EFS_FILE_SYSTEMS, _largest(efs, at_once), fewer))
-    throughputs = [one["throughputCapacityMBps"] for one in fsx]
-    found.append(Need(FSX_THROUGHPUT, _largest(throughputs, at_once), f"lower throughputCapacityMBps, or {fewer}"))
-    capacities = [one["storageCapacityGiB"] for one in fsx]
-    found.append(Need(FSX_STORAGE, _largest(capacities, at_once), f"lower storageCapacityGiB, or {fewer}"))
-    return [need for need in found if need.amount]
+    needed.append(Need(EFS_FILE_SYSTEMS, _largest(efs, at_once), fewer))
+    throughputs = [storage["throughputCapacityMBps"] for storage in fsx]
+    needed.append(Need(FSX_THROUGHPUT, _largest(throughputs, at_once), f"lower throughputCapacityMBps, or {fewer}"))
+    capacities = [storage["storageCapacityGiB"] for storage in fsx]
+    needed.append(Need(FSX_STORAGE, _largest(capacities, at_once), f"lower storageCapacityGiB, or {fewer}"))
+    return [need for need in needed if need.amount]
 
 
 def _class_of_fleet(fleet: Mapping[str, Any]) -> Quota:
@@ -176,7 +177,7 @@ def check(need: Need, value: float, in_use: float) -> None:
 
 
 def _figure(amount: float) -> str:
-    """A tenth is worth saying where 50.2 TiB are wanted of 50."""
+    """Return an amount with its tenth unless that is 0, so that 50.2 TiB wanted of 50 do not read as 50."""
     return f"{amount:,.1f}".removesuffix(".0")
 
 

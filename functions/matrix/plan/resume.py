@@ -45,8 +45,9 @@ def earlier_cells(
 
     `result_of` returns a cell's result or None, `uploads_of` how many of its instances uploaded samples. Valid is the
     result of a measured cell: every sample of every instance that was launched. One measured at its quorum is valid
-    too, as its matrix says that so many are enough; the quorum is part of the sameness, so who wants more measures
-    anew. Samples of any other cell stay where they are and become an attempt: never mixed with those of the next.
+    too, as its matrix says that so many are enough; the quorum is part of the sameness, so a matrix that wants more
+    measures anew. Samples of any other cell stay where they are and become an attempt: never mixed with those of
+    the next.
     """
     earlier: dict[str, Earlier] = {}
     for cell in plan["cells"]:
