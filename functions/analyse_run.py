@@ -65,7 +65,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 
 def _refresh(run: str, results: dict[str, Any], plan: PlanDocument) -> list[str]:
-    """Look again at metrics that may have arrived since; return what went wrong: no figure depends on them."""
+    """Read metrics again that CloudWatch may have published since; return what went wrong: no figure needs them."""
     try:
         observing.refresh(run, results, plan["environment"])
     except Exception as error:  # of any kind: it must not cost what was measured
@@ -75,7 +75,7 @@ def _refresh(run: str, results: dict[str, Any], plan: PlanDocument) -> list[str]
 
 
 def _decide(summary: dict[str, Any], results: dict[str, Any], plan: PlanDocument) -> list[str]:
-    """Put the decision into the summary and return what went wrong: without one, all figures are worth as much."""
+    """Put the decision into the summary; return what went wrong: the figures hold without a decision."""
     bill = Bill.of(plan, summary["receipt"])
     try:
         summary["decision"] = decide(summary, results=results, objective=plan.get("objective"), bill=bill)
@@ -86,7 +86,7 @@ def _decide(summary: dict[str, Any], results: dict[str, Any], plan: PlanDocument
 
 
 def _write_report(run: str, summary: dict[str, Any], results: dict[str, Any], plan: PlanDocument) -> list[str]:
-    """Write report.html and return what went wrong with it: a page that cannot be drawn costs no measured figure."""
+    """Write report.html; return what went wrong: a page that cannot be drawn must not cost a measured figure."""
     try:
         html = page.render(summary, results=results, plan=plan)
         bucket.put_text(run_key(run, "report.html"), html, "text/html; charset=utf-8")

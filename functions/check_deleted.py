@@ -17,7 +17,7 @@ DELETION_LIMIT_S = 3600
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `gone` or `deleting`; one that does not go away is an error, and the sweep will try again."""
+    """Answer `gone` or `deleting`; a file system still there after DELETION_LIMIT_S is an error, left to the sweep."""
     run, name = event["run"], event["file_system"]
     with deleting.telling(run, name):
         state = deleting.step(run, name)

@@ -12,5 +12,5 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `baked` or `baking`; a builder that failed, or an image that EC2 could not make, is an ImageFailed."""
+    """Answer `baked` or `baking`; ImageFailed where the builder failed or EC2 could not make the image."""
     return {"image": event["image"], "state": baking.check(event["run"], event["image"])}

@@ -17,7 +17,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Create the file system, or find the one that an earlier try has created.
+    """Create the file system, or find the one that an earlier attempt created.
 
     OverBudget or DeadlinePassed is raised before anything exists; its cells are then skipped.
     """

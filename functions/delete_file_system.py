@@ -14,7 +14,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Take the first step of the deletion. Answers `gone` or `deleting`, and since when."""
+    """Take the first step of the deletion; answer `gone` or `deleting`, and when the deletion began."""
     run, name = event["run"], event["file_system"]
     with deleting.telling(run, name):
         table.set_file_system(run, name, "deleting")

@@ -12,5 +12,5 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `discarding` or `gone`; found by tag, so a launch that crashed half-way is covered too."""
+    """Answer `discarding` or `gone`. Builders are found by tag, so a launch that crashed half-way is covered too."""
     return {"state": baking.discard(event["run"])}

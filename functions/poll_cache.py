@@ -15,7 +15,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `populated` or `populating`; an instance that failed, died or fell silent is a CacheFailed."""
+    """Answer `populated` or `populating`; CacheFailed where the instance failed, died or fell silent."""
     run, name = event["run"], event["file_system"]
     board = Board.of_cache(run, name)
     try:

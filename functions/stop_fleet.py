@@ -15,7 +15,7 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Terminate what carries the cell's tags; found by tag, so a launch that crashed half-way is covered too."""
+    """Terminate what carries the cell's tags: by tag even a launch that crashed half-way is found."""
     run, cell = event["run"], event["cell"]
     table.set_cell(run, cell, "stopping")
     resources.record(run, cell=cell)

@@ -99,7 +99,7 @@ class RunProgress:
 
 
 def read(rows: list[dict[str, Any]], plan: PlanDocument | None, execution: Execution) -> RunProgress:
-    """Read a run's progress from its rows. The plan gives the order, and what has no row yet."""
+    """Read a run's progress from its rows; the plan gives the order, and the cells that have no row yet."""
     planned = {cell["id"]: _planned_cell(cell) for cell in plan["cells"]} if plan else {}
     cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if _is_cell(row)}
     order = list(planned) + [name for name in cells if name not in planned]

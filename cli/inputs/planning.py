@@ -41,8 +41,8 @@ def read_and_plan(file: Path, region: str | None) -> Planned:
 
 
 def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
-    """Plan a matrix; `earlier` is what the run that it resumes has of its cells. Raises BadMatrix."""
-    # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
+    """Plan a matrix; `earlier` holds the cells of the run that it resumes. Raises BadMatrix."""
+    # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
     from matrix.check.read import check_matrix, parse_json
     from matrix.plan.planning import plan
     from matrix.terms.problems import InvalidMatrix

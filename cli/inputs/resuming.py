@@ -65,7 +65,7 @@ def _earlier(service: Service, run: str, plan: PlanDocument) -> Any:
                 results.add(cell)
 
     def result_of(cell: str) -> ResultDocument | None:
-        found = service.document(run, f"cells/{cell}/result.json") if cell in results else None
-        return cast("ResultDocument | None", found)
+        result = service.document(run, f"cells/{cell}/result.json") if cell in results else None
+        return cast("ResultDocument | None", result)
 
     return earlier_cells(run, plan, result_of, uploads.__getitem__)

@@ -62,7 +62,7 @@ def file_systems(plan: PlanDocument) -> Table:
 
 
 def cells(plan: PlanDocument, width: int) -> Table:
-    """One row per cell, in the order of the run; where names are too long, below the name of their file system."""
+    """Build a row for each cell, in the order of the run; long names stand below the name of their file system."""
     table = _table()
     is_grouped = width < NARROW + max(len(cell["id"]) for cell in plan["cells"]) - ROOM_FOR_NAME
     system = ""
@@ -85,7 +85,7 @@ def cells(plan: PlanDocument, width: int) -> Table:
 
 
 def totals(plan: PlanDocument) -> list[str]:
-    """The sums, and what the run would cost."""
+    """Build the sums, with the cost of the run."""
     whole = plan["totals"]
     return [
         f"In all: {whole['cells']} cells, {whole['points']} points, {whole['steps']} steps, "

@@ -9,8 +9,6 @@ ROOT = Path(__file__).parents[2]
 SAY_NOTHING = {"one", "found", "told", "said", "given"}
 # How many such names a package still has. A limit may only fall, and a package without a limit has none of them.
 LIMITS = {
-    "cli/inputs": 2,
-    "functions/aws/account": 2,
     "functions/aws/records": 14,
     "functions/aws/storages": 50,
     "functions/matrix/input": 25,

@@ -35,7 +35,7 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
             unasked.append(f"{need.quota.name} ({_reason(error)})")
             continue
         quotas.check(need, value, in_use)
-    ebs = {name: one.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, one in types.items()}
+    ebs = {name: description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, description in types.items()}
     warnings = quotas.ceiling_warnings(cells, ebs)
     if unasked:
         message = "these quotas could not be asked for; what exceeds one fails when it is created"

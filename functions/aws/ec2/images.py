@@ -17,7 +17,7 @@ from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import booted_image_key
 
-# Names of images are unique in an account and region, so of two runs of a stack that bake the same one, one is refused.
+# Image names are unique in an account and region: of two runs that bake the same image, EC2 refuses the second.
 TAKEN = "InvalidAMIName.Duplicate"
 GONE = ("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable", "InvalidSnapshot.NotFound")
 
@@ -40,7 +40,7 @@ def newest(parameter: str) -> str:
 
 
 def booted(plan: PlanDocument, cell: PlanCell) -> Boot:
-    """Return what the instances of a cell boot: one image in all launches of a run, whatever is released meanwhile.
+    """Return what the instances of a cell boot: the same image in all launches of a run, even if a newer one comes out.
 
     Raises ImageFailed where the image should have been baked and was not.
     """
@@ -70,7 +70,7 @@ def all_baked() -> list[Baked]:
 
 
 def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> str | None:
-    """Begin to make an image of a stopped instance; return its id, None where another run is making it just now."""
+    """Begin to create an image of a stopped instance; return its id, None where another run is creating it already."""
     named = tags.image_tags(plan, name, fingerprint)
     kinds = ("image", "snapshot")
     try:

@@ -4,7 +4,7 @@ from typing import Any
 
 from matrix.terms.documents.parts import Part
 
-# RunInstances names the volumes so; on Nitro the kernel shows them as NVMe devices, which the agent looks up.
+# Names in the request; on Nitro the kernel shows the volumes as NVMe devices, which the agent looks up.
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
 
 

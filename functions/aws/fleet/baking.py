@@ -48,7 +48,7 @@ def begin(run: str, image: str) -> str:
     waiting = [cell for cell in plan["cells"] if cell["image"] == image and "taken_from" not in cell]
     for file_system in {cell["file_system"] for cell in waiting}:
         table.set_file_system(run, file_system, "baking")
-    # The builder has no storage but its own root volume.
+    # A job describes a cell; the builder stands in for one, with its root volume as the only storage.
     cell: JobCell = {
         "id": image,
         "image": image,
@@ -84,7 +84,7 @@ def check(run: str, image: str) -> str:
     baked = images.find(recipe["fingerprint"])
     state = _adopt(plan, planned, baked, recipe)
     if baked and baked.state not in ("available", "pending"):
-        images.deregister(baked)  # its name shall be free for another attempt
+        images.deregister(baked)  # frees its name for another attempt
         if baked.made_by == run:
             why = baked.reason or "no reason given"
             raise ImageFailed(f"{image}: EC2 could not make {baked.id} of its builder ({baked.state}: {why})")
@@ -108,7 +108,7 @@ def discard(run: str) -> str:
 
 
 def note_kept(plan: PlanDocument) -> None:
-    """Note the images that an ended run has made: it may have been stopped before it could do so itself."""
+    """Record the images that an ended run made: it may have been stopped before it could record them itself."""
     for planned in plan.get("images", []):
         key = Board.of_image(plan["run"], planned["id"]).recipe
         recipe = bucket.read(key, BakeRecord) if planned["bake"] else None
@@ -118,7 +118,7 @@ def note_kept(plan: PlanDocument) -> None:
 
 
 def _installable(recipe: Provisions, cells: list[PlanCell]) -> Provisions:
-    """Return the recipe as a builder follows it: where the local cloud lends folders, without what mounts storages."""
+    """Return the recipe for a builder: where the local cloud lends folders, without the tools that mount storages."""
     if not environment().local_mount_root:
         return recipe
     return {**recipe, "tools": sorted(set().union(*map(needed_tools.of_cell_in_folder, cells)))}
@@ -132,7 +132,7 @@ def _recipe(board: Board) -> BakeRecord:
 
 
 def _adopt(plan: PlanDocument, planned: PlanImage, baked: images.Baked | None, recipe: BakeRecord) -> str:
-    """Note an available image for the run; return `baked`, `pending`, or `absent` where there is none of use."""
+    """Record an available image for the run; return `baked`, `pending`, or `absent` where no usable image exists."""
     if baked is None or baked.state not in ("available", "pending"):
         return "absent"
     if baked.state == "pending":
@@ -153,7 +153,7 @@ def _note(run: str, image: str, baked: images.Baked) -> None:
 
 
 def _make_image(plan: PlanDocument, planned: PlanImage, recipe: BakeRecord, board: Board) -> None:
-    """Make the image once the builder's agent is done and the builder has stopped: its disk is at rest then."""
+    """Create the image once the builder's agent is done and the builder has stopped: only then is its disk at rest."""
     try:
         watched = watching.watch(board)
     except StorageMatrixError as error:

@@ -30,7 +30,7 @@ def launch(
     document = job(
         run=plan["run"], mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
     )  # fmt: skip
-    # What its own workload needs an agent knows itself; a builder's job names what those of all cells need.
+    # A builder's job names what the workloads of all cells need; any other job takes it from the plan's image.
     if document["kind"] in ("measure", "populate"):
         document["provisions"] = image_of(plan, cell["image"])["provisions"]
     # The sweep ends instances past the run's deadline, so they must have uploaded their samples before it.
@@ -69,5 +69,5 @@ def launch(
 
 
 def root_mount() -> Mount:
-    """Return the mount of an instance that works on its own root volume; locally that is a folder that ends with it."""
+    """Return the mount of an instance that works on its root volume; in the local cloud that is a folder of its own."""
     return lent(OWN_FOLDER) or {"kind": "root"}

@@ -26,7 +26,7 @@ class Watched:
 
 
 def watch(board: Board) -> Watched:
-    """Return how far the fleet of a board is; raises the reason when it cannot finish."""
+    """Return how far the fleet of a board is; raises why (InstanceDied, SpotInterrupted, …) it cannot finish."""
     job = _of(board.job, JobDocument)
     record = _of(board.fleet, FleetRecord)
     gate = _of(board.gate, Gate)

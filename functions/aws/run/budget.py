@@ -29,7 +29,7 @@ def admit_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
 
 
 def settle_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
-    """Replace an image's reservation by what its builder has cost until now; nothing if an earlier run baked it."""
+    """Replace an image's reservation by its builder's cost until now: 0 where an earlier run baked the image."""
     of_it = {"file_system": receipt.BUILDERS, "cell": image["id"]}
     own = [row for row in table.resources(run) if of_it.items() <= row.items()]
     table.settle(run, _image_name(image), receipt.cost_usd(own, plan, now()))
@@ -46,7 +46,7 @@ def _admit(run: str, plan: PlanDocument, name: str, *, needs_s: float, needs_usd
 
 
 def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
-    """Replace a cell's reservation by what its instances, volumes and time on the file system have cost until now.
+    """Replace a cell's reservation by the cost until now of its instances, volumes and hours on the file system.
 
     AWS reports what is billed by use too late, so that part counts with its worst case.
     """
@@ -59,7 +59,7 @@ def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
 
 
 def settle_file_system(run: str, plan: PlanDocument, file_system: PlanFileSystem) -> None:
-    """Replace a file system's reservation by what it has cost beside the time of its cells, which have paid for it."""
+    """Replace a file system's reservation by its cost until now, less the hours that its cells have settled."""
     at, name = now(), file_system["id"]
     own = [
         row

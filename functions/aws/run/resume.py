@@ -42,7 +42,9 @@ def _uploads(run: str) -> Callable[[str], int]:
 
 def take_over(run: str, plan: PlanDocument) -> None:
     """Write the result of each cell that an earlier run has measured, marked with that run."""
-    for cell in (planned for planned in plan["cells"] if "taken_from" in planned):
+    for cell in plan["cells"]:
+        if "taken_from" not in cell:
+            continue
         source = cell["taken_from"]
         measured = _result_of(source["run"], source["cell"])
         if measured is None:

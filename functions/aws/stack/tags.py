@@ -36,7 +36,7 @@ def tags(plan: PlanDocument, *, file_system: str, cell: str | None = None) -> li
 
 
 def image_tags(plan: PlanDocument, name: str, fingerprint: str) -> list[dict[str, str]]:
-    """Return the tags of a baked image and its snapshots; by the fingerprint later runs find it."""
+    """Return the tags of a baked image and its snapshots; later runs find the image by its fingerprint."""
     pairs = {"Name": name, STACK: environment().stack, IMAGE: fingerprint, MADE_BY: plan["run"], OWNER: plan["owner"]}
     return [{"Key": key, "Value": value} for key, value in pairs.items()]
 

@@ -41,8 +41,8 @@ def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
 
 def still_there(receipt: ReceiptDocument) -> list[LeftBehind]:
     """Return the resources of a receipt that are not known to be gone and not kept on purpose."""
-    there = (resource for resource in receipt["resources"] if resource["gone_at"] is None and not resource["kept"])
-    return [{"kind": resource["kind"], "id": resource["id"]} for resource in there]
+    remaining = (resource for resource in receipt["resources"] if resource["gone_at"] is None and not resource["kept"])
+    return [{"kind": resource["kind"], "id": resource["id"]} for resource in remaining]
 
 
 def after_sweep(run: str, remaining: int) -> None:

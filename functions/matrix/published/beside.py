@@ -28,7 +28,7 @@ def beside(summary: Document) -> list[Document]:
 
 
 def is_counterpart(cell: Mapping[str, Any], point: Mapping[str, Any], figure: Figure) -> bool:
-    """Return whether a cell's point, planned or measured, is what a published figure was measured of."""
+    """Return whether a cell's point, planned or measured, repeats the measurement of a published figure."""
     return (
         cell["workload"]["type"] == figure.workload
         and cell["fleet"].get("count") == figure.instances
@@ -82,7 +82,7 @@ ENVIRONMENTS = {
 def objections(
     environment: str | None, cell: Mapping[str, Any], point: Mapping[str, Any], figure: Figure
 ) -> Iterator[str]:
-    """Say why a figure of ours, measured in an environment, cannot be held against the published one."""
+    """Yield the reasons why a figure measured in this environment does not compare with the published one."""
     if environment in ENVIRONMENTS:
         yield ENVIRONMENTS[environment]
     if figure.wrong:
