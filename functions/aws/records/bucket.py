@@ -69,12 +69,12 @@ def read(key: str, kind: type[T]) -> T | None:
 
 def exists(key: str) -> bool:
     """Say whether there is an object of this name."""
-    return any(found == key for found, _ in listing(key))
+    return any(name == key for name, _ in listing(key))
 
 
 def listing(prefix: str) -> Iterator[tuple[str, float]]:
     """Yield (key, last-modified epoch seconds) of every object below a prefix; strongly consistent since 2020."""
     pages = client("s3").get_paginator("list_objects_v2").paginate(Bucket=environment().bucket, Prefix=prefix)
     for page in pages:
-        for found in page.get("Contents", []):
-            yield found["Key"], found["LastModified"].timestamp()
+        for entry in page.get("Contents", []):
+            yield entry["Key"], entry["LastModified"].timestamp()

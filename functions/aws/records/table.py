@@ -30,7 +30,7 @@ def _partition(run: str) -> str:
     return f"RUN#{run}"
 
 
-# Runs whose receipt is not complete: the sweep looks after each of them until it is.
+# Partition of the runs whose receipt is incomplete: the sweep visits each until its receipt is complete.
 OPEN_RECEIPTS = "OPEN-RECEIPTS"
 
 
@@ -146,8 +146,8 @@ def record_receipt(run: str, receipt: ReceiptDocument) -> None:
 
 def open_receipts() -> list[str]:
     """Return the runs whose receipt is not complete yet."""
-    found = _table().query(KeyConditionExpression=Key("PK").eq(OPEN_RECEIPTS), ConsistentRead=True)["Items"]
-    return [row["run"] for row in found]
+    rows = _table().query(KeyConditionExpression=Key("PK").eq(OPEN_RECEIPTS), ConsistentRead=True)["Items"]
+    return [row["run"] for row in rows]
 
 
 def close_receipt(run: str) -> None:
@@ -157,8 +157,8 @@ def close_receipt(run: str) -> None:
 
 def cell_row(run: str, cell: str) -> dict[str, Any]:
     """Return a cell's row."""
-    found = _table().get_item(Key={"PK": _partition(run), "SK": f"CELL#{cell}"}, ConsistentRead=True)
-    return found.get("Item", {})
+    response = _table().get_item(Key={"PK": _partition(run), "SK": f"CELL#{cell}"}, ConsistentRead=True)
+    return response.get("Item", {})
 
 
 def run_row(run: str) -> dict[str, Any] | None:

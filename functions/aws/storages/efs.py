@@ -25,15 +25,15 @@ CREATION_LIMIT_S = 900
 def create(token: str, storage: Part, tags: list[dict[str, str]]) -> str:
     """Create the file system, or find the one this token made before; return its id."""
     efs = client("efs")
-    found = find(token)
-    if found:
-        return found
+    resource_id = find(token)
+    if resource_id:
+        return resource_id
     request: dict[str, Any] = {
         "CreationToken": token,
         "PerformanceMode": storage["performanceMode"],
         "ThroughputMode": storage["throughputMode"],
         "Encrypted": True,
-        # One Zone file systems are backed up unless told otherwise, and backups outlive the file system.
+        # EFS backs up One Zone file systems by default, and backups outlive the file system.
         "Backup": False,
         "Tags": tags,
     }
@@ -45,16 +45,16 @@ def create(token: str, storage: Part, tags: list[dict[str, str]]) -> str:
         return efs.create_file_system(**request)["FileSystemId"]
     except efs.exceptions.FileSystemAlreadyExists:
         # An attempt before this one took effect and its answer was lost.
-        found = find(token)
-        if found is None:
+        resource_id = find(token)
+        if resource_id is None:
             raise
-        return found
+        return resource_id
 
 
 def find(token: str) -> str | None:
     """Return the id of the file system that this token made, None when there is none (any more)."""
-    found = client("efs").describe_file_systems(CreationToken=token)["FileSystems"]
-    return found[0]["FileSystemId"] if found else None
+    file_systems = client("efs").describe_file_systems(CreationToken=token)["FileSystems"]
+    return file_systems[0]["FileSystemId"] if file_systems else None
 
 
 def is_ready(resource_id: str, storage: Part) -> bool:
@@ -62,17 +62,17 @@ def is_ready(resource_id: str, storage: Part) -> bool:
 
     Raises FileSystemFailed when it ended in a state that leads nowhere.
     """
-    [found] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-    if found["LifeCycleState"] in ("error", "deleting", "deleted"):
-        raise FileSystemFailed(f"EFS {resource_id} is {found['LifeCycleState']}; see its events in CloudTrail")
-    if found["LifeCycleState"] != "available":
+    [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+    if file_system["LifeCycleState"] in ("error", "deleting", "deleted"):
+        raise FileSystemFailed(f"EFS {resource_id} is {file_system['LifeCycleState']}; see its events in CloudTrail")
+    if file_system["LifeCycleState"] != "available":
         return False
     targets = _mount_targets(resource_id)
-    wanted = network.subnets()[:1] if found.get("AvailabilityZoneName") else network.subnets()
+    wanted = network.subnets()[:1] if file_system.get("AvailabilityZoneName") else network.subnets()
     missing = set(wanted) - {target["SubnetId"] for target in targets}
-    # Before it can be reached at all.
+    # The policy must be in force before the first mount target lets anybody reach the file system.
     if storage.get("iam") and missing:
-        policy = _policy(found["FileSystemArn"], os.environ["INSTANCE_ROLE_ARN"])
+        policy = _policy(file_system["FileSystemArn"], os.environ["INSTANCE_ROLE_ARN"])
         client("efs").put_file_system_policy(FileSystemId=resource_id, Policy=json.dumps(policy))
     for subnet in sorted(missing):
         _create_mount_target(resource_id, subnet)
@@ -142,11 +142,11 @@ def delete(resource_id: str) -> bool:
                 _delete_mount_target(target["MountTargetId"])
         if _mount_targets(resource_id):
             return False
-        [found] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-        if found["LifeCycleState"] not in ("deleting", "deleted"):
+        [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+        if file_system["LifeCycleState"] not in ("deleting", "deleted"):
             efs.delete_file_system(FileSystemId=resource_id)
-            [found] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-        return found["LifeCycleState"] == "deleted"
+            [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+        return file_system["LifeCycleState"] == "deleted"
     except efs.exceptions.FileSystemNotFound:
         return True
     except (efs.exceptions.FileSystemInUse, efs.exceptions.IncorrectFileSystemLifeCycleState):

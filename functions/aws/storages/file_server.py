@@ -31,7 +31,7 @@ from matrix.terms.keys import Board
 
 # Boot, packages and mount, as for a fleet.
 CREATION_LIMIT_S = 900
-# What an instance says is read to this length.
+# A document of an instance is read up to this length.
 MOST_BYTES = 10_000
 
 
@@ -40,8 +40,8 @@ def create(_token: str, storage: Part, tags: list[dict[str, str]]) -> str:
 
     Raises FileSystemFailed among emulated machines, whose networks do not meet.
     """
-    told = tags_of.as_mapping(tags)
-    run, file_system = told[tags_of.RUN], told[tags_of.FILE_SYSTEM]
+    tag_values = tags_of.as_mapping(tags)
+    run, file_system = tag_values[tags_of.RUN], tag_values[tags_of.FILE_SYSTEM]
     plan = plan_of(run)
     if plan["environment"] == "local-vm":
         raise FileSystemFailed("emulated machines cannot reach each other; measure file-server without --instances vm")
@@ -77,12 +77,12 @@ def find(_token: str) -> None:
 
 def is_ready(resource_id: str, _storage: Part) -> bool:
     """Say whether it serves. Raises FileSystemFailed when it never will, with its own reason if it has given one."""
-    said = _said(resource_id, "failed.json")
+    failure = _document(resource_id, "failed.json")
     state = instances.states([resource_id]).get(resource_id, "pending")
-    if said or state in ENDED_STATES:
-        reason = f"{said.get('error')}: {said.get('message')}" if said else "its log may say why"
+    if failure or state in ENDED_STATES:
+        reason = f"{failure.get('error')}: {failure.get('message')}" if failure else "its log may say why"
         raise FileSystemFailed(f"the file server {resource_id} is {state}: {reason}"[:1_000])
-    return _said(resource_id, "address.json") is not None
+    return _document(resource_id, "address.json") is not None
 
 
 def is_lent(_storage: Part) -> bool:
@@ -94,7 +94,7 @@ def mount(resource_id: str, storage: Part) -> Mount:
     """Return where the server listens, and the token for it. Raises FileSystemFailed if it does not, or no more."""
     if not is_ready(resource_id, storage):
         raise FileSystemFailed(f"the file server {resource_id} has not said where it listens")
-    address = _said(resource_id, "address.json") or {}
+    address = _document(resource_id, "address.json") or {}
     return {
         "kind": "file-server",
         "host": str(address["host"]),
@@ -108,16 +108,16 @@ def delete(_resource_id: str) -> bool:
     return True
 
 
-def _said(instance: str, name: str) -> dict[str, Any] | None:
+def _document(instance: str, name: str) -> dict[str, Any] | None:
     """A document that the server has put on its board; None until then."""
-    [told] = instances.tags_by_id([instance]).values() or [{}]
-    if not told:  # launched a moment ago: EC2 is eventually consistent
+    [tags] = instances.tags_by_id([instance]).values() or [{}]
+    if not tags:  # launched a moment ago: EC2 is eventually consistent
         return None
-    board = Board.of_server(told[tags_of.RUN], told[tags_of.FILE_SYSTEM])
-    # Below its own folder any instance may write anything, so also what looks like another's.
+    board = Board.of_server(tags[tags_of.RUN], tags[tags_of.FILE_SYSTEM])
+    # An instance may write any name below its own folder, also one that looks like the folder of another instance.
     own = re.compile(f"{re.escape(board.instances)}[^/:]+:{re.escape(instance)}/{re.escape(name)}")
     for key, _ in bucket.listing(board.instances):
         if own.fullmatch(key):
-            found = json.loads(bucket.get_bytes(key, at_most=MOST_BYTES) or b"null")
-            return found if isinstance(found, dict) else None
+            document = json.loads(bucket.get_bytes(key, at_most=MOST_BYTES) or b"null")
+            return document if isinstance(document, dict) else None
     return None

@@ -22,7 +22,7 @@ def create(token: str, storage: Part, tags: list[dict[str, str]]) -> str:
         "DeploymentType": storage["deploymentType"],
         "ThroughputCapacity": storage["throughputCapacityMBps"],
         "AutomaticBackupRetentionDays": 0,
-        # Should somebody's backup plan make some: roles may only delete what carries our tags.
+        # A backup plan of the account may make backups: our roles can delete only those that carry our tags.
         "CopyTagsToBackups": True,
         "CopyTagsToVolumes": True,
         "RootVolumeConfiguration": {
@@ -57,19 +57,19 @@ def create(token: str, storage: Part, tags: list[dict[str, str]]) -> str:
 def find(token: str) -> str | None:
     """Return the id of the file system that this token made, None when there is none (any more)."""
     for page in client("fsx").get_paginator("describe_file_systems").paginate():
-        for found in page["FileSystems"]:
-            if {"Key": TOKEN_TAG, "Value": token} in found.get("Tags", []):
-                return found["FileSystemId"]
+        for file_system in page["FileSystems"]:
+            if {"Key": TOKEN_TAG, "Value": token} in file_system.get("Tags", []):
+                return file_system["FileSystemId"]
     return None
 
 
 def is_ready(resource_id: str, _storage: Part) -> bool:
     """Say whether instances can mount it. Raises FileSystemFailed with FSx's own reason when it cannot become so."""
-    found = _describe(resource_id)
-    if found["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):
-        reason = found.get("FailureDetails", {}).get("Message", "FSx gives no reason")
-        raise FileSystemFailed(f"FSx {resource_id} is {found['Lifecycle']}: {reason}")
-    return found["Lifecycle"] == "AVAILABLE"
+    file_system = _describe(resource_id)
+    if file_system["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):
+        reason = file_system.get("FailureDetails", {}).get("Message", "FSx gives no reason")
+        raise FileSystemFailed(f"FSx {resource_id} is {file_system['Lifecycle']}: {reason}")
+    return file_system["Lifecycle"] == "AVAILABLE"
 
 
 def is_lent(_storage: Part) -> bool:
@@ -106,5 +106,5 @@ def delete(resource_id: str) -> bool:
 
 
 def _describe(resource_id: str) -> dict[str, Any]:
-    [found] = client("fsx").describe_file_systems(FileSystemIds=[resource_id])["FileSystems"]
-    return found
+    [file_system] = client("fsx").describe_file_systems(FileSystemIds=[resource_id])["FileSystems"]
+    return file_system

@@ -27,8 +27,8 @@ def create(token: str, _storage: Part, tags: list[dict[str, str]]) -> str:
 def find(token: str) -> str | None:
     """Return the id of the prefix that this token made, None when there is none (any more)."""
     bucket = environment().data_bucket
-    found = client("s3").list_objects_v2(Bucket=bucket, Prefix=f"{token}/", MaxKeys=1)
-    return f"{bucket}/{token}" if found.get("KeyCount") else None
+    response = client("s3").list_objects_v2(Bucket=bucket, Prefix=f"{token}/", MaxKeys=1)
+    return f"{bucket}/{token}" if response.get("KeyCount") else None
 
 
 def is_ready(_resource_id: str, _storage: Part) -> bool:
@@ -59,8 +59,8 @@ def delete(resource_id: str) -> bool:
     """Delete everything below the prefix. Say whether it is gone; raises FileSystemFailed for what S3 refuses."""
     bucket, _, token = resource_id.partition("/")
     s3 = client("s3")
-    while found := s3.list_objects_v2(Bucket=bucket, Prefix=f"{token}/", MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
-        keys = [{"Key": one["Key"]} for one in found]
+    while objects := s3.list_objects_v2(Bucket=bucket, Prefix=f"{token}/", MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
+        keys = [{"Key": entry["Key"]} for entry in objects]
         refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
         if refused:
             raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")

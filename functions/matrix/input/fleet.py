@@ -76,7 +76,9 @@ class FleetAxis(_Launch):
     def fleets(self) -> list[Fleet]:
         """Return every fleet of this entry."""
         return [
-            Fleet(instance_type=one, count=count, placement=self.placement, spot=self.spot, quorum=self.quorum)
-            for one in self.instance_type
+            Fleet(
+                instance_type=instance_type, count=count, placement=self.placement, spot=self.spot, quorum=self.quorum
+            )
+            for instance_type in self.instance_type
             for count in self.count
         ]

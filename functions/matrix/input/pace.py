@@ -15,7 +15,7 @@ EVENTS_PER_CELL = 50
 BUDGETED_SHARE = 0.8
 LEAST_POLL_S = 10
 
-# Assumptions; `plan.assumptions` says them too.
+# Assumptions, which `plan.assumptions` lists too.
 PREPARE_S = 120.0  # boot, agent, packages, mount
 STEP_S = 2.0  # dropping caches, tidying up, uploading samples
 GATE_MARGIN_S = 5.0  # from the opening of a gate to its start time

@@ -15,17 +15,17 @@ class Unread(Exception):
 
 
 class Part:
-    """One element of an axis as given, at its path: attributes as in `model`, raising Unread where a value is bad."""
+    """One element of an axis as written, at its path: attributes as in `model`, raising Unread where a value is bad."""
 
-    def __init__(self, model: type[BaseModel], given: dict[str, Any], path: Path) -> None:
-        """Read each field of `given` by itself."""
+    def __init__(self, model: type[BaseModel], element: dict[str, Any], path: Path) -> None:
+        """Read each field of `element` by itself."""
         self.model = model
-        self.given = given
+        self.element = element
         self.path = path
         self._fields: dict[str, Any] = {}
         blank = model.model_construct()
         for name, field in model.model_fields.items():
-            value = given.get(field.alias or name, MISSING)
+            value = element.get(field.alias or name, MISSING)
             if value is MISSING:
                 if not field.is_required():
                     self._fields[name] = field.get_default(call_default_factory=True, validated_data=self._fields)
@@ -46,11 +46,11 @@ class Part:
     def extra(self) -> dict[str, Any]:
         """Return the keys as given that are no fields of the model."""
         known = {field.alias or name for name, field in self.model.model_fields.items()}
-        return {key: value for key, value in self.given.items() if key not in known}
+        return {key: value for key, value in self.element.items() if key not in known}
 
     def problem(self, name: str, rule: str, fix: str, *, disputed: bool = False, value: object = MISSING) -> Problem:
         """Return a problem of the field that the input calls `name`; without a value, the one given is shown."""
-        shown = self.given.get(name) if value is MISSING else value
+        shown = self.element.get(name) if value is MISSING else value
         return Problem(path_text((*self.path, name)), shorten(shown), rule, fix, disputed)
 
 

@@ -23,14 +23,14 @@ ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
 # highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing); half of it is our guess.
 SPOT_SHARE = (0.1, 0.5, 1.0)
 S3_PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
-# Spot between "up to 90% off" and, for a moment, a little above on-demand; what is outside is of something else.
+# A Spot price is "up to 90% off" on-demand, and for a moment a little above it. Others are not believed.
 BELIEVABLE_SPOT = (0.05, 1.1)
 LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 # How far an unconfirmed price may be off, and one that is only known for another region or a similar instance type.
 UNCONFIRMED = (0.75, 1.5)
 OTHER_REGION = (0.9, 1.4)
 GUESSED = (0.5, 2.0)
-# Regions differ by up to 2, years by less; a factor of 1,000 is a unit misread.
+# Regions differ by a factor of up to 2, years by less; a factor of 1,000 means that a unit was misread.
 UNBELIEVABLE = 4.0
 # Sizes as multiples of `large`; on-demand prices of a family are proportional to them.
 SIZES = {"nano": 1 / 16, "micro": 1 / 8, "small": 1 / 4, "medium": 1 / 2, "large": 1.0, "xlarge": 2.0}
@@ -113,7 +113,7 @@ class Fresh:
 
     region: str
     prices: dict[str, Price]
-    refused: tuple[str, ...] = ()  # so far from the book's that they are hardly of the same thing
+    refused: tuple[str, ...] = ()  # too far from the book's to be prices of the same thing
 
 
 @dataclass
@@ -149,12 +149,12 @@ class PriceBook:
                 refused.append(name)
         return PriceBook(self.prices, self.instances, region, Fresh(region, believed, tuple(refused)), self.spot)
 
-    def with_spot(self, found: Mapping[str, SpotPrice]) -> "PriceBook":
+    def with_spot(self, prices: Mapping[str, SpotPrice]) -> "PriceBook":
         """Return the book with Spot prices of its region; one that no Spot price can be is not believed."""
         least, most = BELIEVABLE_SPOT
         believed = {
             name: price
-            for name, price in found.items()
+            for name, price in prices.items()
             if least <= price.now / self.instance_hour(name).usd <= most and price.lowest > 0
         }
         return PriceBook(self.prices, self.instances, self.region, self.fresh, believed)
@@ -209,19 +209,21 @@ class PriceBook:
 
     def warnings(self) -> list[PlanWarning]:
         """Return what to say about the prices that were used."""
-        said: list[tuple[str, str]] = []
+        doubts: list[tuple[str, str]] = []
         if self.elsewhere:
-            said.append((self.region, f"prices are those of {BOOK_REGION}; the range is widened for another region"))
+            doubts.append((self.region, f"prices are those of {BOOK_REGION}; the range is widened for another region"))
         if self.fresh and self.fresh.refused:
             names = ", ".join(self.fresh.refused)
-            said.append((names, "the Pricing API's answer is too far from the book to be believed; the book's is used"))
+            doubts.append(
+                (names, "the Pricing API's answer is too far from the book to be believed; the book's is used")
+            )
         if self.guessed:
             names = ", ".join(sorted(self.guessed))
-            said.append((names, "no price in the book; estimated by family and size, half to double"))
+            doubts.append((names, "no price in the book; estimated by family and size, half to double"))
         if self.unconfirmed:
             names = ", ".join(sorted(self.unconfirmed))
-            said.append((names, "prices that nobody has confirmed widen the range, 25% down and 50% up"))
-        return [{"path": "prices", "value": names, "message": message} for names, message in said]
+            doubts.append((names, "prices that nobody has confirmed widen the range, 25% down and 50% up"))
+        return [{"path": "prices", "value": names, "message": message} for names, message in doubts]
 
     def _judged(self, name: str, price: Price) -> Price:
         low, high = price.spread
@@ -389,7 +391,7 @@ def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
 
 def _efs_cost(book: PriceBook, storage: EfsStorage, usage: Usage) -> Cost:
     zone = "one_zone" if storage.deployment == "oneZone" else "regional"
-    # What is stored changes all the time: counted as if the most were there all the time, in the expected case half.
+    # What is stored varies over the run: the worst case counts the maximum throughout, the expected case half of it.
     months = usage.seconds.times(1 / MONTH_S)
     kept = Amount(
         0.0,

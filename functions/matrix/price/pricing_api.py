@@ -31,19 +31,19 @@ class Query:
 
 def queries(matrix: Matrix) -> list[Query]:
     """Return what to ask for: the instance types and storages of a matrix."""
-    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()] + [one.fleet for one in matrix.include]
-    found = [_instance(name) for name in dict.fromkeys(fleet.instance_type for fleet in fleets)]
-    found += _ebs("gp3")  # every instance has such a root volume
-    for storage in [*matrix.storage, *(one.storage for one in matrix.include)]:
+    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()] + [cell.fleet for cell in matrix.include]
+    needed = [_instance(name) for name in dict.fromkeys(fleet.instance_type for fleet in fleets)]
+    needed += _ebs("gp3")  # every instance has such a root volume
+    for storage in [*matrix.storage, *(cell.storage for cell in matrix.include)]:
         if isinstance(storage, EbsStorage):
-            found += _ebs(storage.volume_type)
+            needed += _ebs(storage.volume_type)
         if isinstance(storage, EfsStorage):
-            found += _efs(storage)
+            needed += _efs(storage)
         if isinstance(storage, FsxOpenZfsStorage):
-            found += _fsx(storage)
+            needed += _fsx(storage)
         if isinstance(storage, FileServerStorage):
-            found.append(_instance(storage.instance_type))
-    return list(dict.fromkeys(found))
+            needed.append(_instance(storage.instance_type))
+    return list(dict.fromkeys(needed))
 
 
 def _instance(name: str) -> Query:
@@ -56,20 +56,20 @@ def _instance(name: str) -> Query:
 
 def _ebs(kind: str) -> list[Query]:
     of_kind = ("volumeApiName", kind)
-    found = [Query(f"ebs_{kind}_gib_month", "AmazonEC2", (("productFamily", "Storage"), of_kind))]
+    queries = [Query(f"ebs_{kind}_gib_month", "AmazonEC2", (("productFamily", "Storage"), of_kind))]
     iops = {"gp3": "VolumeP-IOPS.gp3", "io1": "VolumeP-IOPS.piops", "io2": "VolumeP-IOPS.io2"}
     if kind in iops:
         operation = (("productFamily", "System Operation"), of_kind)
-        found.append(Query(f"ebs_{kind}_iops_month", "AmazonEC2", operation, iops[kind]))
+        queries.append(Query(f"ebs_{kind}_iops_month", "AmazonEC2", operation, iops[kind]))
     if kind == "io2":
         for tier, above in (("tier2", 32_000), ("tier3", 64_000)):
             name = f"ebs_io2_iops_month_above_{above}"
-            found.append(Query(name, "AmazonEC2", operation, f"VolumeP-IOPS.io2.{tier}"))
+            queries.append(Query(name, "AmazonEC2", operation, f"VolumeP-IOPS.io2.{tier}"))
     if kind == "gp3":
         throughput = (("productFamily", "Provisioned Throughput"), of_kind)
         per_mib = 1 / MIB_PER_GIB
-        found.append(Query("ebs_gp3_mibps_month", "AmazonEC2", throughput, "VolumeP-Throughput.gp3", per_mib))
-    return found
+        queries.append(Query("ebs_gp3_mibps_month", "AmazonEC2", throughput, "VolumeP-Throughput.gp3", per_mib))
+    return queries
 
 
 def _efs(storage: EfsStorage) -> list[Query]:
@@ -105,12 +105,12 @@ def _fsx(storage: FsxOpenZfsStorage) -> list[Query]:
 
 def price_in(products: Iterable[str], query: Query) -> float | None:
     """Return the price per unit of the book in the products of an answer, None where it is not unmistakable."""
-    found = set()
+    prices = set()
     for text in products:
         product = json.loads(text)
         if _usage_type(product).endswith(query.usage) and not _is_infrequent(product):
-            found |= set(_on_demand_usd(product))
-    return found.pop() * query.scale if len(found) == 1 else None
+            prices |= set(_on_demand_usd(product))
+    return prices.pop() * query.scale if len(prices) == 1 else None
 
 
 def _usage_type(product: Any) -> str:

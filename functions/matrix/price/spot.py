@@ -21,7 +21,7 @@ def spot_prices(history: Iterable[Mapping[str, Any]]) -> dict[str, SpotPrice]:
 
 def _price(entries: list[Mapping[str, Any]]) -> SpotPrice:
     newest: dict[str, float] = {}
-    for entry in sorted(entries, key=lambda one: one["Timestamp"]):
+    for entry in sorted(entries, key=lambda change: change["Timestamp"]):
         newest[entry["AvailabilityZone"]] = float(entry["SpotPrice"])
     seen = [float(entry["SpotPrice"]) for entry in entries]
     return SpotPrice(min(seen), sum(newest.values()) / len(newest), max(seen), len(newest))

@@ -3,7 +3,7 @@
 from matrix.terms.documents.parts import Failure
 from matrix.terms.errors import DeadlinePassed, OverBudget
 
-# Errors that are no failure of the cell: it was never begun.
+# Errors that do not fail the cell, because it was never started.
 SKIPPED_BECAUSE = {OverBudget.__name__: "budget", DeadlinePassed.__name__: "deadline"}
 
 

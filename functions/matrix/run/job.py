@@ -93,7 +93,7 @@ def measuring_job(*, cell: PlanCell, gate_margin_s: float, **setting: Unpack[Job
     count = cell["fleet"]["count"]
     job = _job("measure", cell, Board.of_cell(setting["run"], cell["id"]), **setting)
     if count > 1:
-        # An instance alone waits for nobody. The others wait as long as the slowest of them may take.
+        # A single instance waits for nobody; instances of a fleet wait as long as the slowest may take.
         job["barrier"] = {"poll_s": gate_margin_s / GATE_LOOKS_PER_MARGIN, "timeout_s": cell["deadline_s"]}
     job["instances"] = count
     job["points"] = cell["points"]

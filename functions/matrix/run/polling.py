@@ -18,9 +18,9 @@ from matrix.terms.sentences import named
 
 # EC2 states of an instance that will not do anything any more.
 ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
-# An agent writes a heartbeat every 30 s; four missing in a row are no hiccup of S3.
+# An agent writes a heartbeat every 30 s; four missing in a row are too many for a hiccup of S3.
 SILENT_AFTER_S = 120.0
-# A cell's deadline is what its agents are given; they need a moment to say so themselves.
+# Agents stop at the cell's deadline by themselves, and need a moment to report it.
 DEADLINE_GRACE_S = 60.0
 REASON_MOST_BYTES = 100_000
 _READY = re.compile(r"ready-([0-9]{4,7})")
@@ -75,14 +75,14 @@ def read_listing(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str,
     seen: dict[str, Seen] = {}
     for key, modified_at in objects:
         userid, _, name = key.removeprefix(prefix).partition("/")
-        one = seen.setdefault(userid.rpartition(":")[2], Seen())
-        one.last_sign_at = max(modified_at, one.last_sign_at or modified_at)
+        signs = seen.setdefault(userid.rpartition(":")[2], Seen())
+        signs.last_sign_at = max(modified_at, signs.last_sign_at or modified_at)
         # An instance chooses the names of what it writes: only those that an agent writes mean anything.
         if step := _READY.fullmatch(name):
-            one.ready.add(int(step[1]))
-        one.has_samples |= name == "samples.json"
-        one.is_done |= name == "done.json"
-        one.has_failed |= name == "failed.json"
+            signs.ready.add(int(step[1]))
+        signs.has_samples |= name == "samples.json"
+        signs.is_done |= name == "done.json"
+        signs.has_failed |= name == "failed.json"
     return seen
 
 
@@ -100,13 +100,13 @@ def assess(fleet: Fleet, seen: Mapping[str, Seen], ec2_states: Mapping[str, str]
     problem = _failure(fleet, board, ec2_states, now)
     if problem:
         raise problem
-    done = sum(one.is_done for one in board.values())
+    done = sum(signs.is_done for signs in board.values())
     expected = len(board)
     if done == expected:
         return Progress("finished", fleet.steps, expected, ready=0, running=0, done=done, failed=0)
     if not fleet.has_barrier:
-        step = max((max(one.ready, default=0) for one in board.values()), default=0)
-        started = sum(bool(one.ready) for one in board.values())
+        step = max((max(signs.ready, default=0) for signs in board.values()), default=0)
+        started = sum(bool(signs.ready) for signs in board.values())
         state = "running" if started else "waiting"
         return Progress(state, step, expected, ready=started, running=started - done, done=done, failed=0)
     return _at_barrier(fleet, board, gate, now, done)
@@ -115,24 +115,24 @@ def assess(fleet: Fleet, seen: Mapping[str, Seen], ec2_states: Mapping[str, str]
 def reason(text: bytes) -> str:
     """Return in words what a failed.json says. An instance wrote it: it may be anything."""
     try:
-        said = json.loads(text)
-        words = f"{said['error']}: {said['message']}"
+        failure = json.loads(text)
+        words = f"{failure['error']}: {failure['message']}"
     except (ValueError, TypeError, KeyError, RecursionError):
         words = f"failed.json is not readable: {text[:100]!r}"
-    # It goes into tables, reports and terminals.
+    # The reason is shown in tables, reports and terminals: control characters must not reach them.
     return "".join(letter if letter.isprintable() else " " for letter in words[:1000])
 
 
 def _at_barrier(fleet: Fleet, board: Mapping[str, Seen], gate: int, now: float, done: int) -> Progress:
     following = gate + 1
-    ready = sum(following in one.ready for one in board.values())
+    ready = sum(following in signs.ready for signs in board.values())
     expected = len(board)
     if following < fleet.steps and ready == expected:
         return Progress("running", following, expected, ready, running=0, done=done, failed=0, gate_to_open=following)
     if gate < 0:
         waited = now - fleet.launched_at
         if waited > fleet.ready_within_s:
-            late = [instance for instance, one in board.items() if 0 not in one.ready]
+            late = [instance for instance, signs in board.items() if 0 not in signs.ready]
             raise BarrierTimeout(
                 f"{named(late)} of {expected} instances not ready to start {waited:.0f} s after launch;"
                 " see their log.gz, or the instance's console output if there is none"
@@ -144,27 +144,27 @@ def _at_barrier(fleet: Fleet, board: Mapping[str, Seen], gate: int, now: float, 
 def _failure(
     fleet: Fleet, board: Mapping[str, Seen], ec2_states: Mapping[str, str], now: float
 ) -> StorageMatrixError | None:
-    failed = [instance for instance, one in board.items() if one.has_failed]
+    failed = [instance for instance, signs in board.items() if signs.has_failed]
     if failed:
         return InstanceFailed(f"{named(failed)} of {len(board)} instances gave up")
-    open_ones = [instance for instance, one in board.items() if not one.is_done]
+    unfinished = [instance for instance, signs in board.items() if not signs.is_done]
     # EC2 may not know an instance for some seconds after RunInstances: absent is not dead.
-    died = [instance for instance in open_ones if ec2_states.get(instance) in ENDED_STATES]
+    died = [instance for instance in unfinished if ec2_states.get(instance) in ENDED_STATES]
     if died:
         return InstanceDied(f"{named(died)} of {len(board)} instances ended before their agents were done")
-    silent = [instance for instance in open_ones if _silence_s(board[instance], fleet, now) > SILENT_AFTER_S]
+    silent = [instance for instance in unfinished if _silence_s(board[instance], fleet, now) > SILENT_AFTER_S]
     if silent:
         return InstanceSilent(f"{named(silent)} of {len(board)} instances silent for more than {SILENT_AFTER_S:.0f} s")
     if now > fleet.deadline_at + DEADLINE_GRACE_S:
         return CellTimeout(
-            f"{named(open_ones)} of {len(board)} instances not done at the cell's deadline,"
+            f"{named(unfinished)} of {len(board)} instances not done at the cell's deadline,"
             f" {fleet.deadline_at - fleet.launched_at:.0f} s after launch"
         )
     return None
 
 
-def _silence_s(one: Seen, fleet: Fleet, now: float) -> float:
-    if one.last_sign_at is not None:
-        return now - one.last_sign_at
-    # Not heard of yet: it may still be booting, the silence only counts from the end of that allowance.
+def _silence_s(signs: Seen, fleet: Fleet, now: float) -> float:
+    if signs.last_sign_at is not None:
+        return now - signs.last_sign_at
+    # Before its first sign an instance may still be booting: silence counts from the end of the boot allowance.
     return now - (fleet.launched_at + BOOT_ALLOWANCE_S)

@@ -9,11 +9,11 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource, Sweep
 
 SCHEMA = 1
-# The purpose, in place of a cell, of the instance that fills a file system's cache.
+# Purpose (in place of a cell) of the instance that fills a file system's cache.
 CACHE = "cache"
-# In place of a file system, of the instances from which images are made; no file system may have this name.
+# Name in place of a file system, for the instances from which images are made; no file system may have this name.
 BUILDERS = "_images"
-# And of the one that is a file system itself.
+# Purpose of the instance that serves as a file system.
 SERVER = "file-server"
 
 
@@ -68,7 +68,7 @@ def resource(row: Mapping[str, Any], plan: PlanDocument, now: float) -> ReceiptR
         "verified": row.get("verified"),
         "kept": is_kept,
         "hours": round(hours, 4),
-        # What is kept costs by the month, after the run as much as during it: totals.kept_usd_month.
+        # A kept resource costs the same per month during the run and after it: see totals.kept_usd_month.
         "cost_usd": 0.0 if is_kept else None if rate is None else round(hours * rate, 6),
     }
 

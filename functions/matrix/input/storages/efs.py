@@ -89,7 +89,7 @@ def most_operations(throughput_mode: str, deployment: str, performance_mode: str
 def performance_mode_goes_with_throughput(part: Part) -> Problems:
     """Yield a problem for maxIO with elastic throughput."""
     if part.performance_mode == "maxIO" and part.throughput_mode == "elastic":
-        by_default = "" if "throughputMode" in part.given else " (the default throughputMode)"
+        by_default = "" if "throughputMode" in part.element else " (the default throughputMode)"
         rule = f"cannot have elastic throughput{by_default}"
         yield part.problem("performanceMode", rule, "write generalPurpose, or throughputMode bursting or provisioned")
 

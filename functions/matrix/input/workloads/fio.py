@@ -259,7 +259,7 @@ def numbers_are_in_range(part: Part) -> Problems:
     for name, (least, most) in RANGES.items():
         for value in _values(part, name):
             if isinstance(value, (list, dict)) or value is None:
-                continue  # said by the structure
+                continue  # the structure check reports it
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 if name == "runtime" and isinstance(value, (int, float)) and value < 1:
                     rule = "a run of less than 1 s reports nonsense (fio's clock ticks in ms)"
@@ -284,13 +284,13 @@ def job_has_an_end(part: Part) -> Problems:
 def values_are_scalars(part: Part) -> Problems:
     """Yield a problem for option values that a command line cannot carry."""
     for name, value in part.extra().items():
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, bool):
+        for scalar in value if isinstance(value, list) else [value]:
+            if isinstance(scalar, bool):
                 at: Path = (*part.path, name)
                 rule = "fio's switches are 1 or 0"
-                yield Problem(path_text(at), shorten(value), rule, f"write {int(one)}")
+                yield Problem(path_text(at), shorten(value), rule, f"write {int(scalar)}")
                 break
-        if isinstance(value, list) and any(one in value[:i] for i, one in enumerate(value)):
+        if isinstance(value, list) and any(scalar in value[:i] for i, scalar in enumerate(value)):
             yield part.problem(
                 name, "a value is given twice", "give each value once; `repetitions` measures them again"
             )

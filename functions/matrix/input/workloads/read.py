@@ -128,7 +128,7 @@ def direct_reads_are_aligned(part: Part) -> Problems:
     for page in part.page_bytes:
         if page % DIRECT_BLOCK_BYTES:
             whole = -(-page // DIRECT_BLOCK_BYTES) * DIRECT_BLOCK_BYTES
-            by_default = "" if "caching" in part.given else " (the default caching)"
+            by_default = "" if "caching" in part.element else " (the default caching)"
             rule = f"direct reads{by_default} take multiples of 4KiB, {format_size(page)} is none"
             yield part.problem("pageBytes", rule, f'write {_written(whole)}, or caching "cached"')
             return

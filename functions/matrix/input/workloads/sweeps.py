@@ -33,11 +33,11 @@ def combinations(sweeps: Mapping[str, Sequence[Any]]) -> list[Params]:
 def values_are_different(part: Part) -> Problems:
     """Yield a problem where a sweep has the same value twice: the same point would be measured twice."""
     for name, field in part.model.model_fields.items():
-        value = part.given.get(field.alias or name)
+        value = part.element.get(field.alias or name)
         if not isinstance(value, list):
             continue
         read = getattr(part, name)
-        twice = next((one for i, one in enumerate(read) if one in read[:i]), None)
+        twice = next((setting for i, setting in enumerate(read) if setting in read[:i]), None)
         if twice is not None:
             rule = f"{twice} is given twice"
             yield part.problem(field.alias or name, rule, "give each value once; `repetitions` measures them again")

@@ -58,9 +58,9 @@ class TransferWorkload(InputModel):
         )
         points: list[Params] = []
         for params in swept:
-            one = params | {"threads": 1} if params["tool"] in ONE_AT_A_TIME else params
-            if one not in points:
-                points.append(one)
+            point = params | {"threads": 1} if params["tool"] in ONE_AT_A_TIME else params
+            if point not in points:
+                points.append(point)
         return points
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
@@ -90,9 +90,9 @@ def data_fits_on_the_root_volume(part: Part) -> Problems:
     if needed > MOST_DATA_BYTES:
         shapes = len(part.files) * len(part.file_size)
         of_all = f"{shapes} data sets of together " if shapes > 1 else "a data set of "
-        given: dict[str, Any] = part.given
+        element: dict[str, Any] = part.element
         rule = f"{of_all}{needed:,} bytes; the instance's own disk takes at most {format_size(MOST_DATA_BYTES)}"
-        yield part.problem("files", rule, "copy fewer or smaller files", value=given.get("files", part.files[0]))
+        yield part.problem("files", rule, "copy fewer or smaller files", value=element.get("files", part.files[0]))
 
 
 RULES = (data_fits_on_the_root_volume, values_are_different)
