@@ -25,6 +25,7 @@ from moto.core.exceptions import JsonRESTError
 
 from local.faults.injection import BACKOFF_SCALE, Client, Faults, run_of_payload
 from local.functions.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool, TooManyRequestsError
+from local.programs import lambda_client
 from local.programs.fork_server import PRELOADED
 from local.programs.processes import Process, ProcessStarter
 
@@ -167,7 +168,7 @@ class LambdaRuntime:
         path = [str(root), *([str(opt / "python")] if opt else [])]
         if any((Path(folder) / name).exists() for folder in path for name in PRELOADED):
             env = {**env, "PYTHONPATH": os.pathsep.join([*path, SITE_PACKAGES])}
-            argv = [sys.executable, "-m", "awslambdaric", handler]
+            argv = [sys.executable, "-P", lambda_client.__file__, handler]
             return self._starter.start_program(argv, cwd=root, env=env, log=log)
         return self._starter.start_sandbox(handler, path=path, cwd=root, env=env, log=log)
 

@@ -1,7 +1,13 @@
-"""The Lambda Runtime API of one sandbox: the documented HTTP interface between Lambda and AWS's runtime client."""
+"""The Lambda Runtime API of one sandbox: the documented HTTP interface between Lambda and AWS's runtime client.
+
+Every path begins with a secret that only the sandbox was told: who takes an event has what is in it, and who answers
+one decides how the state machine goes on.
+"""
 
 import contextlib
+import hmac
 import queue
+import secrets
 import socket
 import threading
 import time
@@ -35,10 +41,15 @@ class RuntimeApi:
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._invocations: queue.SimpleQueue[Invocation | None] = queue.SimpleQueue()
-        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._secret = secrets.token_urlsafe(32)
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}/{self._secret}"
         self.initialised = threading.Event()
         self.outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
-        threading.Thread(target=self._accept, name=f"runtime-api-{self.address}", daemon=True).start()
+        threading.Thread(target=self._accept, name="runtime-api", daemon=True).start()
+
+    def knows(self, path: str) -> bool:
+        """Whether a path begins with the secret."""
+        return hmac.compare_digest(path.split("/")[1].encode() if "/" in path else b"", self._secret.encode())
 
     def give(self, invocation: Invocation) -> None:
         """Hand the next event to the sandbox."""
@@ -76,6 +87,16 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: RuntimeApi
+
+    def parse_request(self) -> bool:
+        """Read the request's head, as all that follows needs it; False, and answered, without the secret."""
+        if not super().parse_request():
+            return False
+        if not self.server.knows(self.path):
+            self.close_connection = True
+            self.send_error(403)
+            return False
+        return True
 
     def do_GET(self) -> None:
         self.server.initialised.set()

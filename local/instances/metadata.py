@@ -1,8 +1,8 @@
 """The instance metadata service, version 2 only: how an agent learns who it is and gets its role's credentials.
 
 All instances that are processes share one server: the first part of the path, in the agent's own
-AWS_EC2_METADATA_SERVICE_ENDPOINT, says which instance asks. Nothing else separates them, as all run as the same user.
-A VM has a port of its own, which it sees as 169.254.169.254.
+AWS_EC2_METADATA_SERVICE_ENDPOINT, says which instance asks. It is a secret of the instance, as the answers hold the
+keys of its role. A VM has a port of its own, which it sees as 169.254.169.254; the pipe between them sends the secret.
 """
 
 import json
@@ -28,6 +28,7 @@ class InstanceIdentity:
     user_data: str = ""
     has_asked: threading.Event = field(default_factory=threading.Event)
     tokens: set[str] = field(default_factory=set)
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     def answer(self, path: str) -> str | None:
         """Return the value at a path below latest/, None where there is none."""
@@ -76,22 +77,29 @@ class MetadataService:
     """Serves the identities of the running instances."""
 
     def __init__(self) -> None:
-        self.identities: dict[str, InstanceIdentity] = {}
-        self._server = _Server(self.identities)
+        self._by_id: dict[str, InstanceIdentity] = {}
+        self._by_secret: dict[str, InstanceIdentity] = {}
+        self._server = _Server(self._by_secret)
         self._own: dict[str, _Server] = {}
+
+    def serve(self, instance_id: str, identity: InstanceIdentity) -> None:
+        """Serve an instance from now on."""
+        self._by_id[instance_id] = self._by_secret[identity.secret] = identity
 
     def endpoint(self, instance_id: str) -> str:
         """Return the AWS_EC2_METADATA_SERVICE_ENDPOINT of an instance's agent."""
-        return f"http://localhost:{self._server.server_port}/{instance_id}/"
+        return f"http://localhost:{self._server.server_port}/{self._by_id[instance_id].secret}/"
 
     def own_port(self, instance_id: str) -> int:
-        """Return a port of this machine that serves this instance only, without its id in the path."""
-        server = self._own[instance_id] = _Server(self.identities, only=instance_id)
+        """Return a port of this machine that serves this instance only, after a line with its secret."""
+        server = self._own[instance_id] = _Server(self._by_secret, only=self._by_id[instance_id])
         return int(server.server_port)
 
     def forget(self, instance_id: str) -> None:
         """Stop serving an instance."""
-        self.identities.pop(instance_id, None)
+        identity = self._by_id.pop(instance_id, None)
+        if identity is not None:
+            self._by_secret.pop(identity.secret, None)
         server = self._own.pop(instance_id, None)
         if server is not None:
             server.end()
@@ -106,9 +114,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, identities: dict[str, InstanceIdentity], only: str | None = None) -> None:
+    def __init__(self, by_secret: dict[str, InstanceIdentity], only: InstanceIdentity | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.identities = identities
+        self.by_secret = by_secret
         self.only = only
         threading.Thread(target=self.serve_forever, name="metadata", daemon=True).start()
 
@@ -120,6 +128,12 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
+
+    def handle(self) -> None:
+        """Serve a connection; on a port of one instance only after its secret."""
+        only = self.server.only
+        if only is None or self.rfile.readline(len(only.secret) + 1) == f"{only.secret}\n".encode():
+            super().handle()
 
     def do_PUT(self) -> None:
         identity, path = self._identity_and_path()
@@ -145,9 +159,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _identity_and_path(self) -> tuple[InstanceIdentity | None, str]:
         path = self.path.lstrip("/")
         if self.server.only is not None:
-            return self.server.identities.get(self.server.only), path
-        instance_id, _, path = path.partition("/")
-        return self.server.identities.get(instance_id), path.lstrip("/")
+            return self.server.only, path
+        secret, _, path = path.partition("/")
+        return self.server.by_secret.get(secret), path.lstrip("/")
 
     def _send(self, status: int, body: str) -> None:
         self.send_response(status)

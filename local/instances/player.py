@@ -25,6 +25,7 @@ from local.faults import injection
 from local.instances.metadata import InstanceIdentity, MetadataService
 from local.instances.vm.machine import GUEST, MAC
 from local.instances.vm.machines import Machines
+from local.instances.vm.pipe import SECRET_VARIABLE
 from local.programs import retry_waits
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
 from local.roles.enforcement import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
@@ -160,7 +161,8 @@ class InstancePlayer:
         with self._lock:
             if self._running[instance.id].is_ending:
                 return
-            process = self._starter.start_program(argv, cwd=folder, env=dict(os.environ), log=self._log(instance))
+            env = {**os.environ, SECRET_VARIABLE: identity.secret}
+            process = self._starter.start_program(argv, cwd=folder, env=env, log=self._log(instance))
             self._running[instance.id].process = process
         ec2.set_state(instance, "running", ec2.RUNNING)
         _wait_for_first(identity.has_asked, process)
@@ -217,7 +219,7 @@ class InstancePlayer:
             session=lambda: self._credentials.session(role_arn or "", instance.id),
             user_data=_user_data(instance),
         )
-        self._metadata.identities[instance.id] = identity
+        self._metadata.serve(instance.id, identity)
         return identity
 
     def _fetch(self, uri: str, instance: Any, identity: InstanceIdentity) -> Path:

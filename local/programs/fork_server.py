@@ -185,14 +185,12 @@ class ForkServer:
 
 
 def _serve_lambda(handler: str) -> None:
-    from awslambdaric.__main__ import main
-
     if "LOCAL_BACKOFF_SCALE" in os.environ:
         sys.modules["retry_waits"].hurry(float(os.environ.pop("LOCAL_BACKOFF_SCALE")))
 
     code = 1
     try:
-        main(["awslambdaric", handler])
+        sys.modules["lambda_client"].main(handler)
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 1
     finally:
@@ -209,7 +207,8 @@ def _kill_group(pid: int) -> None:
 
 
 if __name__ == "__main__":
-    __import__("retry_waits")  # before its folder leaves the path
+    for name in ("retry_waits", "lambda_client"):
+        __import__(name)  # before their folder leaves the path
     sys.path.pop(0)  # this folder: a sandbox must not be able to import the cloud's modules
     preload()
     ForkServer(socket.socket(fileno=int(sys.argv[1]))).run()

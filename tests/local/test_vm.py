@@ -2,6 +2,7 @@
 
 import json
 import socket
+import socketserver
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import pytest
 from agent.mounts.disks import INSTANCE_STORE_SERIAL
 from local.instances.metadata import InstanceIdentity, MetadataService
 from local.instances.vm import image, machine, machines
+from local.instances.vm.pipe import SECRET_VARIABLE
 
 VOLUMES = ("vol-0123456789abcdef0", "vol-0fedcba9876543210")
 
@@ -83,14 +85,24 @@ def test_what_is_missing_is_named(monkeypatch):
 
 @pytest.fixture
 def own_endpoint():
-    """The metadata service as one VM sees it."""
+    """The metadata service as one VM sees it: each connection is joined to it by the program that qemu runs."""
     service = MetadataService()
     values = {"instance-id": "i-1", "instance-type": "t3.medium", "ami-id": "ami-1"}
     values |= {"placement/region": "us-east-1", "placement/availability-zone": "us-east-1a"}
     session = SimpleNamespace(access_key_id="k", secret_access_key="s", session_token="t")
-    service.identities["i-1"] = InstanceIdentity(values, "role", lambda: session, "#!/bin/bash\necho hello\n")
-    service.identities["i-2"] = InstanceIdentity(values, "role", lambda: session)
-    yield f"http://127.0.0.1:{service.own_port('i-1')}"
+    identity = InstanceIdentity(values, "role", lambda: session, "#!/bin/bash\necho hello\n")
+    service.serve("i-1", identity)
+    command = [sys.executable, "-S", str(machine.PIPE), str(service.own_port("i-1")), "secret"]
+    secret = {SECRET_VARIABLE: identity.secret}
+
+    class Forward(socketserver.BaseRequestHandler):
+        def handle(self):
+            subprocess.run(command, stdin=self.request, stdout=self.request, env=secret)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Forward) as qemu:
+        threading.Thread(target=qemu.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{qemu.server_address[1]}"
+        qemu.shutdown()
     service.close()
 
 

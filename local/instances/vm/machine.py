@@ -60,8 +60,8 @@ def command(
     hosts, names = folder / "hosts", folder / "volumes"
     hosts.write_text("".join(f"{address} {file_system.dns_name}\n" for file_system, address in addresses.items()))
     names.write_text("".join(f"{volume.serial} {volume.device}\n" for volume in volumes if volume.device))
-    forwards = [(METADATA, HTTP_PORT, metadata_port)]
-    forwards += [(address, NFS_PORT, file_system.port) for file_system, address in addresses.items()]
+    forwards = [(METADATA, HTTP_PORT, f"{metadata_port} secret")]
+    forwards += [(address, NFS_PORT, str(file_system.port)) for file_system, address in addresses.items()]
     # EC2's UUIDs begin with ec2; the rest is the instance's id.
     uuid = f"ec2{instance_id.removeprefix('i-'):0<29}"[:32]
     uuid = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
@@ -89,7 +89,7 @@ def command(
     ]
 
 
-def _network(forwards: list[tuple[str, int, int]]) -> str:
+def _network(forwards: list[tuple[str, int, str]]) -> str:
     parts = [f"user,id=net,net={NETWORK},host={HOST},dns={RESOLVER},dhcpstart={GUEST}"]
     for address, port, target in forwards:
         parts.append(f"guestfwd=tcp:{address}:{port}-cmd:{sys.executable} -S {PIPE} {target}")

@@ -1,14 +1,21 @@
-"""Join standard input and output to a TCP port of this machine: qemu runs one for each connection of a guest."""
+"""Join standard input and output to a TCP port of this machine: qemu runs one for each connection of a guest.
+
+`pipe.py PORT secret` first sends the secret from the environment, which other users of the machine cannot read: the
+metadata service asks for it, and the guest knows nothing of it.
+"""
 
 import os
 import selectors
 import socket
 import sys
 
+SECRET_VARIABLE = "STORAGE_MATRIX_METADATA_SECRET"  # noqa: S105 - a variable's name
 
-def main(port: int) -> None:
-    """Copy both ways until one side ends."""
+
+def main(port: int, introduction: bytes = b"") -> None:
+    """Send the introduction, then copy both ways until one side ends."""
     with socket.create_connection(("127.0.0.1", port)) as host, selectors.DefaultSelector() as ready:
+        host.sendall(introduction)
         ready.register(host, selectors.EVENT_READ, lambda data: _write_all(1, data))
         ready.register(0, selectors.EVENT_READ, host.sendall)
         while True:
@@ -25,4 +32,4 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), os.environ[SECRET_VARIABLE].encode() + b"\n" if sys.argv[2:] == ["secret"] else b"")

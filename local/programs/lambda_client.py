@@ -1,0 +1,28 @@
+"""AWS's Lambda runtime client, where the runtime API has a secret in its path: `python lambda_client.py HANDLER`.
+
+AWS_LAMBDA_RUNTIME_API is HOST:PORT/SECRET here. The client's native part puts it before each path as it is; only the
+report of a failed start is sent by Python, which takes the address for no more than host and port.
+"""
+
+import os
+import sys
+from typing import Any
+
+
+def main(handler: str) -> None:
+    """Handle events until the process is ended."""
+    # Not before: the native part connects to the address that is in the environment when it is imported.
+    from awslambdaric import bootstrap
+    from awslambdaric.lambda_runtime_client import LambdaRuntimeClient
+
+    address, _, secret = os.environ["AWS_LAMBDA_RUNTIME_API"].partition("/")
+
+    class Client(LambdaRuntimeClient):
+        def call_rapid(self, http_method: str, endpoint: str, *arguments: Any, **options: Any) -> None:
+            super().call_rapid(http_method, f"/{secret}{endpoint}", *arguments, **options)
+
+    bootstrap.run(handler, Client(address))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
