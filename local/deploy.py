@@ -16,7 +16,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from local.corrections import yaml_template
-from local.corrections.clients import operator_client
+from local.corrections.clients import Operator
 
 ARTIFACTS = "storage-matrix-local-artifacts"
 # A constant date, so that the same code gives the same archive and the same folder on disk.
@@ -34,11 +34,10 @@ class DeployError(RuntimeError):
 class Deployment:
     """One stack from one template file."""
 
-    def __init__(self, template: Path, endpoint: str, region: str) -> None:
+    def __init__(self, template: Path, operator: Operator) -> None:
         self._root = template.parent
         self._template = template
-        self._endpoint = endpoint
-        self._region = region
+        self._operator = operator
         self._uploaded: dict[Path, dict[str, str]] = {}
 
     def run(self, stack: str, storage: Path, *, are_vms: bool = False) -> dict[str, str]:
@@ -55,7 +54,7 @@ class Deployment:
         return self._create(stack, template, parameters)
 
     def _create(self, stack: str, template: dict[str, Any], parameters: list[dict[str, str]]) -> dict[str, str]:
-        cloudformation = self._client("cloudformation")
+        cloudformation = self._operator.client("cloudformation")
         try:
             cloudformation.create_stack(
                 StackName=stack,
@@ -72,7 +71,7 @@ class Deployment:
 
     def _package(self, template: dict[str, Any]) -> None:
         """Upload what the template refers to by local paths."""
-        self._client("s3").create_bucket(Bucket=ARTIFACTS, **_location(self._region))
+        self._operator.client("s3").create_bucket(Bucket=ARTIFACTS, **_location(self._operator.region))
         common = template.get("Globals", {}).get("Function", {})
         common_code = common.pop("CodeUri", None)
         for name, resource in template["Resources"].items():
@@ -98,16 +97,13 @@ class Deployment:
 
     def _upload(self, body: bytes) -> dict[str, str]:
         key = hashlib.sha256(body).hexdigest()
-        self._client("s3").put_object(Bucket=ARTIFACTS, Key=key, Body=body)
+        self._operator.client("s3").put_object(Bucket=ARTIFACTS, Key=key, Body=body)
         return {"Bucket": ARTIFACTS, "Key": key}
 
     def _upload_template(self, template: dict[str, Any]) -> str:
         # by URL: a template within the request may have 51,200 bytes only
         uploaded = self._upload(json.dumps(template, default=str).encode())
-        return f"{self._endpoint}/{uploaded['Bucket']}/{uploaded['Key']}"
-
-    def _client(self, service: str) -> Any:
-        return operator_client(service, self._endpoint, self._region)
+        return f"{self._operator.endpoint}/{uploaded['Bucket']}/{uploaded['Key']}"
 
 
 def local_parameters(storage: Path, *, are_vms: bool = False) -> dict[str, str]:

@@ -7,19 +7,24 @@ import random
 import shutil
 import socket
 import sys
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from local.admission import Admission
 from local.corrections import names
+from local.corrections.clients import ACCOUNT, Operator
 from local.deploy import Deployment
 from local.faults.injection import Faults
 from local.instances import metadata
 from local.programs import processes
 
+if TYPE_CHECKING:
+    from local.roles.enforcement import RoleEnforcement
+
 # The functions below import what imports moto, which reads its settings from the environment at that moment.
 
-ACCOUNT = "123456789012"  # moto's
 # Below those that Linux gives to outgoing connections (32768 and up).
 OWN_PORTS = (20_000, 32_768)
 
@@ -62,22 +67,24 @@ class Cloud:
         self._claim_workdir()
         _log_to(self._workdir / "logs" / "cloud.log")
         port = _usable_port(self.options.port)
-        endpoint = f"http://localhost:{port}"
         _configure_moto(port, self.options.region)
-        self._bring_up(endpoint, port)
+        operator = Operator(f"http://localhost:{port}", self.options.region)
+        self._bring_up(operator, port)
         outputs: dict[str, str] = {}
         if self.options.template is not None:
-            deployment = Deployment(self.options.template.resolve(), endpoint, self.options.region)
+            deployment = Deployment(self.options.template.resolve(), operator)
             are_vms = self.options.instances == "vm"
             outputs = deployment.run(self.options.stack, self._workdir / "storage", are_vms=are_vms)
         self.description = {
-            "endpoint": endpoint,
+            "endpoint": operator.endpoint,
+            "access_key": operator.access_key,
+            "secret_key": operator.secret_key,
             "region": self.options.region,
             "pid": os.getpid(),
             "stack": self.options.stack if self.options.template is not None else None,
             "outputs": outputs,
         }
-        self._description_file.write_text(json.dumps(self.description, indent=2) + "\n")
+        _write_privately(self._description_file, json.dumps(self.description, indent=2) + "\n")
         return self.description
 
     def stop(self) -> None:
@@ -100,30 +107,51 @@ class Cloud:
                 f"a local cloud is up already (process {pid}, {self._description_file}); use it, end it with "
                 f"`kill {pid}`, or choose another --workdir"
             )
+        # No other user of the machine may read the key, the logs and the results in it.
+        self._workdir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._workdir.chmod(0o700)
         # what a killed cloud left behind
         for name in ("storage", "code"):
             shutil.rmtree(self._workdir / name, ignore_errors=True)
         for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
             (self._workdir / name).mkdir(parents=True, exist_ok=True)
-        self._description_file.write_text(json.dumps({"pid": os.getpid(), "state": "starting"}) + "\n")
+        _write_privately(self._description_file, json.dumps({"pid": os.getpid(), "state": "starting"}) + "\n")
 
-    def _bring_up(self, endpoint: str, port: int) -> None:
+    def _bring_up(self, operator: Operator, port: int) -> None:
         # before moto, which takes two seconds to import: the fork server imports its packages meanwhile
         starter = processes.ProcessStarter(self._workdir / "logs" / "processes.log")
         self._closing.append(starter.close)
 
         names.check()
-        self._correct_moto(endpoint, starter)
+        enforcement = self._correct_moto(operator, starter, port)
         from moto import backends
-        from moto.server import ThreadedMotoServer
+        from moto.server import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+        from werkzeug.serving import make_server
 
         # moto lists its own folder at each request
         modules = list(backends.list_of_moto_modules())
         backends.list_of_moto_modules = lambda: modules
-        server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
-        server.start()
 
-    def _correct_moto(self, endpoint: str, starter: Any) -> None:
+        def secret_of(access_key: str) -> tuple[str, str] | None:
+            if access_key == operator.access_key:
+                return operator.secret_key, ""
+            session = enforcement.session(access_key)
+            return session and (session.secret_access_key, session.session_token)
+
+        admission = Admission(DomainDispatcherApplication(create_backend_app), self._hosts(port), secret_of)
+        server = make_server("127.0.0.1", port, admission, threaded=True, request_handler=MotoRequestHandler)
+        threading.Thread(target=server.serve_forever, name="aws", daemon=True).start()
+
+    def _hosts(self, port: int) -> list[str]:
+        """Return the names under which the cloud's own clients reach it."""
+        names = ["localhost", "127.0.0.1"]
+        if self.options.instances == "vm":
+            from local.instances.vm.machine import HOST
+
+            names.append(HOST)
+        return [f"{name}:{port}" for name in names]
+
+    def _correct_moto(self, operator: Operator, starter: Any, port: int) -> "RoleEnforcement":
         from local.corrections import (
             cloudformation,
             dynamodb,
@@ -144,13 +172,15 @@ class Cloud:
         enforcement = iam.RoleEnforcement(self._workdir / "iam-decisions.jsonl", injected)
         enforcement.install()
         dynamodb.install()
-        cloudformation.install(endpoint)
+        cloudformation.install(operator)
         file_systems.install(self._workdir / "storage" / "file-systems")
         images.install()
         recovery_points.install()
         service_quotas.install()
 
-        runtime = lambda_runtime.LambdaRuntime(starter, endpoint, self._workdir, credentials.environment, injected)
+        runtime = lambda_runtime.LambdaRuntime(
+            starter, operator.endpoint, self._workdir, credentials.environment, injected
+        )
         runtime.install()
         self._closing.append(runtime.close)
 
@@ -160,23 +190,24 @@ class Cloud:
             bridge.execution_ended(execution)
             runtime.execution_ended(execution.name)
 
-        interpreter.install(endpoint, credentials.environment, self.options.time_scale, ended, injected)
+        interpreter.install(operator, credentials.environment, self.options.time_scale, ended, injected)
         bridge.start()
 
         service = metadata.MetadataService()
         self._closing.append(service.close)
         player = instances.InstancePlayer(
             workdir=self._workdir,
-            endpoint=endpoint,
+            endpoint=operator.endpoint,
             starter=starter,
             metadata=service,
             enforcement=enforcement,
             credentials=credentials,
             injected=injected,
-            machines=self._machines(int(endpoint.rpartition(":")[2])) if self.options.instances == "vm" else None,
+            machines=self._machines(port) if self.options.instances == "vm" else None,
         )
         ec2.install(player, self.options.vcpu_quota)
         self._closing += [player.close, bridge.close]
+        return enforcement
 
     def _machines(self, aws_port: int) -> Any:
         from local.instances.vm.machines import Machines
@@ -190,9 +221,11 @@ def _configure_moto(port: int, region: str) -> None:
     """Set what moto reads when it is imported, and its settings."""
     os.environ.update(
         MOTO_PORT=str(port),
+        MOTO_DISABLE_GLOBAL_CORS="true",
         MOTO_ENABLE_AMI_VALIDATION="true",
         MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true",
         AWS_DEFAULT_REGION=region,
+        # Good for nothing, here and elsewhere: a client of moto's own must not find the user's.
         AWS_ACCESS_KEY_ID="local",
         AWS_SECRET_ACCESS_KEY="local",  # noqa: S106  # pragma: allowlist secret
     )
@@ -226,6 +259,15 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
         return True
+
+
+def _write_privately(path: Path, text: str) -> None:
+    """Replace a file at once by one that only its owner may read."""
+    partial = path.with_suffix(f".{os.getpid()}")
+    partial.unlink(missing_ok=True)
+    partial.touch(0o600, exist_ok=False)
+    partial.write_text(text)
+    partial.rename(path)
 
 
 def _pid_of(description: Path) -> int | None:

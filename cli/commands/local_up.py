@@ -62,8 +62,8 @@ def environment(cloud: dict[str, Any]) -> dict[str, str]:
         "AWS_ENDPOINT_URL": cloud["endpoint"],
         "AWS_REGION": cloud["region"],
         "AWS_DEFAULT_REGION": cloud["region"],
-        "AWS_ACCESS_KEY_ID": "local",
-        "AWS_SECRET_ACCESS_KEY": "local",  # pragma: allowlist secret
+        "AWS_ACCESS_KEY_ID": cloud["access_key"],
+        "AWS_SECRET_ACCESS_KEY": cloud["secret_key"],
         "SAM_CLI_TELEMETRY": "0",
     }
 

@@ -27,6 +27,9 @@ class Deployment:
     region: str | None
     endpoint: str | None
     outputs: dict[str, str] = field(default_factory=dict)
+    # The key of the local cloud. None on AWS: boto3 then looks where every AWS tool looks.
+    access_key: str | None = None
+    secret_key: str | None = field(default=None, repr=False)
 
     @property
     def flag(self) -> str:
@@ -46,9 +49,10 @@ class Deployment:
         if service == "lambda":
             # An invocation whose answer takes long must not be retried, since that would start the function twice.
             config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})
-        # The local cloud takes any key; an explicit one keeps the user's real key from being sent to it.
-        key = "local" if self.environment == "local" else None
-        session: Any = boto3.Session(aws_access_key_id=key, aws_secret_access_key=key, region_name=self.region)
+        # The local cloud's own key keeps the user's real one from being sent to it.
+        session: Any = boto3.Session(
+            aws_access_key_id=self.access_key, aws_secret_access_key=self.secret_key, region_name=self.region
+        )
         return session.client(service, endpoint_url=self.endpoint, config=config)
 
 
@@ -90,14 +94,20 @@ def is_local_cloud_running() -> bool:
 def from_cloud_document(cloud: dict[str, Any]) -> Deployment:
     """Read the document that the local cloud prints when it is ready."""
     return Deployment(
-        "local", cloud.get("stack", DEFAULT_STACK), cloud["region"], cloud["endpoint"], cloud.get("outputs", {})
+        "local",
+        cloud.get("stack", DEFAULT_STACK),
+        cloud["region"],
+        cloud["endpoint"],
+        cloud.get("outputs", {}),
+        cloud["access_key"],
+        cloud["secret_key"],
     )
 
 
 def _read_cloud_file() -> dict[str, Any] | None:
     try:
         cloud: dict[str, Any] = json.loads(cloud_file().read_text())
-        is_whole = cloud.keys() >= {"pid", "region", "endpoint"}
+        is_whole = cloud.keys() >= {"pid", "region", "endpoint", "access_key", "secret_key"}
     except (FileNotFoundError, ValueError, AttributeError):
         return None
     return cloud if is_whole and _is_alive(int(cloud["pid"])) else None

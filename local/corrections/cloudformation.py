@@ -28,17 +28,17 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
 from local.corrections import network_deletion, resource_types, yaml_template
+from local.corrections.clients import ACCOUNT, Operator
 
 SAM = "AWS::Serverless-2016-10-31"
-ACCOUNT = "123456789012"  # moto's
 # Suffixes of the zones that Fn::GetAZs returns; moto has four, most regions three.
 ZONES = "abc"
 
 
-def install(endpoint: str) -> None:
+def install(operator: Operator) -> None:
     """Apply all corrections."""
     logging.getLogger("samtranslator").setLevel(logging.ERROR)
-    resource_types.install(endpoint)
+    resource_types.install(operator)
     network_deletion.install()
     models.Stack.parse_template = staticmethod(yaml_template.load)
     models.ChangeSet._parse_template = lambda self: setattr(self, "template_dict", yaml_template.load(self.template))

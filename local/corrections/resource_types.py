@@ -11,21 +11,21 @@ from moto.cloudformation.exceptions import UnformattedGetAttTemplateException
 from moto.core.common_models import CloudFormationModel
 from moto.ec2.models import ec2_backends
 
-from local.corrections.clients import operator_client
+from local.corrections.clients import Operator
 
-_endpoint = ""
+_operator: Operator
 
 
-def install(endpoint: str) -> None:
+def install(operator: Operator) -> None:
     """Make moto look for resource types again: it collected its own when it was imported."""
-    global _endpoint  # noqa: PLW0603 - moto creates resources by class methods, which get no endpoint
-    _endpoint = endpoint
+    global _operator  # noqa: PLW0603 - moto creates resources by class methods, which get no operator
+    _operator = operator
     for cached in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
         cached.cache_clear()
 
 
 def _client(service: str, region: str) -> Any:
-    return operator_client(service, _endpoint, region)
+    return _operator.client(service, region)
 
 
 class _ApiResource:

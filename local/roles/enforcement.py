@@ -34,6 +34,7 @@ from moto.s3.models import s3_backends
 from moto.s3.responses import S3Response
 from moto.sts.models import sts_backends
 
+from local.corrections.clients import ACCOUNT
 from local.faults import injection
 from local.roles import dependents
 
@@ -132,8 +133,8 @@ class RoleEnforcement:
     def judge(self, response: Any) -> ServiceException | None:
         """Return the denial of a call, None where it is allowed."""
         caller = self._caller(response)
-        if caller is None or isinstance(caller, ServiceException):
-            return caller
+        if caller is None:
+            return None
         for permission, context in _asked(response, caller):
             if permission.action not in ALWAYS_ALLOWED and not self.allows(caller, permission, context):
                 return _denial(caller, permission)
@@ -142,8 +143,8 @@ class RoleEnforcement:
     def judge_s3(self, response: Any, bucket: str | None, key: str | None) -> ServiceException | None:
         """Return the denial of an S3 call, or None. As on S3, an absent key without s3:ListBucket is denied, no 404."""
         caller = self._caller(response)
-        if caller is None or isinstance(caller, ServiceException):
-            return caller
+        if caller is None:
+            return None
         name = f"s3:{response._get_action()}"
         action = PERMISSIONS.get(name, name)
         is_of_bucket = key is None or action.startswith("s3:ListBucket")
@@ -169,7 +170,7 @@ class RoleEnforcement:
 
     def _play_faults(self, response: Any, proceed: Callable[[Any], Any]) -> Any:
         caller = self._caller(response)
-        if self._injected is None or not isinstance(caller, Caller):
+        if self._injected is None or caller is None:
             return proceed(response)
         call = _call(response, caller, self._injected)
         fault = self._injected.due(call)
@@ -188,7 +189,7 @@ class RoleEnforcement:
     def _play_s3_faults(self, response: Any, key: str | None) -> None:
         """Refuse an S3 call, or remember the fault that is due after it took effect."""
         caller = self._caller(response)
-        if self._injected is None or not isinstance(caller, Caller):
+        if self._injected is None or caller is None:
             return
         about = injection.object_name(key or "".join(response.querystring.get("prefix", [])))
         run = self._injected.run_of(caller.access_key)
@@ -199,15 +200,11 @@ class RoleEnforcement:
             raise _S3RefusedError(refusal)
         response.local_fault = (fault, caller.access_key)
 
-    def _caller(self, response: Any) -> Caller | ServiceException | None:
+    def _caller(self, response: Any) -> Caller | None:
         signature = re.search(r"Credential=([^/,]+)/\d+/([^/]+)/([^/]+)/", response.headers.get("Authorization", ""))
-        if signature is None or not signature[1].startswith("ASIA"):
+        session = signature and self.session(signature[1])
+        if signature is None or session is None:
             return None
-        session = self._session(signature[1], response.current_account)
-        if session is None:
-            return ServiceException(
-                "UnrecognizedClientException", "The security token included in the request is invalid."
-            )
         return Caller(
             role=session.role_arn.rsplit("/", 1)[-1],
             arn=session.arn,
@@ -218,11 +215,12 @@ class RoleEnforcement:
             access_key=signature[1],
         )
 
-    def _session(self, key: str, account: str) -> Any:
-        if key not in self._sessions:
-            for session in sts_backends[account][PARTITION].assumed_roles:
+    def session(self, access_key: str) -> Any:
+        """Return the role session that has an access key, None where there is none."""
+        if access_key not in self._sessions and access_key.startswith("ASIA"):
+            for session in sts_backends[ACCOUNT][PARTITION].assumed_roles:
                 self._sessions[session.access_key_id] = session
-        return self._sessions.get(key)
+        return self._sessions.get(access_key)
 
     def _keep(self, caller: Caller, permission: Permission, decision: str) -> None:
         """Log each different decision once: polling a gate every second would write thousands of lines."""

@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import boto3
 from botocore.config import Config
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult
@@ -46,6 +45,7 @@ from moto.stepfunctions.parser.asl.utils import boto_client
 from moto.stepfunctions.parser.backend.execution import BaseExecutionWorkerCommunication
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend
 
+from local.corrections.clients import Operator
 from local.faults.injection import Call, Faults
 from local.step_functions import child_executions, definition_lint, jsonata
 
@@ -65,7 +65,7 @@ class InvalidName(ServiceException):
 
 
 def install(
-    endpoint: str,
+    operator: Operator,
     credentials_for: Callable[[str, str], dict[str, str]],
     time_scale: float,
     ended: Ended,
@@ -74,7 +74,7 @@ def install(
     """Apply all corrections; `ended` is called with each execution that ends."""
     # moto evaluates a Map by recursion, one level per item of a worker
     sys.setrecursionlimit(20_000)
-    _use_cached_clients(endpoint, credentials_for)
+    _use_cached_clients(operator, credentials_for)
     jsonata.install()
     _correct_parser()
     _check_definitions()
@@ -91,7 +91,7 @@ def install(
         _stop_when_told(injected)
 
 
-def _use_cached_clients(endpoint: str, credentials_for: Callable[[str, str], dict[str, str]]) -> None:
+def _use_cached_clients(operator: Operator, credentials_for: Callable[[str, str], dict[str, str]]) -> None:
     """Make a client per region, service and role, not per task (10 ms instead of 17); it signs with the role's keys."""
     clients: dict[tuple[str, str, str], Any] = {}
     lock = threading.Lock()
@@ -104,14 +104,8 @@ def _use_cached_clients(endpoint: str, credentials_for: Callable[[str, str], dic
         with lock:
             if (region, service, role) not in clients:
                 names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
-                keys = credentials_for(role, "states").values() if role else ("local", "local", None)
-                clients[region, service, role] = boto3.session.Session().client(
-                    service,
-                    region_name=region,
-                    endpoint_url=endpoint,
-                    config=config,
-                    **dict(zip(names, keys, strict=True)),
-                )
+                keys = dict(zip(names, credentials_for(role, "states").values(), strict=True)) if role else {}
+                clients[region, service, role] = operator.client(service, region, config=config, **keys)
         return clients[region, service, role]
 
     original = boto_client.boto_client_for

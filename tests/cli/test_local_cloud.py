@@ -11,7 +11,8 @@ from cli.messages.errors import CloudDidNotStart
 from cli.target import local_cloud
 from local.instances.vm import image
 
-READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"}})
+READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"},
+                    "access_key": "LOCAL", "secret_key": "local"})  # fmt: skip
 
 
 @pytest.fixture

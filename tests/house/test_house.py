@@ -15,7 +15,7 @@ FLOORS = {
     "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
     "session __main__",
     "cli": "messages target tables inputs follow commands main",
-    "local": "corrections faults programs deploy roles functions step_functions instances server __main__",
+    "local": "corrections faults programs deploy roles functions step_functions instances admission server __main__",
 }
 
 

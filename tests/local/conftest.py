@@ -14,5 +14,5 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCloud]:
     process = start_cloud(workdir, "--no-deploy")
     line = process.stdout.readline()
     assert line, process.stderr.read()
-    yield RunningCloud(process, workdir, json.loads(line)["endpoint"])
+    yield RunningCloud(process, workdir, json.loads(line))
     process.communicate(timeout=30)

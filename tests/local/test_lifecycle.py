@@ -7,9 +7,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import boto3
 import pytest
-from support.running_cloud import start_cloud, wait_until
+from support.running_cloud import client_of, start_cloud, wait_until
 
 TEMPLATE = """
 Transform: AWS::Serverless-2016-10-31
@@ -93,8 +92,7 @@ def processes_of(workdir: Path) -> list[int]:
 
 def execute(description: dict) -> dict:
     """Run the small project's state machine once, which leaves a warm sandbox and its child behind."""
-    keys = {"aws_access_key_id": "x", "aws_secret_access_key": "x", "region_name": description["region"]}
-    states = boto3.client("stepfunctions", endpoint_url=description["endpoint"], **keys)
+    states = client_of(description, "stepfunctions")
     execution = states.start_execution(stateMachineArn=description["outputs"]["Machine"])["executionArn"]
     ended = wait_until(
         lambda: (now := states.describe_execution(executionArn=execution))["status"] != "RUNNING" and now, "execution"

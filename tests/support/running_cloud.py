@@ -42,18 +42,29 @@ def start_cloud(
     )
 
 
+def client_of(description: dict[str, Any], service: str, **options: Any) -> Any:
+    """A client of the cloud that is described so; the operator's unless keys are given."""
+    keys = {"aws_access_key_id": description["access_key"], "aws_secret_access_key": description["secret_key"]}
+    place = {"endpoint_url": description["endpoint"], "region_name": description["region"]}
+    return boto3.client(service, **{**place, **keys, **options})
+
+
 @dataclass
 class RunningCloud:
     """A cloud that is up."""
 
     process: subprocess.Popen
     workdir: Path
-    endpoint: str
+    description: dict[str, Any]
+
+    @property
+    def endpoint(self) -> str:
+        """Where it is."""
+        return self.description["endpoint"]
 
     def client(self, service: str, **options: Any) -> Any:
         """A client of it; the operator's unless keys are given."""
-        keys = {"aws_access_key_id": "operator", "aws_secret_access_key": "operator"}
-        return boto3.client(service, **{"endpoint_url": self.endpoint, "region_name": "us-east-1", **keys, **options})
+        return client_of(self.description, service, **options)
 
     def deploy(self, name: str, template: dict[str, Any], **parameters: str) -> dict[str, str]:
         """Create a stack; its outputs."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import boto3
 from boto3.dynamodb.types import TypeDeserializer
 from support import running_cloud
 
@@ -39,10 +38,7 @@ class Cloud:
 
     def client(self, service: str) -> Any:
         """A client with the operator's rights."""
-        return boto3.client(
-            service, endpoint_url=self.description["endpoint"], region_name=self.description["region"],
-            aws_access_key_id="operator", aws_secret_access_key="operator",
-        )  # fmt: skip
+        return running_cloud.client_of(self.description, service)
 
     def output(self, name: str) -> str:
         """An output of the stack."""

@@ -12,21 +12,19 @@ from pathlib import Path
 import pytest
 from support.runs import EFS, ROOT, Cloud, matrix, start_cloud
 
+from cli.commands import local_up
+
 STACK = "storage-matrix-by-sam"
 
 
-def sam(endpoint: str, cwd: Path, *arguments: str) -> str:
+def sam(cloud: Cloud, cwd: Path, *arguments: str) -> str:
     """Run the SAM CLI as a user would, only with another endpoint; return what it printed."""
     program = Path(sys.executable).with_name("sam")
     left = cwd.parent / "left by sam"
     left.mkdir(exist_ok=True)
     environment = {
         **os.environ,
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ACCESS_KEY_ID": "operator",
-        "AWS_SECRET_ACCESS_KEY": "operator",  # pragma: allowlist secret
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "SAM_CLI_TELEMETRY": "0",
+        **local_up.environment(cloud.description),
         "SAM_CLI_POLL_DELAY": "0.3",
         # Else it keeps an id of its user in ~/.aws-sam, and leaves empty folders in /tmp.
         "__SAM_CLI_APP_DIR": str(left),
@@ -56,14 +54,13 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
             f"LocalMountRoot={folder / 'storage'}",
             "GateMarginSeconds=0.3",
         ]
-        endpoint = empty.description["endpoint"]
-        sam(endpoint, sources, "build", "--parameter-overrides", *parameters)
-        sam(endpoint, sources, "deploy", "--stack-name", STACK, "--no-confirm-changeset",
+        sam(empty, sources, "build", "--parameter-overrides", *parameters)
+        sam(empty, sources, "deploy", "--stack-name", STACK, "--no-confirm-changeset",
             "--parameter-overrides", *parameters)  # fmt: skip
         stack = empty.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]
         outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
         yield replace(empty, description=empty.description | {"stack": STACK, "outputs": outputs})
-        sam(endpoint, sources, "delete", "--stack-name", STACK, "--no-prompts", "--region", "us-east-1")
+        sam(empty, sources, "delete", "--stack-name", STACK, "--no-prompts", "--region", "us-east-1")
 
 
 def test_a_run_on_the_deployed_stack_leaves_its_rows_and_objects_and_nothing_else(deployed: Cloud):

@@ -1,19 +1,15 @@
 """The report in a real browser, headless Chromium: charts are drawn, nothing complains, tables need no script."""
 
-import os
 import re
-import shutil
 
 import pytest
-from playwright.sync_api import sync_playwright
+from support import browser
+from support.browser import CHROMIUM
 from support.runs_for_reports import build_run, swept_page
 
 from matrix.published.yocto_run import yocto_run
 from matrix.report.page import render
 
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
-)
 SCREEN = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
@@ -22,14 +18,9 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed 
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
-    """The machine's own Chromium; its sandbox and large shared memory are missing in containers."""
-    environment = {**os.environ, "HOME": str(tmp_path_factory.mktemp("home"))}  # else it settles in the user's own
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"], timeout=120_000, env=environment
-        )
-        yield browser
-        browser.close()
+    """The machine's own Chromium."""
+    with browser.chromium(tmp_path_factory.mktemp("home")) as running:
+        yield running
 
 
 @pytest.fixture(scope="module", params=["measured", "published"])

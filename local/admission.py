@@ -1,0 +1,112 @@
+"""Who may ask the cloud: programs of this machine that have a key of it, and no web page.
+
+A page in a browser can reach every port of the machine that it is shown on. Three things keep it out, each enough by
+itself for the attacks that are known: a request to another name than the cloud's own is refused (a name that was
+rebound to 127.0.0.1), so is each with an Origin (which browsers add to what a page sends elsewhere), and every request
+needs a signature by the key of this cloud, or of a role session that it issued. The key also keeps out other users.
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from local.roles.signatures import NotSignedError, Request, check, claim_of
+
+# moto's own pages: a dashboard, a reset of everything, and a metadata service for everybody.
+PAGES_OF_MOTO = (
+    "/moto-api",
+    "/favicon.ico",
+    "/latest/meta-data",
+    "/latest/api",
+    "/latest/dynamic",
+    "/latest/user-data",
+)
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+class Admission:
+    """A WSGI application that hands on only what is admitted."""
+
+    def __init__(
+        self, application: Application, hosts: Iterable[str], secret_of: Callable[[str], tuple[str, str] | None]
+    ) -> None:
+        """`secret_of` knows secret and session token ("" without one) of an access key, or None if it is not ours."""
+        self._application = application
+        self._hosts = frozenset(hosts)
+        self._secret_of = secret_of
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer as the application does, or refuse as AWS would."""
+        request = _request(environ)
+        try:
+            self._refuse_pages(request, environ["PATH_INFO"])
+            self._check_signature(request)
+        except NotSignedError as err:
+            return _refusal(request, err, start_response)
+        return self._application(environ, start_response)
+
+    def _refuse_pages(self, request: Request, path: str) -> None:
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        if host.lower() not in self._hosts:
+            raise NotSignedError("AccessDenied", f"This is not {host}, but the local cloud of Storage Matrix.")
+        if origin is not None:
+            raise NotSignedError(
+                "AccessDenied", f"The local cloud answers programs, not pages such as those of {origin}."
+            )
+        if path.startswith(PAGES_OF_MOTO):
+            raise NotSignedError("AccessDenied", f"{path} is not served.")
+
+    def _check_signature(self, request: Request) -> None:
+        claim = claim_of(request.headers.get("authorization", ""))
+        keys = self._secret_of(claim.access_key)
+        if keys is None or request.headers.get("x-amz-security-token", "") != keys[1]:
+            raise NotSignedError(
+                "InvalidAccessKeyId" if claim.service == "s3" else "UnrecognizedClientException",
+                "The security token included in the request is invalid: the key is none of this local cloud. "
+                "`matrix local up` prints its keys; .local/cloud.json has them.",
+            )
+        check(request, claim, keys[0], datetime.now(UTC))
+
+
+def _request(environ: dict[str, Any]) -> Request:
+    headers = {name[5:].replace("_", "-").lower(): value for name, value in environ.items() if name.startswith("HTTP_")}
+    for name in ("CONTENT_TYPE", "CONTENT_LENGTH"):
+        if name in environ:
+            headers[name.replace("_", "-").lower()] = environ[name]
+
+    def read_body() -> bytes:
+        """Return the body, left for the application to read again."""
+        source = environ["wsgi.input"]
+        is_terminated = environ.get("wsgi.input_terminated", False)
+        body: bytes = source.read() if is_terminated else source.read(int(headers.get("content-length") or 0))
+        environ["wsgi.input"] = io.BytesIO(body)
+        return body
+
+    return Request(environ["REQUEST_METHOD"], environ["REQUEST_URI"], headers, read_body)
+
+
+def _refusal(request: Request, error: NotSignedError, start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Return the refusal in the form that the service's clients read: JSON, S3's XML, or that of EC2."""
+    authorization, content_type = request.headers.get("authorization", ""), request.headers.get("content-type", "")
+    if "/s3/aws4_request" in authorization:
+        kind, body = "application/xml", f"<Error><Code>{error.code}</Code><Message>{_xml(error)}</Message></Error>"
+    elif content_type.startswith("application/x-www-form-urlencoded"):
+        kind = "text/xml"
+        body = (
+            f"<Response><Errors><Error><Code>{error.code}</Code><Message>{_xml(error)}</Message></Error></Errors>"
+            "<RequestID>local-refused</RequestID></Response>"
+        )
+    else:
+        kind, body = "application/json", json.dumps({"__type": error.code, "message": str(error)})
+    sent = b"" if request.method == "HEAD" else body.encode()
+    start_response(
+        "403 FORBIDDEN",
+        [("Content-Type", kind), ("Content-Length", str(len(body.encode()))), ("x-amzn-ErrorType", error.code)],
+    )
+    return [sent]
+
+
+def _xml(error: NotSignedError) -> str:
+    return str(error).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

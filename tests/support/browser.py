@@ -1,0 +1,27 @@
+"""The machine's own Chromium, headless."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+
+
+@contextmanager
+def chromium(home: Path, *options: str) -> Iterator[Browser]:
+    """A browser whose home is not the user's; its sandbox and large shared memory are missing in containers."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-dev-shm-usage", *options],
+            timeout=120_000,
+            env={**os.environ, "HOME": str(home)},
+        )
+        yield browser
+        browser.close()
