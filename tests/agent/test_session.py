@@ -241,15 +241,27 @@ def test_a_deadline_of_the_past_starts_nothing(cloud, instance, make_job):
 
 
 def test_a_crash_is_told_in_one_line_and_traced_in_the_log(cloud, instance, make_job):
-    steps = [{"point": "p01"}]  # a repetition is missing, which nobody checks
-    cloud.put("job.json", make_job(steps=steps))
+    cloud.put("job.json", make_job(deadline_at="noon"))  # no number, which nobody checks
 
     assert instance.run() == 1
 
     failed = instance.document("failed.json")
     assert failed["error"] == "AgentCrashed"
-    assert failed["message"] == "KeyError: 'repetition'; the traceback is in log.gz"
+    assert (
+        failed["message"]
+        == "TypeError: unsupported operand type(s) for -: 'str' and 'float'; the traceback is in log.gz"
+    )
     assert "Traceback" in instance.log()
+
+
+def test_a_job_without_what_its_schema_asks_for_is_refused_by_the_name_of_the_field(cloud, instance, make_job):
+    cloud.put("job.json", make_job(steps=[{"point": "p01"}]))
+
+    assert instance.run() == 1
+
+    failed = instance.document("failed.json")
+    assert failed["error"] == "JobInvalid"
+    assert "job.schema.json says: KeyError: 'repetition'" in failed["message"]
 
 
 def test_a_job_that_is_not_there_is_told_where_it_should_be(cloud, instance):
