@@ -28,7 +28,9 @@ from local.instances.vm.machines import Machines
 from local.instances.vm.pipe import SECRET_VARIABLE
 from local.programs import retry_waits
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
-from local.roles.enforcement import PARTITION, Caller, Permission, RoleCredentials, RoleEnforcement
+from local.roles.enforcement import PARTITION, RoleCredentials, RoleEnforcement
+from local.roles.permissions import Caller
+from local.roles.policies import Permission
 
 # Python and boto3 take half a second of CPU to start: starting more at once only slows all of them down.
 MAX_STARTING = 8

@@ -1,8 +1,8 @@
 """Roles enforced: a call made with a deployed role's credentials needs a grant of that role, as on AWS.
 
-moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. This module evaluates the identity
-policies (inline and managed) of the role that signed the request, with wildcards, policy variables such as
-${aws:userid}, NotAction, NotResource and explicit denies. It logs every decision in iam-decisions.jsonl.
+moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. `permissions` reads what a request asks
+for, `policies` judges it by the identity policies (inline and managed) of the role that signed the request. This module
+stands between the request and its answer, and logs every decision in iam-decisions.jsonl.
 
 A call may need more than its own action (local/roles/dependents.py): a launch needs all that it creates, tags and
 starts from, and iam:PassRole; EFS and FSx call EC2 as the caller.
@@ -17,8 +17,7 @@ permission boundaries, session policies, and calls whose key is no role's (the o
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO
@@ -36,51 +35,11 @@ from moto.sts.models import sts_backends
 
 from local.corrections.clients import ACCOUNT
 from local.faults import injection
-from local.roles import dependents
+from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Caller, asked, body_of
+from local.roles.policies import Permission, decide
 
-PARTITION = "aws"
-SERVICE_PREFIXES = {"monitoring": "cloudwatch"}
-# The permission of a call is not always its name.
-PERMISSIONS = {
-    "lambda:Invoke": "lambda:InvokeFunction",
-    "lambda:InvokeAsync": "lambda:InvokeFunction",
-    "s3:HeadObject": "s3:GetObject",
-    "s3:HeadBucket": "s3:ListBucket",
-    "s3:ListObjects": "s3:ListBucket",
-    "s3:ListObjectsV2": "s3:ListBucket",
-    "s3:ListObjectVersions": "s3:ListBucketVersions",
-    "s3:ListBuckets": "s3:ListAllMyBuckets",
-    "s3:CreateMultipartUpload": "s3:PutObject",
-    "s3:UploadPart": "s3:PutObject",
-    "s3:CompleteMultipartUpload": "s3:PutObject",
-    "s3:CopyObject": "s3:PutObject",
-    "s3:UploadPartCopy": "s3:PutObject",
-    "s3:DeleteObjects": "s3:DeleteObject",
-}
-DYNAMODB_ITEM_PERMISSIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "Get": "GetItem"}
 ALWAYS_ALLOWED = {"sts:GetCallerIdentity"}
 PLAIN_ACCESS_DENIED = {"s3", "sns", "sts", "cloudwatch", "cloudformation", "iam", "elasticfilesystem"}
-
-
-@dataclass(frozen=True)
-class Permission:
-    """One thing that a request asks for."""
-
-    action: str
-    resource: str
-
-
-@dataclass(frozen=True)
-class Caller:
-    """The role session that signed a request."""
-
-    role: str
-    arn: str
-    userid: str
-    account: str
-    region: str
-    service: str
-    access_key: str = ""
 
 
 class RoleEnforcement:
@@ -135,7 +94,7 @@ class RoleEnforcement:
         caller = self._caller(response)
         if caller is None:
             return None
-        for permission, context in _asked(response, caller):
+        for permission, context in asked(response, caller):
             if permission.action not in ALWAYS_ALLOWED and not self.allows(caller, permission, context):
                 return _denial(caller, permission)
         return None
@@ -272,85 +231,6 @@ def _load_policies_of_one_partition() -> None:
     IAMBackend._init_aws_policies = lambda self: load(self) if self.region_name == PARTITION else []
 
 
-def decide(documents: Iterable[dict], permission: Permission, context: dict[str, str]) -> str:
-    """Return 'allow', 'implicit deny' or 'explicit deny' of policies. Context keys are lower case."""
-    decision = "implicit deny"
-    for document in documents:
-        for statement in _listed(document.get("Statement", [])):
-            if not _matches(statement, permission, context):
-                continue
-            if statement["Effect"] == "Deny":
-                return "explicit deny"
-            decision = "allow"
-    return decision
-
-
-def _matches(statement: dict, permission: Permission, context: dict[str, str]) -> bool:
-    action, resource = permission.action.lower(), permission.resource
-    if "Action" in statement and not _any(_listed(statement["Action"]), action, context, fold=True):
-        return False
-    if "NotAction" in statement and _any(_listed(statement["NotAction"]), action, context, fold=True):
-        return False
-    if resource != "*":  # '*': the request names none that could be judged
-        if "Resource" in statement and not _any(_listed(statement["Resource"]), resource, context):
-            return False
-        if "NotResource" in statement and _any(_listed(statement["NotResource"]), resource, context):
-            return False
-    return _conditions_hold(statement, context)
-
-
-def _conditions_hold(statement: dict, context: dict[str, str]) -> bool:
-    for operator, wanted in (statement.get("Condition") or {}).items():
-        name = operator.split(":")[-1].removesuffix("IfExists")
-        for key, patterns in wanted.items():
-            are_tags_known = f"{key.lower().rpartition('/')[0]}/" in context
-            if name == "Null" and are_tags_known:
-                if (key.lower() not in context) != (str(patterns).lower() == "true"):
-                    return False
-                continue
-            value = context.get(key.lower())
-            if value is None and are_tags_known and not operator.endswith("IfExists"):
-                if "Not" not in name:  # a tag that is not there equals nothing
-                    return False
-                continue
-            if value is None or not name.startswith(("String", "Arn", "Bool")):
-                if statement["Effect"] == "Deny":
-                    return False
-                continue
-            is_match = _any([str(pattern) for pattern in _listed(patterns)], value, context, fold="Bool" in name)
-            if is_match == ("Not" in name):
-                return False
-    return True
-
-
-def _any(patterns: list[str], value: str, context: dict[str, str], *, fold: bool = False) -> bool:
-    return any(_expression(pattern, _used(pattern, context), fold).fullmatch(value) for pattern in patterns)
-
-
-def _used(pattern: str, context: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return only the variables that the pattern names, so that callers share compiled patterns."""
-    names = re.findall(r"\$\{([^}]*)\}", pattern)
-    return tuple((name, context[name.lower()]) for name in names if name.lower() in context)
-
-
-@lru_cache(maxsize=10_000)
-def _expression(pattern: str, variables: tuple[tuple[str, str], ...], fold: bool) -> re.Pattern[str]:
-    """Compile a pattern: `*` and `?` are wildcards, ${name} a variable's value; an unknown one matches nothing."""
-    values = dict(variables)
-    parts = []
-    for token in re.split(r"(\$\{[^}]*\}|\*|\?)", pattern):
-        if token.startswith("${"):
-            name = token[2:-1]
-            parts.append(
-                re.escape(name if name in ("*", "?", "$") else values[name])
-                if name in values or name in ("*", "?", "$")
-                else r"(?!)"
-            )
-        else:
-            parts.append({"*": ".*", "?": "."}.get(token, re.escape(token)))
-    return re.compile("".join(parts), re.DOTALL | (re.IGNORECASE if fold else 0))
-
-
 def _documents(account: str, role_name: str) -> list[dict]:
     try:
         role = iam_backends[account][PARTITION].get_role(role_name)
@@ -363,90 +243,6 @@ def _documents(account: str, role_name: str) -> list[dict]:
 @lru_cache(maxsize=1_000)
 def _parsed(text: str) -> dict:
     return json.loads(text)
-
-
-def _asked(response: Any, caller: Caller) -> list[tuple[Permission, dict[str, str]]]:
-    """Return everything that a call needs, each permission with its own condition keys."""
-    called = f"{caller.service}:{response._get_action()}"
-    needed = dependents.needed(called, response, _body(response), caller.account, caller.region)
-    return [(Permission(action, resource), context) for action, resource, context in needed] or [
-        (permission, {}) for permission in _permissions(response, caller)
-    ]
-
-
-def _permissions(response: Any, caller: Caller) -> list[Permission]:
-    """Return a call's own action on the resources that can be read from the request."""
-    name = f"{caller.service}:{response._get_action()}"
-    prefix = f"arn:{PARTITION}:{caller.service}:{caller.region}:{caller.account}:"
-    parameters = _body(response)
-    if caller.service == "dynamodb":
-        return _dynamodb_permissions(response._get_action(), parameters, prefix)
-    return [Permission(PERMISSIONS.get(name, name), resource) for resource in _resources(response, parameters, prefix)]
-
-
-def _body(response: Any) -> dict:
-    """Return the request's JSON; of moto's services only DynamoDB has parsed it already."""
-    parameters = response.body or {}
-    if isinstance(parameters, (str, bytes)):
-        try:
-            parameters = json.loads(parameters)
-        except ValueError:
-            return {}
-    return parameters if isinstance(parameters, dict) else {}
-
-
-def _dynamodb_permissions(action: str, parameters: dict, prefix: str) -> list[Permission]:
-    def table(name: str) -> str:
-        return name if name.startswith("arn:") else f"{prefix}table/{name}"
-
-    if action in ("TransactWriteItems", "TransactGetItems"):
-        return [
-            Permission(f"dynamodb:{DYNAMODB_ITEM_PERMISSIONS.get(kind, kind)}", table(operation["TableName"]))
-            for entry in parameters.get("TransactItems", [])
-            for kind, operation in entry.items()
-        ]
-    if action in ("BatchWriteItem", "BatchGetItem"):
-        return [Permission(f"dynamodb:{action}", table(name)) for name in parameters.get("RequestItems", {})]
-    index = f"/index/{parameters['IndexName']}" if "IndexName" in parameters else ""
-    resource = table(parameters["TableName"]) + index if "TableName" in parameters else "*"
-    return [Permission(f"dynamodb:{action}", resource)]
-
-
-def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
-    """Return the ARNs that can be read from a request, else '*'."""
-    path = unquote(getattr(response, "path", "") or response.uri)
-    names: list[str | None]
-    match prefix.split(":")[2]:
-        case "lambda":
-            match = re.search(r"/functions/([^/?]+)", path)
-            names = [match[1] if match[1].startswith("arn:") else f"{prefix}function:{match[1]}"] if match else []
-        case "elasticfilesystem":
-            match = re.search(r"fs-[0-9a-f]+", parameters.get("FileSystemId") or path)
-            names = [f"{prefix}file-system/{match[0]}"] if match else []
-        case "fsx":
-            ids = parameters.get("FileSystemIds") or [parameters.get("FileSystemId")]
-            names = [f"{prefix}file-system/{each}" for each in ids if each] or [parameters.get("ResourceARN")]
-        case "ec2":
-            names = [f"{prefix}instance/{each}" for each in response._get_param("InstanceIds") or []]
-        case "servicequotas":
-            names = [f"{prefix}{parameters.get('ServiceCode')}/{parameters.get('QuotaCode')}"]
-        case "ssm":
-            names = [
-                _parameter_arn(prefix, each) for each in parameters.get("Names") or [parameters.get("Name")] if each
-            ]
-        case "logs" if parameters.get("logGroupName"):
-            names = [f"{prefix}log-group:{parameters['logGroupName']}:*"]
-        case _:
-            named = ("stateMachineArn", "executionArn", "mapRunArn", "TopicArn", "ResourceARN", "resourceArn")
-            names = [parameters.get(word) for word in named]
-    return [name for name in names if name] or ["*"]
-
-
-def _parameter_arn(prefix: str, name: str) -> str:
-    """Return a parameter's ARN; that of a public one names no account."""
-    partition, region = prefix.split(":")[1], prefix.split(":")[3]
-    own = f"{prefix}parameter/{name.lstrip('/')}"
-    return f"arn:{partition}:ssm:{region}::parameter{name}" if name.startswith("/aws/") else own
 
 
 def _key_exists(account: str, bucket: str, key: str) -> bool:
@@ -477,7 +273,7 @@ def _denied_answer(response: Any, denial: ServiceException) -> Any:
 
 def _call(response: Any, caller: Caller, injected: injection.Faults) -> injection.Call:
     """Return a call in the words of fault rules."""
-    action, parameters = f"{caller.service}:{response._get_action()}", _body(response)
+    action, parameters = f"{caller.service}:{response._get_action()}", body_of(response)
     run, about = injected.run_of(caller.access_key), ""
     if caller.service == "dynamodb":
         about = injection.row_name(parameters)
@@ -517,7 +313,3 @@ def _with_s3_faults(answer: Callable[..., Any], injected: injection.Faults) -> C
                 injection.cut_connection()
 
     return answer_or_fail
-
-
-def _listed(value: Any) -> list:
-    return value if isinstance(value, list) else [value]

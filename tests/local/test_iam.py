@@ -7,7 +7,7 @@ import pytest
 from support.running_cloud import function, role
 
 from local.roles.dependents import needed
-from local.roles.enforcement import Permission, decide
+from local.roles.policies import Permission, decide
 
 BUCKET = "arn:aws:s3:::results"
 

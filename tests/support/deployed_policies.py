@@ -9,7 +9,7 @@ import yaml
 from support.grants import listed
 from support.runs import Cloud
 
-from local.roles.enforcement import Permission, decide
+from local.roles.policies import Permission, decide
 
 Policies = dict[str, dict[str, Any]]
 

@@ -12,7 +12,7 @@ import yaml
 from policy_sentry.querying.actions import get_action_data
 
 from local.corrections.yaml_template import load
-from local.roles.enforcement import Permission, decide
+from local.roles.policies import Permission, decide
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
 # In a decision a resource of '*' is one that the request does not name.

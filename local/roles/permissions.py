@@ -1,0 +1,130 @@
+"""What a request asks for: its actions, and the resources that can be read from it."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from local.roles import dependents
+from local.roles.policies import Permission
+
+PARTITION = "aws"
+SERVICE_PREFIXES = {"monitoring": "cloudwatch"}
+# The permission of a call is not always its name.
+PERMISSIONS = {
+    "lambda:Invoke": "lambda:InvokeFunction",
+    "lambda:InvokeAsync": "lambda:InvokeFunction",
+    "s3:HeadObject": "s3:GetObject",
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:ListObjects": "s3:ListBucket",
+    "s3:ListObjectsV2": "s3:ListBucket",
+    "s3:ListObjectVersions": "s3:ListBucketVersions",
+    "s3:ListBuckets": "s3:ListAllMyBuckets",
+    "s3:CreateMultipartUpload": "s3:PutObject",
+    "s3:UploadPart": "s3:PutObject",
+    "s3:CompleteMultipartUpload": "s3:PutObject",
+    "s3:CopyObject": "s3:PutObject",
+    "s3:UploadPartCopy": "s3:PutObject",
+    "s3:DeleteObjects": "s3:DeleteObject",
+}
+
+
+DYNAMODB_ITEM_PERMISSIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "Get": "GetItem"}
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The role session that signed a request."""
+
+    role: str
+    arn: str
+    userid: str
+    account: str
+    region: str
+    service: str
+    access_key: str = ""
+
+
+def asked(response: Any, caller: Caller) -> list[tuple[Permission, dict[str, str]]]:
+    """Return everything that a call needs, each permission with its own condition keys."""
+    called = f"{caller.service}:{response._get_action()}"
+    needed = dependents.needed(called, response, body_of(response), caller.account, caller.region)
+    return [(Permission(action, resource), context) for action, resource, context in needed] or [
+        (permission, {}) for permission in _permissions(response, caller)
+    ]
+
+
+def _permissions(response: Any, caller: Caller) -> list[Permission]:
+    """Return a call's own action on the resources that can be read from the request."""
+    name = f"{caller.service}:{response._get_action()}"
+    prefix = f"arn:{PARTITION}:{caller.service}:{caller.region}:{caller.account}:"
+    parameters = body_of(response)
+    if caller.service == "dynamodb":
+        return _dynamodb_permissions(response._get_action(), parameters, prefix)
+    return [Permission(PERMISSIONS.get(name, name), resource) for resource in _resources(response, parameters, prefix)]
+
+
+def body_of(response: Any) -> dict:
+    """Return the request's JSON; of moto's services only DynamoDB has parsed it already."""
+    parameters = response.body or {}
+    if isinstance(parameters, (str, bytes)):
+        try:
+            parameters = json.loads(parameters)
+        except ValueError:
+            return {}
+    return parameters if isinstance(parameters, dict) else {}
+
+
+def _dynamodb_permissions(action: str, parameters: dict, prefix: str) -> list[Permission]:
+    def table(name: str) -> str:
+        return name if name.startswith("arn:") else f"{prefix}table/{name}"
+
+    if action in ("TransactWriteItems", "TransactGetItems"):
+        return [
+            Permission(f"dynamodb:{DYNAMODB_ITEM_PERMISSIONS.get(kind, kind)}", table(operation["TableName"]))
+            for entry in parameters.get("TransactItems", [])
+            for kind, operation in entry.items()
+        ]
+    if action in ("BatchWriteItem", "BatchGetItem"):
+        return [Permission(f"dynamodb:{action}", table(name)) for name in parameters.get("RequestItems", {})]
+    index = f"/index/{parameters['IndexName']}" if "IndexName" in parameters else ""
+    resource = table(parameters["TableName"]) + index if "TableName" in parameters else "*"
+    return [Permission(f"dynamodb:{action}", resource)]
+
+
+def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
+    """Return the ARNs that can be read from a request, else '*'."""
+    path = unquote(getattr(response, "path", "") or response.uri)
+    names: list[str | None]
+    match prefix.split(":")[2]:
+        case "lambda":
+            match = re.search(r"/functions/([^/?]+)", path)
+            names = [match[1] if match[1].startswith("arn:") else f"{prefix}function:{match[1]}"] if match else []
+        case "elasticfilesystem":
+            match = re.search(r"fs-[0-9a-f]+", parameters.get("FileSystemId") or path)
+            names = [f"{prefix}file-system/{match[0]}"] if match else []
+        case "fsx":
+            ids = parameters.get("FileSystemIds") or [parameters.get("FileSystemId")]
+            names = [f"{prefix}file-system/{each}" for each in ids if each] or [parameters.get("ResourceARN")]
+        case "ec2":
+            names = [f"{prefix}instance/{each}" for each in response._get_param("InstanceIds") or []]
+        case "servicequotas":
+            names = [f"{prefix}{parameters.get('ServiceCode')}/{parameters.get('QuotaCode')}"]
+        case "ssm":
+            names = [
+                _parameter_arn(prefix, each) for each in parameters.get("Names") or [parameters.get("Name")] if each
+            ]
+        case "logs" if parameters.get("logGroupName"):
+            names = [f"{prefix}log-group:{parameters['logGroupName']}:*"]
+        case _:
+            named = ("stateMachineArn", "executionArn", "mapRunArn", "TopicArn", "ResourceARN", "resourceArn")
+            names = [parameters.get(word) for word in named]
+    return [name for name in names if name] or ["*"]
+
+
+def _parameter_arn(prefix: str, name: str) -> str:
+    """Return a parameter's ARN; that of a public one names no account."""
+    partition, region = prefix.split(":")[1], prefix.split(":")[3]
+    own = f"{prefix}parameter/{name.lstrip('/')}"
+    return f"arn:{partition}:ssm:{region}::parameter{name}" if name.startswith("/aws/") else own
