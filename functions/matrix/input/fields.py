@@ -1,7 +1,7 @@
 """What the models of the input have in common: strictness, names, sizes and sweeps."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
@@ -32,6 +32,12 @@ class InputModel(BaseModel):
 
 
 T = TypeVar("T")
+
+
+def models_by_type(union: Any) -> dict[str, type[InputModel]]:
+    """Return the models of a union that is told apart by `type`, each by that literal."""
+    models: tuple[type[InputModel], ...] = get_args(get_args(union)[0])
+    return {get_args(model.model_fields["type"].annotation)[0]: model for model in models}
 
 
 def _as_list(value: object) -> object:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel
+from matrix.input.fields import models_by_type
 from matrix.input.part import Rule
 from matrix.input.storages import ebs, efs, fsx_openzfs, s3
 from matrix.input.storages.ebs import EbsStorage
@@ -25,14 +25,7 @@ Storage = Annotated[
     Field(discriminator="type"),
 ]  # fmt: skip
 
-MODELS: dict[str, type[InputModel]] = {
-    "ebs": EbsStorage,
-    "efs": EfsStorage,
-    "fsx-openzfs": FsxOpenZfsStorage,
-    "instance-store": InstanceStoreStorage,
-    "s3": S3Storage,
-    "file-server": FileServerStorage,
-}
+MODELS = models_by_type(Storage)
 RULES: dict[str, tuple[Rule, ...]] = {
     "ebs": ebs.RULES,
     "efs": efs.RULES,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel
+from matrix.input.fields import models_by_type
 from matrix.input.part import Rule
 from matrix.input.workloads import build, dd, fio, instance_throughput, read, touch, transfer, yocto
 from matrix.input.workloads.build import BuildWorkload
@@ -28,16 +28,7 @@ Workload = Annotated[
     Field(discriminator="type"),
 ]  # fmt: skip
 
-MODELS: dict[str, type[InputModel]] = {
-    "touch": TouchWorkload,
-    "dd": DdWorkload,
-    "fio": FioWorkload,
-    "read": ReadWorkload,
-    "build": BuildWorkload,
-    "transfer": TransferWorkload,
-    "yocto": YoctoWorkload,
-    "instance-throughput": InstanceThroughputWorkload,
-}
+MODELS = models_by_type(Workload)
 RULES: dict[str, tuple[Rule, ...]] = {
     "touch": touch.RULES,
     "dd": dd.RULES,
