@@ -19,6 +19,7 @@ from local.deploy import Deployment
 from local.faults.injection import Faults
 from local.instances import metadata
 from local.programs import processes
+from local.programs.liveness import is_alive
 
 if TYPE_CHECKING:
     from local.roles.enforcement import RoleEnforcement
@@ -102,7 +103,7 @@ class Cloud:
 
     def _claim_workdir(self) -> None:
         pid = _pid_of(self._description_file)
-        if pid is not None and _is_alive(pid):
+        if pid is not None and pid != os.getpid() and is_alive(pid):
             raise CloudRunningError(
                 f"a local cloud is up already (process {pid}, {self._description_file}); use it, end it with "
                 f"`kill {pid}`, or choose another --workdir"
@@ -275,13 +276,3 @@ def _pid_of(description: Path) -> int | None:
         return int(json.loads(description.read_text())["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return pid != os.getpid()

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from cli.messages.errors import CommandError, ExitCode, NoDeployment, NoLocalCloud
 from cli.target.workdir import cloud_file
+from local.programs.liveness import is_alive
 
 DEFAULT_STACK = "storage-matrix"
 OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
@@ -110,17 +111,7 @@ def _read_cloud_file() -> dict[str, Any] | None:
         is_whole = cloud.keys() >= {"pid", "region", "endpoint", "access_key", "secret_key"}
     except (FileNotFoundError, ValueError, AttributeError):
         return None
-    return cloud if is_whole and _is_alive(int(cloud["pid"])) else None
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return cloud if is_whole and is_alive(int(cloud["pid"])) else None
 
 
 def chosen_region(region: str | None) -> str | None:
