@@ -71,12 +71,14 @@ def check(text: str | bytes) -> None:
         assert not METACHARACTERS.search(found), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PLACES, ids=lambda path: ".".join(map(str, path)))
 def test_a_good_matrix_with_something_hostile_in_one_place_is_a_plan_or_a_list_of_problems(path):
     for value in HOSTILE:
         check(mutated(path, lambda parent, key, value=value: parent.__setitem__(key, value)))
 
 
+@pytest.mark.slow
 def test_a_good_matrix_with_a_hostile_key_anywhere_is_a_plan_or_a_list_of_problems():
     every = [(0,), (1,), *PLACES]
     objects = [path for path in every if isinstance(reduce(lambda here, step: here[step], path, MATRICES), dict)]

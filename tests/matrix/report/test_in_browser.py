@@ -13,7 +13,10 @@ from matrix.report.page import render
 SCREEN = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)"),
+]
 
 
 @pytest.fixture(scope="module")

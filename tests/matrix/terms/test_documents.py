@@ -1,6 +1,7 @@
 """Documents of a run fit their types, whoever writes them, and what does not fit is refused where it is read."""
 
 import json
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,11 +30,20 @@ EVENTS = sorted((ROOT / "events").glob("*.json"))
 SETTING = {"run": "r1", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": 1000.0}
 
 
+@cache
+def validator(name):
+    """What validates by a document's schema; made once, since it checks the schema itself too."""
+    schema = json.loads(schema_text(name))
+    kind = jsonschema.validators.validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema)
+
+
 def assert_fits(document, name):
     """As JSON, in type and schema, without a key that the type does not have."""
     written = json.loads(json.dumps(document, allow_nan=False))
     adapter(DOCUMENTS[name]).validate_python(written)
-    jsonschema.validate(written, json.loads(schema_text(name)))
+    validator(name).validate(written)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
