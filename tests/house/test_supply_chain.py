@@ -1,0 +1,109 @@
+"""What others wrote and we run: each package is pinned with its hash, looked up among known weaknesses, and listed."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import audit
+
+ROOT = Path(__file__).parents[2]
+LAYERS = ("dependencies", "dependencies/report")
+PROGRAMS = Path(sys.executable).parent
+
+
+def locked(file):
+    """The packages of a lock file with their hashes, as name==version."""
+    entries = re.split(r"\n(?=\S)", (ROOT / file).read_text().replace("\\\n", ""))
+    return {entry.split()[0]: re.findall(r"--hash=(sha256:[0-9a-f]{64})\b", entry) for entry in entries}
+
+
+@pytest.mark.parametrize("file", sorted({*audit.LOCKED, "requirements/run.txt", "requirements/bootstrap.txt"}))
+def test_each_package_is_pinned_with_its_hashes(file):
+    assert [package for package, hashes in locked(file).items() if "==" not in package or not hashes] == []
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_the_lock_file_of_a_layer_holds_what_is_asked_for(layer):
+    asked = re.findall(r"^([a-z][\w.-]*==[\w.]+)", (ROOT / layer / "requirements.in").read_text(), re.MULTILINE)
+
+    assert asked
+    assert set(asked) <= locked(f"{layer}/requirements.txt").keys(), "run: make lock"
+
+
+@pytest.mark.slow
+def test_sam_build_refuses_a_package_that_is_not_the_one_that_was_pinned(tmp_path):
+    layer = tmp_path / "dependencies" / "report"
+    shutil.copytree(ROOT / "dependencies" / "report", layer)
+    lock = layer / "requirements.txt"
+    lock.write_text(re.sub(r"sha256:[0-9a-f]{8}", "sha256:" + "0" * 8, lock.read_text()))
+    shutil.copy(ROOT / "template.yaml", tmp_path)
+    (tmp_path / "tmp").mkdir()
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    environment = os.environ | {
+        "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(tmp_path / "tmp"),
+        "__SAM_CLI_APP_DIR": str(tmp_path / "sam"), "SAM_CLI_TELEMETRY": "0", "AWS_DEFAULT_REGION": "us-east-1",
+    }  # fmt: skip
+
+    built = subprocess.run(
+        [PROGRAMS / "sam", "build", "ReportLayer", "--parameter-overrides", f"FunctionRuntime={version}"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+
+    assert built.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in built.stderr
+
+
+def test_no_list_that_is_audited_has_two_versions_of_a_package():
+    lists = audit.pinned((ROOT / file).read_text() for file in audit.LOCKED)
+
+    assert all(len({package.partition("==")[0] for package in packages}) == len(packages) for packages in lists)
+    assert {package for packages in lists for package in packages} == set().union(*map(locked, audit.LOCKED))
+
+
+WEAK = {"name": "a", "version": "1", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1"]}]}
+GOOD = {"name": "b", "version": "1", "vulns": []}
+UNKNOWN = {"name": "c", "skip_reason": "not found"}
+
+
+@pytest.mark.parametrize(
+    ("packages", "complaint", "words", "fails"),
+    [
+        ([WEAK, GOOD], "Found 1 known vulnerability", "a 1: PYSEC-1, mended in 1.1", True),
+        ([GOOD, UNKNOWN], "", "1 packages have no known weakness; not found there: c", False),
+        ([UNKNOWN], "", "not audited: the advisory database knows none of the 1", False),
+        (None, "requests.exceptions.ConnectionError: no route", "not audited: requests.exceptions", False),
+        (None, "ERROR: numpy has duplicate requirements", "not audited: ERROR: numpy", True),
+        (None, "", "not audited: no answer", True),
+    ],
+)
+def test_a_known_weakness_fails_and_a_missing_network_is_said(packages, complaint, words, fails):
+    text, is_failure = audit.verdict("" if packages is None else json.dumps({"dependencies": packages}), complaint)
+
+    assert words in text
+    assert is_failure is fails
+
+
+@pytest.mark.slow
+def test_the_bill_of_materials_lists_each_package_with_its_hashes(tmp_path):
+    file = tmp_path / "sbom.cdx.json"
+    listed = subprocess.run(["make", "--dry-run", "sbom"], cwd=ROOT, capture_output=True, text=True).stdout
+    [command] = [line for line in listed.splitlines() if line.endswith("dist/sbom.cdx.json requirements/run.txt")]
+
+    subprocess.run(command.lstrip("@").replace("dist/sbom.cdx.json", str(file)).split(), cwd=ROOT, check=True)
+
+    bill = json.loads(file.read_text())
+    hashes = {
+        f"{part['name']}=={part['version']}": [
+            f"sha256:{digest['content']}" for source in part["externalReferences"] for digest in source["hashes"]
+        ]
+        for part in bill["components"]
+    }
+    assert bill["bomFormat"] == "CycloneDX"
+    assert bill["metadata"]["component"]["name"] == "storage-matrix"
+    assert hashes == locked("requirements/run.txt")
