@@ -20,6 +20,8 @@ import boto3
 from moto.awslambda import models as lambda_models
 from moto.cloudformation import models, parsing
 from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.core.responses import ActionResult
 from moto.iam.models import iam_backends
 from moto.s3.models import s3_backends
 from moto.stepfunctions import models as state_machines
@@ -33,6 +35,8 @@ from local.corrections.clients import ACCOUNT, Operator
 SAM = "AWS::Serverless-2016-10-31"
 # Suffixes of the zones that Fn::GetAZs returns; moto has four, most regions three.
 ZONES = "abc"
+# Templates as they were submitted, by what they became.
+_submitted: dict[str, str] = {}
 
 
 def install(operator: Operator) -> None:
@@ -43,6 +47,7 @@ def install(operator: Operator) -> None:
     models.Stack.parse_template = staticmethod(yaml_template.load)
     models.ChangeSet._parse_template = lambda self: setattr(self, "template_dict", yaml_template.load(self.template))
     _translate_on_arrival()
+    _return_submitted_templates()
     _keep_passed_parameters()
     _complete_change_sets()
     _refuse_unknown_types()
@@ -84,7 +89,9 @@ def _translate_on_arrival() -> None:
             resource.setdefault("Properties", {})
             if resource.get("DeletionPolicy") == "RetainExceptOnCreate":
                 resource["DeletionPolicy"] = "Retain"  # the only policy that moto's deletion of a stack knows
-        return json.dumps(template), parameters
+        processed = json.dumps(template)
+        _submitted[processed] = text
+        return processed, parameters
 
     def create_stack(self: Any, name: str, template: str, parameters: dict, **rest: Any) -> Any:
         text, parameters = translated(self, template, parameters)
@@ -116,6 +123,18 @@ def _translate_on_arrival() -> None:
         update_stack,
         create_change_set,
     )
+
+
+def _return_submitted_templates() -> None:
+    """Let GetTemplate return the template as it was submitted too, which moto never saw."""
+
+    def get_template(response: Any) -> ActionResult:
+        body = response.cloudformation_backend.get_template(response._get_param("StackName"))
+        if response._get_param("TemplateStage") == "Original":
+            body = _submitted.get(body, body)
+        return ActionResult({"TemplateBody": body, "StagesAvailable": ["Original", "Processed"]})
+
+    CloudFormationResponse.get_template = get_template
 
 
 def _with_defaults(template: dict[str, Any], passed: dict[str, str] | None) -> dict[str, str]:

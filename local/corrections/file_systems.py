@@ -60,6 +60,12 @@ def _later(delay_s: float, action: Any, *arguments: Any) -> None:
     timer.start()
 
 
+def _as_aws_describes(efs_resource: dict[str, Any]) -> dict[str, Any]:
+    """Return a description without moto's nulls, and without its members that AWS's model does not have."""
+    beside = ("FileSystemPolicy", "LifecyclePolicies", "SecurityGroups")
+    return {name: value for name, value in efs_resource.items() if value is not None and name not in beside}
+
+
 def _age_efs(folders: Folders, delay_s: float) -> None:
     create, describe, describe_target = (
         efs.EFSBackend.create_file_system,
@@ -79,11 +85,12 @@ def _age_efs(folders: Folders, delay_s: float) -> None:
     def info(self: Any) -> dict[str, Any]:
         if state(self) == "available":
             folders.create(self.file_system_id)
-        return {**describe(self), "LifeCycleState": state(self)}
+        return _as_aws_describes(describe(self)) | {"LifeCycleState": state(self)}
 
     def target_info(self: Any) -> dict[str, Any]:
         born = self.__dict__.setdefault("_born", time.time())
-        return {**describe_target(self), "LifeCycleState": "available" if time.time() - born >= delay_s else "creating"}
+        is_old = time.time() - born >= delay_s
+        return _as_aws_describes(describe_target(self)) | {"LifeCycleState": "available" if is_old else "creating"}
 
     efs.EFSBackend.create_file_system = create_aging
     efs.FileSystem.info_json = info

@@ -88,17 +88,13 @@ def _without(properties: dict, *names: str) -> dict:
 
 
 class BucketPolicy(_ApiResource, CloudFormationModel):
-    """A policy without its conditional statements: moto ignores Condition, so a Deny of plain HTTP would deny all."""
+    """A bucket's policy; local/roles judges it."""
 
     TYPE = "AWS::S3::BucketPolicy"
 
     def _make(self, name: str, properties: dict, account: str, region: str) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
-        statements = properties["PolicyDocument"]["Statement"]
-        statements = statements if isinstance(statements, list) else [statements]
-        judged = [statement for statement in statements if not statement.get("Condition")]
-        if judged:
-            policy = json.dumps({**properties["PolicyDocument"], "Statement": judged})
-            _client("s3", region).put_bucket_policy(Bucket=properties["Bucket"], Policy=policy)
+        policy = json.dumps(properties["PolicyDocument"])
+        _client("s3", region).put_bucket_policy(Bucket=properties["Bucket"], Policy=policy)
         return f"{properties['Bucket']}-policy", {}
 
     def _remove(self, region: str) -> None:

@@ -1,8 +1,9 @@
 """Roles enforced: a call made with a deployed role's credentials needs a grant of that role, as on AWS.
 
 moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. `permissions` reads what a request asks
-for, `policies` judges it by the identity policies (inline and managed) of the role that signed the request. This module
-stands between the request and its answer, and logs every decision in iam-decisions.jsonl.
+for, `policies` judges it by the identity policies (inline and managed) of the role that signed the request, and a call
+of S3 by the policy of its bucket too. This module stands between the request and its answer, and logs every decision in
+iam-decisions.jsonl.
 
 A call may need more than its own action (local/roles/dependents.py): a launch needs all that it creates, tags and
 starts from, and iam:PassRole; EFS and FSx call EC2 as the caller.
@@ -10,8 +11,8 @@ starts from, and iam:PassRole; EFS and FSx call EC2 as the caller.
 More lenient than AWS: where no ARN can be read from the request (descriptions, CloudWatch, AWS Backup), any Resource of
 a matching statement counts. Conditions on keys that are unknown here (aws:TagKeys, tags of recovery points, …) hold in
 an Allow and do not hold in a Deny. Whether an absent object is a 404 or a 403 is decided as for a listing with its key
-as the prefix; AWS may evaluate a condition on s3:prefix otherwise. Not evaluated: resource policies, key policies,
-permission boundaries, session policies, and calls whose key is no role's (the operator's).
+as the prefix; AWS may evaluate a condition on s3:prefix otherwise. Not evaluated: resource policies other than those of
+buckets, key policies, permission boundaries, session policies, and calls whose key is no role's (the operator's).
 """
 
 import json
@@ -26,17 +27,18 @@ from urllib.parse import unquote
 from moto.core.authorization import ActionAuthenticatorMixin
 from moto.core.exceptions import ServiceException
 from moto.core.responses import ActionResult, BaseResponse
+from moto.iam.access_control import PermissionResult
 from moto.iam.exceptions import NotFoundException
 from moto.iam.models import IAMBackend, iam_backends
 from moto.s3.exceptions import S3AccessDeniedError
-from moto.s3.models import s3_backends
+from moto.s3.models import FakeBucket, s3_backends
 from moto.s3.responses import S3Response
 from moto.sts.models import sts_backends
 
 from local.corrections.clients import ACCOUNT
 from local.faults import injection
 from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Caller, asked, body_of
-from local.roles.policies import Permission, decide
+from local.roles.policies import Permission, about, decide
 
 ALWAYS_ALLOWED = {"sts:GetCallerIdentity"}
 PLAIN_ACCESS_DENIED = {"s3", "sns", "sts", "cloudwatch", "cloudformation", "iam", "elasticfilesystem"}
@@ -69,6 +71,8 @@ class RoleEnforcement:
             enforcement._play_s3_faults(self, key_name)
 
         _load_policies_of_one_partition()
+        # moto ignores Condition: a Deny of plain HTTP would deny everything, also to the operator.
+        FakeBucket.get_permission = lambda _bucket, _action, _resource: PermissionResult.NEUTRAL
         BaseResponse.call_action = judged_call_action
         ActionAuthenticatorMixin._authenticate_and_authorize_s3_action = judge_s3
         if self._injected is not None:
@@ -76,17 +80,21 @@ class RoleEnforcement:
                 setattr(S3Response, name, _with_s3_faults(getattr(S3Response, name), self._injected))
 
     def allows(self, caller: Caller, permission: Permission, context: dict[str, str] | None = None) -> bool:
-        """Return whether the caller's role grants this, and log the decision."""
+        """Return whether the caller's role, or the bucket, grants this and neither denies it; log the decision."""
+        role_arn = f"arn:{PARTITION}:iam::{caller.account}:role/{caller.role}"
+        documents = documents_of(caller.account, caller.role)
+        if permission.action.startswith("s3:"):
+            documents += [about(policy, role_arn, caller.arn) for policy in _policies_of_bucket(caller, permission)]
         known = {
             "aws:requestedregion": caller.region,
             "aws:securetransport": "true",
             "aws:userid": caller.userid,
-            "aws:principalarn": f"arn:{PARTITION}:iam::{caller.account}:role/{caller.role}",
+            "aws:principalarn": role_arn,
             "aws:principalaccount": caller.account,
             **(context or {}),
         }
-        decision = decide(_documents(caller.account, caller.role), permission, known)
-        self._keep(caller, permission, decision)
+        decision = decide(documents, permission, known)
+        self._keep(caller, permission, decision, context or {})
         return decision == "allow"
 
     def judge(self, response: Any) -> ServiceException | None:
@@ -181,15 +189,15 @@ class RoleEnforcement:
                 self._sessions[session.access_key_id] = session
         return self._sessions.get(access_key)
 
-    def _keep(self, caller: Caller, permission: Permission, decision: str) -> None:
-        """Log each different decision once: polling a gate every second would write thousands of lines."""
+    def _keep(self, caller: Caller, permission: Permission, decision: str, context: dict[str, str]) -> None:
+        """Log each different decision once, with the first call's context: polling a gate would write thousands."""
         entry = (caller.role, permission, decision)
         with self._lock:
             if entry not in self._logged:
                 self._logged.add(entry)
                 line = {"role": caller.role, "userid": caller.userid, "decision": decision}
                 asked = {"action": permission.action, "resource": permission.resource}
-                self._log.write(json.dumps(line | asked) + "\n")
+                self._log.write(json.dumps(line | asked | {"context": context}) + "\n")
 
 
 class RoleCredentials:
@@ -231,13 +239,20 @@ def _load_policies_of_one_partition() -> None:
     IAMBackend._init_aws_policies = lambda self: load(self) if self.region_name == PARTITION else []
 
 
-def _documents(account: str, role_name: str) -> list[dict]:
+def documents_of(account: str, role_name: str) -> list[dict]:
+    """Return the policies of a role, inline and managed ones; none where it is gone."""
     try:
         role = iam_backends[account][PARTITION].get_role(role_name)
     except NotFoundException:  # deleted with its stack while its function or instance still runs
         return []
     texts = [*role.policies.values(), *(policy.document for policy in role.managed_policies.values())]
     return [_parsed(text) if isinstance(text, str) else text for text in texts]
+
+
+def _policies_of_bucket(caller: Caller, permission: Permission) -> list[dict]:
+    name = permission.resource.rpartition(":")[2].partition("/")[0]
+    bucket = s3_backends[caller.account][PARTITION].buckets.get(name)
+    return [_parsed(bucket.policy.decode())] if bucket and bucket.policy else []
 
 
 @lru_cache(maxsize=1_000)

@@ -1,4 +1,4 @@
-"""Judges identity policies as IAM does: wildcards, variables such as ${aws:userid}, NotAction, NotResource, denies."""
+"""Judges policies as IAM does: wildcards, variables such as ${aws:userid}, NotAction, NotResource, denies."""
 
 import re
 from collections.abc import Iterable
@@ -26,6 +26,38 @@ def decide(documents: Iterable[dict], permission: Permission, context: dict[str,
                 return "explicit deny"
             decision = "allow"
     return decision
+
+
+def about(document: dict, role_arn: str, session_arn: str) -> dict:
+    """Return a resource policy with only the statements that are about a role of the resource's own account.
+
+    An Allow for the account leaves the decision to the role's own policies, so it grants nothing here; a Deny for the
+    account holds for all of its roles (IAM guide, "AWS JSON policy elements: Principal"). NotPrincipal is not known
+    here: nothing of ours has it.
+    """
+    account = role_arn.split(":")[4]
+    of_account = {account, f"arn:aws:iam::{account}:root"}
+    statements = []
+    for statement in listed(document.get("Statement", [])):
+        principal = statement["Principal"]
+        named = set(listed(principal.get("AWS", []) if isinstance(principal, dict) else principal))
+        if named & {"*", role_arn, session_arn} or (statement["Effect"] == "Deny" and named & of_account):
+            statements.append(statement)
+    return {**document, "Statement": statements}
+
+
+def unknown_keys(documents: Iterable[dict], permission: Permission, context: dict[str, str]) -> set[str]:
+    """Return the condition keys that every statement which allows a permission asks for and the context lacks.
+
+    Nothing where one of them needs no more than the context has. `decide` takes such conditions for fulfilled.
+    """
+    lacking = [
+        {key for wanted in (statement.get("Condition") or {}).values() for key in wanted if key.lower() not in context}
+        for document in documents
+        for statement in listed(document.get("Statement", []))
+        if statement["Effect"] == "Allow" and _matches(statement, permission, context)
+    ]
+    return min(lacking, key=len, default=set())
 
 
 def _matches(statement: dict, permission: Permission, context: dict[str, str]) -> bool:

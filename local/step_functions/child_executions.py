@@ -1,7 +1,7 @@
 """Iterations of a distributed Map as executions of their own, with a history of their own, as on AWS.
 
 moto runs them as threads and drops their events. Here ListExecutions lists them for a Map run's ARN, and
-DescribeExecution and GetExecutionHistory know each. They cannot be stopped one by one.
+DescribeExecution and GetExecutionHistory know each, and DescribeMapRun counts them. They cannot be stopped one by one.
 """
 
 import datetime
@@ -13,12 +13,27 @@ from typing import Any
 from moto.core.responses import ActionResult
 from moto.stepfunctions import responses
 from moto.stepfunctions.parser import models
+from moto.stepfunctions.parser.api import HistoryEventType, MapRunStatus
+from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration import distributed_iteration_component
 from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor import (
     distributed_item_processor_worker as workers,
 )
-from moto.stepfunctions.parser.asl.eval.event.event_manager import EventManager
+from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.itemprocessor.map_run_record import (
+    MapRunRecord,
+)
+from moto.stepfunctions.parser.asl.eval.event.event_manager import EventHistoryContext, EventManager
+from moto.stepfunctions.parser.asl.eval.program_state import ProgramEnded, ProgramError, ProgramRunning
 
-_STATUS = {"ProgramEnded": "SUCCEEDED", "ProgramStopped": "ABORTED"}
+from local.step_functions import jsonata
+
+# The status of a child and the last event of its history, by how its program has ended.
+_ENDS = {
+    "ProgramEnded": ("SUCCEEDED", HistoryEventType.ExecutionSucceeded, "executionSucceededEventDetails"),
+    "ProgramError": ("FAILED", HistoryEventType.ExecutionFailed, "executionFailedEventDetails"),
+    "ProgramStopped": ("ABORTED", HistoryEventType.ExecutionAborted, "executionAbortedEventDetails"),
+    "ProgramTimedOut": ("TIMED_OUT", HistoryEventType.ExecutionTimedOut, "executionTimedOutEventDetails"),
+}
+_WHOLE = {"truncated": False}
 
 
 def _now() -> datetime.datetime:
@@ -31,16 +46,46 @@ class Child:
 
     arn: str
     map_run_arn: str
-    execution_input: str
-    events: EventManager
+    events: EventManager = field(default_factory=EventManager)
     start_date: datetime.datetime = field(default_factory=_now)
     stop_date: datetime.datetime | None = None
     status: str = "RUNNING"
+    execution_input: str = "{}"
+    outcome: dict[str, Any] = field(default_factory=dict)
+    """Its output, or error and cause."""
 
     @property
     def name(self) -> str:
         """Return the last part of its ARN, as on AWS."""
         return self.arn.rpartition(":")[2]
+
+    def begin(self, env: Any) -> None:
+        """Take what the ItemSelector has made of its item for its input, and write the first event of its history."""
+        self.execution_input = json.dumps(jsonata.plain(env.states.get_input()))
+        role = env.aws_execution_details.role_arn
+        started = {"input": self.execution_input, "inputDetails": _WHOLE, "roleArn": role}
+        details: Any = {"executionStartedEventDetails": started}
+        env.event_history_context = EventHistoryContext.of_program_start()
+        self.events.add_event(
+            context=env.event_history_context,
+            event_type=HistoryEventType.ExecutionStarted,
+            event_details=details,
+            update_source_event_id=False,
+        )
+
+    def end(self, env: Any) -> None:
+        """Keep how it has ended, and write the last event of its history."""
+        state = env.program_state()
+        # A failure that no state has reported leaves the program as if it ran.
+        self.status, event_type, name = _ENDS.get(type(state).__name__, _ENDS["ProgramError"])
+        if self.status == "SUCCEEDED":
+            self.outcome = {"output": json.dumps(jsonata.plain(env.states.get_input()))}
+        else:
+            reason: dict[str, Any] = dict(state.error or {}) if isinstance(state, ProgramError) else vars(state)
+            self.outcome = {key: reason[key] for key in ("error", "cause") if reason.get(key)}
+        self.stop_date = _now()
+        details: Any = {name: self.outcome | ({"outputDetails": _WHOLE} if "output" in self.outcome else {})}
+        self.events.add_event(context=env.event_history_context, event_type=event_type, event_details=details)
 
     def to_history_output(self) -> dict[str, Any]:
         """Return its history in the form of moto's own executions."""
@@ -63,26 +108,64 @@ def install() -> None:
     """Record the children, and answer calls about them."""
     children: dict[str, Child] = {}
     _record(children)
+    _count_maps()
     _answer_for(children)
 
 
 def _record(children: dict[str, Child]) -> None:
     evaluate = workers.DistributedItemProcessorWorker._eval_job
+    select = workers.DistributedItemProcessorWorker._eval_input
 
     def evaluate_recorded(self: Any, env: Any, job: Any) -> None:
         map_run_arn = self._map_run_record.map_run_arn
         # arn:…:mapRun:machine/Label:uuid becomes arn:…:execution:machine/Label:uuid of the child
         arn = f"{map_run_arn.replace(':mapRun:', ':execution:').rpartition(':')[0]}:{uuid.uuid4()}"
-        child = Child(arn, map_run_arn, json.dumps(job.job_input), EventManager())
-        children[arn] = child
-        env.event_manager = child.events
+        # A worker is one thread and runs one child at a time.
+        self.local_child = children[arn] = Child(arn, map_run_arn)
+        env.event_manager = self.local_child.events
+        _count(self._map_run_record, ("pending", "total"), -1)  # moto adds one to the total
         try:
             evaluate(self, env, job)
         finally:
-            child.status = _STATUS.get(type(env.program_state()).__name__, "FAILED")
-            child.stop_date = _now()
+            self.local_child.end(env)
+            _count_end(self._map_run_record.execution_counter, env)
+
+    def select_and_begin(self: Any, env_frame: Any) -> None:
+        select(self, env_frame)
+        self.local_child.begin(env_frame)
 
     workers.DistributedItemProcessorWorker._eval_job = evaluate_recorded
+    workers.DistributedItemProcessorWorker._eval_input = select_and_begin
+
+
+def _count_maps() -> None:
+    """Let DescribeMapRun count all items from the start, and say of a stopped run that it was stopped."""
+    run, stop = distributed_iteration_component.DistributedIterationComponent._map_run, MapRunRecord.set_stop
+
+    def run_counted(self: Any, env: Any, eval_input: Any) -> None:
+        _count(eval_input.map_run_record, ("pending", "total"), len(env.stack[-1]))
+        run(self, env, eval_input)
+
+    def stop_aborted(self: Any, status: Any) -> None:
+        stop(self, MapRunStatus.ABORTED if self.execution_counter.aborted.get() else status)
+
+    distributed_iteration_component.DistributedIterationComponent._map_run = run_counted
+    MapRunRecord.set_stop = stop_aborted
+
+
+def _count(record: Any, names: tuple[str, ...], change: int) -> None:
+    for counter in (record.item_counter, record.execution_counter):
+        for name in names:
+            getattr(counter, name).offset(change)
+
+
+def _count_end(executions: Any, env: Any) -> None:
+    """Complete moto's counts: it takes only children that succeed from those that run."""
+    state = env.program_state()
+    if not isinstance(state, ProgramEnded):
+        executions.running.offset(-1)
+    if isinstance(state, ProgramRunning):  # a failure that no state has reported
+        executions.failed.count()
 
 
 def _answer_for(children: dict[str, Child]) -> None:
@@ -103,7 +186,11 @@ def _answer_for(children: dict[str, Child]) -> None:
 
     def describe_also_children(self: Any) -> ActionResult:
         child = children.get(self._get_param("executionArn"))
-        return ActionResult(child.describe() | {"input": child.execution_input}) if child else describe(self)
+        if child is None:
+            return describe(self)
+        texts = {"input": child.execution_input} | child.outcome
+        details = {f"{name}Details": {"included": True} for name in texts if name in ("input", "output")}
+        return ActionResult(child.describe() | texts | details)
 
     models.StepFunctionsParserBackend.get_execution_history = history_of
     responses.StepFunctionResponse.list_executions = list_also_children

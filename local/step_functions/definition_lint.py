@@ -1,24 +1,37 @@
 """What AWS refuses in a state machine definition and moto accepts."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from local.step_functions import state_rules
+
 ENDINGS = ("Succeed", "Fail")
 # Fields of a state that hold state machines, whose scopes of variables are within that of the state.
-NESTED = ("ItemProcessor", "Iterator", "Branches")
+NESTED = state_rules.NESTED
+LONGEST_S = state_rules.LONGEST_S
 
 
-def problems(
-    definition: dict[str, Any],
-    path: str = "",
-    outer: frozenset[str] = frozenset(),
-    hidden: frozenset[str] = frozenset(),
+def problems(definition: dict[str, Any]) -> list[str]:
+    """Return transitions to nowhere, states without end, unreachable ones, variables out of scope, and wrong states."""
+    names = Counter(_names(definition))
+    twice = [f"DUPLICATE_STATE_NAME: Duplicate State name: {name} at /States" for name, n in names.items() if n > 1]
+    timeout = definition.get("TimeoutSeconds", 1)
+    if not isinstance(timeout, int) or not 1 <= timeout <= LONGEST_S:
+        twice.append(f"SCHEMA_VALIDATION_FAILED: {timeout!r} is no number from 1 to {LONGEST_S} at /TimeoutSeconds")
+    return twice + _problems_of_machine(definition, "", frozenset(), frozenset(), "JSONPath")
+
+
+def _problems_of_machine(
+    definition: dict[str, Any], path: str, outer: frozenset[str], hidden: frozenset[str], language: str
 ) -> list[str]:
-    """Return transitions to nowhere, states without end, unreachable ones and variables out of scope, nested ones' too.
+    """Return those of a machine and of the ones within it.
 
-    `outer` are the variables that the scopes around this one assign, `hidden` those of them that cannot be read in it.
+    `outer` are the variables that the scopes around this one assign, `hidden` those of them that cannot be read in it,
+    and `language` is the query language of the machine around it.
     """
+    language = definition.get("QueryLanguage", language)
     states = definition.get("States", {})
     own = frozenset(name for state in states.values() for name in _assigned(state))
     hidden -= own
@@ -35,14 +48,25 @@ def problems(
         targets = list(_targets(states[name]))
         pending += targets
         messages += _problems_of_state(states, name, targets, path)
+        own_language = states[name].get("QueryLanguage", language)
+        messages += state_rules.problems(name, states[name], f"{path}/States/{name}", own_language)
         messages += _problems_of_variables(states[name], f"{path}/States/{name}", outer, hidden)
         for machine, is_distributed in _nested(states[name]):
             around = outer | own
-            messages += problems(machine, f"{path}/States/{name}", around, around if is_distributed else hidden)
+            unread = around if is_distributed else hidden
+            messages += _problems_of_machine(machine, f"{path}/States/{name}", around, unread, language)
     unreachable = [name for name in states if name not in reached]
     return messages + [
         f'MISSING_TRANSITION_TARGET: State "{name}" is not reachable. at {path}/States/{name}' for name in unreachable
     ]
+
+
+def _names(definition: dict[str, Any]) -> Iterator[str]:
+    """Yield the names of all states, of machines within states too: they share one name space."""
+    for name, state in definition.get("States", {}).items():
+        yield name
+        for machine, _ in _nested(state):
+            yield from _names(machine)
 
 
 def _problems_of_state(states: dict[str, Any], name: str, targets: list[str], path: str) -> list[str]:

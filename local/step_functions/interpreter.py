@@ -43,17 +43,17 @@ from moto.stepfunctions.parser.asl.parse.asl_parser import AmazonStateLanguagePa
 from moto.stepfunctions.parser.asl.parse.preprocessor import Preprocessor
 from moto.stepfunctions.parser.asl.utils import boto_client
 from moto.stepfunctions.parser.backend.execution import BaseExecutionWorkerCommunication
-from moto.stepfunctions.parser.models import StepFunctionsParserBackend
+from moto.stepfunctions.parser.models import StepFunctionsParserBackend, stepfunctions_parser_backends
 
 from local.corrections.clients import Operator
 from local.faults.injection import Call, Faults
-from local.step_functions import child_executions, definition_lint, jsonata
+from local.step_functions import child_executions, definition_lint, failures, jsonata
 
 LOG = logging.getLogger(__name__)
 MAX_PAYLOAD_BYTES = 262_144
 NAME = re.compile(r"[^\s<>{}\[\]?*\"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f]{1,80}")
 HISTORY_PAGE = 1_000
-Ended = Callable[[Any], None]
+Report = Callable[[Any], None]
 
 
 class InvalidDefinition(ServiceException):
@@ -68,17 +68,20 @@ def install(
     operator: Operator,
     credentials_for: Callable[[str, str], dict[str, str]],
     time_scale: float,
-    ended: Ended,
+    *,
+    begun: Report,
+    ended: Report,
     injected: Faults | None = None,
 ) -> None:
-    """Apply all corrections; `ended` is called with each execution that ends."""
+    """Apply all corrections; `begun` is called with each execution that begins, `ended` with each that ends."""
     # moto evaluates a Map by recursion, one level per item of a worker
     sys.setrecursionlimit(20_000)
     _use_cached_clients(operator, credentials_for)
     jsonata.install()
+    failures.install()
     _correct_parser()
     _check_definitions()
-    _name_and_limit_executions()
+    _name_and_limit_executions(begun)
     _report_ends(ended)
     _stop_at_once(ended)
     _fail_unmatched_choices()
@@ -132,7 +135,10 @@ def _correct_parser() -> None:
 
 
 def _check_definitions() -> None:
-    """Refuse what AWS refuses, and accept an integer ToleratedFailurePercentage, which the grammar does not."""
+    """Refuse what AWS refuses, and accept an integer ToleratedFailurePercentage, which the grammar does not.
+
+    ValidateStateMachineDefinition, which moto lacks, says the same without creating anything.
+    """
     parse, validate = AmazonStateLanguageParser.parse, StepFunctionsParserBackend._validate_definition
 
     def validate_and_lint(definition: str) -> None:
@@ -145,15 +151,24 @@ def _check_definitions() -> None:
             raise InvalidDefinition("InvalidDefinition", message)
         validate(definition)
 
+    def validate_state_machine_definition(response: Any) -> ActionResult:
+        diagnostics = []
+        try:
+            validate_and_lint(response._get_param("definition"))
+        except ServiceException as err:
+            diagnostics = [{"severity": "ERROR", "code": "SCHEMA_VALIDATION_FAILED", "message": err.message}]
+        return ActionResult({"result": "FAIL" if diagnostics else "OK", "diagnostics": diagnostics, "truncated": False})
+
     AmazonStateLanguageParser.parse = staticmethod(lambda definition: parse(_with_float_percentages(definition)))
     StepFunctionsParserBackend._validate_definition = staticmethod(validate_and_lint)
+    responses.StepFunctionResponse.validate_state_machine_definition = validate_state_machine_definition
 
 
 def _with_float_percentages(definition: str) -> str:
     return re.sub(r'("ToleratedFailurePercentage"\s*:\s*\d+)(?=\s*[,}])', r"\1.0", definition)
 
 
-def _name_and_limit_executions() -> None:
+def _name_and_limit_executions(begun: Report) -> None:
     """Name unnamed executions (moto calls them None), refuse bad names and inputs above 256 KiB."""
     start = StepFunctionsParserBackend.start_execution
 
@@ -168,12 +183,14 @@ def _name_and_limit_executions() -> None:
                 "1 validation error detected: Value at 'input' failed to satisfy constraint: "
                 f"Member must have length less than or equal to {MAX_PAYLOAD_BYTES}"
             )
-        return start(self, state_machine_arn, name, execution_input, *rest)
+        execution = start(self, state_machine_arn, name, execution_input, *rest)
+        begun(execution)
+        return execution
 
     StepFunctionsParserBackend.start_execution = start_named
 
 
-def _report_ends(ended: Ended) -> None:
+def _report_ends(ended: Report) -> None:
     """Report ends; keep the output as JSON: in moto a string is bare, and with a date DescribeExecution answers 500."""
     reflect = BaseExecutionWorkerCommunication._reflect_execution_status
 
@@ -189,7 +206,7 @@ def _report_ends(ended: Ended) -> None:
     BaseExecutionWorkerCommunication._reflect_execution_status = reflect_and_tell
 
 
-def _stop_at_once(ended: Ended) -> None:
+def _stop_at_once(ended: Report) -> None:
     """Let StopExecution end an execution as ABORTED at once, with error and cause, whatever state it is in."""
     set_error = Environment.set_error
 
@@ -220,13 +237,23 @@ def _stop_at_once(ended: Ended) -> None:
     responses.StepFunctionResponse.stop_execution = answer
 
 
+def stop_all(account: str, region: str, error: str, cause: str) -> None:
+    """Stop every execution that goes on, as StopExecution does."""
+    backend: Any = stepfunctions_parser_backends[account][region]
+    for execution in [execution for machine in backend.state_machines for execution in machine.executions]:
+        backend.stop_execution(execution.execution_arn, error, cause)
+
+
 def _stop_when_told(injected: Faults) -> None:
-    """Record which states are entered, and stop the execution in the state that a fault rule names."""
+    """Record which states are entered, and end the execution in the state that a fault rule names."""
     evaluate = CommonStateField._eval_state_input
 
     def enter(self: Any, env: Any) -> None:
         execution = env.states.context_object.context_object_data["Execution"]
-        if injected.due(Call(execution["Name"], "Run", "enter", self.name)) == "stopped":
+        fault = injected.due(Call(execution["Name"], "Run", "enter", self.name))
+        if fault == "history full":
+            raise failures.history_full(env.event_history_context)
+        if fault == "stopped":
             _, _, _, region, account, *_ = execution["Id"].split(":")
             backend: Any = responses.get_backend(account, region)
             backend.stop_execution(execution["Id"], "Stopped", "injected fault")
@@ -282,7 +309,7 @@ def _enforce_map_tolerance() -> None:
         record = eval_input.map_run_record
         failed, total = getattr(record, "local_failed", 0), getattr(record, "local_total", 0)
         count, percentage = eval_input.tolerated_failure_count, eval_input.tolerated_failure_percentage
-        is_beyond = (count and failed > count) or (percentage and failed * 100.0 / total > percentage)
+        is_beyond = (count and failed > count) or (percentage and failed * 100.0 > percentage * total)
         if failed and (is_beyond or not (count or percentage)):
             error, cause = (
                 "States.ExceedToleratedFailureThreshold",

@@ -5,28 +5,32 @@ breaks at a string with a quote. Here an expression is parsed once per thread, a
 """
 
 import datetime
+import decimal
 import hashlib
 import json
 import random
+import re
 import threading
 import uuid
 from functools import lru_cache
 from typing import Any
 
 import jsonata
+from jsonata.functions import Functions
+from jsonata.parser import Parser
 from jsonata.utils import Utils
-from moto.stepfunctions.parser.api import EvaluationFailedEventDetails, HistoryEventType
-from moto.stepfunctions.parser.asl.component.common.error_name.failure_event import FailureEvent, FailureEventException
-from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name import StatesErrorName
-from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
 from moto.stepfunctions.parser.asl.component.common.string.string_expression import StringJSONata
 from moto.stepfunctions.parser.asl.jsonata import jsonata as moto_jsonata
 
+from local.step_functions import failures
+
 _threads = threading.local()
+# From here on JavaScript writes whole numbers with an exponent, and below this one fractions.
+LEAST_WITH_EXPONENT, LEAST_WITHOUT = 1e21, 1e-6
 
 
 class JsonataError(ValueError):
-    """The expression cannot be evaluated, or gives nothing, or gives something that is not JSON."""
+    """The expression cannot be evaluated, or gives nothing, or gives something that is not JSON; it says which."""
 
 
 def install() -> None:
@@ -42,25 +46,25 @@ def evaluate(expression: str, variables: dict[str, Any] | None = None) -> Any:
             None, {name: _bound(value) for name, value in (variables or {}).items()}
         )
     except Exception as err:
-        raise JsonataError(str(err) or type(err).__name__) from err
+        raise JsonataError(f"threw an error during evaluation. {str(err) or type(err).__name__}") from err
     if result is None:
-        raise JsonataError(f"The JSONata expression '{expression}' returned nothing (undefined).")
-    return plain(result, expression)
+        raise JsonataError("returned nothing (undefined).")
+    return plain(result)
 
 
-def plain(value: Any, expression: str = "") -> Any:
+def plain(value: Any) -> Any:
     """Return a copy that holds JSON only: the engine's null and lists and AWS's dates become JSON's."""
     if value is None or value is Utils.NULL_VALUE:
         return None
     if isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, dict):
-        return {key: plain(member, expression) for key, member in value.items()}
+        return {key: plain(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(member, expression) for member in value]
+        return [plain(member) for member in value]
     if isinstance(value, datetime.datetime):
         return value.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
-    raise JsonataError(f"The JSONata expression '{expression}' returned an unsupported result type.")
+    raise JsonataError("returned an unsupported result type.")
 
 
 def _bound(value: Any) -> Any:
@@ -93,6 +97,46 @@ def _compile(expression: str) -> jsonata.Jsonata:
     return compiled
 
 
+def _as_text(value: Any, is_pretty: bool) -> str:
+    """Return what $string and & make of anything but a text, in place of the engine's: JSON as JavaScript writes it.
+
+    The engine's escapes all but ASCII, and writes numbers within objects, and from 1e15 on, as Python does.
+    """
+    if isinstance(value, (jsonata.Jsonata.JFunction, Parser.Symbol)):
+        return ""
+    lines = {"indent": 2} if is_pretty else {"separators": (",", ":")}
+    numbers: list[str] = []
+    marked = json.dumps(_with_marks(value, numbers), ensure_ascii=False, **lines)
+    return re.sub(r'"\x7f(\d+)"', lambda mark: numbers[int(mark[1])], marked)
+
+
+def _with_marks(value: Any, numbers: list[str]) -> Any:
+    """Return JSON with a mark in place of each number, whose text is added to `numbers`."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        numbers.append(_number_as_text(value))
+        return f"\x7f{len(numbers) - 1}"
+    if isinstance(value, dict):
+        return {key: _with_marks(member, numbers) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_with_marks(member, numbers) for member in value]
+    if isinstance(value, (jsonata.Jsonata.JFunction, Parser.Symbol)):
+        return ""
+    return None if value is Utils.NULL_VALUE else value
+
+
+def _number_as_text(number: float) -> str:
+    """Return JavaScript's text of a number with 15 significant digits, as the reference rounds it."""
+    rounded = float(f"{number:.15g}")
+    if rounded.is_integer() and abs(rounded) < LEAST_WITH_EXPONENT:
+        return str(int(rounded))
+    if LEAST_WITHOUT <= abs(rounded) < LEAST_WITH_EXPONENT:
+        return f"{decimal.Decimal(repr(rounded)):f}"
+    return re.sub(r"e([+-])0+", r"e\1", repr(rounded))
+
+
+Functions._string = staticmethod(_as_text)
+
+
 def _range(first: float, last: float, step: float) -> list[float]:
     return [first + step * i for i in range(int((last - first) / step) + 1)] if (last - first) * step >= 0 else []
 
@@ -105,16 +149,4 @@ def _evaluate_in_state(self: Any, env: Any) -> None:
     try:
         env.stack.append(evaluate(self.expression, variables))
     except JsonataError as err:
-        raise _failure(env, str(err)) from err
-
-
-def _failure(env: Any, cause: str) -> FailureEventException:
-    error = StatesErrorName(typ=StatesErrorNameType.StatesQueryEvaluationError)
-    # moto's EventDetails is a dictionary that wants all kinds of details at once
-    details: Any = {"evaluationFailedEventDetails": EvaluationFailedEventDetails(cause=cause, error=error.error_name)}
-    event_type = HistoryEventType.EvaluationFailed
-    failure = FailureEventException(
-        FailureEvent(env=env, error_name=error, event_type=event_type, event_details=details)
-    )
-    env.event_manager.add_event(context=env.event_history_context, event_type=event_type, event_details=details)
-    return failure
+        raise failures.of_expression(env, self.expression, str(err)) from err

@@ -7,7 +7,7 @@ import pytest
 from support.running_cloud import function, role
 
 from local.roles.dependents import needed
-from local.roles.policies import Permission, decide
+from local.roles.policies import Permission, about, decide, unknown_keys
 
 BUCKET = "arn:aws:s3:::results"
 
@@ -22,6 +22,24 @@ def test_a_mount_target_that_is_gone_is_held_against_no_tags_that_nobody_can_kno
 
 def allow(action, resource="*", **more) -> dict:
     return {"Statement": [{"Effect": "Allow", "Action": action, "Resource": resource, **more}]}
+
+
+OURS = {"StringEquals": {"aws:RequestTag/stack": "mine"}}
+HERE = {"StringEquals": {"aws:RequestedRegion": "us-east-1"}}
+
+
+@pytest.mark.parametrize(
+    ("statements", "context", "unknown"),
+    [
+        ([allow("ec2:RunInstances", Condition=OURS)], {}, {"aws:RequestTag/stack"}),
+        ([allow("ec2:RunInstances", Condition=OURS)], {"aws:requesttag/stack": "mine"}, set()),
+        ([allow("ec2:RunInstances", Condition=HERE)], {"aws:requestedregion": "us-east-1"}, set()),
+        ([allow("ec2:RunInstances", Condition=OURS), allow("ec2:*")], {}, set()),
+        ([allow("ec2:StopInstances", Condition=OURS)], {}, set()),
+    ],
+)
+def test_a_simulation_names_the_keys_without_which_nothing_is_allowed(statements, context, unknown):
+    assert unknown_keys(statements, Permission("ec2:RunInstances", "*"), context) == unknown
 
 
 @pytest.mark.parametrize(
@@ -112,6 +130,31 @@ def test_what_carries_another_value_of_a_tag_or_none_is_not_what_a_condition_nam
     assert decide([document], Permission("ec2:TerminateInstances", "arn:aws:ec2:r:a:instance/i-1"), tags) == decision
 
 
+OURS, SESSION = "arn:aws:iam::123456789012:role/ours", "arn:aws:sts::123456789012:assumed-role/ours/i-1"
+
+
+@pytest.mark.parametrize(
+    ("effect", "principal", "decision"),
+    [
+        ("Allow", "*", "allow"),
+        ("Allow", {"AWS": "*"}, "allow"),
+        ("Allow", {"AWS": ["arn:aws:iam::123456789012:role/theirs", OURS]}, "allow"),
+        ("Allow", {"AWS": SESSION}, "allow"),
+        ("Allow", {"AWS": "arn:aws:iam::123456789012:role/theirs"}, "implicit deny"),
+        ("Allow", {"AWS": "arn:aws:iam::123456789012:root"}, "implicit deny"),
+        ("Allow", {"Service": "logging.s3.amazonaws.com"}, "implicit deny"),
+        ("Deny", {"AWS": "123456789012"}, "explicit deny"),
+        ("Deny", {"AWS": "arn:aws:iam::123456789012:root"}, "explicit deny"),
+    ],
+)
+def test_a_policy_of_a_resource_is_about_its_principals(effect, principal, decision):
+    statement = {"Effect": effect, "Principal": principal, "Action": "s3:GetObject", "Resource": f"{BUCKET}/*"}
+
+    documents = [about({"Statement": statement}, OURS, SESSION)]
+
+    assert decide(documents, Permission("s3:GetObject", f"{BUCKET}/a"), {}) == decision
+
+
 CODE = """
 import boto3, botocore
 def handler(event, context):
@@ -135,6 +178,19 @@ TRANSACTION = [
 ]
 
 
+OF_BUCKET = [
+    {"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::guarded/own/sealed/*"},
+    {
+        "Effect": "Allow", "Principal": {"AWS": {"Fn::GetAtt": ["Role", "Arn"]}},
+        "Action": "s3:PutObject", "Resource": "arn:aws:s3:::guarded/lent/*",
+    },
+    {
+        "Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::guarded/*",
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    },
+]  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def function_name(cloud) -> str:
     """A function whose role may do little."""
@@ -150,6 +206,10 @@ def function_name(cloud) -> str:
     key = {"AttributeName": "PK", "AttributeType": "S"}
     resources = {
         "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "guarded"}},
+        "BucketPolicy": {
+            "Type": "AWS::S3::BucketPolicy",
+            "Properties": {"Bucket": {"Ref": "Bucket"}, "PolicyDocument": {"Statement": OF_BUCKET}},
+        },
         "Table": {
             "Type": "AWS::DynamoDB::Table",
             "Properties": {
@@ -182,6 +242,9 @@ def call(cloud, function_name):
     [
         ("s3", "put_object", {"Bucket": "guarded", "Key": "own/a", "Body": "x"}, None),
         ("s3", "put_object", {"Bucket": "guarded", "Key": "other/a", "Body": "x"}, "AccessDenied"),
+        # what the bucket's own policy denies, and what it grants
+        ("s3", "put_object", {"Bucket": "guarded", "Key": "own/sealed/a", "Body": "x"}, "AccessDenied"),
+        ("s3", "put_object", {"Bucket": "guarded", "Key": "lent/a", "Body": "x"}, None),
         ("s3", "list_objects_v2", {"Bucket": "guarded"}, "AccessDenied"),
         # without s3:ListBucket an absent key is a denial, as on S3: code that waits for a 404 must notice here
         ("s3", "get_object", {"Bucket": "guarded", "Key": "absent"}, "AccessDenied"),

@@ -171,6 +171,18 @@ def test_service_quotas_of_other_services_than_vpc(client):
         client("service-quotas").get_service_quota(ServiceCode="fsx", QuotaCode="L-4EDE4065")
 
 
+def test_what_verify_asks_for_is_unknown_to_moto(client):
+    arn, definition = (
+        "arn:aws:iam::123456789012:role/some-role",
+        '{"StartAt": "A", "States": {"A": {"Type": "Succeed"}}}',
+    )
+
+    with pytest.raises(NotImplementedError):
+        client("iam").simulate_principal_policy(PolicySourceArn=arn, ActionNames=["s3:GetObject"])
+    with pytest.raises(NotImplementedError):
+        client("stepfunctions").validate_state_machine_definition(definition=definition)
+
+
 def test_recovery_points_of_aws_backup(client):
     arn = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-1"
 

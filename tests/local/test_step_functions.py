@@ -6,8 +6,12 @@ from itertools import pairwise
 
 import pytest
 from botocore.exceptions import ClientError
+from moto.stepfunctions.parser.asl.component.common.error_name.failure_event import FailureEventException
+from moto.stepfunctions.parser.asl.eval.event.event_manager import EventHistoryContext, EventManager
 from support.disturbance import attempts
 from support.running_cloud import OPERATOR_ROLE
+
+from local.step_functions import failures
 
 
 def jsonata(start: str, **states) -> dict:
@@ -52,6 +56,117 @@ def test_a_failing_expression_is_an_evaluation_error(cloud, expression):
     ended = cloud.execute(f"failing-{time.monotonic_ns()}", evaluated(expression))
 
     assert (ended["status"], ended["error"]) == ("FAILED", "States.QueryEvaluationError")
+
+
+ABSENT = "{% $states.input.absent %}"
+
+
+def in_map(state: dict, **fields) -> dict:
+    """A state that evaluates another one in an inline Map."""
+    processor = {"ProcessorConfig": {"Mode": "INLINE"}, "StartAt": "Inner", "States": {"Inner": state | {"End": True}}}
+    return {"Type": "Map", "Items": "{% [1] %}", "ItemProcessor": processor, **fields}
+
+
+@pytest.mark.parametrize(
+    ("state", "location"),
+    [
+        ({"Type": "Pass", "Output": {"a": [1, ABSENT]}, "End": True}, "Output/a[1]"),
+        ({"Type": "Pass", "Assign": {"b": ABSENT}, "End": True}, "Assign/b"),
+        (in_map({"Type": "Pass"}, Items=ABSENT, End=True), "Items"),
+        (in_map({"Type": "Pass"}, Items=ABSENT, Next="Caught", Catch="Caught"), "Items"),
+    ],
+)
+def test_a_failed_evaluation_stands_once_in_the_history_with_its_state_and_place(cloud, state, location):
+    if "Catch" in state:
+        state = state | {
+            "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught", "Output": "{% $states.errorOutput %}"}]
+        }
+    others = {"Caught": {"Type": "Succeed"}} if "Catch" in state else {}
+    ended = cloud.execute(f"evaluation-{time.monotonic_ns()}", jsonata("Say", Say=state, **others))
+
+    [event] = [event for event in history(cloud, ended["executionArn"]) if event["type"] == "EvaluationFailed"]
+    cause = (
+        "An error occurred while executing the state 'Say' (entered at the event id #2). The JSONata expression "
+        f"'$states.input.absent' specified for the field '{location}' returned nothing (undefined)."
+    )
+    error = "States.QueryEvaluationError"
+    assert event["evaluationFailedEventDetails"] == {
+        "error": error, "cause": cause, "location": location, "state": "Say"
+    }  # fmt: skip
+    if others:
+        assert json.loads(ended["output"]) == {"Error": error, "Cause": cause}
+    else:
+        assert (ended["error"], ended["cause"]) == (error, cause)
+
+
+def history(cloud, execution: str) -> list[dict]:
+    """All events of an execution."""
+    return cloud.client("stepfunctions").get_execution_history(executionArn=execution)["events"]
+
+
+@pytest.mark.parametrize("value", ["'yes'", "1", "null"])
+def test_a_condition_that_is_no_boolean_fails_its_choice(cloud, value):
+    choice = {"Type": "Choice", "Choices": [{"Condition": "{% " + value + " %}", "Next": "End"}], "Default": "End"}
+
+    ended = cloud.execute(
+        f"condition-{time.monotonic_ns()}", jsonata("Which?", **{"Which?": choice, "End": {"Type": "Succeed"}})
+    )
+
+    assert (ended["status"], ended["error"]) == ("FAILED", "States.QueryEvaluationError")
+    assert "'Choices[0]/Condition'" in ended["cause"]
+
+
+# 300,000 characters: more than a state may hand on.
+TOO_LARGE = {"Type": "Pass", "Output": "{% $join($map([1..3000], function($n) { '" + "x" * 100 + "' })) %}"}
+CATCH_ALL = {"Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught", "Output": "{% $states.errorOutput %}"}]}
+
+
+@pytest.mark.parametrize(
+    ("catch", "status"),
+    [(["States.ALL"], "FAILED"), (["States.TaskFailed"], "FAILED"), (["States.DataLimitExceeded"], "SUCCEEDED")],
+)
+def test_no_wildcard_catches_a_terminal_error(cloud, catch, status):
+    each = in_map(TOO_LARGE, Next="Caught", Catch=[{"ErrorEquals": catch, "Next": "Caught"}])
+
+    ended = cloud.execute(f"terminal-{time.monotonic_ns()}", jsonata("Each", Each=each, Caught={"Type": "Succeed"}))
+
+    assert ended["status"] == status
+    if status == "FAILED":
+        assert ended["error"] == "States.DataLimitExceeded"
+
+
+def test_an_error_of_step_functions_keeps_its_name_and_cause_in_the_map_around_it(cloud):
+    each = in_map({"Type": "Pass", "Output": ABSENT}, Next="Caught", **CATCH_ALL)
+
+    ended = cloud.execute("names-in-maps", jsonata("Each", Each=each, Caught={"Type": "Succeed"}))
+
+    caught = json.loads(ended["output"])
+    assert caught["Error"] == "States.QueryEvaluationError"
+    assert caught["Cause"].startswith("An error occurred while executing the state 'Inner' (entered at")
+    assert caught["Cause"].count("An error occurred") == 1
+
+
+def test_a_full_history_ends_its_execution_and_no_event_is_written_after_it(monkeypatch):
+    for name in ("get_execution_failed_event_details", "get_evaluation_failed_event_details"):
+        monkeypatch.setattr(FailureEventException, name, getattr(FailureEventException, name))
+    monkeypatch.setattr(EventManager, "add_event", EventManager.add_event)  # put back afterwards
+    failures._keep_histories()
+    failures._say_once_in_which_state()
+    events, context = EventManager(), EventHistoryContext.of_program_start()
+    for _ in range(24_999):
+        events.add_event(context, "PassStateEntered")
+
+    with pytest.raises(FailureEventException) as full:
+        events.add_event(context, "PassStateExited")
+    events.add_event(context, "MapStateFailed")
+    events.add_event(context, "ExecutionFailed")
+
+    cause = "The execution reached the maximum number of history events (25000)."
+    assert full.value.get_execution_failed_event_details() == {"error": "States.Runtime", "cause": cause}
+    *_, before, last = events.get_event_history()
+    assert (before["id"], before["type"], last["id"], last["type"]) == (
+        24_999, "PassStateEntered", 25_000, "ExecutionFailed"
+    )  # fmt: skip
 
 
 def test_assigned_variables_are_seen_by_later_states(cloud):
@@ -129,6 +244,44 @@ def test_failures_of_a_distributed_map_are_judged_by_its_tolerance(cloud, tolera
         assert ended["error"] == "States.ExceedToleratedFailureThreshold"
 
 
+def test_children_of_a_distributed_map_have_whole_histories_and_ends_and_are_counted(cloud):
+    selector = {"ItemSelector": {"n": "{% $states.context.Map.Item.Value + 1 %}"}}
+    fail_odd = json.loads(json.dumps(FAIL_ODD).replace("$states.input", "$states.input.n"))
+    definition = distributed(fail_odd, ToleratedFailurePercentage=100, **selector)
+    execution = cloud.execute("children", definition, {"items": [1, 2, 4]})["executionArn"]
+    states = cloud.client("stepfunctions")
+    [map_run] = states.list_map_runs(executionArn=execution)["mapRuns"]
+
+    listed = states.list_executions(mapRunArn=map_run["mapRunArn"])["executions"]
+    children = [states.describe_execution(executionArn=child["executionArn"]) for child in listed]
+    described = {json.loads(child["input"])["n"]: child for child in children}
+
+    assert {value: child["status"] for value, child in described.items()} == {
+        2: "SUCCEEDED",
+        3: "FAILED",
+        5: "FAILED",
+    }
+    assert json.loads(described[2]["output"]) == {"n": 2}
+    assert (described[3]["error"], described[3]["cause"]) == ("OddNumber", "it is 3")
+    events = history(cloud, described[3]["executionArn"])
+    first, last = events[0], events[-1]
+    assert [event["id"] for event in events] == list(range(1, len(events) + 1))
+    assert (first["type"], first["previousEventId"], json.loads(first["executionStartedEventDetails"]["input"])) == (
+        "ExecutionStarted", 0, {"n": 3}
+    )  # fmt: skip
+    assert (last["type"], last["executionFailedEventDetails"]) == (
+        "ExecutionFailed", {"error": "OddNumber", "cause": "it is 3"}
+    )  # fmt: skip
+    last = history(cloud, described[2]["executionArn"])[-1]
+    assert (last["type"], last["executionSucceededEventDetails"]["output"]) == (
+        "ExecutionSucceeded",
+        described[2]["output"],
+    )
+    counts = states.describe_map_run(mapRunArn=map_run["mapRunArn"])["executionCounts"]
+    expected = {"total": 3, "succeeded": 1, "failed": 2, "running": 0, "pending": 0, "aborted": 0}
+    assert {name: counts[name] for name in expected} == expected
+
+
 def test_iterations_of_a_distributed_map_have_their_own_variables(cloud):
     own = {
         "StartAt": "Own",
@@ -172,6 +325,12 @@ def test_an_execution_stopped_in_a_map_is_aborted_at_once_with_its_cause(cloud, 
     assert at_once["status"] == "ABORTED"
     ended = states.describe_execution(executionArn=execution)
     assert (ended["status"], ended["error"], ended["cause"]) == ("ABORTED", "Stopped", "by the test")
+    for listed in states.list_map_runs(executionArn=execution)["mapRuns"]:
+        map_run = states.describe_map_run(mapRunArn=listed["mapRunArn"])
+        assert (map_run["status"], map_run["executionCounts"]["aborted"]) == ("ABORTED", 2)
+        assert map_run["executionCounts"]["running"] == 0
+        for child in states.list_executions(mapRunArn=listed["mapRunArn"])["executions"]:
+            assert history(cloud, child["executionArn"])[-1]["type"] == "ExecutionAborted"
 
 
 def test_an_execution_without_a_name_gets_one(cloud):
@@ -214,6 +373,22 @@ def test_a_definition_that_aws_refuses_is_refused(cloud, states, words):
     assert words in str(refused.value)
     # moto's parser remembered the query language of a refused definition and misread the next one
     assert cloud.execute(f"after-{time.monotonic_ns()}", evaluated("'fine'"))["status"] == "SUCCEEDED"
+
+
+def test_a_validation_says_what_a_creation_would_refuse_and_creates_nothing(cloud):
+    states = cloud.client("stepfunctions")
+    before = states.list_state_machines()["stateMachines"]
+    good, bad = {"Type": "Succeed"}, {"Type": "Pass", "Next": "Nowhere"}
+
+    results = [
+        states.validate_state_machine_definition(definition=json.dumps({"StartAt": "A", "States": {"A": state}}))
+        for state in (good, bad)
+    ]
+
+    assert [result["result"] for result in results] == ["OK", "FAIL"]
+    assert results[0]["diagnostics"] == []
+    assert "Nowhere" in results[1]["diagnostics"][0]["message"]
+    assert states.list_state_machines()["stateMachines"] == before
 
 
 def test_a_hundred_items_of_five_states_take_seconds(cloud):

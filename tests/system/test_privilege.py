@@ -6,14 +6,20 @@ uses it.
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 import yaml
+from support import role_calls
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
+
+from cli.verify.permissions import CALLS
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
 STORAGES = [EFS | {"name": "efs"}, EBS | {"name": "ebs"}, FSX | {"name": "fsx"}, {"type": "s3", "name": "s3"}]
@@ -36,14 +42,41 @@ WITHOUT_USE = ROOT / "tests/support/grants_without_use.yaml"
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """A cloud whose decision log is kept, on a machine without GNU parallel."""
-    folder = tmp_path_factory.mktemp("cloud")
+    with cloud_without_parallel(tmp_path_factory.mktemp("cloud")) as started:
+        yield started
+
+
+@contextmanager
+def cloud_without_parallel(folder: Path) -> Iterator[Cloud]:
+    """A cloud on a machine without GNU parallel, so that a matrix can ask for what is missing."""
     with start_cloud(folder, PATH=path_without(folder, "parallel")) as started:
         yield started
 
 
+@contextmanager
+def recorded() -> Iterator[tuple[list[dict[str, Any]], dict[str, str]]]:
+    """The decisions of all runs, and the stack's resources: for `make calls`."""
+    with TemporaryDirectory() as folder, cloud_without_parallel(Path(folder)) as started:
+        yield decisions_of(started), resources_of(started)
+
+
+def resources_of(cloud: Cloud) -> dict[str, str]:
+    """Physical ids of the stack's resources, by logical ids."""
+    pages = cloud.client("cloudformation").get_paginator("list_stack_resources")
+    listed = [
+        one for page in pages.paginate(StackName=cloud.description["stack"]) for one in page["StackResourceSummaries"]
+    ]
+    return {one["LogicalResourceId"]: one["PhysicalResourceId"] for one in listed}
+
+
 @pytest.fixture(scope="module")
-def decisions(cloud: Cloud) -> list[dict[str, str]]:
+def decisions(cloud: Cloud) -> list[dict[str, Any]]:
     """Every different decision on a call of a deployed role, over all runs that matter."""
+    return decisions_of(cloud)
+
+
+def decisions_of(cloud: Cloud) -> list[dict[str, Any]]:
+    """Send all runs that matter through a cloud and read its log."""
     good_ones(cloud)
     failing_ones(cloud)
     with_images(cloud)
@@ -149,6 +182,16 @@ def test_every_grant_is_used_or_listed_with_the_reason_why_no_run_here_needs_it(
 
     assert unused - explained == set(), "grants that no run has used: remove them, or list them with the reason"
     assert explained - by_chance - unused == set(), "reasons that are no longer needed: these grants are used"
+
+
+def test_matrix_verify_asks_aws_about_every_call_of_these_runs(cloud: Cloud, decisions: list[dict[str, Any]]):
+    allowed = [one for one in decisions if one["decision"] == "allow"]
+
+    def kinds(listed: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+        return {(call["role"], call["action"], call["resource"]) for call in listed}
+
+    asked = json.loads(CALLS.read_text())
+    assert kinds(role_calls.calls(allowed, resources_of(cloud))) - kinds(asked) == set(), "write them: make calls"
 
 
 def test_no_used_action_can_be_taken_from_a_statement_without_a_call_being_denied(

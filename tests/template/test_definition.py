@@ -246,12 +246,3 @@ def test_the_local_cloud_reads_what_an_anchor_names_as_a_copy_in_each_place():
     template["Resources"]["A"]["Tags"].append("of A only")
 
     assert template["Resources"]["B"] == {"Tags": []}
-
-
-def test_rules_use_the_functions_that_cloudformation_has_in_rules_and_no_others():
-    """cfn-lint lets others pass. CloudFormation Template Reference, rule functions, supported functions."""
-    text = (ROOT / "template.yaml").read_text()
-    rules = text[text.index("\nRules:") : text.index("\nConditions:")]
-    named = "Ref And Contains EachMemberEquals EachMemberIn Equals Not Or RefAll ValueOf ValueOfAll"
-
-    assert set(re.findall(r"!(\w+)", rules)) <= set(named.split())

@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judge.corpus import cases
 
 from local.step_functions.definition_lint import problems
 
+CORPUS = cases("definitions")
 RUN = json.loads((Path(__file__).parents[2] / "statemachine/run.asl.json").read_text())
 ASSIGN = {"Assign": {"run": "{% 'a' %}"}}
+CATCH = {"ErrorEquals": ["States.ALL"], "Next": "A"}
 
 
 def machine(**states: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +50,7 @@ def test_the_definition_of_the_run_has_no_problem():
         machine(Outer=passing(**ASSIGN), Each=each(machine(Within=each(INNER)))),
         machine(Each=each(INNER, **ASSIGN)),
         machine(Outer=passing(**ASSIGN), Each=each(machine(Inner=passing(Assign={"run.$": "$.a"})))),
-        machine(Outer=passing(**ASSIGN), Each=each(machine(A={"Type": "Task", "Catch": [ASSIGN | {"Next": "A"}]}))),
+        machine(Outer=passing(**ASSIGN), Each=each(machine(A={"Type": "Task", "Catch": [CATCH | ASSIGN]}))),
         machine(Outer=passing(**ASSIGN), Each=each(machine(A={"Type": "Choice", "Choices": [ASSIGN | {"Next": "A"}]}))),
     ],
 )  # fmt: skip
@@ -77,7 +80,7 @@ def test_an_outer_variable_that_is_read_within_a_distributed_map_is_refused(wron
     [
         machine(Outer=passing(**ASSIGN), Each=each(READER)),
         machine(Outer=passing(**ASSIGN), Again=passing(**ASSIGN)),
-        machine(Each=each(INNER), Other=each(INNER, "DISTRIBUTED")),
+        machine(Each=each(INNER), Other=each(machine(Again=INNER["States"]["Inner"]), "DISTRIBUTED")),
         machine(Each=each(machine(Inner=passing(**ASSIGN), Reader=READER["States"]["Reader"]), "DISTRIBUTED")),
         # The Map's own fields are evaluated in the scope around it.
         machine(Outer=passing(**ASSIGN), Each=each(machine(A=passing()), "DISTRIBUTED", Items="{% $run %}")),
@@ -103,3 +106,13 @@ def test_transitions_that_lead_nowhere_are_refused(wrong: dict[str, Any], messag
     [problem] = problems(wrong)
 
     assert message in problem
+
+
+@pytest.mark.parametrize("entry", CORPUS)
+def test_a_definition_that_step_functions_refuses_is_refused(entry: dict[str, Any]):
+    states = entry["states"]
+    definition = {"QueryLanguage": "JSONata", "StartAt": next(iter(states)), "States": states}
+
+    found = problems(definition | entry.get("besides", {}))
+
+    assert any(entry["says"] in problem for problem in found), found

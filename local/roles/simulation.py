@@ -1,0 +1,45 @@
+"""IAM's policy simulator over the deployed roles, which moto lacks: judged by the same policies as every call.
+
+Like IAM's, it knows only the context that the request gives: a condition on another key is not fulfilled, and the key
+is among MissingContextValues. Of the parameters only those are read that `matrix verify` sends.
+"""
+
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.iam.responses import IamResponse
+
+from local.corrections.clients import ACCOUNT
+from local.roles.enforcement import documents_of
+from local.roles.policies import Permission, decide, unknown_keys
+
+ANSWERS = {"allow": "allowed", "implicit deny": "implicitDeny", "explicit deny": "explicitDeny"}
+
+
+def install() -> None:
+    """Answer SimulatePrincipalPolicy."""
+    IamResponse.simulate_principal_policy = simulate_principal_policy
+
+
+def simulate_principal_policy(response: Any) -> ActionResult:
+    """Return what the policies of a role decide about each action on each resource."""
+    request = response._get_params()
+    role = request["PolicySourceArn"].rpartition("/")[2]
+    context = {
+        entry["ContextKeyName"].lower(): entry["ContextKeyValues"][0] for entry in request.get("ContextEntries", [])
+    }
+    resources = request.get("ResourceArns") or ["*"]
+    results = [_result(role, action, resource, context) for action in request["ActionNames"] for resource in resources]
+    return ActionResult({"EvaluationResults": results, "IsTruncated": False})
+
+
+def _result(role: str, action: str, resource: str, context: dict[str, str]) -> dict[str, Any]:
+    documents, permission = documents_of(ACCOUNT, role), Permission(action, resource)
+    decision = decide(documents, permission, context)
+    missing = unknown_keys(documents, permission, context) if decision == "allow" else set()
+    return {
+        "EvalActionName": action,
+        "EvalResourceName": resource,
+        "EvalDecision": "implicitDeny" if missing else ANSWERS[decision],
+        "MissingContextValues": sorted(missing),
+    }

@@ -1,0 +1,696 @@
+"""What AWS refuses and says so in prose only: one function for each rule, with the page that it stands on.
+
+A rule judges the properties of a resource (by CloudFormation's type) or the parameters of a call ("service:Operation"),
+and yields "path: problem" for what is wrong. botocore's models and CloudFormation's schemas have the rest.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import moto.dynamodb.parsing
+
+API = "https://docs.aws.amazon.com/"
+Check = Callable[[dict[str, Any]], Iterator[str]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One sentence of AWS's documentation: what it is about, where it stands, and a check of what breaks it."""
+
+    subjects: tuple[str, ...]
+    source: str
+    check: Check
+
+
+RULES: list[Rule] = []
+
+
+def rule(*subjects: str, source: str) -> Callable[[Check], Check]:
+    """Add a check to RULES."""
+
+    def added(check: Check) -> Check:
+        RULES.append(Rule(subjects, API + source, check))
+        return check
+
+    return added
+
+
+def refusals_of_resource(name: str, resource: dict[str, Any]) -> Iterator[str]:
+    """Yield what the rules refuse of a resource's properties, which hold no functions any more."""
+    for one in RULES:
+        if resource["Type"] in one.subjects:
+            yield from (f"{name}.{problem} ({one.source})" for problem in one.check(resource.get("Properties", {})))
+
+
+def refusals_of_request(service: str, operation: str, parameters: dict[str, Any]) -> Iterator[str]:
+    """Yield what the rules refuse of a call's parameters."""
+    for one in RULES:
+        if f"{service}:{operation}" in one.subjects:
+            yield from (f"{operation}.{problem} ({one.source})" for problem in one.check(parameters))
+
+
+# ======== EC2 ========
+GROUP, GROUP_RULES = "AWS::EC2::SecurityGroup", ("AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress")
+
+
+def _rules_of_group(properties: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each rule of a security group with its path; the properties themselves where they are one rule."""
+    if "GroupId" in properties:
+        yield "", properties
+    for kind in ("SecurityGroupIngress", "SecurityGroupEgress"):
+        for index, entry in enumerate(properties.get(kind, [])):
+            yield f"{kind}[{index}].", entry
+
+
+def _names_group(entry: dict[str, Any]) -> bool:
+    ends = ("SourceSecurityGroupId", "DestinationSecurityGroupId", "SourceSecurityGroupName")
+    return any(name in entry for name in ends)
+
+
+@rule(GROUP, *GROUP_RULES, source="AWSEC2/latest/APIReference/API_IpRange.html")
+def descriptions_of_rules_have_few_characters(properties: dict[str, Any]) -> Iterator[str]:
+    """A rule's text may have a-z, A-Z, 0-9, spaces and ._-:/()#,@[]+=&;{}!$*, at most 255."""
+    for path, entry in _rules_of_group(properties):
+        text = entry.get("Description")
+        if text is not None and not re.fullmatch(r"[a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]{1,255}", text):
+            yield f"{path}Description: {text!r} has characters that EC2 refuses, or is empty or too long"
+
+
+@rule(GROUP, *GROUP_RULES, source="AWSEC2/latest/APIReference/API_UserIdGroupPair.html")
+def descriptions_of_rules_between_groups_have_no_ampersand(properties: dict[str, Any]) -> Iterator[str]:
+    """Of a rule that names a group the ampersand is not among the characters."""
+    for path, entry in _rules_of_group(properties):
+        if _names_group(entry) and "&" in entry.get("Description", ""):
+            yield f"{path}Description: {entry['Description']!r} has an ampersand"
+
+
+@rule(GROUP, source="AWSEC2/latest/APIReference/API_CreateSecurityGroup.html")
+def groups_are_described_in_few_characters(properties: dict[str, Any]) -> Iterator[str]:
+    """A group's text has the same characters, and a group's name does not begin with sg-."""
+    text = properties.get("GroupDescription", "")
+    if not re.fullmatch(r"[a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]{1,255}", text):
+        yield f"GroupDescription: {text!r} has characters that EC2 refuses, or is empty or too long"
+    if properties.get("GroupName", "").startswith("sg-"):
+        yield "GroupName: begins with sg-"
+
+
+@rule(GROUP, *GROUP_RULES, source="AWSEC2/latest/APIReference/API_IpPermission.html")
+def ports_are_a_range(properties: dict[str, Any]) -> Iterator[str]:
+    """Rules for TCP and UDP need a first and a last port, from 0 to 65535."""
+    for path, entry in _rules_of_group(properties):
+        if str(entry.get("IpProtocol")) not in ("tcp", "udp", "6", "17"):
+            continue
+        first, last = entry.get("FromPort"), entry.get("ToPort")
+        if not (isinstance(first, int) and isinstance(last, int) and 0 <= first <= last <= 65_535):
+            yield f"{path}FromPort: {first} to {last} is no range of ports"
+
+
+@rule(
+    GROUP,
+    *GROUP_RULES,
+    source="AWSCloudFormation/latest/TemplateReference/aws-properties-ec2-securitygroup-egress.html",
+)
+def a_rule_has_exactly_one_other_end(properties: dict[str, Any]) -> Iterator[str]:
+    """A rule names one of a CIDR, a prefix list and a group."""
+    ends = {"CidrIp", "CidrIpv6", "SourcePrefixListId", "DestinationPrefixListId", "SourceSecurityGroupId",
+            "DestinationSecurityGroupId", "SourceSecurityGroupName"}  # fmt: skip
+    for path, entry in _rules_of_group(properties):
+        if len(named := ends & entry.keys()) != 1:
+            yield f"{path}: names {sorted(named) or 'neither address nor group'}"
+
+
+@rule("AWS::EC2::VPC", "AWS::EC2::Subnet", source="vpc/latest/userguide/vpc-cidr-blocks.html")
+def networks_have_from_16_to_28_bits(properties: dict[str, Any]) -> Iterator[str]:
+    """The block of a VPC or a subnet is from /16 to /28."""
+    block = properties.get("CidrBlock", "")
+    if not re.fullmatch(r"(\d{1,3}\.){3}\d{1,3}/(1[6-9]|2[0-8])", block) or any(
+        int(part) > 255 for part in re.findall(r"\d+", block)[:4]
+    ):
+        yield f"CidrBlock: {block!r} is no block from /16 to /28"
+
+
+@rule("AWS::EC2::VPCEndpoint", source="AWSEC2/latest/APIReference/API_CreateVpcEndpoint.html")
+def gateway_endpoints_have_route_tables_only(properties: dict[str, Any]) -> Iterator[str]:
+    """Subnets and groups are for interface endpoints, route tables for gateway endpoints."""
+    is_gateway = properties.get("VpcEndpointType", "Gateway") == "Gateway"
+    for name in ("SubnetIds", "SecurityGroupIds", "PrivateDnsEnabled") if is_gateway else ("RouteTableIds",):
+        if name in properties:
+            yield f"{name}: is not for endpoints of type {properties.get('VpcEndpointType', 'Gateway')}"
+
+
+@rule("AWS::EC2::LaunchTemplate", source="AWSEC2/latest/APIReference/API_InstanceMetadataOptionsRequest.html")
+def metadata_travels_from_1_to_64_hops(properties: dict[str, Any]) -> Iterator[str]:
+    """The hop limit is from 1 to 64."""
+    hops = properties.get("LaunchTemplateData", {}).get("MetadataOptions", {}).get("HttpPutResponseHopLimit", 1)
+    if not 1 <= int(hops) <= 64:
+        yield f"LaunchTemplateData.MetadataOptions.HttpPutResponseHopLimit: {hops} is not from 1 to 64"
+
+
+@rule("AWS::EC2::LaunchTemplate", "ec2:RunInstances", source="AWSEC2/latest/UserGuide/user-data.html")
+def user_data_has_16_kib(request: dict[str, Any]) -> Iterator[str]:
+    """User data is base64 and has at most 16 KB before it is encoded."""
+    text = request.get("LaunchTemplateData", request).get("UserData")
+    if text is None:
+        return
+    try:
+        size = len(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        yield "UserData: is not base64"
+        return
+    if size > 16 * 1024:
+        yield f"UserData: has {size} bytes, of 16,384"
+
+
+@rule(
+    "ec2:RunInstances",
+    "ec2:CreateVolume",
+    "ec2:CreateLaunchTemplate",
+    source="AWSEC2/latest/APIReference/API_RunInstances.html",
+)
+def tokens_of_ec2_are_64_ascii_characters(request: dict[str, Any]) -> Iterator[str]:
+    """A client token has at most 64 ASCII characters."""
+    token = request.get("ClientToken", "")
+    if len(token) > 64 or not token.isascii():
+        yield f"ClientToken: {token!r} has more than 64 characters, or others than ASCII's"
+
+
+@rule("ec2:RunInstances", source="AWSEC2/latest/APIReference/API_RunInstances.html")
+def counts_of_instances_are_a_range(request: dict[str, Any]) -> Iterator[str]:
+    """MinCount is at least 1 and at most MaxCount."""
+    if not 1 <= request.get("MinCount", 0) <= request.get("MaxCount", 0):
+        yield f"MinCount: {request.get('MinCount')} to {request.get('MaxCount')} is no range of counts"
+
+
+EBS_IOPS = {"gp3": (3_000, 80_000), "io1": (100, 64_000), "io2": (100, 256_000)}
+EBS_GIB = {
+    "gp2": (1, 16_384), "gp3": (1, 65_536), "io1": (4, 16_384), "io2": (4, 65_536),
+    "st1": (125, 16_384), "sc1": (125, 16_384),
+}  # fmt: skip
+
+
+@rule("ec2:RunInstances", source="AWSEC2/latest/APIReference/API_EbsBlockDevice.html")
+def volumes_have_what_their_type_allows(request: dict[str, Any]) -> Iterator[str]:
+    """Size, IOPS and throughput are within the limits of the volume's type, and only where it has them."""
+    for index, mapping in enumerate(request.get("BlockDeviceMappings", [])):
+        volume, path = mapping.get("Ebs", {}), f"BlockDeviceMappings[{index}].Ebs"
+        kind = volume.get("VolumeType", "gp2")
+        for name, allowed in (
+            ("Iops", EBS_IOPS.get(kind)),
+            ("Throughput", (125, 2_000) if kind == "gp3" else None),
+            ("VolumeSize", EBS_GIB.get(kind)),
+        ):
+            if name in volume and not (allowed and allowed[0] <= volume[name] <= allowed[1]):
+                yield f"{path}.{name}: {volume[name]} is not allowed for {kind} ({allowed})"
+        if kind in ("io1", "io2") and "Iops" not in volume:
+            yield f"{path}.Iops: is required for {kind}"
+
+
+@rule("ec2:CreateImage", source="AWSEC2/latest/APIReference/API_CreateImage.html")
+def images_are_named_in_few_characters(request: dict[str, Any]) -> Iterator[str]:
+    """Letters, digits and ()[] ./-'@_ only, from 3 to 128 of them."""
+    if not re.fullmatch(r"[a-zA-Z0-9()\[\] ./\-'@_]{3,128}", request.get("Name", "")):
+        yield f"Name: {request.get('Name')!r} has other characters than AMI names may have"
+
+
+# ======== Tags ========
+@rule(
+    "AWS::EC2::VPC", "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::EC2::RouteTable", "AWS::S3::Bucket",
+    "AWS::DynamoDB::Table", "AWS::IAM::Role", "AWS::Lambda::Function", "AWS::Logs::LogGroup",
+    "AWS::StepFunctions::StateMachine", "efs:CreateFileSystem", "fsx:CreateFileSystem", "ec2:RunInstances",
+    "ec2:CreateImage", "ec2:CreateTags", source="tag-editor/latest/userguide/best-practices-and-strats.html",
+)  # fmt: skip
+def tags_are_what_all_services_take(request: dict[str, Any]) -> Iterator[str]:
+    """At most 50 tags, keys of 1 to 128 characters that are not aws:'s own, values of at most 256, each key once."""
+    lists = [request.get("Tags", []), *(spec.get("Tags", []) for spec in request.get("TagSpecifications", []))]
+    # Lambda and Step Functions have a map or pairs of lower case in their APIs; CloudFormation has pairs for all.
+    for tags in (tags for tags in lists if isinstance(tags, list)):
+        keys = [tag.get("Key", "") for tag in tags]
+        if len(keys) > 50:
+            yield f"Tags: {len(keys)} are more than 50"
+        yield from (f"Tags: {key!r} is there {n} times" for key, n in Counter(keys).items() if n > 1)
+        for key, value in ((tag.get("Key", ""), str(tag.get("Value", ""))) for tag in tags):
+            if key.lower().startswith("aws:"):
+                yield f"Tags: {key!r} begins with aws:"
+            if not 1 <= len(key) <= 128 or len(value) > 256:
+                yield f"Tags: {key[:40]!r} or its value is empty or too long"
+            if not re.fullmatch(r"[\w \-.:/=+@]*", key + value):
+                yield f"Tags: {key!r}: {value!r} has other characters than letters, digits, spaces and _.:/=+-@"
+
+
+# ======== Lambda ========
+RESERVED_VARIABLES = {
+    "_HANDLER", "_X_AMZN_TRACE_ID", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_EXECUTION_ENV", "AWS_LAMBDA_FUNCTION_NAME",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "AWS_LAMBDA_FUNCTION_VERSION", "AWS_LAMBDA_INITIALIZATION_TYPE",
+    "AWS_LAMBDA_LOG_GROUP_NAME", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_LAMBDA_RUNTIME_API", "LAMBDA_TASK_ROOT", "LAMBDA_RUNTIME_DIR",
+}  # fmt: skip
+FUNCTION = "AWS::Lambda::Function"
+
+
+def _variables(properties: dict[str, Any]) -> dict[str, Any]:
+    variables: dict[str, Any] = properties.get("Environment", {}).get("Variables", {})
+    return variables
+
+
+@rule(FUNCTION, "lambda:CreateFunction", source="lambda/latest/dg/configuration-envvars.html")
+def variables_of_the_runtime_cannot_be_set(properties: dict[str, Any]) -> Iterator[str]:
+    """Keys that Lambda sets itself are reserved."""
+    yield from (
+        f"Environment.Variables: {name} is reserved" for name in _variables(properties) if name in RESERVED_VARIABLES
+    )
+
+
+@rule(FUNCTION, "lambda:CreateFunction", source="lambda/latest/dg/configuration-envvars.html")
+def variables_have_names_of_letters_digits_and_underscores(properties: dict[str, Any]) -> Iterator[str]:
+    """Keys begin with a letter and have at least two characters: letters, digits, underscores."""
+    for name in _variables(properties):
+        if not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_]+", name):
+            yield f"Environment.Variables: {name!r} cannot be a name"
+
+
+@rule(FUNCTION, "lambda:CreateFunction", source="lambda/latest/dg/gettingstarted-limits.html")
+def variables_have_4_kb_in_all(properties: dict[str, Any]) -> Iterator[str]:
+    """All environment variables of a function have at most 4 KB."""
+    size = sum(len(f"{name}{value}".encode()) for name, value in _variables(properties).items())
+    if size > 4096:
+        yield f"Environment.Variables: have {size} bytes, of 4,096"
+
+
+@rule(FUNCTION, "lambda:CreateFunction", source="lambda/latest/dg/gettingstarted-limits.html")
+def functions_have_at_most_five_layers(properties: dict[str, Any]) -> Iterator[str]:
+    """Five layers at most."""
+    if len(properties.get("Layers", [])) > 5:
+        yield f"Layers: {len(properties['Layers'])} are more than 5"
+
+
+@rule(FUNCTION, "lambda:CreateFunction", source="lambda/latest/api/API_CreateFunction.html")
+def functions_end_after_15_minutes(properties: dict[str, Any]) -> Iterator[str]:
+    """The maximum Timeout is 900 s, but for functions on Lambda Managed Instances, of which there are none here."""
+    if int(properties.get("Timeout", 3)) > 900:
+        yield f"Timeout: {properties['Timeout']} s is more than 900"
+
+
+@rule(FUNCTION, "lambda:CreateFunction", source="lambda/latest/dg/gettingstarted-limits.html")
+def functions_have_at_most_10_gb(properties: dict[str, Any]) -> Iterator[str]:
+    """Memory is from 128 to 10,240 MB; the model's 32,768 are for Lambda Managed Instances."""
+    if not 128 <= int(properties.get("MemorySize", 128)) <= 10_240:
+        yield f"MemorySize: {properties['MemorySize']} MB is not from 128 to 10,240"
+
+
+@rule("lambda:Invoke", source="lambda/latest/dg/gettingstarted-limits.html")
+def an_invocation_takes_6_mb(request: dict[str, Any]) -> Iterator[str]:
+    """The payload of a synchronous invocation has at most 6 MB."""
+    size = len(request.get("Payload", b""))
+    if size > 6 * 2**20:
+        yield f"Payload: has {size} bytes, of 6 MB"
+
+
+# ======== IAM ========
+def _documents(properties: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], bool]]:
+    """Yield the policies of a resource with their path, and whether they name who is allowed."""
+    if "AssumeRolePolicyDocument" in properties:
+        yield "AssumeRolePolicyDocument", properties["AssumeRolePolicyDocument"], True
+    for index, policy in enumerate(properties.get("Policies", [])):
+        yield f"Policies[{index}].PolicyDocument", policy["PolicyDocument"], False
+    if "PolicyDocument" in properties:
+        yield "PolicyDocument", properties["PolicyDocument"], "Bucket" in properties
+
+
+def _statements(document: dict[str, Any]) -> list[dict[str, Any]]:
+    statements = document.get("Statement", [])
+    return statements if isinstance(statements, list) else [statements]
+
+
+POLICIES = ("AWS::IAM::Role", "AWS::IAM::Policy", "AWS::S3::BucketPolicy")
+
+
+@rule("AWS::IAM::Role", "AWS::IAM::Policy", source="IAM/latest/UserGuide/reference_policies_elements_sid.html")
+def sids_are_letters_and_digits(properties: dict[str, Any]) -> Iterator[str]:
+    """A Sid of IAM has the letters A-Z and a-z and digits only."""
+    for path, document, _ in _documents(properties):
+        for sid in (statement.get("Sid", "") for statement in _statements(document)):
+            if not re.fullmatch(r"[A-Za-z0-9]*", sid):
+                yield f"{path}: the Sid {sid!r} has other characters than letters and digits"
+
+
+@rule(*POLICIES, source="IAM/latest/UserGuide/reference_policies_elements_sid.html")
+def sids_are_there_once(properties: dict[str, Any]) -> Iterator[str]:
+    """A Sid is unique within its policy."""
+    for path, document, _ in _documents(properties):
+        sids = Counter(statement["Sid"] for statement in _statements(document) if "Sid" in statement)
+        yield from (f"{path}: the Sid {sid!r} is there {n} times" for sid, n in sids.items() if n > 1)
+
+
+@rule(*POLICIES, source="IAM/latest/UserGuide/reference_policies_grammar.html")
+def statements_are_whole(properties: dict[str, Any]) -> Iterator[str]:
+    """Each has an Effect, an action, and either who (of roles and buckets) or what (of identities), by known names."""
+    known = {"Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource",
+             "Condition"}  # fmt: skip
+    for path, document, names_who in _documents(properties):
+        if document.get("Version") not in ("2012-10-17", "2008-10-17"):
+            yield f"{path}.Version: {document.get('Version')!r} is no version of the language"
+        if not _statements(document):
+            yield f"{path}.Statement: is empty"
+        for statement in _statements(document):
+            name = f"{path}.{statement.get('Sid', 'Statement')}"
+            yield from (f"{name}: {key} is no element" for key in statement.keys() - known)
+            if statement.get("Effect") not in ("Allow", "Deny"):
+                yield f"{name}.Effect: {statement.get('Effect')!r} is neither Allow nor Deny"
+            if len(statement.keys() & {"Action", "NotAction"}) != 1:
+                yield f"{name}: has no action, or two"
+            if names_who != bool(statement.keys() & {"Principal", "NotPrincipal"}):
+                yield f"{name}: {'lacks' if names_who else 'may not have'} a Principal"
+            is_trust = path == "AssumeRolePolicyDocument"
+            if is_trust == bool(statement.keys() & {"Resource", "NotResource"}):
+                yield f"{name}: {'may not have' if is_trust else 'lacks'} a Resource"
+
+
+OPERATORS = {
+    *(f"String{sign}{case}" for sign in ("Equals", "NotEquals") for case in ("", "IgnoreCase")),
+    *(
+        f"{kind}{sign}"
+        for kind in ("Numeric", "Date")
+        for sign in ["Equals", "NotEquals", "LessThan", "LessThanEquals", "GreaterThan", "GreaterThanEquals"]
+    ),
+    "StringLike", "StringNotLike", "Bool", "BinaryEquals", "IpAddress", "NotIpAddress", "Null",
+    "ArnEquals", "ArnLike", "ArnNotEquals", "ArnNotLike",
+}  # fmt: skip
+
+
+@rule(*POLICIES, source="IAM/latest/UserGuide/reference_policies_elements_condition_operators.html")
+def conditions_have_known_operators(properties: dict[str, Any]) -> Iterator[str]:
+    """Operators are those of IAM, but for a quantifier before and IfExists behind."""
+    for path, document, _ in _documents(properties):
+        for statement in _statements(document):
+            for operator in statement.get("Condition", {}):
+                plain = re.sub(r"^For(All|Any)Values?:|IfExists$", "", operator)
+                if plain not in OPERATORS:
+                    yield f"{path}.{statement.get('Sid', '')}: {operator} is no operator"
+
+
+@rule("AWS::IAM::Role", source="IAM/latest/UserGuide/reference_iam-quotas.html")
+def inline_policies_of_a_role_have_10240_characters(properties: dict[str, Any]) -> Iterator[str]:
+    """All inline policies of a role together have at most 10,240 characters, not counting white space."""
+    size = sum(
+        len(re.sub(r"\s", "", json.dumps(document)))
+        for path, document, _ in _documents(properties)
+        if path != "AssumeRolePolicyDocument"
+    )
+    if size > 10_240:
+        yield f"Policies: have {size} characters, of 10,240"
+
+
+@rule("AWS::IAM::Role", source="IAM/latest/UserGuide/reference_iam-quotas.html")
+def trust_policies_have_2048_characters(properties: dict[str, Any]) -> Iterator[str]:
+    """A role's trust policy has at most 2,048 characters in an account that has asked for no more."""
+    size = len(re.sub(r"\s", "", json.dumps(properties.get("AssumeRolePolicyDocument", {}))))
+    if size > 2_048:
+        yield f"AssumeRolePolicyDocument: has {size} characters, of 2,048"
+
+
+@rule(*POLICIES, source="IAM/latest/UserGuide/reference_iam-quotas.html")
+def policies_have_the_characters_of_latin_1(properties: dict[str, Any]) -> Iterator[str]:
+    """Tab, line feed, carriage return and U+0020 to U+00FF."""
+    for path, document, _ in _documents(properties):
+        if wrong := set(re.findall("[^\t\n\r\u0020-\u00ff]", json.dumps(document, ensure_ascii=False))):
+            yield f"{path}: has {''.join(sorted(wrong))!r}"
+
+
+# ======== S3 ========
+@rule("AWS::S3::Bucket", source="AmazonS3/latest/userguide/bucketnamingrules.html")
+def buckets_have_names_of_dns(properties: dict[str, Any]) -> Iterator[str]:
+    """From 3 to 63 lower case letters, digits, dots and hyphens; no two dots, no address, none of S3's own prefixes."""
+    name = properties.get("BucketName")
+    if name is None:
+        return
+    if (
+        not re.fullmatch(r"[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]", name)
+        or ".." in name
+        or re.fullmatch(r"(\d+\.){3}\d+", name)
+    ):
+        yield f"BucketName: {name!r} is no name of a bucket"
+    if name.startswith(("xn--", "sthree-", "amzn-s3-demo-")) or name.endswith(
+        ("-s3alias", "--ol-s3", ".mrap", "--x-s3")
+    ):
+        yield f"BucketName: {name!r} begins or ends with what S3 has reserved"
+
+
+@rule("AWS::S3::Bucket", source="AmazonS3/latest/API/API_LifecycleRule.html")
+def lifecycle_rules_do_something_under_a_name_of_their_own(properties: dict[str, Any]) -> Iterator[str]:
+    """Ids are unique and have at most 255 characters; each rule has an action, and days are positive."""
+    rules = properties.get("LifecycleConfiguration", {}).get("Rules", [])
+    ids = Counter(entry["Id"] for entry in rules if "Id" in entry)
+    yield from (f"LifecycleConfiguration: the Id {name!r} is there {n} times" for name, n in ids.items() if n > 1)
+    actions = re.compile(r"Expiration|Transition|AbortIncomplete|ExpiredObject")
+    for entry in rules:
+        path = f"LifecycleConfiguration.Rules.{entry.get('Id', '')[:40]}"
+        if len(entry.get("Id", "")) > 255:
+            yield f"{path}: the Id has more than 255 characters"
+        if not any(actions.search(key) for key in entry):
+            yield f"{path}: does nothing"
+        for name, days in re.findall(r'"(\w*Days\w*)": (-?\d+)', json.dumps(entry)):
+            if int(days) < 1:
+                yield f"{path}.{name}: {days} is not positive"
+
+
+@rule(
+    "s3:PutObject", "s3:GetObject", "s3:HeadObject", "s3:DeleteObject", "s3:CreateMultipartUpload",
+    source="AmazonS3/latest/userguide/object-keys.html",
+)  # fmt: skip
+def keys_have_1024_bytes(request: dict[str, Any]) -> Iterator[str]:
+    """A key has at most 1,024 bytes of UTF-8."""
+    size = len(request.get("Key", "").encode())
+    if not 1 <= size <= 1_024:
+        yield f"Key: has {size} bytes, of 1,024"
+
+
+@rule("s3:DeleteObjects", source="AmazonS3/latest/API/API_DeleteObjects.html")
+def a_thousand_objects_are_deleted_at_once(request: dict[str, Any]) -> Iterator[str]:
+    """From 1 to 1,000 keys."""
+    count = len(request.get("Delete", {}).get("Objects", []))
+    if not 1 <= count <= 1_000:
+        yield f"Delete.Objects: {count} keys are not from 1 to 1,000"
+
+
+# ======== DynamoDB ========
+@rule("AWS::DynamoDB::Table", "dynamodb:CreateTable", source="amazondynamodb/latest/APIReference/API_CreateTable.html")
+def keys_of_tables_are_their_attributes(properties: dict[str, Any]) -> Iterator[str]:
+    """Each attribute of a key is defined, and no other is; a key is a partition and then, if at all, a sort key."""
+    schemas = [properties.get("KeySchema", [])]
+    for kind in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+        schemas += [index.get("KeySchema", []) for index in properties.get(kind, [])]
+    used = {entry["AttributeName"] for schema in schemas for entry in schema}
+    defined = {entry["AttributeName"] for entry in properties.get("AttributeDefinitions", [])}
+    if used != defined:
+        yield f"AttributeDefinitions: defines {sorted(defined)}, keys have {sorted(used)}"
+    for schema in schemas:
+        if [entry["KeyType"] for entry in schema] not in (["HASH"], ["HASH", "RANGE"]):
+            yield f"KeySchema: {schema} is no partition key with or without a sort key"
+
+
+@rule("AWS::DynamoDB::Table", "dynamodb:CreateTable", source="amazondynamodb/latest/APIReference/API_CreateTable.html")
+def tables_are_paid_in_one_way(properties: dict[str, Any]) -> Iterator[str]:
+    """Capacity is required where it is provisioned, and refused where requests are paid."""
+    is_provisioned = properties.get("BillingMode", "PROVISIONED") == "PROVISIONED"
+    if is_provisioned != ("ProvisionedThroughput" in properties):
+        yield f"ProvisionedThroughput: {'is required' if is_provisioned else 'is refused'} for this BillingMode"
+
+
+@rule("dynamodb:BatchWriteItem", source="amazondynamodb/latest/APIReference/API_BatchWriteItem.html")
+def a_batch_writes_25_items(request: dict[str, Any]) -> Iterator[str]:
+    """25 put and delete requests in all, and no item twice."""
+    for table, writes in request.get("RequestItems", {}).items():
+        if len(writes) > 25:
+            yield f"RequestItems.{table}: {len(writes)} are more than 25"
+        keys = [
+            json.dumps({name: row[name] for name in ("PK", "SK") if name in row}, sort_keys=True)
+            for write in writes
+            for row in [write.get("PutRequest", {}).get("Item") or write.get("DeleteRequest", {}).get("Key", {})]
+        ]
+        if len(set(keys)) < len(keys):
+            yield f"RequestItems.{table}: writes an item twice"
+
+
+@rule(
+    "dynamodb:PutItem",
+    "dynamodb:BatchWriteItem",
+    "dynamodb:UpdateItem",
+    source="amazondynamodb/latest/developerguide/Constraints.html",
+)
+def items_have_400_kb(request: dict[str, Any]) -> Iterator[str]:
+    """An item has at most 400 KB, names included; what one call writes of it is a lower bound."""
+    writes = [write for table in request.get("RequestItems", {}).values() for write in table]
+    rows = [request.get("Item", {}), request.get("ExpressionAttributeValues", {})]
+    rows += [write.get("PutRequest", {}).get("Item", {}) for write in writes]
+    for row in rows:
+        size = sum(len(name.encode()) + _bytes_of(value) for name, value in row.items())
+        if size > 400 * 1024:
+            yield f"Item: has {size} bytes, of 409,600"
+
+
+def _bytes_of(attribute: dict[str, Any]) -> int:
+    [(kind, value)] = attribute.items()
+    match kind:
+        case "M":
+            return 3 + sum(len(name.encode()) + 1 + _bytes_of(member) for name, member in value.items())
+        case "L":
+            return 3 + sum(1 + _bytes_of(member) for member in value)
+        case "SS" | "NS" | "BS":
+            return sum(len(member) for member in value)
+        case "S":
+            return len(value.encode())
+    return len(str(value))
+
+
+@rule(
+    "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:Query",
+    "dynamodb:Scan",
+    source="amazondynamodb/latest/developerguide/ReservedWords.html",
+)  # fmt: skip
+def reserved_words_are_not_names_of_attributes(request: dict[str, Any]) -> Iterator[str]:
+    """An attribute that has the name of a reserved word stands in an expression by a placeholder."""
+    # Those of the language of expressions itself.
+    words = {"SET", "REMOVE", "ADD", "DELETE", "AND", "OR", "NOT", "BETWEEN", "IN", "SIZE", "CONTAINS"}
+    for name, expression in request.items():
+        if name.endswith("Expression") and isinstance(expression, str):
+            for word in re.findall(r"(?<![#:\w])[A-Za-z_]\w*", expression):
+                if word.upper() in _reserved_words() - words:
+                    yield f"{name}: {word} is a reserved word"
+
+
+def _reserved_words() -> set[str]:
+    """Return the list of the guide, as moto ships it."""
+    return set((Path(moto.dynamodb.parsing.__file__).parent / "reserved_keywords.txt").read_text().split())
+
+
+# ======== Step Functions, EventBridge, CloudWatch ========
+@rule("AWS::StepFunctions::StateMachine", "stepfunctions:StartExecution", "stepfunctions:CreateStateMachine",
+      source="step-functions/latest/apireference/API_StartExecution.html")  # fmt: skip
+def names_of_machines_and_executions_have_no_special_characters(request: dict[str, Any]) -> Iterator[str]:
+    """No white space, brackets, wildcards, controls and none of \"#%\\^|~`$&,;:/."""
+    name = request.get("StateMachineName", request.get("name", ""))
+    if re.search(r"[\s<>{}\[\]?*\"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]", name):
+        yield f"name: {name!r} has characters that Step Functions refuses"
+
+
+@rule("stepfunctions:StartExecution", source="step-functions/latest/dg/service-quotas.html")
+def inputs_are_256_kib_of_json(request: dict[str, Any]) -> Iterator[str]:
+    """The input of an execution is JSON of at most 262,144 bytes of UTF-8."""
+    text = request.get("input", "{}")
+    if len(text.encode()) > 262_144:
+        yield f"input: has {len(text.encode())} bytes, of 262,144"
+    try:
+        json.loads(text)
+    except ValueError:
+        yield "input: is no JSON"
+
+
+@rule("AWS::Events::Rule", source="eventbridge/latest/userguide/eb-scheduled-rule-pattern.html")
+def schedules_are_rates_or_crons(properties: dict[str, Any]) -> Iterator[str]:
+    """rate(1 minute) or rate(n minutes), or cron with six fields."""
+    schedule = properties.get("ScheduleExpression")
+    if schedule is None:
+        return
+    rate = re.fullmatch(r"rate\((\d+) (minute|hour|day)(s?)\)", schedule)
+    cron = re.fullmatch(r"cron\(((\S+ ){5}\S+)\)", schedule)
+    if not cron and not (rate and int(rate[1]) >= 1 and (int(rate[1]) == 1) == (rate[3] == "")):
+        yield f"ScheduleExpression: {schedule!r} is neither rate(value unit) nor cron(six fields)"
+    # One of the two fields for days is a question mark.
+    if cron and (cron[1].split()[2] == "?") == (cron[1].split()[4] == "?"):
+        yield f"ScheduleExpression: {schedule!r} has no ? for one of its days"
+
+
+@rule("AWS::Events::Rule", source="eventbridge/latest/userguide/eb-event-patterns.html")
+def patterns_have_lists(properties: dict[str, Any]) -> Iterator[str]:
+    """A pattern's values are lists, within objects; a rule has a pattern or a schedule."""
+
+    def judged(node: Any, path: str) -> Iterator[str]:
+        if isinstance(node, dict) and node:
+            for name, child in node.items():
+                yield from judged(child, f"{path}.{name}")
+        elif not isinstance(node, list) or not node:
+            yield f"{path}: {node!r} is no list of values"
+
+    if "EventPattern" in properties:
+        yield from judged(properties["EventPattern"], "EventPattern")
+    elif "ScheduleExpression" not in properties:
+        yield "EventPattern: neither a pattern nor a schedule"
+
+
+@rule("AWS::CloudWatch::Dashboard", source="AmazonCloudWatch/latest/APIReference/API_PutDashboard.html")
+def dashboards_have_names_of_letters_digits_and_dashes(properties: dict[str, Any]) -> Iterator[str]:
+    """At most 255 of A-Z, a-z, 0-9, - and _."""
+    name = properties.get("DashboardName", "dashboard")
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", name):
+        yield f"DashboardName: {name!r} has other characters"
+
+
+@rule(
+    "AWS::CloudWatch::Dashboard", source="AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html"
+)
+def dashboards_are_json_on_a_grid_of_24_columns(properties: dict[str, Any]) -> Iterator[str]:
+    """At most 500 widgets, x from 0 to 23, widths from 1 to 24, heights from 1 to 1,000."""
+    try:
+        body = json.loads(properties["DashboardBody"])
+    except ValueError as err:
+        yield f"DashboardBody: is no JSON: {err}"
+        return
+    widgets = body.get("widgets", [])
+    if len(widgets) > 500:
+        yield f"DashboardBody: {len(widgets)} widgets are more than 500"
+    for index, widget in enumerate(widgets):
+        x, width, height = widget.get("x", 0), widget.get("width", 6), widget.get("height", 6)
+        if not (0 <= x <= 23 and 1 <= width <= 24 and 1 <= height <= 1_000):
+            yield f"DashboardBody.widgets[{index}]: does not fit the grid"
+
+
+# ======== File systems ========
+@rule("efs:CreateFileSystem", source="efs/latest/ug/API_CreateFileSystem.html")
+def efs_has_throughput_where_it_is_provisioned(request: dict[str, Any]) -> Iterator[str]:
+    """A figure is required in mode provisioned and refused in others; maxIO is neither for One Zone nor for elastic."""
+    mode = request.get("ThroughputMode", "bursting")
+    if (mode == "provisioned") != ("ProvisionedThroughputInMibps" in request):
+        yield f"ProvisionedThroughputInMibps: {'is required' if mode == 'provisioned' else 'is refused'} in mode {mode}"
+    if request.get("PerformanceMode") == "maxIO" and (mode == "elastic" or "AvailabilityZoneName" in request):
+        yield "PerformanceMode: maxIO is neither for elastic throughput nor for One Zone"
+
+
+ZFS_OLD, ZFS_NEW = (64, 128, 256, 512, 1024, 2048, 3072, 4096), (160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240)
+ZFS_THROUGHPUTS = {
+    "SINGLE_AZ_1": ZFS_OLD, "SINGLE_AZ_HA_1": ZFS_OLD,
+    "SINGLE_AZ_2": ZFS_NEW, "SINGLE_AZ_HA_2": ZFS_NEW, "MULTI_AZ_1": ZFS_NEW,
+}  # fmt: skip
+
+
+@rule("fsx:CreateFileSystem", source="fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html")
+def zfs_has_a_throughput_of_its_deployment_type(request: dict[str, Any]) -> Iterator[str]:
+    """Throughputs are those of the type; a Multi-AZ system has two subnets, of which one is preferred, others one."""
+    configuration = request.get("OpenZFSConfiguration", {})
+    kind, throughput = configuration.get("DeploymentType"), configuration.get("ThroughputCapacity")
+    if throughput not in ZFS_THROUGHPUTS.get(kind, ()):
+        yield f"OpenZFSConfiguration.ThroughputCapacity: {throughput} is none of {kind}"
+    is_multi = kind == "MULTI_AZ_1"
+    if len(request.get("SubnetIds", [])) != (2 if is_multi else 1):
+        yield f"SubnetIds: {request.get('SubnetIds')} for {kind}"
+    if is_multi and configuration.get("PreferredSubnetId") not in request.get("SubnetIds", []):
+        yield "OpenZFSConfiguration.PreferredSubnetId: is none of the subnets"
+
+
+@rule("fsx:CreateFileSystem", source="fsx/latest/APIReference/API_CreateFileSystem.html")
+def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
+    """From 64 to 524,288 GiB, and from 3 IOPS for each GiB to 400,000 (the highest of any deployment type)."""
+    size = request.get("StorageCapacity", 0)
+    if not 64 <= size <= 524_288:
+        yield f"StorageCapacity: {size} GiB is not from 64 to 524,288"
+    disk = request.get("OpenZFSConfiguration", {}).get("DiskIopsConfiguration", {})
+    if disk.get("Mode") == "USER_PROVISIONED" and not 3 * size <= disk.get("Iops", 0) <= 400_000:
+        yield f"OpenZFSConfiguration.DiskIopsConfiguration.Iops: {disk.get('Iops')} is not from {3 * size} to 400,000"
+    if disk.get("Mode") == "AUTOMATIC" and "Iops" in disk:
+        yield "OpenZFSConfiguration.DiskIopsConfiguration.Iops: is for USER_PROVISIONED only"

@@ -1,0 +1,70 @@
+"""What each kind of mount needs of the network is let through, in the stack's own VPC and in the user's; no more is."""
+
+import pytest
+from judge import network, template
+
+from aws.storages import fsx_openzfs
+
+
+@pytest.mark.parametrize("kind", template.NETWORKS)
+def test_instances_reach_what_every_kind_of_mount_needs(kind: str):
+    assert network.unmet(template.our_resources(kind), kind) == {}
+
+
+@pytest.mark.parametrize("kind", template.NETWORKS)
+def test_instances_reach_no_more_of_file_systems_and_servers_and_are_reached_by_nobody(kind: str):
+    ways = network.ways(template.our_resources(kind))
+
+    for group in (network.FILE_SYSTEMS, network.SERVERS):
+        needed = frozenset().union(*(need.ports for need in network.NEEDS.values() if need.to == group))
+        assert network.reached(ways, network.FLEET, group, "") == needed
+        assert network.reached(ways, group, network.FLEET, "") == frozenset()
+        assert network.reached(ways, group, "", network.INTERNET) == frozenset()
+    assert [way for way in ways if way.group == network.FLEET and not way.is_out] == []
+    assert network.reached(ways, network.FLEET, "", network.INTERNET) == network.tcp(80, 443)
+
+
+@pytest.mark.parametrize("kind", template.NETWORKS)
+def test_without_any_one_rule_some_mount_fails(kind: str):
+    resources = template.our_resources(kind)
+    rules = [name for name, one in resources.items() if one["Type"].endswith(("GroupIngress", "GroupEgress"))]
+
+    assert len(rules) == 11
+    for rule in rules:
+        without = {name: resource for name, resource in resources.items() if name != rule}
+        assert network.unmet(without, kind), f"{rule} is not needed"
+
+
+def test_a_mount_fails_where_a_rule_has_another_port_or_another_group():
+    resources = template.our_resources("own")
+
+    for rule, change in [
+        ("NfsToFileSystem", {"FromPort": 2048, "ToPort": 2048}),
+        ("NfsFromFleet", {"SourceSecurityGroupId": resources["RequestsFromFleet"]["Properties"]["GroupId"]}),
+        ("MountDaemonToFloatingEndpoint", {"ToPort": 20002}),
+        ("NfsToFloatingEndpoint", {"CidrIp": "10.84.0.0/16"}),
+        ("NfsFromFleet", {"IpProtocol": "udp"}),
+    ]:
+        changed = {**resources[rule], "Properties": resources[rule]["Properties"] | change}
+        assert network.unmet(resources | {rule: changed}, "own"), (rule, change)
+
+
+def test_the_stacks_own_subnets_reach_the_internet_the_endpoint_of_s3_and_names_of_file_systems():
+    resources = template.our_resources("own")
+
+    nowhere = {"GatewayId": "", "SubnetId": ""}
+
+    assert network.cut_off(resources) == []
+    for needed in ("DefaultRoute", "SubnetBRoutes"):
+        without = {
+            name: {**resource, "Properties": resource["Properties"] | (nowhere if name == needed else {})}
+            for name, resource in resources.items()
+        }
+        assert network.cut_off(without), needed
+
+
+def test_mounts_by_nfs_3_ask_by_tcp_and_lock_nothing_so_that_no_port_of_udp_is_needed(monkeypatch):
+    monkeypatch.setattr(fsx_openzfs, "_describe", lambda _: {"DNSName": "fs.example"})
+    options = fsx_openzfs.mount("fs-1", {"nfsVersion": "3"})["options"].split(",")
+
+    assert {"mountproto=tcp", "nolock"} <= set(options)

@@ -1,0 +1,49 @@
+"""The template, in either network, held against what AWS allows; part of `make lint`."""
+
+import pytest
+from judge import form, template
+
+from local.corrections import yaml_template
+
+SOURCE = yaml_template.load((template.ROOT / "template.yaml").read_text())
+
+
+@pytest.mark.parametrize("network", template.NETWORKS)
+def test_aws_refuses_nothing_of_the_templates_resources(network: str):
+    resources = template.our_resources(network)
+
+    assert len(resources) > 80
+    assert template.refusals(resources) == []
+
+
+def test_cloudformation_refuses_nothing_of_the_template_before_and_after_its_transform():
+    assert form.refusals(SOURCE) == []
+    assert form.refusals(template.expanded(SOURCE, {})) == []
+
+
+@pytest.mark.parametrize("network", template.NETWORKS)
+def test_every_resource_is_judged_by_the_call_that_makes_it(network: str):
+    kinds = {resource["Type"] for resource in template.our_resources(network).values()}
+
+    assert kinds - set(template.CALLS) - template.LINKS == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Signed packages of Ubuntu's mirrors", 'the "first" rule', "what? all", "a < b", "50%", "one|two", "~ports",
+        "caf\u00e9", "NFS \u2013 from the fleet", "two\nlines", "tab\there", "up ^", "back\\slash", "`code`", "",
+        "x" * 256,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("place", ["group", "inline rule", "rule"])
+def test_a_description_with_a_character_that_ec2_does_not_have_is_refused(text: str, place: str):
+    rule = {"IpProtocol": "tcp", "FromPort": 1, "ToPort": 1, "CidrIp": "0.0.0.0/0"}
+    group = {"GroupDescription": "group"}
+    kind, properties = {
+        "group": ("SecurityGroup", {"GroupDescription": text}),
+        "inline rule": ("SecurityGroup", group | {"SecurityGroupEgress": [rule | {"Description": text}]}),
+        "rule": ("SecurityGroupIngress", rule | {"GroupId": "sg-0123456789abcdef0", "Description": text}),
+    }[place]
+
+    assert template.refusals({"Wrong": {"Type": f"AWS::EC2::{kind}", "Properties": properties}})

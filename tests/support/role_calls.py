@@ -1,0 +1,95 @@
+"""The calls that runs make in the roles of the stack, as `matrix verify` asks AWS about them.
+
+`make calls` writes cli/verify/calls.json from the runs of tests/system/test_privilege.py. Names of the stack stand in
+it as {logical id}, what belongs to one run under a name that every run has.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from support.grants import UNNAMED, granted, role_of
+
+from cli.verify.permissions import CALLS
+
+# What differs from run to run, and what stands for it: policies ask for the kind of name and not for the name.
+STAND_INS = [
+    (r"((?::::\{ResultsBucket\}/|^)runs)/[^/]+", r"\1/verify"),
+    (r"(:::\{DataBucket\})/[^_/][^/]*", r"\1/verify"),
+    (r"/(cells|caches|images|servers)/[^/*]+(?=/)", r"/\1/one"),
+    (r"/booted/[^/]+", "/booted/one.json"),
+    (r"\bagents/[0-9a-f]{64}", "agents/" + "0" * 64),
+    (r"/AROA\w+:i-[0-9a-f]+", "/{userid}"),
+    (r"/ready-[0-9]+$", "/ready-0000"),
+    (r"/raw/.+", "/raw/0"),
+    (r"(:execution:\{RunStateMachine\}).*", r"\1:verify"),
+    (r"(:mapRun:\{RunStateMachine\}).*", r"\1/verify:0"),
+    (
+        r"(?<=[:/])(i|vol|snap|eni|ami|fs|fsmt|fsvol|backup|subnet|sg|rtb|vpc|sir)-[0-9a-z]{8,}",
+        r"\1-00000000000000000",
+    ),
+]
+# Tags whose values say something to policies; all others are left out.
+TAGS = ("storage-matrix:", "amazonfsx")
+STACK, ACCOUNT, REGION = "storage-matrix", "123456789012", "us-east-1"
+
+
+def calls(decisions: Iterable[Mapping[str, Any]], resources: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Each different call once: role, action, resource and context. `resources`: physical ids by logical ids."""
+    # Names that CloudFormation has made up begin with the stack's. Only they, and ids that policies name, are
+    # sure to be nothing else. Of names that begin alike, the longer one is replaced first.
+    own = {logical: physical.rpartition(":")[2] for logical, physical in resources.items()}
+    names = sorted(
+        (pair for pair in own.items() if pair[1].startswith((f"{STACK}-", "lt-", "sg-"))),
+        key=lambda pair: -len(pair[1]),
+    )
+    named = {(grant.role, grant.action) for grant in granted() if grant.resource == UNNAMED}
+    different: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for decision in decisions:
+        role, action = role_of(decision["role"]), decision["action"]
+        if decision["resource"] == UNNAMED and (role, action) not in named:
+            continue  # the local cloud reads no resource from this request, so it cannot be asked about
+        call = {"role": role, "action": action, "resource": plain(decision["resource"], names)}
+        context = {
+            key: value_of(key, value, names)
+            for key, value in sorted(decision["context"].items())
+            if value and counts(key)
+        }
+        different.setdefault(tuple(call.values()), call | ({"context": context} if context else {}))
+    return [different[key] for key in sorted(different)]
+
+
+def counts(key: str) -> bool:
+    """Whether policies may ask for a key: of tags only for ours. One that ends with / says that tags are known."""
+    return not key.endswith("/") and ("tag/" not in key or key.partition("/")[2].startswith(TAGS))
+
+
+def value_of(key: str, value: str, names: Iterable[tuple[str, str]]) -> str:
+    """What stands for a key's value."""
+    if key.endswith("/storage-matrix:stack"):
+        return "{stack}"
+    return "verify" if "/storage-matrix:" in key else plain(value, names)
+
+
+def plain(text: str, names: Iterable[tuple[str, str]]) -> str:
+    """A name without what belongs to one stack or one run."""
+    for logical, physical in names:
+        text = text.replace(physical, f"{{{logical}}}")
+    for word, stand_in in ((REGION, "{region}"), (ACCOUNT, "{account}"), ("arn:aws:", "arn:{partition}:")):
+        text = text.replace(word, stand_in)
+    for pattern, stand_in in STAND_INS:
+        text = re.sub(pattern, stand_in, text)
+    return text
+
+
+def written(listed: Iterable[Mapping[str, Any]]) -> str:
+    """One call a line, so that a change shows as lines."""
+    return "[\n" + ",\n".join(json.dumps(call) for call in listed) + "\n]\n"
+
+
+if __name__ == "__main__":
+    from system.test_privilege import recorded
+
+    with recorded() as (decisions, resources):
+        CALLS.write_text(written(calls(decisions, resources)))
