@@ -71,6 +71,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         vcpu_quota=arguments.vcpu_quota,
         faults=arguments.faults,
         instances=arguments.instances,
+        account=arguments.account,
     )
 
 
@@ -86,6 +87,12 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--with-parent", action="store_true", help="end when standard input ends")
     up.add_argument("--time-scale", type=float, default=40.0, help="how much faster waits of executions pass")
     up.add_argument("--vcpu-quota", type=int, help="refuse launches above so many vCPUs, as an account's quota does")
+    up.add_argument(
+        "--account",
+        choices=("usual", "new"),
+        default="usual",
+        help="which account to play: one that runs fleets, or one opened today (5 vCPUs, 10 functions at once)",
+    )
     up.add_argument(
         "--instances",
         choices=("process", "vm"),

@@ -13,6 +13,10 @@ import pytest
 from support.runs import EFS, ROOT, Cloud, matrix, start_cloud
 
 from cli.commands import local_up
+from cli.target.deployment import from_cloud_document
+from cli.verify import deployed as verified
+from cli.verify.checks import Verdict
+from cli.verify.stack import Stack
 
 STACK = "storage-matrix-by-sam"
 
@@ -61,6 +65,15 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
         outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
         yield replace(empty, description=empty.description | {"stack": STACK, "outputs": outputs})
         sam(empty, sources, "delete", "--stack-name", STACK, "--no-prompts", "--region", "us-east-1")
+
+
+def test_what_sam_has_built_and_deployed_is_found_to_be_this_tree(deployed: Cloud):
+    stack = Stack(from_cloud_document(deployed.description))
+
+    checks = list(verified.checks(stack))
+
+    assert {check.what for check in checks} >= {"template.yaml", "functions", "agent", "statemachine/run.asl.json"}
+    assert [check for check in checks if check.verdict is not Verdict.AS_ASSUMED] == []
 
 
 def test_a_run_on_the_deployed_stack_leaves_its_rows_and_objects_and_nothing_else(deployed: Cloud):

@@ -1,0 +1,122 @@
+"""`matrix verify`: the first hour on an account as one command."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from cli.inputs import options
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode, NoDeployment
+from cli.target import deployment, local_cloud
+from cli.target.deployment import Deployment
+
+if TYPE_CHECKING:
+    from cli.verify.steps import Outcome, Step
+
+PAGE, DOCUMENT = "verification.md", "verification.json"
+
+
+def verify(
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    with_: Annotated[
+        Literal["fsx"] | None, typer.Option("--with", help="Measure on FSx for OpenZFS too, the only dear storage.")
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", metavar="FILE", help="Keep requests and responses, with ids and addresses replaced."),
+    ] = None,
+    as_json: options.AsJson = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to the expected cost without being asked.")] = False,
+) -> None:
+    """Prove step by step that Storage Matrix works in an account, the free steps first.
+
+    Stops at the first step that fails and says what to do. Compares what happens with what plan and local cloud assume.
+    Writes verification.md and verification.json here. With --local on this machine, to see what it does.
+
+    Exit codes: 0 everything works, 1 something does not, 3 not started or interrupted.
+
+    Example: matrix verify --stack storage-matrix
+    """
+    deployment.refuse_two_places(local=local, stack=stack)
+    with _target(local=local, stack=stack, region=region) as target:
+        document = _verified(target, with_fsx=with_ == "fsx", record=record, yes=yes or local)
+    if as_json:
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        terminal.stdout().print(f"What was compared: {PAGE}, {DOCUMENT}")
+    raise typer.Exit(ExitCode.MEASURED if document["is_good"] else ExitCode.FAILED)
+
+
+@contextmanager
+def _target(*, local: bool, stack: str | None, region: str | None) -> Iterator[Deployment]:
+    """Yield the deployment; one without outputs where the stack is not there, whose first step needs none."""
+    if not local:
+        name = stack or deployment.DEFAULT_STACK
+        try:
+            yield deployment.deployed_stack(name, region)
+        except NoDeployment:
+            yield Deployment("aws", name, deployment.chosen_region(region), endpoint=None)
+    elif deployment.is_local_cloud_running():
+        yield deployment.running_local_cloud()
+    else:
+        terminal.stderr().print("Starting the local cloud …")
+        with local_cloud.started() as cloud:
+            yield cloud
+
+
+def _verified(target: Deployment, *, with_fsx: bool, record: Path | None, yes: bool) -> dict[str, object]:
+    # These import numpy, pydantic and boto3, which `matrix --help` must not wait for.
+    from cli.verify import pages, recording, steps
+    from cli.verify.stack import Stack
+
+    recorder = recording.Recorder()
+    asked = Stack(target if record is None else recording.recorded(target, recorder))
+    planned = steps.steps_of(asked, with_fsx=with_fsx)
+    console = terminal.stderr()
+    _agree(console, planned, yes=yes)
+    outcomes = list(
+        steps.take(
+            planned,
+            lambda step: console.print(f"{step.name}: {step.proves} …", soft_wrap=True),
+            lambda outcome: _show(console, outcome),
+        )
+    )
+    document = pages.to_document(target, outcomes, time.time())
+    Path(DOCUMENT).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    Path(PAGE).write_text(pages.to_markdown(document), encoding="utf-8")
+    if record is not None:
+        record.write_text(recorder.text(asked.names), encoding="utf-8")
+    return document
+
+
+def _agree(console: Console, planned: Sequence["Step"], *, yes: bool) -> None:
+    """Show what each step costs; go on only when the user agrees to it."""
+    for step in planned:
+        cost = f"{step.usd:.3f} USD" if step.usd else "free"
+        console.print(f"  {step.name:<12} {cost:>10}  {step.proves}", soft_wrap=True)
+    console.print(f"  together     {sum(step.usd for step in planned):>6.3f} USD")
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise CommandError("the last steps cost money and nobody can be asked here", "add --yes", ExitCode.BAD_INPUT)
+    if not typer.confirm("Start it?", err=True):
+        raise CommandError("not started", "", ExitCode.INTERRUPTED)
+
+
+def _show(console: Console, outcome: "Outcome") -> None:
+    from cli.verify import pages
+    from cli.verify.checks import Verdict
+
+    console.print(f"{outcome.step.name}: {outcome.verdict}, {outcome.seconds or 0:.0f} s", soft_wrap=True)
+    for check in outcome.checks:
+        if check.verdict is not Verdict.AS_ASSUMED:
+            console.print(pages.line_of(check), soft_wrap=True)

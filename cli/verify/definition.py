@@ -1,0 +1,44 @@
+"""Step: the tree's state machine, asked of AWS's own validator, which creates nothing and needs no stack."""
+
+import json
+
+from cli.verify.checks import Check, required
+from cli.verify.stack import Stack
+
+# Names a function that need not exist: the validator reads the definition alone.
+PLACEHOLDER = "arn:aws:lambda:{region}:123456789012:function:{name}"
+
+
+def definition_text(stack: Stack) -> str:
+    """Return the tree's definition with an ARN in each place that the template fills."""
+    text = (stack.sources / "statemachine/run.asl.json").read_text(encoding="utf-8")
+    states = json.loads(text)
+    for name in sorted(_substitutions(text)):
+        text = text.replace(f"${{{name}}}", PLACEHOLDER.format(region=stack.deployment.region, name=name))
+    assert states["StartAt"]  # noqa: S101 - a file that is no definition would be validated as a text
+    return text
+
+
+def _substitutions(text: str) -> set[str]:
+    """Return the names in `${…}`, as CloudFormation substitutes them."""
+    return {part.partition("}")[0] for part in text.split("${")[1:]}
+
+
+def checks(stack: Stack) -> list[Check]:
+    """Ask ValidateStateMachineDefinition."""
+    answer = stack.client("stepfunctions").validate_state_machine_definition(
+        definition=definition_text(stack), type="STANDARD", severity="WARNING"
+    )
+    diagnostics = [
+        f"{problem['severity']} {problem['code']} at {problem.get('location', '?')}: {problem['message']}"
+        for problem in answer["diagnostics"]
+    ]
+    return [
+        required(
+            "statemachine/run.asl.json",
+            "OK",
+            "; ".join([answer["result"], *diagnostics]),
+            is_so=answer["result"] == "OK",
+            way_out="AWS would refuse to create the state machine: mend what the diagnostics name, or report them",
+        )
+    ]

@@ -1,0 +1,120 @@
+"""Step: what is deployed is what lies in this tree, template, functions, agent and state machine."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cli.verify.checks import Check, required
+from cli.verify.stack import Stack
+from local.corrections import yaml_template
+
+# Where `sam package` writes what it has uploaded, in place of a folder or file of the tree.
+ARTIFACTS = ("CodeUri", "ContentUri", "DefinitionUri")
+# The parts of the tree that are ours; dependencies are installed into a layer by `sam build`, from pinned versions.
+OWN_SOURCES = {"functions": "PlanMatrixFunction", "agent": "AgentLayer", "statemachine/run.asl.json": "RunStateMachine"}
+# What functions and the agent read at run time.
+SUFFIXES = (".py", ".json", ".css", ".js")
+AGAIN = "deploy this tree: `sam build && sam deploy`, or verify from the tree that was deployed"
+SHOWN = 5
+
+
+def checks(stack: Stack) -> Iterator[Check]:
+    """Compare the submitted template with template.yaml, and what it has uploaded with the sources."""
+    name = stack.deployment.stack
+    is_there = bool(stack.deployment.outputs)
+    deploy = "deploy it: `sam build && sam deploy --guided`, or choose another --stack or --region"
+    yield required(f"stack {name}", "there", "there" if is_there else "not there", is_so=is_there, way_out=deploy)
+    if not is_there:
+        return
+    answer = stack.client("cloudformation").get_template(StackName=name, TemplateStage="Original")
+    deployed = _loaded(answer["TemplateBody"])
+    own = yaml_template.load((stack.sources / "template.yaml").read_text(encoding="utf-8"))
+    other = list(differences(without_artifacts(own), without_artifacts(deployed)))
+    yield _check("template.yaml", other)
+    for path, resource in OWN_SOURCES.items():
+        yield _check(path, list(_other_files(stack, path, deployed["Resources"][resource]["Properties"])))
+
+
+def _check(path: str, other: list[str]) -> Check:
+    shown = "; ".join(other[:SHOWN]) + (f"; and {len(other) - SHOWN} more" if len(other) > SHOWN else "")
+    return required(path, "as in this tree", shown or "the same", is_so=not other, way_out=AGAIN)
+
+
+def _loaded(body: Any) -> dict[str, Any]:
+    """Return a template that boto3 has parsed already where it was JSON."""
+    return body if isinstance(body, dict) else yaml_template.load(body)
+
+
+def without_artifacts(template: dict[str, Any]) -> dict[str, Any]:
+    """Return a template without what building and packaging change: addresses of artifacts, metadata of resources."""
+    plain = json.loads(json.dumps(template))
+    functions = plain.get("Globals", {}).get("Function", {})
+    for properties in [functions, *(resource.get("Properties", {}) for resource in plain["Resources"].values())]:
+        for name in ARTIFACTS:
+            properties.pop(name, None)
+    for resource in plain["Resources"].values():
+        resource.pop("Metadata", None)
+        if not resource.get("Properties"):
+            resource.pop("Properties", None)
+    return dict(plain)
+
+
+def differences(own: Any, deployed: Any, path: str = "") -> Iterator[str]:
+    """Yield where two documents differ, each as `path: ours, theirs`; of parts that one of them lacks only the path."""
+    if isinstance(own, dict) and isinstance(deployed, dict):
+        for name in sorted({*own, *deployed}):
+            here = f"{path}.{name}" if path else name
+            if name not in deployed:
+                yield f"{here} is not deployed"
+            elif name not in own:
+                yield f"{here} is not in this tree"
+            else:
+                yield from differences(own[name], deployed[name], here)
+    elif isinstance(own, list) and isinstance(deployed, list) and len(own) == len(deployed):
+        for number, (left, right) in enumerate(zip(own, deployed, strict=True)):
+            yield from differences(left, right, f"{path}[{number}]")
+    elif own != deployed:
+        yield f"{path}: {_short(own)} here, {_short(deployed)} deployed"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}…"  # noqa: PLR2004 - a line of a terminal
+
+
+def _other_files(stack: Stack, path: str, properties: dict[str, Any]) -> Iterator[str]:
+    """Yield the files of a part of the tree that differ from the uploaded artifact."""
+    location = next((properties[name] for name in ARTIFACTS if name in properties), None)
+    if location is None:
+        yield "nothing was uploaded"
+        return
+    bucket, key = _address(location)
+    uploaded = stack.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+    own = stack.sources / path
+    if own.is_file():
+        # `sam` writes a definition as it is; its layout is nobody's concern.
+        if json.loads(uploaded) != json.loads(own.read_bytes()):
+            yield from differences(json.loads(own.read_bytes()), json.loads(uploaded))
+        return
+    with zipfile.ZipFile(io.BytesIO(uploaded)) as archive:
+        packed = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+    files = dict(_sources_of(own))
+    yield from (f"{name} is not deployed" for name in sorted(files.keys() - packed.keys()))
+    yield from (f"{name} differs" for name in sorted(files.keys() & packed.keys()) if files[name] != packed[name])
+
+
+def _sources_of(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for file in folder.rglob("*"):
+        if file.is_file() and file.suffix in SUFFIXES:
+            yield file.relative_to(folder).as_posix(), file.read_bytes()
+
+
+def _address(location: Any) -> tuple[str, str]:
+    """Return bucket and key of an artifact, written as a text or in parts."""
+    if isinstance(location, dict):
+        return str(location["Bucket"]), str(location["Key"])
+    bucket, _, key = str(location).removeprefix("s3://").partition("/")
+    return bucket, key

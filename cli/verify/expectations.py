@@ -1,0 +1,157 @@
+"""What happened in a run beside what plan and local cloud assume. Pure: documents in, checks out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cli.verify.checks import Check, assumed, required
+from matrix.input.pace import GATE_MARGIN_S, PREPARE_S
+from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.samples import SamplesDocument
+from matrix.terms.documents.summary import SummaryDocument
+
+# agent/session.py: a start that is later gets a warning on its sample.
+SKEW_S = 0.05
+# The plan pays for four objects a step of each instance (matrix/price/book.py); a few more are put once a run.
+OBJECTS_A_STEP, OBJECTS_ONCE = 4, 6
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a run has left behind."""
+
+    plan: PlanDocument
+    summary: SummaryDocument
+    receipt: ReceiptDocument
+    samples: Sequence[SamplesDocument]
+    ready_at: Mapping[str, Mapping[int, float]]
+    """By instance: when it said that it was ready for a step, by its own clock."""
+    objects: Mapping[str, int]
+    """By instance: how many objects it has put."""
+    denials: Sequence[str]
+    """Lines of logs in which AWS refuses for want of permission."""
+
+
+def compare(evidence: Evidence) -> Iterator[Check]:
+    """Compare everything that can be: what must be so first."""
+    for result in evidence.summary["cells"]:
+        yield _measured(result)
+    yield from _complete(evidence)
+    denials = evidence.denials
+    yield required(
+        "denials in the logs of functions and instances", "none", "; ".join(denials[:3]) or "none", is_so=not denials,
+        way_out="a role lacks what the line names: compare docs/privilege.md, and report it",
+    )  # fmt: skip
+    yield from _cost(evidence)
+    for cell in evidence.plan["cells"]:
+        yield from _cell(cell, evidence)
+
+
+def _measured(result: ResultDocument) -> Check:
+    error = result["error"]
+    seen = result["state"] if error is None else f"{result['state']}: {error['name']}: {error['message']}"
+    advice = "see the cell's log.gz and the function's log; `matrix report` has the whole story"
+    return required(f"cell {result['id']}", "measured", seen, is_so=result["state"] == "measured", way_out=advice)
+
+
+def _complete(evidence: Evidence) -> Iterator[Check]:
+    receipt = evidence.receipt
+    gone, count = receipt["totals"]["gone"], receipt["totals"]["resources"]
+    yield required(
+        "everything is gone", f"all of {count} resources seen gone", f"{gone} of {count}",
+        is_so=receipt["is_complete"], way_out=f"delete the rest: `matrix reap --run {receipt['run']} --stack NAME`",
+    )  # fmt: skip
+    for cell in evidence.plan["cells"]:
+        expected = cell["fleet"]["count"] * len(cell["steps"])
+        seen = sum(len(each["samples"]) for each in evidence.samples if each["cell"] == cell["id"])
+        yield required(
+            f"samples of {cell['id']}", f"{expected}", f"{seen}", is_so=seen == expected,
+            way_out="samples are missing from the bucket: report it, with the run's folder",
+        )  # fmt: skip
+
+
+def _cost(evidence: Evidence) -> Iterator[Check]:
+    cost, seen = evidence.plan["totals"]["cost_usd"], evidence.receipt["totals"]["cost_usd"]
+    yield assumed(
+        "cost on the receipt", f"{cost['low']:.4f} to {cost['high']:.4f} USD", f"{seen:.4f} USD",
+        # A quick run may cost less than the plan's low, which takes half the work: nobody minds.
+        is_so=seen <= cost["high"],
+        way_out="compare tomorrow's bill with the receipt, by the tag storage-matrix:run",
+    )  # fmt: skip
+
+
+def _cell(cell: PlanCell, evidence: Evidence) -> Iterator[Check]:
+    """Yield what a fleet's times were."""
+    samples = [document for document in evidence.samples if document["cell"] == cell["id"]]
+    if not samples:
+        return
+    created = {line["id"]: line["created_at"] for line in evidence.receipt["resources"] if line["kind"] == "instance"}
+    ids = [document["instance"]["id"] for document in samples]
+    prepared = {document["instance"]["id"]: document["prepared"]["at"] for document in samples}
+    ready = {instance: evidence.ready_at[instance][0] for instance in ids if 0 in evidence.ready_at.get(instance, {})}
+    booted = max(prepared[instance] - created[instance] for instance in ids if instance in created)
+    yield _seconds(f"boot and packages, {cell['id']}", PREPARE_S, booted)
+    if ready:
+        yield _seconds(
+            f"boot, packages and mount, {cell['id']}", PREPARE_S,
+            max(ready[instance] - created[instance] for instance in ready if instance in created),
+        )  # fmt: skip
+        yield _noted(f"mount, {cell['id']}", max(ready[instance] - prepared[instance] for instance in ready))
+    yield from _gates(cell, samples, evidence)
+    most = max(evidence.objects.get(instance, 0) for instance in ids)
+    paid = OBJECTS_A_STEP * len(cell["steps"]) + OBJECTS_ONCE
+    yield assumed(
+        f"objects that an instance puts, {cell['id']}", f"at most {paid}", f"{most}", is_so=most <= paid,
+        way_out="the plan's price of S3 requests is too low: report it",
+    )  # fmt: skip
+    actual = next(result["actual_s"] for result in evidence.summary["cells"] if result["id"] == cell["id"])
+    if actual is not None:
+        yield _seconds(f"the whole cell, {cell['id']}", cell["expected_s"], actual)
+
+
+def _gates(cell: PlanCell, samples: Sequence[SamplesDocument], evidence: Evidence) -> Iterator[Check]:
+    """Yield how long gates kept the fleet waiting, and how far its instances started apart; nothing for one alone."""
+    waits, skews = [], []
+    for document in samples:
+        for sample in document["samples"]:
+            if sample["scheduled_at"] is None:
+                continue
+            skews.append(abs(sample["start_skew_s"] or 0.0))
+            marks = [marks[sample["step"]] for marks in evidence.ready_at.values() if sample["step"] in marks]
+            waits.append(sample["scheduled_at"] - max(marks, default=sample["scheduled_at"]))
+    if waits:
+        yield _seconds(f"last ready to common start, {cell['id']}", cell["poll_s"] + GATE_MARGIN_S, max(waits))
+        yield assumed(
+            f"start skew, {cell['id']}", f"at most {SKEW_S * 1000:.0f} ms", f"{max(skews) * 1000:.1f} ms",
+            is_so=max(skews) <= SKEW_S,
+            way_out="the clocks of instances or their load: see the samples' clock and warnings",
+        )  # fmt: skip
+
+
+def _seconds(what: str, most: float, seen: float) -> Check:
+    way_out = "works, but takes longer than plans say: report it, so that the assumption is corrected"
+    return assumed(what, f"at most {most:.0f} s", f"{seen:.1f} s", is_so=seen <= most, way_out=way_out)
+
+
+def _noted(what: str, seen: float) -> Check:
+    return assumed(what, "part of the time above", f"{seen:.1f} s", is_so=True)
+
+
+def planned_alike(here: PlanDocument, there: PlanDocument) -> Iterator[Check]:
+    """Compare a plan of the deployed function with that of this tree: the same cells, and prices of today."""
+    own, deployed = ([cell["id"] for cell in plan["cells"]] for plan in (here, there))
+    yield required(
+        "cells of the plan", ", ".join(sorted(own)), ", ".join(sorted(deployed)), is_so=sorted(own) == sorted(deployed),
+        way_out="the deployed functions plan otherwise than this tree: deploy again",
+    )  # fmt: skip
+    book, today = (plan["totals"]["cost_usd"] for plan in (here, there))
+    yield assumed(
+        "cost by today's prices", f"{book['low']:.4f} to {book['high']:.4f} USD by the price book",
+        f"{today['expected']:.4f} USD", is_so=book["low"] <= today["expected"] <= book["high"],
+        way_out="prices of this region differ from the book's by more than its range: the plan of a run has today's",
+    )  # fmt: skip
+    known = {warning["path"] for warning in here["warnings"]}
+    for warning in there["warnings"]:
+        if warning["path"] not in known:
+            yield assumed(f"warning of the plan, {warning['path']}", "none", warning["message"], is_so=False)

@@ -1,0 +1,165 @@
+"""Steps that run matrices: a plan only, one instance, a fleet behind a gate, and each kind of storage once."""
+
+import gzip
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from cli.follow import running
+from cli.follow.running import Wish
+from cli.inputs import planning
+from cli.inputs.planning import Planned
+from cli.target.service import Service
+from cli.verify import expectations
+from cli.verify.checks import Check, required
+from cli.verify.expectations import Evidence
+from cli.verify.stack import Stack
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.samples import SamplesDocument
+from matrix.terms.documents.summary import SummaryDocument
+
+# The cheapest type that has one vCPU: a fleet of four fits the five vCPUs of a new account.
+INSTANCE_TYPE = "m7g.medium"
+EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}
+EFS = {"type": "efs", "throughputMode": "elastic"}
+S3 = {"type": "s3"}
+FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+# Our own engine, so that nothing needs packages that an image may lack.
+TOUCH = {"type": "touch", "tool": "engine", "files": 256, "threads": [1, 2]}
+READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
+# Above what any step may cost at worst: a plan that costs more is not started.
+BUDGET_USD = 2
+# A minute on AWS.
+MOST_SWEEPS = 6
+# The words of IAM's refusals; Lambda writes the exception, and the agent what it could not do.
+DENIAL = re.compile(r"AccessDenied|UnauthorizedOperation|not authorized to perform")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One matrix of one cell."""
+
+    name: str
+    proves: str
+    storage: dict[str, Any]
+    workload: dict[str, Any]
+    instances: int = 1
+
+    def matrix(self, *, is_dry: bool = False) -> dict[str, Any]:
+        """Return the matrix as a user would write it."""
+        return {
+            "name": f"verify-{self.name}", "storage": [self.storage], "workload": [self.workload],
+            "fleet": [{"instanceType": INSTANCE_TYPE, "count": self.instances}],
+            "repetitions": 2, "budgetUsd": BUDGET_USD, "owner": "matrix-verify", "dryRun": is_dry,
+        }  # fmt: skip
+
+    def planned(self, region: str | None, *, is_dry: bool = False) -> Planned:
+        """Return the matrix with its plan by this tree's code."""
+        return planning.plan_text(json.dumps(self.matrix(is_dry=is_dry)).encode(), region)
+
+
+ONE_INSTANCE = Measurement("ebs", "an instance boots, mounts, measures, uploads and is gone", EBS, TOUCH)
+FLEET = Measurement("fleet", "four instances start together behind a gate", EBS, TOUCH, 4)
+ON_EFS = Measurement("efs", "EFS is created, resolved, mounted, shared by two and deleted", EFS, TOUCH, 2)
+ON_S3 = Measurement("s3", "objects are written and read with the instance's role", S3, READ)
+ON_FSX = Measurement("fsx", "FSx for OpenZFS is created, mounted and deleted without a backup", FSX, TOUCH)
+
+
+def plan_only(stack: Stack, measurement: Measurement) -> Iterator[Check]:
+    """Let the deployed state machine plan, which creates nothing, and compare with the plan of this tree."""
+    planned = measurement.planned(stack.deployment.region, is_dry=True)
+    run, execution = _run(stack.service, planned)
+    yield execution
+    document = stack.service.plan(run)
+    if document is not None:
+        yield from expectations.planned_alike(planned.plan, document)
+
+
+def measure(stack: Stack, measurement: Measurement) -> Iterator[Check]:
+    """Run a matrix as `matrix run` does, and compare what happened with what is assumed."""
+    began_at = time.time()
+    service = stack.service
+    run, execution = _run(service, measurement.planned(stack.deployment.region))
+    complete_receipt(service, run)
+    yield execution
+    evidence = evidence_of(stack, run, began_at)
+    if evidence is not None:
+        yield from expectations.compare(evidence)
+
+
+def complete_receipt(service: Service, run: str) -> None:
+    """Let sweeps complete the receipt now, as on AWS the next one comes by a schedule.
+
+    A sweep that is told that the execution still runs does nothing: DescribeExecution may lag behind for seconds.
+    """
+    patience = running.LOCAL_PATIENCE if service.deployment.environment == "local" else running.AWS_PATIENCE
+    for _ in range(MOST_SWEEPS):
+        service.reap(run)
+        receipt = service.document(run, "receipt.json")
+        if receipt is None or receipt["is_complete"]:
+            return
+        time.sleep(patience.pause_s)
+
+
+def _run(service: Service, planned: Planned) -> tuple[str, Check]:
+    run = running.made_up_name(planned.plan["name"])
+    # JSON's way of showing progress: a line for each change, to stderr.
+    ended = running.follow_to_end(service, planned, Wish(run, as_json=True))
+    execution = ended.execution
+    words = [execution.status, execution.error, running.readable_cause(execution.cause)]
+    advice = f"look at the run: `matrix watch {run} {service.deployment.flag}`, and its graph in the console"
+    seen = ": ".join(word for word in words if word)
+    return run, required(f"run {run}", "SUCCEEDED", seen, is_so=execution.status == "SUCCEEDED", way_out=advice)
+
+
+def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
+    """Return what a run has left; None where it ended before its analysis."""
+    service = stack.service
+    plan, summary, receipt = (service.document(run, f"{name}.json") for name in ("plan", "summary", "receipt"))
+    if plan is None or summary is None or receipt is None:
+        return None
+    samples: list[SamplesDocument] = []
+    ready_at: dict[str, dict[int, float]] = {}
+    objects: Counter[str] = Counter()
+    denials = list(denials_of_functions(stack, began_at))
+    for key in service.keys(run):
+        match key.removeprefix(f"runs/{run}/").split("/"):
+            case ["cells", _, "instances", userid, *rest]:
+                instance, name = userid.rpartition(":")[2], "/".join(rest)
+                objects[instance] += 1
+                if name == "samples.json":
+                    samples.append(cast(SamplesDocument, service.document(run, key.removeprefix(f"runs/{run}/"))))
+                elif name.startswith("ready-"):
+                    mark = service.document(run, key.removeprefix(f"runs/{run}/")) or {}
+                    ready_at.setdefault(instance, {})[int(name.removeprefix("ready-"))] = float(mark["at"])
+                elif name == "log.gz":
+                    denials += denials_of_instance(stack, key)
+    return Evidence(
+        cast(PlanDocument, plan), cast(SummaryDocument, summary), cast(ReceiptDocument, receipt), samples, ready_at,
+        objects, denials,
+    )  # fmt: skip
+
+
+def denials_of_functions(stack: Stack, began_at: float) -> Iterator[str]:
+    """Yield the lines since a moment in which functions were denied something."""
+    pages = stack.client("logs").get_paginator("filter_log_events")
+    for group in stack.log_groups():
+        wanted = {"logGroupName": group, "startTime": int(began_at * 1000)}
+        # CloudWatch filters by words, some of which a message may hold without being a denial.
+        for page in pages.paginate(**wanted, filterPattern="?AccessDenied ?UnauthorizedOperation ?authorized"):
+            yield from (
+                f"{group}: {event['message'].strip()}" for event in page["events"] if DENIAL.search(event["message"])
+            )
+
+
+def denials_of_instance(stack: Stack, key: str) -> Iterator[str]:
+    """Yield the lines of an agent's log in which it was denied something."""
+    stored = stack.client("s3").get_object(Bucket=stack.deployment.outputs["BucketName"], Key=key)["Body"].read()
+    for line in gzip.decompress(stored).decode(errors="replace").splitlines():
+        if DENIAL.search(line):
+            yield f"{key.rpartition('/')[0]}: {line}"

@@ -1,0 +1,95 @@
+"""Step: every call that runs make, asked of the deployed roles by IAM's policy simulator, which is free.
+
+calls.json holds the calls of all runs of tests/system/test_privilege.py on the local cloud, each once, with resource
+and condition keys. The simulator judges the roles as they are deployed, with permission boundaries and the policies of
+the organization, which no local cloud knows.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from cli.verify.checks import Check, assumed, required
+from cli.verify.stack import Stack
+
+CALLS = Path(__file__).with_name("calls.json")
+# As EC2 sets it, role id and instance id; the simulator takes the caller's word for it.
+USERID = "AROA00000000000000000:i-00000000000000000"
+# Keys with several values, by IAM's list of global condition keys.
+LISTS = ("aws:calledvia",)
+# IAM answers whole lists in one call; longer ones only make a refusal harder to read.
+ACTIONS_AT_ONCE = 20
+SHOWN = 8
+ASK = (
+    "the role is not as this tree deploys it, or a permission boundary or service control policy of the account "
+    "forbids it: deploy again, or ask for the named actions"
+)
+
+
+def checks(stack: Stack) -> Iterator[Check]:
+    """Ask of each role; a check for each."""
+    calls = json.loads(CALLS.read_text())
+    for role in sorted({call["role"] for call in calls}):
+        own = [call for call in calls if call["role"] == role]
+        denied, unasked = [], set()
+        for asked, result in answers(stack, role, own):
+            missing = result.get("MissingContextValues", [])
+            if result["EvalDecision"] == "allowed":
+                continue
+            if missing and result["EvalDecision"] == "implicitDeny":
+                unasked |= {f"{result['EvalActionName']} ({', '.join(missing)})"}
+            else:
+                denied.append(f"{result['EvalActionName']} on {asked}: {result['EvalDecision']}")
+        yield _of_role(role, len(own), denied)
+        if unasked:
+            yield assumed(
+                role, "every condition can be asked about", f"not judged: {', '.join(sorted(unasked))}",
+                is_so=False, way_out="the run itself will show it",
+            )  # fmt: skip
+
+
+def _of_role(role: str, count: int, denied: list[str]) -> Check:
+    shown = "; ".join(denied[:SHOWN]) + (f"; and {len(denied) - SHOWN} more" if len(denied) > SHOWN else "")
+    allowed = f"all {count} calls allowed"
+    return required(role, allowed, shown or allowed, is_so=not denied, way_out=ASK)
+
+
+def answers(stack: Stack, role: str, calls: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (resource, evaluation) of each call of a role; those on one resource in one context are asked together."""
+    together: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for call in calls:
+        together[call["resource"], json.dumps(call.get("context", {}))].append(call["action"])
+    client = stack.client("iam")
+    arn = f"arn:{stack.partition}:iam::{stack.account}:role/{stack.resources[role]}"
+    for (resource, context), actions in together.items():
+        named = filled(resource, stack)
+        for start in range(0, len(actions), ACTIONS_AT_ONCE):
+            answer = client.simulate_principal_policy(
+                PolicySourceArn=arn,
+                ActionNames=actions[start : start + ACTIONS_AT_ONCE],
+                ResourceArns=[named],
+                ContextEntries=list(_entries(json.loads(context), stack)),
+            )
+            yield from ((named, result) for result in answer["EvaluationResults"])
+
+
+def _entries(context: dict[str, str], stack: Stack) -> Iterator[dict[str, Any]]:
+    general = {"aws:RequestedRegion": stack.deployment.region or "", "aws:userid": USERID}
+    for key, value in {**general, **context}.items():
+        kind = "stringList" if key in LISTS else "string"
+        yield {"ContextKeyName": key, "ContextKeyType": kind, "ContextKeyValues": [filled(value, stack)]}
+    yield {"ContextKeyName": "aws:SecureTransport", "ContextKeyType": "boolean", "ContextKeyValues": ["true"]}
+
+
+def filled(text: str, stack: Stack) -> str:
+    """Return a text of calls.json with the names of this stack."""
+    deployment = stack.deployment
+    general = {
+        "stack": deployment.stack, "region": deployment.region or "", "account": stack.account,
+        "partition": stack.partition, "userid": USERID,
+    }  # fmt: skip
+    for name in {part.partition("}")[0] for part in text.split("{")[1:]}:
+        text = text.replace(f"{{{name}}}", general.get(name) or stack.names[name])
+    return text

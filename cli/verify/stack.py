@@ -1,0 +1,76 @@
+"""The stack that is verified, and the tree that it should have been deployed from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cli.target.deployment import Deployment
+from cli.target.service import Service
+
+# In a clone its root; in an installed wheel the package that holds the same folders.
+SOURCES = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A deployed stack, asked through one deployment, so that a recorder sees every call."""
+
+    deployment: Deployment
+    sources: Path = SOURCES
+
+    def client(self, service: str) -> Any:
+        """Return a client of the deployment."""
+        return self.deployment.client(service)
+
+    @cached_property
+    def service(self) -> Service:
+        """What `matrix run` calls of the stack."""
+        return Service(self.deployment)
+
+    @cached_property
+    def resources(self) -> dict[str, str]:
+        """Physical ids by logical ids of the processed template."""
+        pages = self.client("cloudformation").get_paginator("list_stack_resources")
+        return {
+            listed["LogicalResourceId"]: listed.get("PhysicalResourceId", "")
+            for page in pages.paginate(StackName=self.deployment.stack)
+            for listed in page["StackResourceSummaries"]
+        }
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What a record must not hold, by what it has in place of it; nothing where there is no stack."""
+        if not self.deployment.outputs:
+            return {}
+        own = {logical: physical.rpartition(":")[2] for logical, physical in self.resources.items()}
+        return {"stack": self.deployment.stack} | {
+            logical: physical for logical, physical in own.items() if physical != self.deployment.stack
+        }
+
+    @cached_property
+    def account(self) -> str:
+        """The account's number, out of the state machine's ARN."""
+        return self.deployment.outputs["StateMachineArn"].split(":")[4]
+
+    @cached_property
+    def partition(self) -> str:
+        """`aws`, or that of China or GovCloud."""
+        return self.deployment.outputs["StateMachineArn"].split(":")[1]
+
+    @cached_property
+    def launch_settings(self) -> dict[str, str]:
+        """What Launch fleet is told: SUBNET_IDS and LAUNCH_TEMPLATE_ID, also where the VPC is the user's own."""
+        function = self.resources["LaunchFleetFunction"]
+        configuration = self.client("lambda").get_function_configuration(FunctionName=function)
+        return dict(configuration["Environment"]["Variables"])
+
+    @property
+    def subnets(self) -> list[str]:
+        """The subnets of fleets; the first is where file systems of a single zone are."""
+        return self.launch_settings["SUBNET_IDS"].split(",")
+
+    def log_groups(self) -> Iterator[str]:
+        """Yield the names of the functions' log groups."""
+        yield from (name for logical, name in sorted(self.resources.items()) if logical.endswith("LogGroup"))

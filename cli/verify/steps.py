@@ -1,0 +1,95 @@
+"""The steps of the first hour, from free to cheap: what each proves and costs, and which comes next."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from cli.messages.errors import CommandError, ExitCode
+from cli.messages.explain import explain
+from cli.verify import definition, deployed, launches, limits, measurements, permissions
+from cli.verify.checks import Check, Verdict, is_broken, required
+from cli.verify.measurements import Measurement
+from cli.verify.stack import Stack
+from matrix.terms.documents.plan import PlanDocument
+
+MEASUREMENTS = (measurements.ONE_INSTANCE, measurements.FLEET, measurements.ON_EFS, measurements.ON_S3)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step."""
+
+    name: str
+    proves: str
+    take: Callable[[], Iterable[Check]]
+    usd: float = 0.0
+    """What it is expected to cost."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of a step."""
+
+    step: Step
+    checks: tuple[Check, ...] = ()
+    seconds: float | None = None
+    """None where it was not reached."""
+    verdict: Verdict | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Take the worst of the checks."""
+        order = list(Verdict)
+        worst = max((order.index(check.verdict) for check in self.checks), default=0)
+        object.__setattr__(self, "verdict", None if self.seconds is None else order[worst])
+
+
+def steps_of(stack: Stack, *, with_fsx: bool) -> list[Step]:
+    """Return all steps in their order."""
+    chosen = [*MEASUREMENTS, *([measurements.ON_FSX] if with_fsx else [])]
+    plans = [each.planned(stack.deployment.region).plan for each in chosen]
+    return [
+        Step("definition", "AWS would create this state machine", partial(definition.checks, stack)),
+        Step("deployed", "what is deployed is this tree", partial(deployed.checks, stack)),
+        Step("limits", "quotas and zones are enough for what follows", partial(limits.checks, stack, plans)),
+        Step("permissions", "each role may make every call that runs make", partial(permissions.checks, stack)),
+        Step("launches", "EC2 would launch these instances", partial(launches.checks, stack, plans[0])),
+        Step(
+            "plan", "the state machine runs, plans like this tree, and prices are near the book's",
+            partial(measurements.plan_only, stack, measurements.ONE_INSTANCE),
+        ),
+        *(_measuring(stack, each, plan) for each, plan in zip(chosen, plans, strict=True)),
+    ]  # fmt: skip
+
+
+def _measuring(stack: Stack, measurement: Measurement, plan: PlanDocument) -> Step:
+    usd = plan["totals"]["cost_usd"]["expected"]
+    return Step(measurement.name, measurement.proves, partial(measurements.measure, stack, measurement), usd)
+
+
+def take(steps: Sequence[Step], begins: Callable[[Step], None], ends: Callable[[Outcome], None]) -> Iterator[Outcome]:
+    """Take one step after another until one is broken; those after it are yielded as not reached."""
+    goes_on = True
+    for step in steps:
+        if not goes_on:
+            yield Outcome(step)
+            continue
+        begins(step)
+        began = time.monotonic()
+        outcome = Outcome(step, tuple(_checks(step)), time.monotonic() - began)
+        ends(outcome)
+        goes_on = not is_broken(outcome.checks)
+        yield outcome
+
+
+def _checks(step: Step) -> Iterator[Check]:
+    """Yield a step's checks; an error of AWS is one that is broken."""
+    try:
+        yield from step.take()
+    except (ClientError, BotoCoreError, CommandError) as error:
+        failure = explain(error)
+        if failure.code == ExitCode.INTERRUPTED:
+            raise
+        yield required(f"step {step.name}", "answers", failure.message, is_so=False, way_out=failure.advice)

@@ -1,0 +1,581 @@
+"""Verifying an account: what each step says of a good one, and of each way in which one can be broken."""
+
+import io
+import json
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from botocore.exceptions import ClientError
+
+from cli.messages.errors import CommandError, ExitCode
+from cli.target.deployment import Deployment
+from cli.verify import definition, deployed, expectations, launches, limits, measurements, pages, permissions, steps
+from cli.verify.checks import Verdict, required
+from cli.verify.expectations import Evidence
+from cli.verify.recording import Recorder
+from cli.verify.stack import SOURCES, Stack
+from cli.verify.steps import Outcome, Step
+from local.corrections import yaml_template
+from local.step_functions import definition_lint
+
+OUTPUTS = {"StateMachineArn": "arn:aws:states:eu-west-1:111122223333:stateMachine:mine-run", "BucketName": "results"}
+PLAN = measurements.FLEET.planned("eu-west-1").plan
+[CELL] = PLAN["cells"]
+
+
+class Account(Deployment):
+    """A deployment whose clients answer as told."""
+
+    def client(self, service):
+        """The answers of one service."""
+        return self.endpoint[service]
+
+
+def stack(outputs=OUTPUTS, sources=SOURCES, **answers):
+    """The stack `mine`; each answer is a service with its operations."""
+    listed = [{"LogicalResourceId": name, "PhysicalResourceId": f"mine-{name}-1"} for name in
+              ("LaunchFleetFunction", "LaunchFleetRole", "ResultsBucket", "PlanLogGroup")]  # fmt: skip
+    services = {
+        "cloudformation": {"get_paginator": lambda _: pages_of({"StackResourceSummaries": listed})},
+        "lambda": {"get_function_configuration": lambda **_: {
+            "Environment": {"Variables": {"SUBNET_IDS": "subnet-a,subnet-b", "LAUNCH_TEMPLATE_ID": "lt-1"}}}},
+    }  # fmt: skip
+    for service, operations in answers.items():
+        services[service] = {**services.get(service, {}), **operations}
+    clients = {service: SimpleNamespace(**operations) for service, operations in services.items()}
+    return Stack(Account("aws", "mine", "eu-west-1", clients, outputs), sources)
+
+
+def pages_of(*listed):
+    """A paginator with these pages."""
+    return SimpleNamespace(paginate=lambda **_: listed)
+
+
+def refusal(code, message="no", operation="RunInstances"):
+    """An error of AWS."""
+    return ClientError({"Error": {"Code": code, "Message": message}}, operation)
+
+
+def raising(error):
+    """An operation that is refused."""
+
+    def refuse(**_):
+        raise error
+
+    return refuse
+
+
+def broken(checks):
+    """What is broken, by what it is about."""
+    return {check.what: check for check in checks if check.verdict is Verdict.BROKEN}
+
+
+def other(checks):
+    """What differs from what is assumed."""
+    return {check.what: check for check in checks if check.verdict is Verdict.DIFFERS}
+
+
+# --- definition -------------------------------------------------------------------------------------------------------
+
+
+def test_the_definition_is_asked_about_with_an_arn_in_each_place_that_the_template_fills():
+    asked = []
+
+    def validate(**request):
+        asked.append(request["definition"])
+        return {"result": "OK", "diagnostics": [], "truncated": False}
+
+    checks = definition.checks(stack(stepfunctions={"validate_state_machine_definition": validate}))
+
+    assert broken(checks) == {}
+    assert "${" not in asked[0]
+    assert "arn:aws:lambda:eu-west-1:123456789012:function:LaunchFleetFunction" in asked[0]
+    assert definition_lint.problems(json.loads(asked[0])) == []
+
+
+def test_a_definition_that_aws_would_refuse_is_broken_with_its_diagnostics():
+    problem = {"severity": "ERROR", "code": "SCHEMA_VALIDATION_FAILED", "location": "/States/x", "message": "run twice"}
+    answer = {"result": "FAIL", "diagnostics": [problem]}
+
+    checks = definition.checks(stack(stepfunctions={"validate_state_machine_definition": lambda **_: answer}))
+
+    [check] = broken(checks).values()
+    assert "SCHEMA_VALIDATION_FAILED at /States/x: run twice" in check.seen
+
+
+# --- deployed ---------------------------------------------------------------------------------------------------------
+
+
+def packed(folder, **changed):
+    """A folder as `sam package` uploads it; None for a file leaves it out."""
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in {**files, **changed}.items():
+            if content is not None:
+                archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A small tree with a template, a function, an agent and a definition."""
+    for path, text in {
+        "template.yaml": """
+            Globals: {Function: {CodeUri: functions/, MemorySize: 1024}}
+            Resources:
+              PlanMatrixFunction:
+                {Type: 'AWS::Serverless::Function', Properties: {Timeout: 60, Role: !GetAtt Role.Arn}}
+              AgentLayer: {Type: 'AWS::Serverless::LayerVersion', Properties: {ContentUri: agent/}}
+              RunStateMachine:
+                {Type: 'AWS::Serverless::StateMachine', Properties: {DefinitionUri: statemachine/run.asl.json}}
+        """,
+        "functions/plan_matrix.py": "PLAN = 1\n", "functions/matrix/prices.json": "{}",
+        "agent/session.py": "LEAD = 1\n",
+        "statemachine/run.asl.json": '{"StartAt": "Plan matrix"}',
+    }.items():  # fmt: skip
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return tmp_path
+
+
+def of_tree(tree, change=lambda _: None, **objects):
+    """The checks of a stack deployed from a tree, with changes of template and uploaded objects."""
+    template = yaml_template.load((tree / "template.yaml").read_text())
+    template["Globals"]["Function"].pop("CodeUri")
+    resources = template["Resources"]
+    resources["PlanMatrixFunction"] |= {"Metadata": {"SamResourceId": "PlanMatrixFunction"}}
+    resources["PlanMatrixFunction"]["Properties"]["CodeUri"] = "s3://artifacts/functions"
+    resources["AgentLayer"]["Properties"]["ContentUri"] = {"Bucket": "artifacts", "Key": "agent"}
+    resources["RunStateMachine"]["Properties"]["DefinitionUri"] = "s3://artifacts/definition"
+    change(template)
+    stored = {
+        "functions": packed(tree / "functions"), "agent": packed(tree / "agent"),
+        "definition": (tree / "statemachine/run.asl.json").read_bytes(), **objects,
+    }  # fmt: skip
+    return list(deployed.checks(stack(
+        sources=tree,
+        cloudformation={"get_template": lambda **_: {"TemplateBody": json.dumps(template)}},
+        s3={"get_object": lambda **request: {"Body": io.BytesIO(stored[request["Key"]])}},
+    )))  # fmt: skip
+
+
+def test_a_stack_deployed_from_this_tree_is_this_tree(tree):
+    assert {check.verdict for check in of_tree(tree)} == {Verdict.AS_ASSUMED}
+
+
+def test_no_stack_is_said_with_the_way_to_one():
+    [check] = broken(deployed.checks(stack(outputs={}))).values()
+
+    assert (check.what, check.seen) == ("stack mine", "not there")
+    assert "sam deploy --guided" in check.way_out
+
+
+def test_a_template_that_was_changed_is_named_by_the_path_of_each_change(tree):
+    def change(template):
+        template["Globals"]["Function"]["MemorySize"] = 512
+        template["Resources"]["Extra"] = {"Type": "AWS::SNS::Topic"}
+        del template["Resources"]["PlanMatrixFunction"]["Properties"]["Role"]
+
+    [check] = broken(of_tree(tree, change)).values()
+
+    assert "Globals.Function.MemorySize: 1024 here, 512 deployed" in check.seen
+    assert "Resources.Extra is not in this tree" in check.seen
+    assert "Resources.PlanMatrixFunction.Properties.Role is not deployed" in check.seen
+
+
+def test_code_of_another_tree_is_named_by_its_files(tree):
+    stale = packed(tree / "functions", **{"plan_matrix.py": b"PLAN = 0\n", "matrix/prices.json": None})
+    definition_of_old = b'{"StartAt": "Old"}'
+
+    found = broken(of_tree(tree, functions=stale, definition=definition_of_old))
+
+    assert found["functions"].seen == "matrix/prices.json is not deployed; plan_matrix.py differs"
+    assert found["statemachine/run.asl.json"].seen == 'StartAt: "Plan matrix" here, "Old" deployed'
+
+
+def test_packages_that_the_build_adds_to_a_function_are_no_difference(tree):
+    assert broken(of_tree(tree, functions=packed(tree / "functions", **{"numpy/__init__.py": b""}))) == {}
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def limited(vcpus=32.0, concurrency=1000.0, offered=("eu-west-1a", "eu-west-1b")):
+    """The checks of an account."""
+    values = {"L-1216C47A": vcpus, "L-B99A9384": concurrency}
+    types = [{"InstanceType": measurements.INSTANCE_TYPE, "VCpuInfo": {"DefaultVCpus": 1}}]
+    zones = [{"SubnetId": f"subnet-{zone}", "AvailabilityZone": f"eu-west-1{zone}"} for zone in "ba"]
+    return list(limits.checks(stack(
+        ec2={
+            "describe_instance_types": lambda **_: {"InstanceTypes": types},
+            "describe_subnets": lambda **_: {"Subnets": zones},
+            "describe_instance_type_offerings": lambda **_: {
+                "InstanceTypeOfferings": [{"Location": zone} for zone in offered]},
+        },
+        **{"service-quotas": {
+            "get_service_quota": lambda **request: {"Quota": {"Value": values.get(request["QuotaCode"], 50.0)}}}},
+    ), [PLAN]))  # fmt: skip
+
+
+def test_the_largest_fleet_fits_the_five_vcpus_of_a_new_account():
+    assert {check.verdict for check in limited(vcpus=5.0)} == {Verdict.AS_ASSUMED}
+
+
+def test_too_small_a_quota_and_an_old_zone_are_said_together_with_what_to_ask_for():
+    found = broken(limited(vcpus=1.0, offered=("eu-west-1b", "eu-west-1c")))
+
+    [quota] = [check for what, check in found.items() if "L-1216C47A" in what]
+    assert (quota.expected, quota.seen) == ("at least 4 vCPUs", "1 vCPUs")
+    assert "Service Quotas, ec2, L-1216C47A" in quota.way_out
+    zone = found["m7g.medium in eu-west-1a"]
+    assert "AvailabilityZones, three of: eu-west-1b, eu-west-1c" in zone.way_out
+
+
+def test_a_zone_that_only_spread_fleets_use_and_a_young_lambda_are_worth_a_word_and_no_stop():
+    checks = limited(concurrency=10.0, offered=("eu-west-1a",))
+
+    assert broken(checks) == {}
+    assert {check.seen for check in other(checks).values()} == {"10 functions", "not offered"}
+
+
+# --- permissions ------------------------------------------------------------------------------------------------------
+
+
+def simulated(monkeypatch, tmp_path, decide):
+    """The checks of two calls of one role, and the requests to IAM."""
+    calls = [
+        {"role": "LaunchFleetRole", "action": "s3:PutObject",
+         "resource": "arn:{partition}:s3:::{ResultsBucket}/runs/x"},
+        {"role": "LaunchFleetRole", "action": "ec2:CreateTags", "resource": "*",
+         "context": {"aws:requesttag/storage-matrix:stack": "{stack}"}},
+    ]  # fmt: skip
+    (tmp_path / "calls.json").write_text(json.dumps(calls))
+    monkeypatch.setattr(permissions, "CALLS", tmp_path / "calls.json")
+    asked = []
+
+    def simulate(**request):
+        asked.append(request)
+        results = [{"EvalActionName": action, **decide(action)} for action in request["ActionNames"]]
+        return {"EvaluationResults": results}
+
+    return list(permissions.checks(stack(iam={"simulate_principal_policy": simulate}))), asked
+
+
+def test_each_call_is_asked_with_the_names_and_tags_of_this_stack(monkeypatch, tmp_path):
+    checks, asked = simulated(monkeypatch, tmp_path, lambda _: {"EvalDecision": "allowed"})
+
+    assert [check.verdict for check in checks] == [Verdict.AS_ASSUMED]
+    assert {request["PolicySourceArn"] for request in asked} == {
+        "arn:aws:iam::111122223333:role/mine-LaunchFleetRole-1"
+    }
+    assert asked[0]["ResourceArns"] == ["arn:aws:s3:::mine-ResultsBucket-1/runs/x"]
+    keys = {entry["ContextKeyName"]: entry["ContextKeyValues"] for entry in asked[1]["ContextEntries"]}
+    assert keys["aws:requesttag/storage-matrix:stack"] == ["mine"]
+    assert keys["aws:RequestedRegion"] == ["eu-west-1"]
+
+
+def test_a_call_that_a_role_may_not_make_is_named_with_its_resource(monkeypatch, tmp_path):
+    checks, _ = simulated(
+        monkeypatch, tmp_path, lambda action: {"EvalDecision": "explicitDeny" if "s3" in action else "allowed"}
+    )
+
+    assert broken(checks)["LaunchFleetRole"].seen == (
+        "s3:PutObject on arn:aws:s3:::mine-ResultsBucket-1/runs/x: explicitDeny"
+    )
+
+
+def test_a_condition_that_the_simulator_cannot_judge_is_no_denial(monkeypatch, tmp_path):
+    unknown = {"EvalDecision": "implicitDeny", "MissingContextValues": ["ec2:CreateAction"]}
+
+    checks, _ = simulated(monkeypatch, tmp_path, lambda a: unknown if "ec2" in a else {"EvalDecision": "allowed"})
+
+    assert broken(checks) == {}
+    assert "ec2:CreateTags (ec2:CreateAction)" in other(checks)["LaunchFleetRole"].seen
+
+
+def test_the_calls_that_are_asked_name_nothing_of_one_stack_or_one_run():
+    calls = json.loads(permissions.CALLS.read_text())
+    logical = {"stack", "region", "account", "partition", "userid", *yaml_template.load(
+        (SOURCES / "template.yaml").read_text())["Resources"]}  # fmt: skip
+
+    assert len(calls) > 300
+    for call in calls:
+        text = json.dumps(call)
+        assert "123456789012" not in text
+        assert "us-east-1" not in text
+        assert {part.partition("}")[0] for part in call["resource"].split("{")[1:]} <= logical
+
+
+# --- launches ---------------------------------------------------------------------------------------------------------
+
+
+def launched(error):
+    """The checks of dry runs that EC2 answers so."""
+    ssm = {"get_parameter": lambda **_: {"Parameter": {"Value": "ami-1"}}}
+    return list(launches.checks(stack(ec2={"run_instances": raising(error)}, ssm=ssm), PLAN))
+
+
+def test_a_launch_that_ec2_would_make_is_tried_in_each_subnet():
+    checks = launched(refusal("DryRunOperation"))
+
+    assert {check.verdict for check in checks} == {Verdict.AS_ASSUMED}
+    assert [check.what[-8:] for check in checks] == ["subnet-a", "subnet-b"]
+
+
+def test_a_launch_that_ec2_would_refuse_is_broken_with_its_reason():
+    [first, _] = broken(launched(refusal("Unsupported", "not in this zone"))).values()
+
+    assert first.seen == "Unsupported: not in this zone"
+
+
+def test_a_person_who_may_launch_nothing_goes_on_all_the_same():
+    checks = launched(refusal("UnauthorizedOperation"))
+
+    assert broken(checks) == {}
+    assert len(other(checks)) == 2
+
+
+# --- expectations -----------------------------------------------------------------------------------------------------
+
+STEP_COUNT = len(CELL["steps"])
+STEPS = range(STEP_COUNT)
+FLEET = [f"i-{number}" for number in range(4)]
+
+
+def evidence(**changes):
+    """A run of the fleet as it should be: launched at 1,000 s, ready at 1,060 s, steps every 20 s."""
+    resources = [{"kind": "instance", "id": instance, "created_at": 1000.0} for instance in FLEET]
+    good = {
+        "plan": PLAN,
+        "summary": {"cells": [{"id": CELL["id"], "state": "measured", "error": None, "actual_s": 100.0}]},
+        "receipt": {"run": "r", "is_complete": True, "resources": resources,
+                    "totals": {"gone": 8, "resources": 8, "cost_usd": PLAN["totals"]["cost_usd"]["expected"]}},
+        "samples": [samples(instance) for instance in FLEET],
+        "ready_at": {instance: {step: 1060.0 + 20 * step for step in STEPS} for instance in FLEET},
+        "objects": dict.fromkeys(FLEET, 3 * len(STEPS) + 4),
+        "denials": [],
+    }  # fmt: skip
+    return Evidence(**{**good, **changes})
+
+
+def samples(instance, prepared_at=1050.0, skew_s=0.001, wait_s=6.0, count=STEP_COUNT):
+    """What one instance has uploaded."""
+    return {
+        "cell": CELL["id"], "instance": {"id": instance}, "prepared": {"at": prepared_at},
+        "samples": [{"step": step, "scheduled_at": 1060.0 + 20 * step + wait_s, "start_skew_s": skew_s}
+                    for step in STEPS[:count]],
+    }  # fmt: skip
+
+
+def test_a_run_as_it_is_assumed_to_be_has_nothing_to_say():
+    checks = list(expectations.compare(evidence()))
+
+    assert {check.verdict for check in checks} == {Verdict.AS_ASSUMED}
+    seen = {check.what.partition(",")[0]: check.seen for check in checks}
+    assert seen["boot and packages"] == "50.0 s"
+    assert seen["mount"] == "10.0 s"
+    assert seen["last ready to common start"] == "6.0 s"
+    assert seen["start skew"] == "1.0 ms"
+
+
+def receipt(**changes):
+    """The good receipt with changes."""
+    return {**evidence().receipt, **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "what", "seen"),
+    [
+        ({"denials": ["/aws/lambda/plan: AccessDenied"]}, "denials in the logs of functions and instances",
+         "/aws/lambda/plan: AccessDenied"),
+        ({"receipt": receipt(is_complete=False, totals={"gone": 7, "resources": 8, "cost_usd": 0.01})},
+         "everything is gone", "7 of 8"),
+        ({"samples": [samples("i-0", count=2)]}, f"samples of {CELL['id']}", "2"),
+        ({"summary": {"cells": [{"id": CELL["id"], "state": "failed", "actual_s": None,
+                                 "error": {"name": "MountFailed", "message": "no route"}}]}},
+         f"cell {CELL['id']}", "failed: MountFailed: no route"),
+    ],
+)  # fmt: skip
+def test_what_no_run_can_do_without_is_broken(changes, what, seen):
+    assert broken(expectations.compare(evidence(**changes)))[what].seen == seen
+
+
+@pytest.mark.parametrize(
+    ("changes", "what", "seen"),
+    [
+        ({"samples": [samples(instance, prepared_at=1300.0) for instance in FLEET]}, "boot and packages", "300.0 s"),
+        ({"samples": [samples(instance, skew_s=-0.2) for instance in FLEET]}, "start skew", "200.0 ms"),
+        ({"samples": [samples(instance, wait_s=40.0) for instance in FLEET]}, "last ready to common start", "40.0 s"),
+        ({"objects": dict.fromkeys(FLEET, 99)}, "objects that an instance puts", "99"),
+        ({"receipt": receipt(totals={"gone": 8, "resources": 8, "cost_usd": 5.0})},
+         "cost on the receipt", "5.0000 USD"),
+        ({"summary": {"cells": [{"id": CELL["id"], "state": "measured", "error": None, "actual_s": 999.0}]}},
+         "the whole cell", "999.0 s"),
+    ],
+)  # fmt: skip
+def test_a_figure_that_is_other_than_assumed_differs_and_stops_nothing(changes, what, seen):
+    checks = list(expectations.compare(evidence(**changes)))
+
+    assert broken(checks) == {}
+    assert {name.partition(",")[0]: check.seen for name, check in other(checks).items()}[what] == seen
+
+
+def test_a_deployed_function_that_plans_other_cells_is_broken_and_other_prices_are_worth_a_word():
+    dear = {**PLAN, "totals": {**PLAN["totals"], "cost_usd": {"low": 5, "expected": 6, "high": 7}}}
+
+    assert set(broken(expectations.planned_alike(PLAN, {**PLAN, "cells": []}))) == {"cells of the plan"}
+    assert set(other(expectations.planned_alike(PLAN, dear))) == {"cost by today's prices"}
+    unknown = [*PLAN["warnings"], {"path": "quotas", "value": "", "message": "could not be asked for"}]
+    assert set(other(expectations.planned_alike(PLAN, {**PLAN, "warnings": unknown}))) == {
+        "warning of the plan, quotas"
+    }
+
+
+# --- order, pages and records -----------------------------------------------------------------------------------------
+
+
+def a_step(name, *checks, error=None):
+    """A step that finds these checks."""
+
+    def take():
+        if error:
+            raise error
+        return checks
+
+    return Step(name, f"proves {name}", take)
+
+
+GOOD = required("x", "1", "1", is_so=True, way_out="")
+BAD = required("y", "1|2", "3", is_so=False, way_out="mend it")
+
+
+def test_the_first_broken_step_is_the_last():
+    begun = []
+    chain = [a_step("one", GOOD), a_step("two", GOOD, BAD), a_step("three", GOOD)]
+
+    outcomes = list(steps.take(chain, lambda step: begun.append(step.name), lambda _: None))
+
+    assert begun == ["one", "two"]
+    assert [outcome.verdict for outcome in outcomes] == [Verdict.AS_ASSUMED, Verdict.BROKEN, None]
+
+
+@pytest.mark.parametrize(
+    "error", [refusal("ExpiredToken"), CommandError("your AWS credentials have expired", "log in")]
+)
+def test_an_error_in_a_step_is_broken_and_explained(error):
+    [outcome] = steps.take([a_step("one", error=error)], lambda _: None, lambda _: None)
+
+    [check] = outcome.checks
+    assert check.verdict is Verdict.BROKEN
+    assert "expired" in check.seen
+    assert "log in" in check.way_out
+
+
+def test_an_interruption_is_no_finding_but_the_end():
+    stopped = CommandError("stopped", "", ExitCode.INTERRUPTED)
+
+    with pytest.raises(CommandError, match="stopped"):
+        list(steps.take([a_step("one", error=stopped), a_step("two", GOOD)], lambda _: None, lambda _: None))
+
+
+@pytest.mark.parametrize(("completed_by", "sweeps"), [(1, 1), (3, 3), (99, 6)])
+def test_a_sweep_that_comes_too_early_is_asked_again_for_a_while(monkeypatch, completed_by, sweeps):
+    pauses, asked = [], []
+    monkeypatch.setattr(measurements.time, "sleep", pauses.append)
+    service = SimpleNamespace(
+        deployment=SimpleNamespace(environment="aws"),
+        reap=asked.append,
+        document=lambda *_: {"is_complete": len(asked) >= completed_by},
+    )
+
+    measurements.complete_receipt(service, "r")
+
+    assert asked == ["r"] * sweeps
+    assert all(pause == 10 for pause in pauses)
+
+
+def test_steps_go_from_free_to_dear_below_one_dollar_and_fsx_only_when_asked_for():
+    usual = steps.steps_of(stack(), with_fsx=False)
+
+    assert [step.name for step in usual] == [
+        "definition", "deployed", "limits", "permissions", "launches", "plan", "ebs", "fleet", "efs", "s3",
+    ]  # fmt: skip
+    assert all(step.usd == 0 for step in usual[:6])
+    assert 0 < sum(step.usd for step in usual) < 1
+    dear = steps.steps_of(stack(), with_fsx=True)[-1]
+    assert dear.name == "fsx"
+    assert dear.usd > 0
+
+
+def test_the_pages_say_what_is_broken_what_to_do_and_what_was_not_reached():
+    outcomes = [Outcome(a_step("one"), (GOOD, BAD), 3.0), Outcome(a_step("two"))]
+
+    document = pages.to_document(stack().deployment, outcomes, at=0.0)
+    page = pages.to_markdown(document)
+
+    assert document["is_good"] is False
+    assert "| two | proves two | 0.000 | – | not reached |" in page
+    assert "- **one, y**: expected 1|2, seen: 3. Mend it" in page
+    assert "| one | y | 1\\|2 | 3 | broken |" in page
+
+
+def test_a_record_has_no_id_no_address_and_no_account_but_the_same_stand_in_for_the_same_id():
+    recorder, hooks = Recorder(), {}
+    events = SimpleNamespace(register=lambda name, hook: hooks.update({name.partition(".")[0]: hook}))
+    recorder.watch(SimpleNamespace(meta=SimpleNamespace(events=events)))
+    model = SimpleNamespace(name="DescribeInstances", service_model=SimpleNamespace(service_name="ec2"))
+    for _ in range(2):
+        context = {}
+        hooks["provide-client-params"](params={"InstanceIds": ["i-0123456789abcdef0"]}, context=context)
+        hooks["after-call"](model=model, context=context, parsed={
+            "ResponseMetadata": {"RequestId": "6a7ee0b5-0000-4000-8000-000000000000"},
+            "Id": "i-0123456789abcdef0", "Other": "i-0fedcba9876543210", "Ip": "10.83.4.5", "Open": "0.0.0.0/0",
+            "Dns": "ec2-3-120-1-2.eu-west-1.compute.amazonaws.com",
+            "Encoded": "one%3Ai-0fedcba9876543210", "Mac": "0a:1b:2c:3d:4e:5f",
+            "Arn": "arn:aws:iam::111122223333:role/mine-LaunchFleetRole-1",
+            "Key": "AROAABCDEFGHIJKLMNOPQ:i-0123456789abcdef0",
+            "At": datetime(2026, 1, 1, tzinfo=UTC), "Body": io.BytesIO(), "UserData": "secret",
+        })  # fmt: skip
+
+    text = recorder.text({"stack": "mine-stack", "LaunchFleetRole": "mine-LaunchFleetRole-1"})
+
+    first, second = json.loads(text)
+    assert first == second
+    assert first["request"] == {"InstanceIds": ["{resource i-1}"]}
+    assert first["response"] == {
+        "Id": "{resource i-1}", "Other": "{resource i-2}", "Ip": "{address 1}", "Open": "0.0.0.0/0",
+        "Dns": "{host 1}.eu-west-1.compute.amazonaws.com", "Encoded": "one%3A{resource i-2}", "Mac": "{mac 1}",
+        "Arn": "arn:aws:iam::{account 1}:role/{LaunchFleetRole}", "Key": "{principal 1}:{resource i-1}",
+        "At": "2026-01-01T00:00:00+00:00", "Body": "<BytesIO>",
+    }  # fmt: skip
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_nobody_is_charged_without_being_asked(cloud, moto_server, monkeypatch, matrix):
+    monkeypatch.setattr("cli.commands.verify.deployment.deployed_stack", lambda *_: stack().deployment)
+
+    said = matrix("verify", "--stack", "mine")
+
+    assert said.exit_code == 2
+    assert "cost money and nobody can be asked here" in said.stderr
+    assert not Path("verification.md").exists()
+
+
+def test_a_stack_that_is_not_there_ends_red_after_the_definition_with_both_pages(monkeypatch, matrix):
+    good = {"validate_state_machine_definition": lambda **_: {"result": "OK", "diagnostics": []}}
+    nothing = stack(outputs={}, stepfunctions=good).deployment
+    monkeypatch.setattr("cli.commands.verify.deployment.deployed_stack", lambda *_: nothing)
+
+    said = matrix("verify", "--stack", "mine", "--yes", "--json")
+
+    assert said.exit_code == 1
+    shown = json.loads(said.stdout)
+    assert json.loads(Path("verification.json").read_text()) == shown
+    assert [step["verdict"] for step in shown["steps"]][:3] == ["as assumed", "broken", "not reached"]
+    assert "**deployed, stack mine**" in Path("verification.md").read_text()

@@ -1,0 +1,72 @@
+"""Write docs/proof.md from claims.yaml: each claim about AWS, how it is proved, and what would settle it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = Path(__file__).with_name("claims.yaml")
+PAGE = ROOT / "docs/proof.md"
+PROOFS = {
+    "model": "AWS's model",
+    "documentation": "AWS's documentation",
+    "second implementation": "second implementation",
+    "emulated machine": "emulated machine",
+    None: "*not proved*",
+}
+HEAD = """# What is proved about AWS, and how
+
+Nobody has run Storage Matrix on AWS yet. This page lists what it takes for granted about AWS, and what each claim
+rests on:
+
+- **AWS's model**: what AWS publishes for machines says so (botocore, its list of actions, CloudFormation's schemas).
+- **AWS's documentation**: the page that the claim links to says so.
+- **Second implementation**: another program, independent of ours and of moto, gave the same answers.
+- **Emulated machine**: a real kernel, cloud-init, RAID and NFS client did it, in an emulated machine.
+- ***not proved***: we believe it. Tests hold what our code does with it.
+
+The test fails once our code no longer does what the claim asks for. The step is that of
+[`matrix verify`](aws.md#first-day-on-aws) which settles the claim on an account.
+
+The page is written by `make proof` from `tests/support/claims.yaml`.
+"""
+
+
+def areas() -> list[dict[str, Any]]:
+    """All claims, by area."""
+    return list(yaml.safe_load(CLAIMS.read_text()))
+
+
+def claims() -> Iterator[dict[str, Any]]:
+    """All claims."""
+    for area in areas():
+        yield from area["claims"]
+
+
+def page() -> str:
+    """The whole page."""
+    counts = Counter(claim.get("by") for claim in claims())
+    listed = ", ".join(f"{counts[by]} by {words}" for by, words in PROOFS.items() if by is not None)
+    settled = sum("verify" in claim for claim in claims() if "by" not in claim)
+    total = f"{counts.total()} claims: {listed}; {counts[None]} not proved, of which `matrix verify` settles {settled}."
+    return "\n".join([HEAD, total, "", *tables()]) + "\n"
+
+
+def tables() -> Iterator[str]:
+    """A table for each area."""
+    for area in areas():
+        yield from (f"## {area['area']}", "", "| Claim | Proved by | Test | Settled by |", "|---|---|---|---|")
+        for claim in area["claims"]:
+            proof = PROOFS[claim.get("by")]
+            proof = f"[{proof}]({claim['source']})" if "source" in claim else proof
+            file, _, name = claim.get("test", "").partition("::")
+            test = f"[{name.removeprefix('test_').replace('_', ' ')}](../{file})" if name else "–"
+            yield f"| {claim['claim']} | {proof} | {test} | {claim.get('verify', '–')} |"
+        yield ""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
