@@ -1,0 +1,1 @@
+"""The self-proof: known truths through the whole system, and whether the report tells them again."""

@@ -1,0 +1,190 @@
+"""Fleets drawn from known truths, written as the agent writes them and analysed as the functions analyse them.
+
+What is drawn is only how long each step took. The plan is that of the planner, samples.json is made by the agent's own
+code and read by the functions' own, so a change of either that bends a figure bends it here too.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.random import Generator
+
+from agent import job_check, samples
+from agent.engine import histogram
+from agent.machine.metadata import Identity
+from agent.mounts import Mounted
+from agent.workloads.engines import Report
+from agent.workloads.touch import engine_outcome
+from matrix.answer import bottleneck
+from matrix.answer.comparing import compare
+from matrix.answer.decision import decide
+from matrix.answer.results import cell_result, run_summary
+from matrix.check.read import check_matrix
+from matrix.plan.planning import plan
+from matrix.run.job import measuring_job
+from matrix.samples.file import read_samples
+from matrix.samples.histograms import read_histograms
+from matrix.statistics.fleet_values import Floats
+from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+
+Document = dict[str, Any]
+
+RUN, THREADS, FILES = "selftest", 4, 400
+BEGUN_AT = 1_800_000_000.0
+# FSx: all instances share it, so what shakes one repetition shakes them all.
+SHARED = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 1000}
+
+
+@dataclass(frozen=True)
+class FleetTruth:
+    """How long the steps of a fleet truly take.
+
+    A step takes `seconds`, times what is known of its repetition and its instance, times what chance adds: the
+    standard deviations of logarithms between instances, between repetitions (which all instances share) and besides.
+    """
+
+    seconds: float = 2.0
+    instances: int = 10
+    repetitions: int = 3
+    of_instances: float = 0.03
+    of_repetitions: float = 0.0
+    residual: float = 0.02
+    by_repetition: tuple[float, ...] = ()  # empty: all alike
+    slow_instances: int = 0
+    slow_times: float = 2.0
+
+    def draw(self, rng: Generator) -> Floats:
+        """Return seconds of instances (rows) in repetitions (columns)."""
+        shape = self.instances, self.repetitions
+        logarithms = (
+            self.of_instances * rng.normal(size=(self.instances, 1))
+            + self.of_repetitions * rng.normal(size=(1, self.repetitions))
+            + self.residual * rng.normal(size=shape)
+        )
+        times = np.where(np.arange(self.instances) < self.slow_instances, self.slow_times, 1.0)[:, None]
+        known = np.array(self.by_repetition or [1.0] * self.repetitions)[None, :]
+        seconds: Floats = self.seconds * np.exp(logarithms) * times * known
+        return seconds
+
+    def percentile(self, level: float) -> float:
+        """Return the true percentile of the seconds that such a fleet may show."""
+        from scipy import optimize, special
+
+        spread = float(np.hypot(np.hypot(self.of_instances, self.of_repetitions), self.residual))
+        slow = self.slow_instances / self.instances
+
+        def below(seconds: float) -> float:
+            usual, limping = (np.log(seconds / self.seconds / times) / spread for times in (1.0, self.slow_times))
+            return float((1 - slow) * special.ndtr(usual) + slow * special.ndtr(limping))
+
+        limits = self.seconds / 10, self.seconds * self.slow_times * 10
+        return float(optimize.brentq(lambda seconds: below(seconds) - level / 100, *limits))
+
+    @property
+    def mean(self) -> float:
+        """Return the true mean of the seconds."""
+        variance = self.of_instances**2 + self.of_repetitions**2 + self.residual**2
+        slow = self.slow_instances / self.instances
+        return float(self.seconds * np.exp(variance / 2) * (1 - slow + slow * self.slow_times))
+
+
+def plan_of(*fleets: FleetTruth, files: int = FILES, storage: Document = SHARED) -> PlanDocument:
+    """Return the plan of a run with one storage for each fleet; all fleets are of one size."""
+    matrix = {
+        "name": RUN,
+        "emulate": True,
+        "storage": [{**storage, "name": f"storage-{number}"} for number in range(1, len(fleets) + 1)],
+        "workload": [{"type": "touch", "files": files, "threads": THREADS, "directories": "own"}],
+        "fleet": [{"instanceType": "m6i.large", "count": fleets[0].instances}],
+        "repetitions": fleets[0].repetitions,
+        "order": "as-written",
+    }
+    return plan(check_matrix(matrix), region="us-east-1").to_document()
+
+
+def uploads(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -> list[tuple[bytes, list[bytes]]]:
+    """Return what each instance uploads: samples.json, and the histograms of its steps."""
+    job = measuring_job(
+        cell=cell, gate_margin_s=1.0, run=RUN, mount={"kind": "directory", "path": "/storage"}, bucket="bucket",
+        environment="emulated", now=BEGUN_AT,
+    )  # fmt: skip
+    body = json.dumps(job).encode()
+    mounted = Mounted("directory", Path("/storage"), "storage", "ext4", "rw")
+    written = []
+    for number, row in enumerate(seconds):
+        identity = Identity(instance_of(number), cell["fleet"]["instanceType"], "us-east-1a", "ami-1", "us-east-1")
+        checked = job_check.parse(body, identity.instance_id)
+        setting = samples.Setting(checked, identity, "role", {"cpus": 2}, mounted, {})
+        taken, raw = [], []
+        for step in checked.steps:
+            outcome, sample = _sample(step, float(row[step.repetition - 1]), latencies_ns)
+            taken.append(sample)
+            raw += outcome.raw.values()
+        written.append((json.dumps(samples.document(setting, taken)).encode(), raw))
+    return written
+
+
+def instance_of(number: int) -> str:
+    """Return the id of the n-th instance."""
+    return f"i-{number:017x}"
+
+
+def _sample(step: Any, seconds: float, latencies_ns: Sequence[int]) -> tuple[Any, Document]:
+    """Return one sample as the engine's report makes it: all work of the step took so long."""
+    files = step.params["files"]
+    each_ns = round(seconds * 1e9 * step.params["threads"] / files)
+    bins = histogram.from_latencies(latencies_ns) if len(latencies_ns) else {each_ns: files}
+    report = Report(0, round(seconds * 1e9), files, bins, {"mode": "threads"}, [], 0.0, {})
+    outcome = engine_outcome(report, step.params)
+    if not len(latencies_ns):
+        # As of the tool `touch`, which tells no latencies: half the metrics, half the time to analyse them.
+        outcome.metrics = {name: outcome.metrics[name] for name in ("files_per_s", "duration_s")}
+    start = BEGUN_AT + 100.0 * step.number
+    span = start, start + seconds
+    conditions = samples.Conditions(start, *span, span, step.params["threads"], "", {"cpu_s": seconds / 100})
+    return outcome, samples.sample(step, outcome, conditions, list(outcome.raw))
+
+
+def result_of(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -> ResultDocument:
+    """Return the result of a cell whose steps took so long, analysed as Analyse cell does it."""
+    files, latencies = [], []
+    for number, (text, raw) in enumerate(uploads(cell, seconds, latencies_ns)):
+        files.append(read_samples(text, instance=instance_of(number), cell=cell["id"]))
+        latencies += [read_histograms(content)["create_lat"] for content in raw] if len(latencies_ns) else []
+    [point] = cell["points"]
+    histograms = {point["id"]: {"create_lat": latencies}} if latencies else None
+    result = cell_result(cell, files, error=None, actual_s=100.0, histograms=histograms)
+    return cast("ResultDocument", {**result, "bottleneck": bottleneck.find(result, "local")})
+
+
+def summary_of(plan_document: PlanDocument, results: Sequence[ResultDocument]) -> SummaryDocument:
+    """Return the summary of a run, with its decision."""
+    by_cell = {result["id"]: result for result in results}
+    summary = run_summary(
+        run=RUN, plan=plan_document, environment="emulated", started_at=BEGUN_AT, finished_at=BEGUN_AT + 1000,
+        results=by_cell, left_behind=[],
+    )  # fmt: skip
+    return cast("SummaryDocument", {**summary, "decision": decide(summary, results=by_cell)})
+
+
+def verdict_of(base: ResultDocument, run: ResultDocument) -> Document:
+    """Return what `matrix compare` says of two results, as if they were of one storage in two runs."""
+    runs = cast(
+        "Iterator[SummaryDocument]",
+        (
+            {
+                "run": name,
+                "environment": "emulated",
+                "cells": [{**result, "id": base["id"], "storage": base["storage"]}],
+            }
+            for name, result in (("base", base), ("run", run))
+        ),
+    )
+    [compared] = compare(*runs, threshold=0.05)["compared"]
+    return dict(compared)

@@ -1,0 +1,161 @@
+"""With real I/O: emulated storages on the local cloud, through the real state machine, agents and functions.
+
+What the emulator was told is the truth. A run is one draw, so a row is right or wrong; how often figures are right is
+for `trials` to say.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from cli.follow import running
+from cli.follow.running import Wish
+from cli.inputs import planning
+from cli.messages.errors import CommandError
+from cli.selftest.fleets import Document, verdict_of
+from cli.selftest.judging import Row
+from cli.target.service import Service
+from matrix.terms.documents.result import ResultDocument
+
+LAYER = "live"
+# Six are the fewest that intervals and tests of a percentile need; where none is judged two do.
+INSTANCES, FEW, THREADS, FILES = 6, 2, 2, 60
+CREATE_S = 0.001  # of FSx (matrix/input/storages/fsx_openzfs.py), times each storage's own `times`
+IOPS = 200
+SLOWER = 1.2
+TAIL_S, STALL_S = 0.08, 1.0
+# A busy machine wakes workers late: rates of a shared bucket make up for it, single latencies do not.
+CLOSE, CLOSE_LATENCY = 0.05, 0.1
+
+QUIRKS: dict[str, dict[str, Any]] = {
+    "same-a": {"times": 20, "noise": 0.02},
+    "same-b": {"times": 20, "noise": 0.02},
+    "slower": {"times": 20 * SLOWER, "noise": 0.02},
+    "limping": {"times": 20, "slowTimes": 2},
+}
+# Two repetitions of two instances take 240 operations, and the engines' pilots some 20 on each instance before each.
+FEW_QUIRKS: dict[str, dict[str, Any]] = {
+    "stalling": {"times": 10, "tailShare": 0.15, "tailS": TAIL_S, "stallEvery": 200, "stallS": STALL_S},
+    "credits": {"times": 5, "changeAfter": 320, "changeTimes": 4},
+    "ceiling": {"times": 5},
+}
+
+
+def matrix() -> Document:
+    """Return the matrix of the run."""
+    workload = {"type": "touch", "files": FILES, "threads": THREADS, "directories": "own"}
+    return {
+        "name": "selftest",
+        "emulate": QUIRKS | FEW_QUIRKS,
+        "storage": [_storage(name) for name in QUIRKS],
+        "workload": [workload],
+        "fleet": [{"instanceType": "t2.micro", "count": INSTANCES}],
+        "include": [
+            {"storage": _storage(name), "workload": workload, "fleet": {"instanceType": "t2.micro", "count": FEW}}
+            for name in FEW_QUIRKS
+        ],
+        "repetitions": 3,
+        "order": "as-written",
+        # Two fleets at once would be in each other's way on two processors.
+        "maxConcurrentFileSystems": 1,
+    }
+
+
+def _storage(name: str) -> Document:
+    iops = IOPS if name == "ceiling" else 12_000
+    return {
+        "type": "fsx-openzfs", "name": name, "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": iops,
+    }  # fmt: skip
+
+
+def measure(service: Service) -> dict[str, ResultDocument]:
+    """Run the matrix in a local cloud; return the result of each cell by the name of its storage.
+
+    Raises CommandError where a cell has none: its figures would be missing from the table.
+    """
+    planned = planning.plan_text(json.dumps(matrix()).encode(), None)
+    run = running.made_up_name("selftest")
+    # Progress goes to stderr, as beside JSON: stdout is for the table.
+    running.follow_to_end(service, planned, Wish(run, as_json=True))
+    where = running.where(service, run)
+    results: dict[str, ResultDocument] = {}
+    for cell in planned.plan["cells"]:
+        result = service.document(run, f"cells/{cell['id']}/result.json")
+        if result is None or result["state"] != "measured":
+            why = ((result or {}).get("error") or {}).get("message", "it has no result")
+            raise CommandError(f"{cell['id']} was not measured: {why}", f"see {where}")
+        results[cell["storage"]["name"]] = cast("ResultDocument", result)
+    return results
+
+
+def rows(results: dict[str, ResultDocument]) -> Iterator[Row]:
+    """Yield what a run's results, by the name of their storage, say of each truth."""
+    for judge in (_ceiling, _same, _slower, _medians, _limping, _stalling, _credits):
+        yield judge(lambda name: results[name])
+
+
+Result = Callable[[str], ResultDocument]
+
+
+def _metric(result: ResultDocument, name: str = "files_per_s") -> Document:
+    return cast("Document", result["points"][0]["metrics"][name])
+
+
+def _ceiling(result_of: Result) -> Row:
+    result = result_of("ceiling")
+    best = max(rate["files_per_s"] for rate in result["points"][0]["fleet"])
+    name = result["bottleneck"]["name"]
+    words = f"{name}; at best {best:.0f} files/s"
+    is_right = name == "FSx disk IOPS" and abs(best / IOPS - 1) <= CLOSE
+    return Row(LAYER, "IOPS run out", f"{IOPS} IOPS for all instances together", words, is_right)
+
+
+def _same(result_of: Result) -> Row:
+    compared = verdict_of(result_of("same-a"), result_of("same-b"))
+    is_right = compared["verdict"] == "no difference shown"
+    return Row(LAYER, "shared noise of 2 %", "two storages are the same", compared["words"], is_right)
+
+
+def _slower(result_of: Result) -> Row:
+    compared = verdict_of(result_of("same-a"), result_of("slower"))
+    interval = compared["interval"]
+    is_held = bool(interval) and interval["low"] <= 1 / SLOWER <= interval["high"]
+    is_right = compared["verdict"] == "slower" and is_held
+    return Row(LAYER, "shared noise of 2 %", "one storage is 20 % slower", compared["words"], is_right)
+
+
+def _medians(result_of: Result) -> Row:
+    parts, truths, is_right = [], [], True
+    for name in ("same-a", "same-b", "slower"):
+        true_rate = THREADS / (CREATE_S * QUIRKS[name]["times"])
+        interval = _metric(result_of(name))["intervals"].get("p50")
+        is_right = is_right and bool(interval) and interval["low"] <= true_rate <= interval["high"]
+        truths.append(f"{true_rate:.0f} files/s")
+        parts.append(f"{interval['low']:.0f} to {interval['high']:.0f}" if interval else "none")
+    return Row(LAYER, "95 % intervals of the median", ", ".join(truths), ", ".join(parts), is_right)
+
+
+def _limping(result_of: Result) -> Row:
+    listed = _metric(result_of("limping"), "duration_s")["outliers"]["listed"]
+    named = {stray["instance"] for stray in listed if stray["kind"] == "far out"}
+    words = f"{len(named)} named as far out, in {len(listed)} of {3 * INSTANCES} values"
+    return Row(LAYER, "one slow instance", f"one of {INSTANCES} takes twice as long", words, len(named) == 1)
+
+
+def _stalling(result_of: Result) -> Row:
+    latency = cast("Document", result_of("stalling")["points"][0]["latency"]["create_lat"])
+    truths = {"p50": 10 * CREATE_S, "p90": TAIL_S, "p100": STALL_S}
+    reported = {name: (latency[name] or 0) / 1e6 for name in truths}
+    words = ", ".join(f"{name.upper()} {1000 * seconds:.1f} ms" for name, seconds in reported.items())
+    is_right = all(abs(reported[name] / seconds - 1) <= CLOSE_LATENCY for name, seconds in truths.items())
+    truth = f"10 ms, 15 % of operations {1000 * TAIL_S:.0f} ms, stalls of {STALL_S:g} s"
+    return Row(LAYER, "latencies with a tail", truth, words, is_right)
+
+
+def _credits(result_of: Result) -> Row:
+    metric = _metric(result_of("credits"))
+    kinds = [finding["kind"] for finding in metric["findings"]]
+    steady = [finding["kind"] for finding in _metric(result_of("same-a"))["findings"]]
+    words = f"{', '.join(kinds) or 'nothing odd'}; of a steady storage {', '.join(steady) or 'nothing'}"
+    is_right = bool({"two groups of repetitions", "unsteady", "drift"} & set(kinds)) and not steady
+    return Row(LAYER, "credits run out", "the last of three repetitions is four times as slow", words, is_right)

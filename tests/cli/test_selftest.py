@@ -1,0 +1,107 @@
+"""The self-proof tells known truths again, and fails where the product is broken: it could not pass by itself."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cli.selftest import live, trials
+from cli.selftest.judging import Tally
+from matrix.samples import histograms
+from matrix.statistics import describing
+from matrix.statistics.differing import Difference
+from matrix.statistics.percentiles import percentiles as _percentiles
+from matrix.statistics.uncertainty import Uncertainty
+
+QUIET = trials.SCENARIOS[0]
+LATENCIES = "latencies with a tail"
+
+
+def rows_of(scenario, count=25):
+    """The rows of one scenario, by their truth."""
+    return {
+        row.truth: row for row in trials._three_storages(scenario, np.random.default_rng(1), count, trials.Outcomes())
+    }
+
+
+def wrong(rows):
+    """The truths of the rows whose verdict is wrong."""
+    return [truth for truth, row in rows.items() if not row.is_right]
+
+
+@pytest.mark.slow
+def test_known_truths_are_told_again(matrix):
+    seen = matrix("selftest", "--quick", "--json")
+
+    report = json.loads(seen.stdout)
+    assert [row for row in report["rows"] if not row["is_right"]] == []
+    assert (seen.exit_code, report["wrong"]) == (0, 0)
+    subjects = {row["subject"] for row in report["rows"]}
+    assert {"credits run out", "a cache in front", LATENCIES, "IOPS run out", "shared noise of 2 %"} <= subjects
+
+
+@pytest.mark.slow
+def test_an_interval_that_is_half_as_wide_is_caught(monkeypatch):
+    half_width = Uncertainty.half_width
+    monkeypatch.setattr(Uncertainty, "half_width", lambda self, *confidence: half_width(self, *confidence) / 2)
+
+    assert wrong(rows_of(QUIET, 40)) == ["95 % intervals hold the truth"]
+
+
+@pytest.mark.slow
+def test_a_percentile_that_is_off_by_a_tenth_is_caught(monkeypatch):
+    monkeypatch.setattr(
+        "matrix.answer.results.percentiles",
+        lambda values: {name: 1.1 * figure for name, figure in _percentiles(values).items()},
+    )
+
+    assert "what steps take, at the median and on average" in wrong(rows_of(QUIET, 10))
+
+
+@pytest.mark.slow
+def test_a_test_that_sees_differences_everywhere_or_nowhere_is_caught(monkeypatch):
+    monkeypatch.setattr(Difference, "is_shown", lambda self, p_value: True)
+    assert wrong(rows_of(QUIET)) == ["two storages are the same"]
+
+    monkeypatch.setattr(Difference, "is_shown", lambda self, p_value: False)
+    assert wrong(rows_of(QUIET)) == ["one storage is 20 % slower"]
+
+
+def test_a_percentile_of_latencies_that_is_off_by_a_twentieth_is_caught(monkeypatch):
+    def judged():
+        [row] = trials._latencies(np.random.default_rng(1), 50)
+        return row.verdict
+
+    percentile = histograms.percentile
+    assert judged() == "holds"
+    monkeypatch.setattr(histograms, "percentile", lambda bins, percent: round(1.05 * percentile(bins, percent)))
+    assert judged() == "WRONG"
+
+
+def test_a_finding_that_is_never_made_and_one_that_always_is_are_caught(monkeypatch):
+    monkeypatch.setattr(describing.steadiness, "findings", lambda *values, **about: [])
+
+    verdicts = {row.subject: row.verdict for row in trials._over_time(np.random.default_rng(1), 20)}
+
+    assert verdicts == {"steady": "holds", "credits run out": "WRONG", "a cache in front": "WRONG"}
+
+
+def test_a_tally_allows_what_chance_explains_and_no_more():
+    # Of 200 trials at 5 % one in a thousand has more than 20; at 95 % one in a thousand fewer than 179.
+    assert Tally(20, 200).may_be_at_most(0.05)
+    assert not Tally(22, 200).may_be_at_most(0.05)
+    assert Tally(180, 200).may_be_at_least(0.95)
+    assert not Tally(177, 200).may_be_at_least(0.95)
+    assert Tally(0, 20).interval() == (0.0, pytest.approx(1 - 0.025 ** (1 / 20)))
+
+
+def test_the_matrix_of_the_live_layer_gives_each_storage_its_truth():
+    from cli.inputs import planning
+
+    planned = planning.plan_text(json.dumps(live.matrix()).encode(), None)
+
+    emulated = {cell["storage"]["name"]: cell["emulation"] for cell in planned.plan["cells"]}
+    assert emulated["ceiling"]["iops"] == live.IOPS
+    assert emulated["slower"]["times"] / emulated["same-a"]["times"] == pytest.approx(live.SLOWER)
+    assert emulated["same-a"]["create_s"] == live.CREATE_S
+    assert emulated["stalling"]["stall_every"] == live.FEW_QUIRKS["stalling"]["stallEvery"]
