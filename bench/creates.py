@@ -96,6 +96,7 @@ def run_engine(folder: Path, workers: int, files: int, latency_s: float = 0.0) -
         "directories": directories,
         "pilot_directory": str(folder),
         "mode": "auto",
+        "sync": "none",
         "emulation": slow_storage(folder, latency_s) if latency_s else None,
     }
     armed = engines.arm("creates", plan, folder)

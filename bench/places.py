@@ -22,7 +22,7 @@ def place(wanted: Path | None) -> Iterator[tuple[Path, str]]:
         elif os.geteuid() == 0 and shutil.which("mkfs.xfs"):
             root, what = stack.enter_context(xfs_on_a_loop()), "XFS on a loop device"
         else:
-            root, what = Path("/dev/shm"), "memory (as root, with xfsprogs, it would be XFS on a loop device)"
+            root, what = Path("/dev/shm"), "memory (as root, with xfsprogs, it would be XFS on a loop device)"  # noqa: S108 - memory, to hold disks against
         yield Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-", dir=root))), what
 
 

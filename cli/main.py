@@ -19,17 +19,21 @@ from cli.commands.results import results
 from cli.commands.run import run
 from cli.commands.runs import runs
 from cli.commands.schema import schema
+from cli.commands.selftest import selftest
+from cli.commands.verify import verify
 from cli.commands.version import show_version
 from cli.commands.watch import watch
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
+from cli.target import documents
 
 ORDER_OF_USE = """\b
 Order of use:
   matrix plan FILE          what it would create, how long, how much
   matrix run FILE --local   try it on this machine, without AWS
-  matrix run FILE           measure on AWS (after `sam deploy`)
+  matrix verify             prove that AWS does what it shall (after `sam deploy`)
+  matrix run FILE           measure on AWS
   matrix results latest     what came out
   matrix report latest      the same as a page with charts
 
@@ -41,7 +45,21 @@ class Commands(TyperGroup):
     """The commands in their order of use; an error of any of them is explained here."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
+        """Run a command; it fails where it could not read a document, even where it showed all others."""
+        damage = documents.start_of_command()
+        try:
+            outcome = self._explained(ctx)
+        except typer.Exit as end:
+            if end.exit_code or not damage:
+                raise
+        finally:
+            for error in damage:
+                terminal.say_error(error)
+        if damage:
+            raise typer.Exit(ExitCode.FAILED)
+        return outcome
+
+    def _explained(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort):
@@ -94,7 +112,10 @@ def matrix(
     """Find out which AWS storage to buy: a matrix of storages x workloads x fleets, measured on real instances."""
 
 
-for command in (plan, run, watch, results, report, compare, fit, runs, reap, import_fio, import_published, schema):
+COMMANDS = (
+    plan, run, verify, watch, results, report, compare, fit, runs, reap, import_fio, import_published, schema, selftest,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)
 app.add_typer(local_up.app, name="local")
 

@@ -9,17 +9,20 @@ import socket
 import sys
 import threading
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from local.admission import Admission
+from local import recording
+from local.admission import Admission, Application
 from local.corrections import names
 from local.corrections.clients import ACCOUNT, Operator
 from local.deploy import Deployment
 from local.faults.injection import Faults
 from local.instances import metadata
-from local.programs import processes
-from local.programs.liveness import is_alive
+from local.keeping import room, runs
+from local.programs import leftovers, processes
+from local.programs.liveness import is_alive, started_ticks
 
 if TYPE_CHECKING:
     from local.roles.enforcement import RoleEnforcement
@@ -51,6 +54,7 @@ class Options:
     vcpu_quota: int | None = None
     faults: Path | None = None
     instances: str = "process"
+    account: str = "usual"
 
 
 @dataclass
@@ -59,6 +63,8 @@ class Cloud:
 
     options: Options
     description: dict[str, Any] = field(default_factory=dict)
+    # Sentences on what an earlier cloud of this folder left, when it was killed.
+    left_by_others: list[str] = field(default_factory=list)
     _closing: list[Any] = field(default_factory=list)
 
     def start(self) -> dict[str, Any]:
@@ -76,14 +82,18 @@ class Cloud:
             deployment = Deployment(self.options.template.resolve(), operator)
             are_vms = self.options.instances == "vm"
             outputs = deployment.run(self.options.stack, self._workdir / "storage", are_vms=are_vms)
+        self._keeper.begin(outputs)
+        pid, started = _this_process()
         self.description = {
             "endpoint": operator.endpoint,
             "access_key": operator.access_key,
             "secret_key": operator.secret_key,
             "region": self.options.region,
-            "pid": os.getpid(),
+            "pid": pid,
+            "started_ticks": started,
             "stack": self.options.stack if self.options.template is not None else None,
             "outputs": outputs,
+            "left_by_others": self.left_by_others,
         }
         _write_privately(self._description_file, json.dumps(self.description, indent=2) + "\n")
         return self.description
@@ -98,12 +108,14 @@ class Cloud:
         self._closing.clear()
         for name in ("storage", "code"):
             shutil.rmtree(self._workdir / name, ignore_errors=True)
-        if _pid_of(self._description_file) == os.getpid():
+        leftovers.remove_memory_folders()
+        if _owner_of(self._description_file) == _this_process():
             self._description_file.unlink(missing_ok=True)
 
     def _claim_workdir(self) -> None:
-        pid = _pid_of(self._description_file)
-        if pid is not None and pid != os.getpid() and is_alive(pid):
+        owner = _owner_of(self._description_file)
+        if owner is not None and owner != _this_process() and is_alive(*owner):
+            pid, _ = owner
             raise CloudRunningError(
                 f"a local cloud is up already (process {pid}, {self._description_file}); use it, end it with "
                 f"`kill {pid}`, or choose another --workdir"
@@ -111,12 +123,25 @@ class Cloud:
         # No other user of the machine may read the key, the logs and the results in it.
         self._workdir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._workdir.chmod(0o700)
-        # what a killed cloud left behind
-        for name in ("storage", "code"):
-            shutil.rmtree(self._workdir / name, ignore_errors=True)
+        self.left_by_others = self._sweep()
         for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
             (self._workdir / name).mkdir(parents=True, exist_ok=True)
-        _write_privately(self._description_file, json.dumps({"pid": os.getpid(), "state": "starting"}) + "\n")
+        pid, started = _this_process()
+        starting = {"pid": pid, "started_ticks": started, "state": "starting"}
+        _write_privately(self._description_file, json.dumps(starting) + "\n")
+
+    def _sweep(self) -> list[str]:
+        """Remove what a killed cloud of this folder left behind, and say what became of its runs."""
+        ended = leftovers.end_processes(self._workdir)
+        for name in ("storage", "code"):
+            shutil.rmtree(self._workdir / name, ignore_errors=True)
+        freed = leftovers.remove_memory_folders()
+        sentences = runs.close_interrupted(self._workdir / "runs")
+        if ended:
+            sentences.append(f"{ended} process{'es' if ended > 1 else ''} of a killed cloud went on and are ended")
+        if freed:
+            sentences.append(f"{freed / 2**20:.0f} MiB of killed agents were in memory and are freed")
+        return sentences
 
     def _bring_up(self, operator: Operator, port: int) -> None:
         # before moto, which takes two seconds to import: the fork server imports its packages meanwhile
@@ -139,7 +164,10 @@ class Cloud:
             session = enforcement.session(access_key)
             return session and (session.secret_access_key, session.session_token)
 
-        admission = Admission(DomainDispatcherApplication(create_backend_app), self._hosts(port), secret_of)
+        application: Application = DomainDispatcherApplication(create_backend_app)
+        if record := os.environ.get(recording.VARIABLE):
+            application = recording.Recorder(application, Path(record))
+        admission = Admission(application, self._hosts(port), secret_of)
         server = make_server("127.0.0.1", port, admission, threaded=True, request_handler=MotoRequestHandler)
         threading.Thread(target=server.serve_forever, name="aws", daemon=True).start()
 
@@ -164,7 +192,9 @@ class Cloud:
         )
         from local.functions import runtime as lambda_runtime
         from local.instances import player as instances
+        from local.keeping import writes
         from local.roles import enforcement as iam
+        from local.roles import simulation
         from local.step_functions import events, interpreter
 
         rules = self.options.faults
@@ -172,27 +202,54 @@ class Cloud:
         credentials = iam.RoleCredentials(self.options.region)
         enforcement = iam.RoleEnforcement(self._workdir / "iam-decisions.jsonl", injected)
         enforcement.install()
+        simulation.install()
         dynamodb.install()
         cloudformation.install(operator)
         file_systems.install(self._workdir / "storage" / "file-systems")
         images.install()
         recovery_points.install()
-        service_quotas.install()
+        is_new = self.options.account == "new"
+        service_quotas.install(is_new=is_new)
+        self._keeper = keeper = writes.Keeper(runs.KeptRuns(self._workdir / "runs"))
+        keeper.install()
 
         runtime = lambda_runtime.LambdaRuntime(
-            starter, operator.endpoint, self._workdir, credentials.environment, injected
+            starter,
+            operator.endpoint,
+            self._workdir,
+            credentials.environment,
+            injected,
+            concurrency=service_quotas.NEW_CONCURRENCY if is_new else None,
         )
         runtime.install()
         self._closing.append(runtime.close)
 
         bridge = events.EventBridge(runtime.invoke, ACCOUNT, self.options.region, self.options.time_scale)
 
+        space = room.Room(
+            [self._workdir, self._workdir / "runs", self._workdir / "code", self._workdir / "logs"],
+            partial(interpreter.stop_all, ACCOUNT, self.options.region, room.DISK_FULL),
+        )
+
         def ended(execution: Any) -> None:
+            shortage = space.shortage()
+            if shortage and execution.status == "FAILED":
+                # What fails on a full disk names whatever came first; its reason is the disk.
+                execution.error, execution.cause = room.DISK_FULL, shortage
+            keeper.keep_execution(execution)
             bridge.execution_ended(execution)
             runtime.execution_ended(execution.name)
 
-        interpreter.install(operator, credentials.environment, self.options.time_scale, ended, injected)
+        interpreter.install(
+            operator,
+            credentials.environment,
+            self.options.time_scale,
+            begun=keeper.keep_execution,
+            ended=ended,
+            injected=injected,
+        )
         bridge.start()
+        space.start()
 
         service = metadata.MetadataService()
         self._closing.append(service.close)
@@ -206,8 +263,8 @@ class Cloud:
             injected=injected,
             machines=self._machines(port) if self.options.instances == "vm" else None,
         )
-        ec2.install(player, self.options.vcpu_quota)
-        self._closing += [player.close, bridge.close]
+        ec2.install(player, self.options.vcpu_quota or (service_quotas.NEW_VCPUS if is_new else None))
+        self._closing += [player.close, bridge.close, space.close]
         return enforcement
 
     def _machines(self, aws_port: int) -> Any:
@@ -271,8 +328,14 @@ def _write_privately(path: Path, text: str) -> None:
     partial.rename(path)
 
 
-def _pid_of(description: Path) -> int | None:
+def _owner_of(description: Path) -> tuple[int, int] | None:
+    """Return the process that has claimed the folder: its number and start."""
     try:
-        return int(json.loads(description.read_text())["pid"])
+        owner = json.loads(description.read_text())
+        return int(owner["pid"]), int(owner["started_ticks"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _this_process() -> tuple[int, int]:
+    return os.getpid(), started_ticks(os.getpid()) or 0

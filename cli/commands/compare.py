@@ -41,7 +41,9 @@ def compare(
     Example: matrix compare nightly-baseline latest --threshold 10%
     """
     share = _share(threshold)
-    base_and_run = [summaries.find_run(name, local=local, stack=stack, region=region) for name in (base, run)]
+    base_and_run = [
+        summaries.find(name, local=local, stack=stack, region=region).with_samples() for name in (base, run)
+    ]
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer import comparing
 

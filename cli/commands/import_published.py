@@ -37,5 +37,6 @@ def import_published(
         raise CommandError(f"{name} is a run that was measured here", "choose another name: --name", ExitCode.BAD_INPUT)
     folder.mkdir(parents=True, exist_ok=True)
     published = yocto_run(name)
-    summary.write_text(json.dumps(published | {"decision": decide(published)}, indent=1, ensure_ascii=False))
+    published["decision"] = decide(published)
+    summary.write_text(json.dumps(published, indent=1, ensure_ascii=False))
     terminal.stderr().print(f"loaded into {folder}/; look at it: matrix results {name}")

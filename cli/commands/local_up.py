@@ -47,6 +47,7 @@ def up(instances: options.Instances = "process") -> None:
 
 
 def _show(cloud: dict[str, Any]) -> None:
+    local_cloud.say_what_was_left(cloud)
     console = terminal.stdout()
     console.print(f"The local cloud is up at {cloud['endpoint']}, stack {cloud.get('stack')}. Ctrl-C ends it.")
     console.print("In another terminal: matrix run FILE --local")

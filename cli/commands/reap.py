@@ -37,6 +37,8 @@ def reap(
     if images and run:
         raise CommandError("--images takes away the images of all runs", "leave out --run", ExitCode.BAD_INPUT)
     # The deployment is never guessed: the local cloud must not answer someone who wants to end a bill on AWS.
+    if run:
+        deployment.refuse_local_run(run, local=local, stack=stack, region=region)
     service = Service(deployment.find(local=local, stack=stack, region=region))
     answer = service.reap(run, dry_run=dry_run, images=images)
     if run and not answer.get("deleted") and not answer.get("remaining"):

@@ -2,18 +2,19 @@
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.target import deployment, metrics, mirror
-from cli.target.service import Service
-from cli.target.summaries import LATEST, find_summary
+from cli.target import metrics
+from cli.target.documents import readable
+from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.workdir import run_folder
-from matrix.terms.sentences import ENVIRONMENT_NOTES
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
 
 NAME = "report.html"
 Documents = dict[str, Any]
@@ -39,15 +40,18 @@ def report(
 
     Example: matrix report latest --open
     """
-    summary = find_summary(run, local=local, stack=stack, region=region)
-    known = documents(summary, local=local, stack=stack, region=region)
-    summary = metrics.with_bottlenecks(summary, known.get("results", {}))
+    reported = find(run, local=local, stack=stack, region=region)
+    known = documents(reported)
+    summary = metrics.with_bottlenecks(reported.summary, known["results"])
     # The report imports numpy, so other commands must not import it.
     from matrix.report.page import render
 
     page = render(summary, **known)
     path = output or _place(summary)
     path.parent.mkdir(parents=True, exist_ok=True)
+    if output is None:
+        # A page in its place may be a link to any file of this machine, which must not be written over.
+        path.unlink(missing_ok=True)
     path.write_text(page, encoding="utf-8")
     typer.echo(str(path))
     if charts is not None:
@@ -56,42 +60,30 @@ def report(
         raise CommandError("no browser could be started", f"open it yourself: {path.resolve().as_uri()}")
 
 
-def _place(summary: Documents) -> Path:
+def _place(summary: SummaryDocument) -> Path:
     """Return the path of the page: in the folder of a run that is kept here, else in the working directory."""
     folder = run_folder(Path(summary["run"]).name)
     return folder / NAME if folder.is_dir() else Path(f"{Path(summary['run']).name}-{NAME}")
 
 
-def documents(summary: Documents, *, local: bool, stack: str | None, region: str | None) -> Documents:
+def documents(run: FoundRun) -> Documents:
     """Return what a report needs besides the summary: plan, receipt, objective and each cell's single values."""
-    run = summary["run"]
-
-    def kept(name: str) -> Documents | None:
-        return mirror.document(run, name)
-
-    service = None
-    if kept("summary.json") is not None and not (stack or region):
-        read = kept
-    elif summary.get("environment") == "published":
-        return {}
-    else:
-        is_local = local or summary.get("environment") in ENVIRONMENT_NOTES
-        service = Service(deployment.find(local=is_local, stack=stack, region=region))
-
-        def read(name: str) -> Documents | None:
-            return service.document(run, name)
-
+    summary, read, service = run.summary, run.read, run.service
     cells = [cell["id"] for cell in summary.get("cells", [])]
-    results = {cell: result for cell in cells if (result := read(f"cells/{cell}/result.json"))}
+    results = {
+        cell: cast("ResultDocument", result)
+        for cell in cells
+        if (result := readable(read, f"cells/{cell}/result.json"))
+    }
     return {
         "results": metrics.refreshed(service, results, str(summary.get("environment"))) if service else results,
-        "plan": read("plan.json"),
-        "receipt": read("receipt.json"),
-        "objective": (read("matrix.json") or {}).get("objective"),
+        "plan": readable(read, "plan.json"),
+        "receipt": readable(read, "receipt.json"),
+        "objective": (readable(read, "matrix.json") or {}).get("objective"),
     }
 
 
-def _write_charts(summary: Documents, known: Documents, folder: Path) -> None:
+def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> None:
     from cli.tables import chart_images
 
     if folder.exists() and not folder.is_dir():

@@ -2,19 +2,18 @@
 
 import json
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from cli.inputs import options
 from cli.messages import terminal
 from cli.tables import result_tables
-from cli.target import deployment, metrics
-from cli.target.service import Service
-from cli.target.summaries import LATEST, find_summary
+from cli.target import metrics
+from cli.target.summaries import LATEST, FoundRun, find
+from cli.target.unfinished import STATUS
 from matrix.report import csv_rows, markdown
-
-Summary = dict[str, Any]
+from matrix.terms.documents.summary import SummaryDocument
 
 
 class Format(StrEnum):
@@ -44,7 +43,10 @@ def results(
 
     Example: matrix results latest --format csv > results.csv
     """
-    summary = _with_late_metrics(find_summary(run, local=local, stack=stack, region=region), stack, region)
+    summary = _with_late_metrics(find(run, local=local, stack=stack, region=region))
+    if format_ is Format.CSV and summary["status"] == STATUS:
+        # The other formats show warnings themselves.
+        terminal.stderr().print(f"Warning: {summary['warnings'][0]}", soft_wrap=True)
     if published:
         _show_beside(summary, format_)
     elif format_ is Format.TABLE:
@@ -53,15 +55,16 @@ def results(
         typer.echo(_text(summary, format_), nl=False)
 
 
-def _with_late_metrics(summary: Summary, stack: str | None, region: str | None) -> Summary:
+def _with_late_metrics(run: FoundRun) -> SummaryDocument:
     """Query CloudWatch again if it had not published every metric when the run was analysed."""
-    late = any((cell.get("bottleneck") or {}).get("is_provisional") for cell in summary.get("cells", []))
-    if not late or summary.get("environment") != "aws":
-        return summary
-    return metrics.refreshed_summary(Service(deployment.find(local=False, stack=stack, region=region)), summary)
+    cells = run.summary.get("cells", [])
+    is_late = any("bottleneck" in cell and cell["bottleneck"]["is_provisional"] for cell in cells)
+    if not is_late or run.service is None or run.summary.get("environment") != "aws":
+        return run.summary
+    return metrics.refreshed_summary(run.service, run.summary)
 
 
-def _show_beside(summary: Summary, format_: Format) -> None:
+def _show_beside(summary: SummaryDocument, format_: Format) -> None:
     # The published figures are read only if they are wanted.
     from cli.tables import published_tables
     from matrix.published.beside import beside
@@ -77,7 +80,7 @@ def _show_beside(summary: Summary, format_: Format) -> None:
         published_tables.show(terminal.stdout(), summary, rows)
 
 
-def _text(summary: Summary, format_: Format) -> str:
+def _text(summary: SummaryDocument, format_: Format) -> str:
     if format_ is Format.JSON:
         return json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
     return csv_rows.to_csv(summary) if format_ is Format.CSV else markdown.to_markdown(summary)

@@ -3,8 +3,6 @@
 import re
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -20,8 +18,8 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
 from cli.target import deployment, local_cloud
-from cli.target.deployment import Deployment
 from cli.target.service import Service
+from cli.target.workdir import run_folder
 from matrix.terms.figures import rough_duration
 from matrix.terms.keys import RUN_PATTERN
 
@@ -115,14 +113,16 @@ def _resume(
 ) -> None:  # fmt: skip
     """Plan the rest of a run in the deployment where it ran, then run that like any other plan."""
     local, stack = place
+    deployment.refuse_local_run(run, local=local, stack=stack, region=region)
     if not local:
         service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
         planned = resuming.plan_rest(service, run, file, service.deployment.region)
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
         running.run_to_end(service, planned, _named(wish, planned))
         return
+    _refuse_kept_name(wish)
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
-    with _local_cloud(instances) as cloud:
+    with local_cloud.running_or_started(instances) as cloud:
         service = Service(cloud)
         planned = resuming.plan_rest(service, run, file, region)
         terminal.stderr().print(_taken_over(planned))
@@ -148,9 +148,20 @@ def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
         raise CommandError(
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
         )
+    _refuse_kept_name(wish)
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
-    with _local_cloud(instances) as cloud:
+    with local_cloud.running_or_started(instances) as cloud:
         running.run_to_end(Service(cloud), _one_at_a_time(planned), own)
+
+
+def _refuse_kept_name(wish: Wish) -> None:
+    """Refuse a name whose folder exists: its files and those of the new run would be taken for one run's."""
+    if wish.run and run_folder(wish.run).exists():
+        raise CommandError(
+            f"a run {wish.run} is kept in {run_folder(wish.run)}/",
+            "choose another --name, or remove the folder",
+            ExitCode.BAD_INPUT,
+        )
 
 
 def _does_here(planned: Planned, instances: str) -> str:
@@ -163,17 +174,6 @@ def _does_here(planned: Planned, instances: str) -> str:
 def _one_at_a_time(planned: Planned) -> Planned:
     """Let file systems run one after another: here all are folders of one disk and would disturb each other."""
     return replace(planned, matrix=planned.matrix | {"maxConcurrentFileSystems": 1})
-
-
-@contextmanager
-def _local_cloud(instances: str) -> Iterator[Deployment]:
-    """Yield the running local cloud, or start one for as long as the block lasts."""
-    if deployment.is_local_cloud_running():
-        yield deployment.running_local_cloud()
-        return
-    terminal.stderr().print("Starting the local cloud …")
-    with local_cloud.started(instances) as cloud:
-        yield cloud
 
 
 def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:

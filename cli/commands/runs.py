@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, dataclass
+from typing import cast
 
 import typer
 from rich.table import Table
@@ -12,8 +13,10 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
 from cli.target import deployment, mirror
+from cli.target.documents import note, readable
 from cli.target.service import Service
 from cli.target.workdir import run_folder
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import instant, rough_duration
 
 LIMIT = 50
@@ -56,7 +59,7 @@ def runs(
 
 def _local() -> list[Listed]:
     """Return the runs of the running local cloud and the kept ones, each once."""
-    kept = {name: _of_mirror(name) for name in mirror.mirrored_runs()}
+    kept = {name: _of_mirror(name) for name in mirror.kept_runs()}
     going = _of_service(Service(deployment.running_local_cloud())) if deployment.is_local_cloud_running() else []
     by_name = {**{run.run: run for run in going}, **kept}
     return sorted(by_name.values(), key=lambda run: run.started_at or 0.0, reverse=True)
@@ -64,14 +67,15 @@ def _local() -> list[Listed]:
 
 def _of_mirror(run: str) -> Listed:
     try:
-        summary = mirror.document(run, "summary.json") or {}
-        execution = mirror.document(run, mirror.EXECUTION) or {}
-    except UnreadableRun:
-        # A damaged file must not hide all other runs; `matrix results` explains it.
+        summary = cast("SummaryDocument | None", mirror.document(run, "summary.json"))
+    except UnreadableRun as error:
+        # A damaged file must not hide all other runs.
+        note(error)
         return Listed(run, "unreadable", None, None, f"{run_folder(run)}/")
-    started = execution.get("started_at") or summary.get("started_at")
-    ended = execution.get("ended_at") or summary.get("finished_at")
-    status = summary.get("status") or execution.get("status") or "unknown"
+    execution = readable(mirror.execution, run)
+    started = execution.started_at if execution else summary and summary.get("started_at")
+    ended = execution.ended_at if execution else summary and summary.get("finished_at")
+    status = summary["status"] if summary else execution.status if execution else "unknown"
     took = ended - started if started and ended else None
     return Listed(run, status, started, took, f"{run_folder(run)}/")
 

@@ -1,12 +1,13 @@
 """`matrix watch`: the live view of a run that already goes on."""
 
-from cli.follow import following, running
+from cli.follow import following, progress, running
 from cli.follow.interruption import ClosingDown, Interrupted
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.target import deployment
-from cli.target.service import Service
+from cli.target import deployment, mirror
+from cli.target.documents import readable
+from cli.target.service import Execution, Service
 
 
 def watch(
@@ -23,8 +24,13 @@ def watch(
 
     Example: matrix watch builds-20261120-101500-4f
     """
+    deployment.refuse_two_places(local=local, stack=stack)
+    kept = readable(mirror.execution, run) if stack is None and region is None else None
+    if kept is not None and not kept.is_running:
+        _show_end(kept, as_json)
+        return
     service = Service(deployment.find_any(local=local, stack=stack, region=region))
-    plan = service.plan(service.execution(run).run)
+    plan = readable(service.plan, service.execution(run).run)
     console = terminal.stderr() if as_json else terminal.stdout()
     environment = service.deployment.environment
     with ClosingDown() as closing, following.view(console, environment, plain=as_json) as shown:
@@ -34,3 +40,11 @@ def watch(
             again = f"matrix watch {run} {service.deployment.flag}"
             raise CommandError("stopped looking; the run goes on", f"again: `{again}`", ExitCode.INTERRUPTED) from None
     running.finish(service, ended, as_json=as_json)
+
+
+def _show_end(execution: Execution, as_json: bool) -> None:
+    """Show how a local run ended, by its folder: its cloud may have ended too."""
+    ended = progress.read(mirror.progress_rows(execution.run), readable(mirror.plan, execution.run), execution)
+    with following.view(terminal.stderr() if as_json else terminal.stdout(), "local", plain=as_json) as shown:
+        shown.show(ended)
+    running.finish_kept(ended, as_json=as_json)

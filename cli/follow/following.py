@@ -1,4 +1,4 @@
-"""Follow a run until it ends: once a second one look at the execution and one query for its rows."""
+"""Follow a run until it ends: at each look one call for the execution and one query for its rows."""
 
 import time
 from collections.abc import Iterator
@@ -12,12 +12,14 @@ from rich.live import Live
 from cli.follow import live_view, progress
 from cli.follow.interruption import ClosingDown, Interrupted
 from cli.follow.progress import RunProgress
-from cli.messages.errors import CommandError, UnknownRun
+from cli.messages.errors import CommandError
 from cli.messages.explain import explain
 from cli.target.service import Service
+from cli.target.workdir import cloud_log, run_folder
+from local.keeping.runs import how_far
 from matrix.terms.documents.plan import PlanDocument
 
-LOOK_EVERY_S = 1.0
+LOOK_EVERY_S = {"local": 1.0, "aws": 5.0}  # on AWS each look is paid for, and what it shows changes by the poll
 # The network may return within half a minute, so a failed look does not end the watch.
 FAILED_LOOKS = 6
 FAILED_LOOK_PAUSE_S = 5.0
@@ -103,7 +105,7 @@ def _status_line(now: RunProgress) -> str:
 def look(service: Service, run: str, plan: PlanDocument | None) -> RunProgress:
     """Look once. The execution first: rows read after its end are final."""
     execution = service.execution(run)
-    return progress.read(service.rows(run), plan, execution)
+    return progress.read(service.progress_rows(run), plan, execution)
 
 
 def follow(
@@ -117,9 +119,10 @@ def follow(
         try:
             now = look(service, run, plan)
             failed_looks = 0
-        except UnknownRun:
-            raise
         except Exception as error:
+            # Also UnknownRun: the run was started or seen just now, and DescribeExecution is eventually consistent.
+            # https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
+            refuse_dead_cloud(service, run)
             failed_looks += 1
             if failed_looks >= FAILED_LOOKS:
                 raise _lost_sight(service, run, error) from error
@@ -128,7 +131,17 @@ def follow(
         shown.show(now)
         if not now.execution.is_running:
             return now
-        _sleep(LOOK_EVERY_S, closing)
+        _sleep(LOOK_EVERY_S[service.deployment.environment], closing)
+
+
+def refuse_dead_cloud(service: Service, run: str) -> None:
+    """Raise CommandError where the local cloud has ended, and the run with it; on AWS a run goes on unseen."""
+    if not service.deployment.has_ended:
+        return
+    raise CommandError(
+        f"the local cloud has ended, and run {run} with it: {how_far(run_folder(run))}",
+        f"see what there is: `matrix results {run} --local`; why it ended may stand in {cloud_log()}",
+    )
 
 
 def _sleep(seconds: float, closing: ClosingDown | None) -> None:

@@ -8,9 +8,10 @@ from types import FrameType
 from typing import Any
 
 from cli.follow.progress import RunProgress
-from cli.messages.errors import CommandError, ExitCode
+from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.messages.explain import explain
 from cli.target.service import Service
+from cli.target.unfinished import resume_line
 
 GIVE_UP_AT = 2
 SHOWN_RESOURCES = 12
@@ -83,10 +84,17 @@ class Patience:
 def stop_and_clean(service: Service, run: str, say: Say, closing: ClosingDown, patience: Patience) -> CleanUp:
     """Stop the run, then let Reap delete what belongs to it until nothing remains."""
     say("stopping the execution")
-    if service.execution(run).is_running:
+    if _may_be_running(service, run):
         service.stop(run, "matrix run was interrupted")
     say("deleting everything that belongs to this run (Ctrl-C again: give up, and finish by hand)")
     return _reap_until_empty(service, run, say, closing, patience)
+
+
+def _may_be_running(service: Service, run: str) -> bool:
+    try:
+        return service.execution(run).is_running
+    except UnknownRun:  # started so lately that its description does not know of it yet
+        return True
 
 
 def _reap_until_empty(service: Service, run: str, say: Say, closing: ClosingDown, patience: Patience) -> CleanUp:
@@ -141,7 +149,7 @@ def words(resources: list[dict[str, Any]]) -> str:
     return ", ".join(names[:SHOWN_RESOURCES]) + (f" and {more} more" if more > 0 else "")
 
 
-def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str) -> CommandError:
+def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str, flag: str) -> CommandError:
     """Say how an interrupted run ended: what was deleted, what had been measured and where that is."""
     measured = [cell.id for cell in last.cells if cell.state == "measured"]
     names = f": {', '.join(measured)}" if measured else ""
@@ -149,10 +157,10 @@ def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str) 
         f"run {last.execution.run} interrupted",
         f"  deleted: {words(clean.deleted) or 'nothing (nothing was left)'}",
         f"  measured before: {len(measured)} of {len(last.cells)} cells{names}",
-        f"  results so far: {where}",
+        f"  results so far: `matrix results {last.execution.run} {flag}`, in {where}",
     ]
     if clean.is_complete:
-        return CommandError("\n".join(lines), "", ExitCode.INTERRUPTED)
+        return CommandError("\n".join(lines), resume_line(last.execution.run, flag), ExitCode.INTERRUPTED)
     still = words(clean.remaining) or "unknown"
     lines.append(f"  CLEAN-UP NOT FINISHED ({clean.problem or 'resources remain'}): still there: {still}")
     return CommandError("\n".join(lines), by_hand, ExitCode.INTERRUPTED)

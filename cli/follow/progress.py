@@ -101,7 +101,7 @@ class RunProgress:
 def read(rows: list[dict[str, Any]], plan: PlanDocument | None, execution: Execution) -> RunProgress:
     """Read a run's progress from its rows; the plan gives the order, and the cells that have no row yet."""
     planned = {cell["id"]: _planned_cell(cell) for cell in plan["cells"]} if plan else {}
-    cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if _is_cell(row)}
+    cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if row["SK"].startswith("CELL#")}
     order = list(planned) + [name for name in cells if name not in planned]
     systems = [_file_system(row) for row in rows if row["SK"].startswith("FS#")]
     whole = next((row for row in rows if row["SK"] == "PLAN"), {})
@@ -109,10 +109,6 @@ def read(rows: list[dict[str, Any]], plan: PlanDocument | None, execution: Execu
     return RunProgress(
         execution, tuple(cells.get(name) or planned[name] for name in order), tuple(systems), float(expected)
     )
-
-
-def _is_cell(row: dict[str, Any]) -> bool:
-    return row["SK"].startswith("CELL#") and "#POINT#" not in row["SK"] and "cell" in row
 
 
 def _planned_cell(cell: PlanCell) -> CellProgress:

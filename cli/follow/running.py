@@ -1,4 +1,4 @@
-"""One run from start to end: start, follow, clean up when interrupted, keep what a local run leaves, show results."""
+"""One run from start to end: start, follow, clean up when interrupted, show results."""
 
 import json
 import re
@@ -6,6 +6,7 @@ import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -19,8 +20,13 @@ from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import result_tables
-from cli.target import mirror
+from cli.target import mirror, summaries
 from cli.target.service import Service
+from cli.target.unfinished import resume_line
+from cli.target.workdir import run_folder
+from local.keeping.room import DISK_FULL
+from local.keeping.runs import how_far
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.sentences import receipt_sentence
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
@@ -49,19 +55,24 @@ def made_up_name(matrix: str) -> str:
 
 def run_to_end(service: Service, planned: Planned, wish: Wish) -> None:
     """Start a run and, unless detached, follow it to its end; exits with the code of its outcome."""
+    if wish.detach:
+        service.start(wish.run, planned.matrix)
+        _say_detached(service, wish)
+        return
+    finish(service, follow_to_end(service, planned, wish), as_json=wish.as_json)
+
+
+def follow_to_end(service: Service, planned: Planned, wish: Wish) -> RunProgress:
+    """Start a run, show how it goes on, and return how it ended."""
     with ClosingDown() as closing:
         service.start(wish.run, planned.matrix)
-        if wish.detach:
-            _say_detached(service, wish)
-            return
         console = terminal.stderr() if wish.as_json else terminal.stdout()
         with following.view(console, service.deployment.environment, plain=wish.as_json) as shown:
             shown.say(f"run {wish.run} started; from elsewhere: matrix watch {wish.run} {service.deployment.flag}")
             try:
-                ended = following.follow(service, wish.run, planned.plan, shown, closing)
+                return following.follow(service, wish.run, planned.plan, shown, closing)
             except Interrupted:
                 raise _interrupted(service, planned, wish, shown, closing) from None
-    finish(service, ended, as_json=wish.as_json)
 
 
 def _say_detached(service: Service, wish: Wish) -> None:
@@ -72,7 +83,8 @@ def _say_detached(service: Service, wish: Wish) -> None:
 
 
 def _interrupted(service: Service, planned: Planned, wish: Wish, shown: View, closing: ClosingDown) -> CommandError:
-    """Stop the run, clean up and keep what was measured; return the message."""
+    """Stop the run and clean up; return the message."""
+    following.refuse_dead_cloud(service, wish.run)
     patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
     clean = interruption.stop_and_clean(service, wish.run, shown.say, closing, patience)
     last = following.look(service, wish.run, planned.plan)
@@ -80,24 +92,54 @@ def _interrupted(service: Service, planned: Planned, wish: Wish, shown: View, cl
     by_hand = f"finish by hand: matrix reap --run {wish.run} {service.deployment.flag}"
     if wish.ends_cloud:
         by_hand = "nothing: the local cloud ends now, and everything in it"
-    return interruption.interrupted(last, clean, where=keep(service, wish.run), by_hand=by_hand)
+    return interruption.interrupted(
+        last, clean, where=where(service, wish.run), by_hand=by_hand, flag=service.deployment.flag
+    )
 
 
-def keep(service: Service, run: str) -> str:
-    """Keep a local run's files before the cloud goes; return where the results of a run are."""
-    if service.deployment.environment == "local":
-        return f"{mirror.keep(service, run)}/"
-    return service.where(run)
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended, where its results are, and the option that chooses its deployment."""
+
+    ended: RunProgress
+    where: str
+    flag: str
+
+
+def where(service: Service, run: str) -> str:
+    """Return where the results of a run are: in the bucket, or in the folder that the local cloud has written."""
+    return f"{run_folder(run)}/" if service.deployment.environment == "local" else service.where(run)
 
 
 def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
     """Show the results of a run that has ended, and exit with the code of its outcome."""
     run = ended.execution.run
-    _complete_receipt(service, run)
-    where = keep(service, run)
-    summary = service.document(run, "summary.json")
+    flag = service.deployment.flag
+    try:
+        # Nothing can be invoked on a full disk: each call would be tried for a minute.
+        if ended.execution.error != DISK_FULL:
+            _complete_receipt(service, run)
+        summary = summaries.analysed(run, partial(service.document, run), lambda: ended.execution, flag)
+    except Exception:
+        if not service.deployment.has_ended:
+            raise
+        finish_kept(ended, as_json=as_json)
+        return
+    show_outcome(Outcome(ended, where(service, run), flag), summary, as_json=as_json)
+
+
+def finish_kept(ended: RunProgress, *, as_json: bool) -> None:
+    """Do the same for a local run whose cloud is no more."""
+    run = ended.execution.run
+    summary = summaries.analysed(run, partial(mirror.document, run), lambda: ended.execution, "--local")
+    show_outcome(Outcome(ended, f"{run_folder(run)}/", "--local"), summary, as_json=as_json)
+
+
+def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: bool) -> None:
+    """Show the results of a run, and exit with the code of its outcome."""
+    ended, where = outcome.ended, outcome.where
     if summary is None:
-        _finish_without_summary(ended, where, as_json)
+        _finish_without_summary(outcome, as_json)
         return
     if as_json:
         typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
@@ -109,7 +151,7 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
             console.print(line, soft_wrap=not console.is_terminal)
         if summary.get("receipt"):
             console.print(f"Receipt: {receipt_sentence(summary['receipt'])}", soft_wrap=True)
-        _say_where(console, service, run, where)
+        _say_where(console, outcome)
     all_measured = all(cell["state"] == "measured" for cell in summary["cells"])
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
     if all_measured and not is_good:
@@ -128,18 +170,19 @@ def _complete_receipt(service: Service, run: str) -> None:
             service.reap(run)
 
 
-def _say_where(console: Console, service: Service, run: str, where: str) -> None:
+def _say_where(console: Console, outcome: Outcome) -> None:
+    run, where, flag = outcome.ended.execution.run, outcome.where, outcome.flag
     console.print(f"Results: {where}", soft_wrap=True)
     console.print("         summary.md, .csv, .json; samples, raw output and log of each instance")
     # A local report may be missing, since a run stands without it; on AWS that is not checked.
-    if service.deployment.environment != "local" or Path(where, "report.html").exists():
+    if flag != "--local" or Path(where, "report.html").exists():
         console.print(f"Report:  {where}report.html", soft_wrap=True)
-    flag = "--local" if service.deployment.environment == "local" else service.deployment.flag
     console.print(f"Again:   matrix results {run} {flag} --format markdown", soft_wrap=True)
 
 
-def _finish_without_summary(ended: RunProgress, where: str, as_json: bool) -> None:
+def _finish_without_summary(outcome: Outcome, as_json: bool) -> None:
     """Explain a run that ended before its analysis: only planned, over budget, or broken."""
+    ended = outcome.ended
     execution = ended.execution
     if execution.status == "SUCCEEDED":
         if as_json:
@@ -151,7 +194,15 @@ def _finish_without_summary(ended: RunProgress, where: str, as_json: bool) -> No
         reason = {"error": execution.error, "cause": readable_cause(execution.cause)}
         typer.echo(json.dumps({"run": execution.run, "status": execution.status, **reason}, ensure_ascii=False))
     failed = [f"  {cell.id}: {cell.error}" for cell in ended.cells if cell.error]
-    raise CommandError("\n".join([_reason(ended), *failed, *_file_system_errors(ended), f"what there is: {where}"]))
+    again = f"matrix results {execution.run} {outcome.flag}"
+    count = ended.count("measured")
+    measured = f"  {count} of {len(ended.cells)} cells were measured: `{again}`" if count else ""
+    advice = resume_line(execution.run, outcome.flag) if count else ""
+    if execution.error == DISK_FULL:
+        # The row of a cell may not have fitted any more, though its result did.
+        measured, advice = "", f"{how_far(run_folder(execution.run))}; look: `{again}`"
+    lines = [_reason(ended), *failed, *_file_system_errors(ended), measured, f"what there is: {outcome.where}"]
+    raise CommandError("\n".join(filter(None, lines)), advice)
 
 
 def _file_system_errors(ended: RunProgress) -> list[str]:

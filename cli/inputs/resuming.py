@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from cli.inputs import planning
 from cli.inputs.planning import Planned
+from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.target import mirror
 from cli.target.service import Service
@@ -17,8 +18,9 @@ from matrix.terms.documents.result import ResultDocument
 def plan_rest(service: Service, run: str, file: Path | None, region: str | None) -> Planned:
     """Plan what a run has not measured, of its own matrix or of the one in `file`."""
     if service.deployment.environment == "local":
-        # The bucket of a local cloud ends with it; the mirror has the files of its runs.
-        mirror.restore(service, run)
+        # The bucket of a local cloud ends with it; the folder of the run has its files.
+        for path in mirror.restore(service, run):
+            terminal.stderr().print(f"Note: {path} cannot be read, so what it says is not taken over", soft_wrap=True)
     _refuse_running(service, run)
     plan = service.plan(run)
     if plan is None:

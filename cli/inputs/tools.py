@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 from agent.programs import containers, tools
-from matrix.plan import needed_tools
 from matrix.terms.documents.plan import PlanDocument
 
 
 def needed(plan: PlanDocument) -> dict[str, list[str]]:
     """Return the tools that a plan's cells need where storages are folders, each with the ids of these cells."""
+    # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    from matrix.plan import needed_tools
+
     cells: dict[str, list[str]] = {}
     for cell in plan["cells"]:
         for tool in sorted(needed_tools.of_cell_in_folder(cell)):

@@ -1,8 +1,12 @@
 """Errors of any kind as messages: what happened, and what to try."""
 
+import errno
 import sys
 
 from cli.messages.errors import CommandError
+
+# The disk, a quota, or the largest size of a file (ulimit -f). A write has no file name to tell.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def explain(error: Exception) -> CommandError:
@@ -16,6 +20,10 @@ def explain(error: Exception) -> CommandError:
         failure = aws_errors.explain(error)
         if failure is not None:
             return failure
+    if isinstance(error, OSError) and error.errno in FULL:
+        where = error.filename or "the disk of .local/, or of MATRIX_WORKDIR"
+        advice = "make room (`df -h`), then see what was measured: `matrix runs`"
+        return CommandError(f"{error.strerror}: {where}", advice)
     if isinstance(error, OSError):
         return CommandError(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
     return CommandError(

@@ -1,5 +1,6 @@
 """The charts of a report as SVG and PNG for other documents, drawn by matplotlib without a browser."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from matrix.report.charts import sections
 from matrix.report.charts.chart import Chart, Series, minute_ticks
 from matrix.report.page import view_of
+from matrix.terms.documents.summary import SummaryDocument
 
 # The light half of the page's palette (page.js), with the same markers in the same order.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B07500", "#2F9BD8", "#000000", "#7A7A00")
@@ -16,8 +18,11 @@ WIDTH_INCH = 8.0
 PIXELS_PER_INCH = 90.0
 
 
-def write(summary: dict[str, Any], known: dict[str, Any], folder: Path) -> int:
+def write(summary: SummaryDocument, known: dict[str, Any], folder: Path) -> int:
     """Write each chart of a run into a folder and return how many there are."""
+    # matplotlib makes a folder for settings, of which we read none: beside its list of fonts, not in ~/.config.
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    os.environ.setdefault("MPLCONFIGDIR", str(cache / "matplotlib"))
     import matplotlib as mpl
 
     mpl.use("agg")

@@ -4,12 +4,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from matrix.input.storage_names import storage_label
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.names import fleet_words
 from matrix.terms.sentences import warning_text
-from matrix.terms.storages import storage_label
 
 # Smaller amounts are written with more digits than whole cents.
 CENTS_MATTER = 0.1
@@ -47,6 +47,9 @@ def show(console: Console, plan: PlanDocument) -> None:
 
 def file_systems(plan: PlanDocument) -> Table:
     """One row per file system."""
+    # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    from matrix.input.storages import is_shared
+
     table = _table()
     table.add_column("File system", overflow="fold", ratio=2)
     table.add_column("Storage", overflow="fold", ratio=4)
@@ -55,7 +58,7 @@ def file_systems(plan: PlanDocument) -> Table:
     for system in plan["file_systems"]:
         name = system["id"] + (" + cache" if system.get("populate") else "")
         # Disks of instances are part of the cell's price, since they end with the instances.
-        is_cells_own = system["storage"]["type"] in ("ebs", "instance-store") and not system.get("populate")
+        is_cells_own = not is_shared(system["storage"]) and not system.get("populate")
         cost = "with its cells" if is_cells_own else money_range(system["cost_usd"])
         table.add_row(name, storage_label(system["storage"]), str(len(system["cells"])), cost)
     return table

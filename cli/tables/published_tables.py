@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
 
 Row = dict[str, Any]
@@ -19,7 +20,7 @@ COLUMNS = (
 HEADS = ("Storage, point", "Instances", "", "Ours", "Published", "Ratio", "")
 
 
-def show(console: Console, summary: Row, rows: list[Row]) -> None:
+def show(console: Console, summary: SummaryDocument, rows: list[Row]) -> None:
     """Print the table, then the sources."""
     if not rows:
         console.print(

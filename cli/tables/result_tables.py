@@ -1,5 +1,6 @@
 """A run's summary as tables for the terminal: per workload, one row per point below its storage and fleet."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -7,11 +8,11 @@ from rich.table import Table
 from rich.text import Text
 
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, sample_count
 from matrix.terms.names import direction, fleet_words, marked_label, point_labels, primary_metric, reading_order
 from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, grouped_warnings
-
-Summary = dict[str, Any]
 
 NARROW = 100
 LONGEST_REASON = 240
@@ -19,11 +20,14 @@ LONGEST_REASON = 240
 MOST_EXAMPLES = 3
 
 
-def show(console: Console, summary: Summary) -> None:
+def show(console: Console, summary: SummaryDocument) -> None:
     """Print the results of a run."""
     status = summary.get("status", "")
     style = "green" if status == "measured" else "red"
-    console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (status, style)))
+    totals = summary.get("totals") or {"measured": 0, "cells": 0}
+    is_partial = totals["measured"] < totals["cells"]
+    counts = f", {totals['measured']} of {totals['cells']} cells measured" if is_partial else ""
+    console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (f"{status}{counts}", style)))
     for sentence in decision_sentences(summary):
         console.print(Text(sentence, "bold"), soft_wrap=not console.is_terminal)
     for (workload, metric), cells in _by_metric(summary).items():
@@ -41,7 +45,7 @@ def show(console: Console, summary: Summary) -> None:
         console.print(Text(note, "yellow"))
 
 
-def show_ceilings(console: Console, summary: Summary) -> None:
+def show_ceilings(console: Console, summary: SummaryDocument) -> None:
     """Print each ceiling that cells hit, with the evidence of some of them and what to do next."""
     groups = by_ceiling(summary)
     if not groups:
@@ -61,15 +65,15 @@ def show_ceilings(console: Console, summary: Summary) -> None:
         console.print(Text(f"  {PROVISIONAL}", "yellow"))
 
 
-def has_refused(summary: Summary) -> bool:
+def has_refused(summary: SummaryDocument) -> bool:
     """Whether a percentile is shown as `≥` or as a dash for want of values."""
     shown = (primary_metric(point) for cell in summary.get("cells", []) for point in cell.get("points") or [])
     return any(not all((named[1].get("carried") or {}).values()) for named in shown if named)
 
 
-def _by_metric(summary: Summary) -> dict[tuple[str, str], list[dict[str, Any]]]:
+def _by_metric(summary: SummaryDocument) -> dict[tuple[str, str], list[ResultDocument]]:
     """Group the cells that have results by workload and primary metric, in the order of the run."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str], list[ResultDocument]] = {}
     for cell in summary.get("cells", []):
         names = {named[0] for point in cell.get("points") or [] if (named := primary_metric(point))}
         for name in sorted(names):
@@ -77,7 +81,7 @@ def _by_metric(summary: Summary) -> dict[tuple[str, str], list[dict[str, Any]]]:
     return groups
 
 
-def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -> Table:
+def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -> Table:
     """Build the table of one workload."""
     between = ", " if width >= NARROW else ",\n"
     shown = [point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"]]
@@ -101,13 +105,13 @@ def table(workload: str, metric: str, cells: list[dict[str, Any]], width: int) -
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             if metric in point["metrics"]:
-                name = marked_label(labels[point["id"]], point)
+                name = marked_label(labels[point["id"]], point, cell)
                 # Text keeps rich from taking brackets for a style.
                 built.add_row(Text(f"  {name}"), *_figures(point["metrics"][metric], has_intervals))
     return built
 
 
-def _figures(metric: dict[str, Any], has_intervals: bool) -> list[str | Text]:
+def _figures(metric: Mapping[str, Any], has_intervals: bool) -> list[str | Text]:
     # The unit stands in the title.
     bare = {**metric, "unit": "s" if metric.get("unit") == "s" else ""}
     count = Text(sample_count(metric), "" if metric["n"] == metric["expected_n"] else "red")
@@ -115,7 +119,7 @@ def _figures(metric: dict[str, Any], has_intervals: bool) -> list[str | Text]:
     return [*(figure(bare, percentile).strip() for percentile in PERCENTILES), *middle, count]
 
 
-def show_failed(console: Console, summary: Summary) -> None:
+def show_failed(console: Console, summary: SummaryDocument) -> None:
     """Name each cell that has no result, with its error."""
     failed = [cell for cell in summary.get("cells", []) if cell.get("state") != "measured"]
     if not failed:
@@ -126,7 +130,7 @@ def show_failed(console: Console, summary: Summary) -> None:
         console.print(Text.assemble("  ", (cell["id"], "bold"), ": ", why(cell)), soft_wrap=not console.is_terminal)
 
 
-def why(cell: dict[str, Any]) -> str:
+def why(cell: ResultDocument) -> str:
     """Return why a cell was not measured: its error without repetition, cut to a readable length."""
     text = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state", ""))
     return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]} … (whole in summary.json)"

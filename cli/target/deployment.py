@@ -6,10 +6,12 @@ Only this module builds boto3 clients; for the local cloud they differ by their 
 import json
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from cli.messages.errors import CommandError, ExitCode, NoDeployment, NoLocalCloud
-from cli.target.workdir import cloud_file
+from cli.target.workdir import cloud_file, runs_folder
+from local.keeping.runs import EXECUTION
 from local.programs.liveness import is_alive
 
 DEFAULT_STACK = "storage-matrix"
@@ -17,6 +19,8 @@ OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
 
 # A Lambda function may run for 15 minutes; its answer gets one more.
 INVOKE_TIMEOUT_S = 960
+# A network may come back. The local cloud does not, and a command shall say so within 5 s: a retry waits up to 1 s.
+ATTEMPTS = {"aws": 5, "local": 2}
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,13 @@ class Deployment:
     # The key of the local cloud. None on AWS: boto3 then looks where every AWS tool looks.
     access_key: str | None = None
     secret_key: str | None = field(default=None, repr=False)
+    # The process of the local cloud: its number, and when it started.
+    process: tuple[int, int] | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether this was a local cloud that is no more."""
+        return self.process is not None and not is_alive(*self.process)
 
     @property
     def flag(self) -> str:
@@ -46,7 +57,7 @@ class Deployment:
         import boto3
         from botocore.config import Config
 
-        config = Config(retries={"mode": "standard", "total_max_attempts": 5})
+        config = Config(retries={"mode": "standard", "total_max_attempts": ATTEMPTS[self.environment]})
         if service == "lambda":
             # An invocation whose answer takes long must not be retried, since that would start the function twice.
             config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})
@@ -61,6 +72,12 @@ def refuse_two_places(*, local: bool, stack: str | None) -> None:
     """Refuse --local together with --stack, since the local cloud must not answer for a stack on AWS."""
     if local and stack is not None:
         raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
+
+
+def refuse_local_run(run: str, *, local: bool, stack: str | None, region: str | None) -> None:
+    """Refuse to look on AWS for a run of the local cloud, which would only answer that nobody chose a region."""
+    if not (local or stack or region) and (runs_folder() / Path(run).name / EXECUTION).is_file():
+        raise CommandError(f"{run} is a run of this machine", "add --local", ExitCode.BAD_INPUT)
 
 
 def find(*, local: bool, stack: str | None, region: str | None) -> Deployment:
@@ -102,16 +119,17 @@ def from_cloud_document(cloud: dict[str, Any]) -> Deployment:
         cloud.get("outputs", {}),
         cloud["access_key"],
         cloud["secret_key"],
+        (cloud["pid"], cloud["started_ticks"]),
     )
 
 
 def _read_cloud_file() -> dict[str, Any] | None:
     try:
         cloud: dict[str, Any] = json.loads(cloud_file().read_text())
-        is_whole = cloud.keys() >= {"pid", "region", "endpoint", "access_key", "secret_key"}
+        is_whole = cloud.keys() >= {"pid", "started_ticks", "region", "endpoint", "access_key", "secret_key"}
     except (FileNotFoundError, ValueError, AttributeError):
         return None
-    return cloud if is_whole and is_alive(int(cloud["pid"])) else None
+    return cloud if is_whole and is_alive(cloud["pid"], cloud["started_ticks"]) else None
 
 
 def chosen_region(region: str | None) -> str | None:

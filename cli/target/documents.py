@@ -1,22 +1,78 @@
-"""Documents of a run, checked where the command line reads them: from the mirror, the local cloud or the bucket."""
+"""Documents of a run, checked where the command line reads them: from the run's folder or the bucket.
 
+A damaged document must not hide the others: a command shows what it can, and its end names what it could not read.
+"""
+
+import re
+from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from cli.messages.errors import UnreadableRun
 
+T = TypeVar("T")
+Document = dict[str, Any]
 
-def checked(document: dict[str, Any], name: str, where: str, advice: str) -> dict[str, Any]:
+# A file of somebody else could clear the terminal, or type into it. Line feeds and tabs may stand in a text.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# As JSON has them: escaped, or as they are from 0x7f on. Few documents have any, and looking at each text takes long.
+MAY_HOLD_CONTROL = re.compile(rb"\\u00|\\[bfr]|\x7f|\xc2[\x80-\x9f]")
+
+_damage: ContextVar[list[UnreadableRun]] = ContextVar("damage")
+
+
+def start_of_command() -> list[UnreadableRun]:
+    """Forget what earlier commands could not read; return the list that this command's damage comes into."""
+    damage: list[UnreadableRun] = []
+    _damage.set(damage)
+    return damage
+
+
+def note(error: UnreadableRun) -> None:
+    """Let the end of the command name a document that could not be read, once."""
+    damage = _damage.get([])
+    if error not in damage:
+        damage.append(error)
+
+
+def readable(read: Callable[[str], T | None], name: str) -> T | None:
+    """Return the document of a name, or of a run, that `read` finds; None where there is none, or a damaged one.
+
+    Damage is noted.
+    """
+    try:
+        return read(name)
+    except UnreadableRun as error:
+        note(error)
+        return None
+
+
+def parsed(text: bytes, name: str, where: str, advice: str) -> Document:
     """Return a document, once it is seen to be what its name says, such as `cells/…/result.json`.
 
-    Raises UnreadableRun with the path and the rule where it is not.
+    Raises UnreadableRun with `where` it is, and the rule, where it is not.
     """
     # pydantic takes a quarter of a second to import, which commands that read no document need not wait for.
-    from matrix.terms.documents.reading import DOCUMENTS, read
+    from matrix.terms.documents.reading import DOCUMENTS, parse, read
     from matrix.terms.errors import InvalidDocument
 
     kind = DOCUMENTS.get(PurePosixPath(name).stem)
     try:
+        document = parse(text, where)
+        if MAY_HOLD_CONTROL.search(text):
+            document = _printable(document)
+        if not isinstance(document, dict):
+            raise UnreadableRun(f"{where} cannot be read: it holds no JSON object", advice)
         return document if kind is None else read(kind, document, where)
     except InvalidDocument as error:
         raise UnreadableRun(f"{error}", advice) from error
+
+
+def _printable(value: Any) -> Any:
+    """Return a value with a question mark for each control character of its texts."""
+    if isinstance(value, str):
+        return CONTROL.sub("?", value)
+    if isinstance(value, dict):
+        return {_printable(key): _printable(inner) for key, inner in value.items()}
+    return [_printable(inner) for inner in value] if isinstance(value, list) else value

@@ -14,17 +14,32 @@ from typing import Any
 
 from cli.messages import terminal
 from cli.messages.errors import CloudDidNotStart
+from cli.target import deployment
 from cli.target.deployment import Deployment, from_cloud_document
 from cli.target.workdir import cloud_log, workdir
 from local.instances.vm import image
+from local.programs import memory
 
 # The local cloud is ready after about 3 s on two cores, and after ten times that on a busy machine.
 READY_WITHIN_S = 300.0
 # The local cloud ends instances, sandboxes and folders before itself.
 ENDS_WITHIN_S = 30.0
 LOG_LINES = 15
+# A run of one instance held 1,015 MiB at most: the cloud, a sandbox for each function, an agent (docs/damage.md).
+NEEDED_MIB = 1_100
 # -P keeps Python from importing a folder `local` or `matrix` of the user's working directory.
 COMMAND = (sys.executable, "-P", "-m", "local", "up", "--with-parent")
+
+
+@contextmanager
+def running_or_started(instances: str = "process") -> Iterator[Deployment]:
+    """Yield the running local cloud, or start one for as long as the block lasts."""
+    if deployment.is_local_cloud_running():
+        yield deployment.running_local_cloud()
+        return
+    terminal.stderr().print("Starting the local cloud …")
+    with started(instances) as cloud:
+        yield cloud
 
 
 @contextmanager
@@ -32,15 +47,39 @@ def started(instances: str = "process") -> Iterator[Deployment]:
     """Run a local cloud for as long as the block lasts."""
     child = start(instances)
     try:
-        yield from_cloud_document(wait_until_ready(child))
+        cloud = wait_until_ready(child)
+        say_what_was_left(cloud)
+        yield from_cloud_document(cloud)
     finally:
+        _say_if_killed(child)
         stop(child)
+
+
+def _say_if_killed(child: subprocess.Popen[bytes]) -> None:
+    """Say that the local cloud was killed, and why that may be: it could not say anything itself."""
+    if child.poll() == -signal.SIGKILL:
+        terminal.stderr().print(
+            f"The local cloud was killed. Linux does so where memory runs out: it takes some {NEEDED_MIB:,} MiB, "
+            f"and may have {memory.available_mib():,} MiB here (`dmesg` tells). Give it more, or use fewer instances.",
+            soft_wrap=True,
+        )
+
+
+def _warn_of_little_memory() -> None:
+    available_mib = memory.available_mib()
+    if available_mib < NEEDED_MIB:
+        terminal.stderr().print(
+            f"Warning: {available_mib:,} MiB of memory are free for the local cloud, and a run of one instance takes "
+            f"some {NEEDED_MIB:,}: Linux may kill it. What was measured until then is kept.",
+            soft_wrap=True,
+        )
 
 
 def start(instances: str = "process") -> subprocess.Popen[bytes]:
     """Start the local cloud; if this process dies, its standard input ends and so does the local cloud."""
     if instances == "vm":
         _prepare_machines()
+    _warn_of_little_memory()
     root = Path(__file__).resolve().parents[2]
     paths = [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
@@ -96,6 +135,12 @@ def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:
                 if isinstance(cloud, dict) and "endpoint" in cloud:
                     return cloud
     raise CloudDidNotStart(f"the local cloud was not ready within {READY_WITHIN_S:.0f} s: {_log_end()}", _advice())
+
+
+def say_what_was_left(cloud: dict[str, Any]) -> None:
+    """Print what the cloud found of one that was killed."""
+    for sentence in cloud["left_by_others"]:
+        terminal.stderr().print(f"Found: {sentence}", soft_wrap=True)
 
 
 def stop(child: subprocess.Popen[bytes]) -> None:

@@ -3,22 +3,23 @@
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import cast
 
 from cli.messages import terminal
+from cli.target.documents import readable
 from cli.target.service import Service
+from matrix.terms.documents.result import CloudWatchMetrics, ResultDocument, WatchedResources
+from matrix.terms.documents.summary import SummaryDocument
 
-Document = dict[str, Any]
 
-
-def refreshed(service: Service, results: Mapping[str, Document], environment: str) -> dict[str, Document]:
+def refreshed(service: Service, results: Mapping[str, ResultDocument], environment: str) -> dict[str, ResultDocument]:
     """Return the results of a run on AWS with its metrics as they are now, or as they were if that fails."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     from matrix.answer import bottleneck
     from matrix.samples import cloudwatch
 
-    def read(about: Mapping[str, Any], begun: float, ended: float) -> Document:
+    def read(about: WatchedResources, begun: float, ended: float) -> CloudWatchMetrics:
         return cloudwatch.read(service.metric_pages, about, begun, ended, time.time())
 
     late = {cell: result for cell, result in results.items() if environment == "aws" and bottleneck.is_late(result)}
@@ -32,18 +33,21 @@ def refreshed(service: Service, results: Mapping[str, Document], environment: st
     return {**results, **read_again}
 
 
-def refreshed_summary(service: Service, summary: Document) -> Document:
+def refreshed_summary(service: Service, summary: SummaryDocument) -> SummaryDocument:
     """Return the summary with the bottlenecks that follow from the metrics as they are now."""
-    late = [cell["id"] for cell in summary.get("cells", []) if (cell.get("bottleneck") or {}).get("is_provisional")]
+    late = [
+        cell["id"] for cell in summary.get("cells", []) if "bottleneck" in cell and cell["bottleneck"]["is_provisional"]
+    ]
     read = partial(service.document, summary["run"])
-    kept = {cell: result for cell in late if (result := read(f"cells/{cell}/result.json"))}
+    documents = {cell: readable(read, f"cells/{cell}/result.json") for cell in late}
+    kept = {cell: cast("ResultDocument", result) for cell, result in documents.items() if result}
     return with_bottlenecks(summary, refreshed(service, kept, str(summary.get("environment"))))
 
 
-def with_bottlenecks(summary: Document, results: Mapping[str, Document]) -> Document:
+def with_bottlenecks(summary: SummaryDocument, results: Mapping[str, ResultDocument]) -> SummaryDocument:
     """Return the summary with the bottlenecks of its cells' results."""
-    cells = [
-        {**cell, "bottleneck": hit} if (hit := results.get(cell["id"], {}).get("bottleneck")) else cell
-        for cell in summary.get("cells", [])
-    ]
+    cells: list[ResultDocument] = []
+    for cell in summary.get("cells", []):
+        hit = results[cell["id"]].get("bottleneck") if cell["id"] in results else None
+        cells.append({**cell, "bottleneck": hit} if hit else cell)
     return {**summary, "cells": cells}

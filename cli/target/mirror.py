@@ -1,68 +1,110 @@
-"""The mirror of local runs, `.local/runs/<run>/`: a copy of their bucket that outlives the local cloud."""
+"""The folder of a local run, `.local/runs/<run>/`, which the local cloud writes as the run goes on."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from cli.messages.errors import UnreadableRun
-from cli.target.documents import checked
-from cli.target.service import Service
-from cli.target.workdir import run_folder, runs_folder
+from cli.target.documents import parsed
+from cli.target.service import Execution, Service, plain_row
+from cli.target.workdir import runs_folder
+from local.keeping import runs
+from matrix.terms.documents.plan import PlanDocument
 
-# The outcome of the execution, which is not in the bucket.
-EXECUTION = "execution.json"
-
-
-def keep(service: Service, run: str) -> Path:
-    """Copy everything that the bucket holds of a run into its folder, and return the folder."""
-    folder = run_folder(run).resolve()
-    for key in service.keys(run):
-        path = (folder / key.removeprefix(f"runs/{run}/")).resolve()
-        # Instances choose the ends of keys, so a key may try to leave the run's folder.
-        if path.is_relative_to(folder) and path != folder:
-            service.download(key, path)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / EXECUTION).write_text(json.dumps(asdict(service.execution(run)), indent=2))
-    return run_folder(run)
+# These decide what of a run is measured again.
+DECIDING = ("plan.json", "matrix.json", "result.json")
 
 
-def restore(service: Service, run: str) -> None:
-    """Put a mirrored run back into the bucket of a new local cloud, so that another run can resume it."""
-    folder = runs_folder() / Path(run).name
-    if next(service.keys(run), None) is not None or not folder.is_dir():
-        return
+def restore(service: Service, run: str) -> list[str]:
+    """Put a run, and those whose results it has taken over, back into the bucket of a new local cloud, to be resumed.
+
+    Another document that cannot be read stays out, and what it belongs to is measured again; returns their paths.
+    Raises UnreadableRun, before anything is copied, where a document is damaged that decides what is measured again.
+    """
+    folder = _folder(run)
+    damaged: list[str] = []
+    if not folder.is_dir() or next(service.keys(run), None) is not None:
+        return damaged
     for path in folder.rglob("*"):
-        if path.is_file() and path.name != EXECUTION:
-            service.upload(path, f"runs/{run}/{path.relative_to(folder).as_posix()}")
+        if path.name in DECIDING:
+            document(run, path.relative_to(folder).as_posix())
+    for name, path in runs.objects_of(folder):
+        try:
+            if path.suffix == ".json":
+                document(run, name)
+        except UnreadableRun:
+            damaged.append(str(path))
+        else:
+            service.upload(path, f"runs/{run}/{name}")
+    planned = plan(run)
+    sources = {cell["taken_from"]["run"] for cell in (planned["cells"] if planned else []) if "taken_from" in cell}
+    return damaged + [path for source in sorted(sources) for path in restore(service, source)]
 
 
-def mirrored_runs() -> list[str]:
-    """Return the names of the runs that are mirrored here, newest first."""
+def kept_runs() -> list[str]:
+    """Return the names of the runs that are kept here, newest first."""
     folders = [folder for folder in runs_folder().glob("*") if folder.is_dir()]
     return [folder.name for folder in sorted(folders, key=_ended_at, reverse=True)]
 
 
 def _ended_at(folder: Path) -> float:
-    summary = folder / "summary.json"
-    return (summary if summary.exists() else folder).stat().st_mtime
+    ends = [folder / "summary.json", folder / runs.EXECUTION, folder]
+    return next(path for path in ends if path.exists()).stat().st_mtime
+
+
+def execution(run: str) -> Execution | None:
+    """Return how a run stands; None where it is not kept here, or is none of the local cloud's, such as published ones.
+
+    A run that was under way when its cloud ended is ABORTED, with the error LocalCloudEnded.
+    """
+    stored = document(run, runs.EXECUTION)
+    if stored is None:
+        return None
+    try:
+        kept = runs.KeptExecution.of(stored)
+    except ValueError as error:
+        raise UnreadableRun(f"{_folder(run) / runs.EXECUTION} cannot be read: {error}", _advice(run)) from error
+    if kept.has_lost_its_cloud:
+        kept = runs.ended_with_its_cloud(kept, _folder(run))
+    return Execution(kept.run, kept.status, kept.started_at, kept.ended_at, kept.error, kept.cause, kept.arn)
+
+
+def progress_rows(run: str) -> list[dict[str, Any]]:
+    """Return the rows of a run's plan, file systems and cells as the table had them last."""
+    plain = map(plain_row, runs.rows_of(_folder(run)))
+    return [row for row in plain if "state" in row or "expected_s" in row]  # a point has neither
+
+
+def plan(run: str) -> PlanDocument | None:
+    """Return the plan of a run; None when it is not there."""
+    return cast("PlanDocument | None", document(run, "plan.json"))
 
 
 def document(run: str, name: str) -> dict[str, Any] | None:
-    """Return a document of a mirrored run, such as summary.json; None when it is not there.
+    """Return a document of a kept run, such as summary.json; None when it is not there.
 
-    Raises UnreadableRun where it is no JSON object, as when a copy was cut off.
+    Raises UnreadableRun where it is not what its name says, as when a copy was cut off, or no file of its own.
     """
-    # Only the last part of the name is used, so that no name leads out of the folder of runs.
-    path = runs_folder() / Path(run).name / name
-    if not path.is_file():
+    path, advice = _folder(run) / name, _advice(run)
+    # We never write links, so a link is somebody else's, and may show any file of this machine as our results.
+    ways = [path, *(path.parents[: len(Path(name).parts) - 1])]
+    if ".." in Path(name).parts or any(way.is_symlink() for way in ways):
+        raise UnreadableRun(f"{path} cannot be read: it is a link, or leads out of the run's folder", advice)
+    if not path.exists():
         return None
-    advice = f"remove the folder {runs_folder() / Path(run).name}/, or mend the file"
+    # Reading a pipe or a device might never end.
+    if not path.is_file():
+        raise UnreadableRun(f"{path} cannot be read: it is {'a folder' if path.is_dir() else 'no file'}", advice)
     try:
-        content = json.loads(path.read_text())
-    except ValueError as error:
-        content = error
-    if not isinstance(content, dict):
-        why = str(content) if isinstance(content, ValueError) else "it holds no JSON object"
-        raise UnreadableRun(f"{path} cannot be read: {why}", advice)
-    return checked(content, name, str(path), advice)
+        text = path.read_bytes()
+    except OSError as error:
+        raise UnreadableRun(f"{path} cannot be read: {error.strerror}", advice) from error
+    return parsed(text, name, str(path), advice)
+
+
+def _folder(run: str) -> Path:
+    # Only the last part of a name is used, so that no name leads out of the folder of runs.
+    return runs_folder() / Path(run).name
+
+
+def _advice(run: str) -> str:
+    return f"mend the file; or remove the folder {_folder(run)}/ and measure again"

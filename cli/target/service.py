@@ -10,10 +10,14 @@ from typing import Any, cast
 
 from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target.deployment import Deployment
-from cli.target.documents import checked
+from cli.target.documents import parsed
 from matrix.terms.documents.plan import PlanDocument
 
 SHOWN_RUNS = 10
+PROGRESS_COLUMNS = (
+    "SK", "cell", "file_system", "state", "since", "started_at", "finished_at", "expected_s",
+    "step", "steps", "point", "instances", "error",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,27 +84,37 @@ class Service:
 
     # --- rows and documents -------------------------------------------------------------------------------------------
 
-    def rows(self, run: str) -> list[dict[str, Any]]:
-        """Return every row of a run in one query."""
+    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+        """Return the rows of a run's plan, file systems and cells, in the columns that its progress is read from.
+
+        The rows of points and resources are most of a run, and do not change while one looks on.
+        """
+        names = {f"#{column}": column for column in PROGRESS_COLUMNS}
         pages = self._table.get_paginator("query").paginate(
             TableName=self.deployment.outputs["TableName"],
-            KeyConditionExpression="PK = :run",
-            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}},
+            KeyConditionExpression="PK = :run AND SK BETWEEN :first AND :last",
+            FilterExpression="attribute_exists(#state) OR attribute_exists(#expected_s)",  # a point has neither
+            ProjectionExpression=", ".join(names),
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":first": {"S": "CELL#"}, ":last": {"S": "PLAN"}},
         )
-        return [_plain_row(item) for page in pages for item in page["Items"]]
+        return [plain_row(row) for page in pages for row in page["Items"]]
 
     def plan(self, run: str) -> PlanDocument | None:
         """Return the plan of a run from the bucket; None when it is not there."""
         return cast("PlanDocument | None", self.document(run, "plan.json"))
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
-        """Return a document of a run from the bucket, such as summary.json; None when it is not there."""
+        """Return a document of a run from the bucket, such as summary.json; None when it is not there.
+
+        Raises UnreadableRun where it is not what its name says.
+        """
         try:
             stored = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=f"runs/{run}/{name}")
         except self._bucket.exceptions.NoSuchKey:
             return None
         where = f"{self.where(run)}{name}"
-        return checked(json.loads(stored["Body"].read()), name, where, "measure the run again, or mend the object")
+        return parsed(stored["Body"].read(), name, where, "measure the run again, or mend the object")
 
     def keys(self, run: str) -> Iterator[str]:
         """Yield the keys of all objects of a run."""
@@ -109,14 +123,6 @@ class Service:
         )
         for page in pages:
             yield from (listed["Key"] for listed in page.get("Contents", []))
-
-    def download(self, key: str, path: Path) -> None:
-        """Copy one object to a file."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        body = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=key)["Body"]
-        with path.open("wb") as file:
-            for part in body.iter_chunks(1 << 20):
-                file.write(part)
 
     def upload(self, path: Path, key: str) -> None:
         """Copy a file to one object."""
@@ -174,7 +180,8 @@ def _execution(description: dict[str, Any]) -> Execution:
     )
 
 
-def _plain_row(item: dict[str, Any]) -> dict[str, Any]:
+def plain_row(item: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with plain values, of one in DynamoDB's form."""
     from boto3.dynamodb.types import TypeDeserializer
 
     read = TypeDeserializer().deserialize

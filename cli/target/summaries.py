@@ -1,51 +1,57 @@
-"""A run's summary, from the mirror, the local cloud or AWS."""
+"""A run's summary and its other documents, from its folder here, or from the bucket."""
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
-from cli.messages.errors import CommandError, UnknownRun
+from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
 from cli.messages.explain import explain
-from cli.target import deployment, mirror
-from cli.target.service import SHOWN_RUNS, Service
+from cli.target import deployment, mirror, unfinished
+from cli.target.documents import note, readable
+from cli.target.service import SHOWN_RUNS, Execution, Service
+from cli.target.unfinished import Read
 from cli.target.workdir import run_folder, runs_folder
-from matrix.terms import sentences
-
-Summary = dict[str, Any]
+from matrix.terms.documents.result import PointResult, ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
 
 LATEST = "latest"
 
 
-def find_run(run: str, *, local: bool, stack: str | None, region: str | None) -> Summary:
-    """Return the summary of a run with the single values of each point, where they can be found."""
-    summary = find_summary(run, local=local, stack=stack, region=region)
-    name = summary["run"]
-    if mirror.document(name, "summary.json") is not None and not (stack or region):
-        read = partial(mirror.document, name)
-    elif summary.get("environment") == "published":
-        return summary
-    else:
-        is_local = local or summary.get("environment") in sentences.ENVIRONMENT_NOTES
-        read = partial(Service(deployment.find(local=is_local, stack=stack, region=region)).document, name)
-    cells = [_with_samples(cell, read(f"cells/{cell['id']}/result.json")) for cell in summary.get("cells", [])]
-    return {**summary, "cells": cells}
+@dataclass(frozen=True)
+class FoundRun:
+    """A run's summary, and how to read its other documents by their names."""
+
+    summary: SummaryDocument
+    read: Read
+    service: Service | None = None  # None: it is kept here
+
+    def with_samples(self) -> SummaryDocument:
+        """Return the summary with the single values of each point, where they can be found."""
+        cells = [
+            _with_samples(cell, readable(self.read, f"cells/{cell['id']}/result.json"))
+            for cell in self.summary.get("cells", [])
+        ]
+        return {**self.summary, "cells": cells}
 
 
-def _with_samples(cell: Summary, result: Summary | None) -> Summary:
+def _with_samples(cell: ResultDocument, result: dict[str, Any] | None) -> ResultDocument:
     """Add single values to a cell's points; results of older versions have none."""
     samples = {point["id"]: point.get("samples") for point in (result or {}).get("points") or []}
-    points = [{**point, "samples": samples.get(point["id"])} for point in cell.get("points") or []]
+    points: list[PointResult] = [{**point, "samples": samples.get(point["id"])} for point in cell.get("points") or []]
     return {**cell, "points": points}
 
 
-def find_summary(run: str, *, local: bool, stack: str | None, region: str | None) -> Summary:
-    """Return the summary of a run from the mirror, the local cloud or the bucket."""
+def find(run: str, *, local: bool, stack: str | None, region: str | None) -> FoundRun:
+    """Return a run that was analysed, or has ended with the results of some cells; `latest` is the newest of these."""
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
     if not on_aws:
-        kept = _from_mirror(run)
+        names = mirror.kept_runs() if run == LATEST else [run]
+        kept = next(filter(None, map(_kept, names)), None)
         if kept is not None:
             return kept
-        if local or mirror.mirrored_runs() or deployment.is_local_cloud_running():
+        if local or mirror.kept_runs() or deployment.is_local_cloud_running():
             return _from_local_cloud(run)
     try:
         return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run)
@@ -60,35 +66,73 @@ def find_summary(run: str, *, local: bool, stack: str | None, region: str | None
         ) from error
 
 
-def _from_mirror(run: str) -> Summary | None:
-    if run != LATEST:
-        return mirror.document(run, "summary.json")
-    summaries = (mirror.document(name, "summary.json") for name in mirror.mirrored_runs())
-    return next((summary for summary in summaries if summary is not None), None)
+def _kept(run: str) -> FoundRun | None:
+    read = partial(mirror.document, run)
+    summary = analysed(run, read, lambda: mirror.execution(run), "--local")
+    if summary is None:
+        execution = mirror.execution(run)
+        if execution is not None and not execution.is_running:
+            summary = unfinished.summary(run, read, execution, "--local")
+    return None if summary is None else FoundRun(summary, read)
 
 
-def _from_local_cloud(run: str) -> Summary:
-    if deployment.is_local_cloud_running():
+def analysed(run: str, read: Read, execution_of: Callable[[], Execution | None], flag: str) -> SummaryDocument | None:
+    """Return the summary that the analysis of a run has left; where it is damaged, what its cells' results say.
+
+    None where there is none. Raises UnreadableRun where there are no results either.
+    """
+    try:
+        return cast("SummaryDocument | None", read("summary.json"))
+    except UnreadableRun as damage:
+        summary = unfinished.summary(run, read, execution_of(), flag, is_damaged=True)
+        if summary is None:
+            raise
+        note(damage)
+        return summary
+
+
+def _from_local_cloud(run: str) -> FoundRun:
+    kept = mirror.kept_runs()
+    execution = mirror.execution(run) if run in kept else None
+    if deployment.is_local_cloud_running() and (execution is None or execution.is_running):
         return _from_service(Service(deployment.running_local_cloud()), run)
-    kept = mirror.mirrored_runs()
     if run in kept:
-        raise _no_summary(run, f"see what there is in {run_folder(run)}/")
+        raise _no_results(run, f"see what there is in {run_folder(run)}/; {unfinished.resume_line(run, '--local')}")
     known = f"local runs: {', '.join(kept[:SHOWN_RUNS])}" if kept else "there is none yet: `matrix run FILE --local`"
     raise UnknownRun(f"no local run {run}", f"{known}; for a run on AWS add --stack NAME")
 
 
-def _from_service(service: Service, run: str) -> Summary:
+def _from_service(service: Service, run: str) -> FoundRun:
     names = [execution.run for execution in service.executions(SHOWN_RUNS)] if run == LATEST else [run]
-    for name in names:
-        summary = service.document(name, "summary.json")
-        if summary is not None:
-            return summary
+    newest = next(_in_bucket(service, names), None)
+    if newest is not None:
+        return newest
     if run == LATEST:
         raise UnknownRun("no run has results yet", f"runs: {', '.join(names) or 'none'}; start one: `matrix run FILE`")
-    # Executions are kept for 90 days; of an older run the bucket has the summary, which was returned above.
-    state = service.execution(run).status
-    raise _no_summary(run, f"it is {state}; look at it: `matrix watch {run} {service.deployment.flag}`")
+    state, flag = service.execution(run).status, service.deployment.flag
+    raise _no_results(run, f"it is {state}; look at it: `matrix watch {run} {flag}`")
 
 
-def _no_summary(run: str, advice: str) -> CommandError:
-    return CommandError(f"run {run} has no results (it ended before they were put together, or still goes on)", advice)
+def _in_bucket(service: Service, names: list[str]) -> Iterator[FoundRun]:
+    flag = service.deployment.flag
+    for name in names:
+        read = partial(service.document, name)
+        execution_of = partial(_remembered, service, name)
+        summary = analysed(name, read, execution_of, flag)
+        if summary is None:
+            execution = execution_of()
+            if execution is None or not execution.is_running:
+                summary = unfinished.summary(name, read, execution, flag)
+        if summary is not None:
+            yield FoundRun(summary, read, service)
+
+
+def _remembered(service: Service, run: str) -> Execution | None:
+    try:
+        return service.execution(run)
+    except UnknownRun:  # longer ago than the 90 days that Step Functions remembers, or it never was
+        return None
+
+
+def _no_results(run: str, advice: str) -> CommandError:
+    return CommandError(f"run {run} has no results (it ended before a cell was measured, or still goes on)", advice)

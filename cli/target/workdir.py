@@ -1,4 +1,4 @@
-"""The working folder `.local/`: the running cloud's address, its logs, and the mirror of each local run's results."""
+"""The working folder `.local/`: the running cloud's address, its logs, and the folder of each local run."""
 
 import os
 from pathlib import Path
@@ -20,10 +20,10 @@ def cloud_log() -> Path:
 
 
 def runs_folder() -> Path:
-    """Return the folder of all mirrored runs."""
+    """Return the folder of all local runs."""
     return workdir() / "runs"
 
 
 def run_folder(run: str) -> Path:
-    """Return the mirror of one run."""
+    """Return the folder of one run."""
     return runs_folder() / run

@@ -17,6 +17,7 @@ faults:
     lost answer     the call takes effect, then its connection is cut (calls of Step Functions are answered with 500)
     crash           the call takes effect, then the sandbox or the agent that made it is killed
     stopped         StopExecution, when the state machine enters a state: action `enter`, `what` the state's name
+    history full    at the same place: the execution, of a file system the child, ends by an error that nothing catches
 
 All calls are recorded in calls.jsonl, in their order, hit by a fault or not: a harness takes its work list from there.
 """

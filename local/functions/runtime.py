@@ -16,7 +16,8 @@ import sysconfig
 import threading
 import uuid
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,10 @@ class LambdaRuntime:
         workdir: Path,
         credentials_for: Callable[[str, str, str], dict[str, str]],
         injected: Faults | None = None,
+        concurrency: int | None = None,
     ) -> None:
+        self._concurrency = concurrency
+        self._at_once = 0
         self._starter = starter
         self._endpoint = endpoint
         self._code = workdir / "code"
@@ -95,15 +99,30 @@ class LambdaRuntime:
         return result.payload
 
     def invoke(self, function: Any, payload: bytes) -> Result:
-        """Execute a function once, write its log to CloudWatch Logs, and return its result."""
+        """Execute a function once, write its log to CloudWatch Logs, and return its result.
+
+        Raises TooManyRequestsError above the account's concurrency; what waits here for a processor counts as running.
+        """
         reserved = function.reserved_concurrency
-        with self._running:
+        with self._counted(function.function_name), self._running:
             result = self._pool(function, self._scope(payload)).invoke(
                 payload, None if reserved is None else int(reserved)
             )
         function.logs_backend.ensure_log_group(function.logs_group_name)
         function.save_logs(result.log)
         return result
+
+    @contextmanager
+    def _counted(self, name: str) -> Iterator[None]:
+        with self._lock:
+            if self._concurrency is not None and self._at_once >= self._concurrency:
+                raise TooManyRequestsError(name)
+            self._at_once += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_once -= 1
 
     def _invoke_unheard(self, function: Any, payload: bytes) -> None:
         try:

@@ -5,6 +5,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty
@@ -170,7 +171,8 @@ class SandboxPool:
             f"REPORT RequestId: {request_id}\tDuration: {duration_ms:.2f} ms\t"
             f"Billed Duration: {int(duration_ms) + 1} ms\tMemory Size: {self.spec.memory_mib} MB{init}\n"
         )
-        with self._log.open("a") as log:
+        # A full disk takes no log; whoever called the function has the same text.
+        with suppress(OSError), self._log.open("a") as log:
             log.write(text)
         return text
 

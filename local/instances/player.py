@@ -26,7 +26,7 @@ from local.instances.metadata import InstanceIdentity, MetadataService
 from local.instances.vm.machine import GUEST, MAC
 from local.instances.vm.machines import Machines
 from local.instances.vm.pipe import SECRET_VARIABLE
-from local.programs import retry_waits
+from local.programs import leftovers, retry_waits
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
 from local.roles.enforcement import PARTITION, RoleCredentials, RoleEnforcement
 from local.roles.permissions import Caller
@@ -255,6 +255,7 @@ class InstancePlayer:
             running = self._running.pop(instance.id, None)
         self._metadata.forget(instance.id)
         shutil.rmtree(self._volumes / instance.id, ignore_errors=True)
+        leftovers.remove_memory_folders()
         stops = instance.instance_initiated_shutdown_behavior == "stop" and not (running and running.is_ending)
         _quietly(instance.stop if stops else instance.finish_termination)
 

@@ -12,6 +12,7 @@ from support.cli_documents import Cloud, summary_document
 from typer.testing import CliRunner
 
 from cli.main import app
+from local.programs.liveness import started_ticks
 
 REGION = "eu-central-1"
 ROLE = "arn:aws:iam::123456789012:role/machine"
@@ -100,7 +101,8 @@ def cloud(moto_server, workdir):
         BillingMode="PAY_PER_REQUEST",
     )
     outputs = {"StateMachineArn": machine, "BucketName": "results", "TableName": "matrix", "ReapFunctionName": "reap"}
-    document = {"endpoint": moto_server, "region": REGION, "pid": os.getpid(), "stack": "storage-matrix",
+    document = {"endpoint": moto_server, "region": REGION, "pid": os.getpid(),
+                "started_ticks": started_ticks(os.getpid()), "stack": "storage-matrix",
                 "access_key": "LOCAL", "secret_key": "local"}  # pragma: allowlist secret  # fmt: skip
     (workdir / "cloud.json").write_text(json.dumps({**document, "outputs": outputs}))
     return Cloud(SimpleNamespace(**client), machine)

@@ -13,7 +13,8 @@ from cli.main import app
 ROOT = Path(__file__).resolve().parents[2]
 # By the prefix that IAM has for them.
 SERVICES = {"cloudformation": "cloudformation", "stepfunctions": "states", "dynamodb": "dynamodb", "s3": "s3",
-            "lambda": "lambda", "cloudwatch": "cloudwatch"}  # fmt: skip
+            "lambda": "lambda", "cloudwatch": "cloudwatch", "iam": "iam", "ec2": "ec2", "ssm": "ssm", "logs": "logs",
+            "service-quotas": "servicequotas"}  # fmt: skip
 # Where the action of IAM is not called as the operation is; a run's mirror is put back into a local cloud only.
 ACTIONS = {"lambda:Invoke": "lambda:InvokeFunction", "s3:ListObjectsV2": "s3:ListBucket", "s3:PutObject": None}
 DOCS = (ROOT / "docs" / "cli.md").read_text()

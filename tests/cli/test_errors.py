@@ -29,6 +29,8 @@ def refusal(code, message="why"):
         (NoCredentialsError(), "no AWS credentials", "--local"),
         (NoRegionError(), "no AWS region", "--region"),
         (EndpointConnectionError(endpoint_url="http://localhost:1"), "cannot reach AWS", "matrix local up"),
+        (OSError(28, "No space left on device"), "No space left on device: the disk of", "df -h"),
+        (OSError(122, "Disk quota exceeded", "a.json"), "Disk quota exceeded: a.json", "matrix runs"),
         (ZeroDivisionError("oops"), "unexpected ZeroDivisionError: oops", "--debug"),
     ],
 )

@@ -2,19 +2,23 @@
 
 import os
 import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
-from support.cli_documents import CELLS, plan_document, rows, summary_document
+from support.cli_documents import CELLS, plan_document, progress_rows, rows, summary_document
 from typer import Exit
 
-from cli.follow import running
+from cli.follow import following, interruption, progress, running
 from cli.follow.interruption import ClosingDown, Patience
 from cli.follow.running import Wish
 from cli.inputs.planning import Planned
-from cli.messages.errors import CommandError, ExitCode
-from cli.target.deployment import Deployment, running_local_cloud
+from cli.messages.errors import CommandError, ExitCode, UnknownRun
+from cli.target.deployment import Deployment, from_cloud_document, running_local_cloud
 from cli.target.service import Execution, Service
+from local.keeping.room import DISK_FULL
+from local.programs.liveness import started_ticks
 
 VOLUME, INSTANCE = {"kind": "volume", "id": "vol-1", "run": "r"}, {"kind": "instance", "id": "i-1", "run": "r"}
 
@@ -36,11 +40,11 @@ class FakeService:
     def execution(self, run):
         return Execution(run, self.status, started_at=0)
 
-    def rows(self, _run):
+    def progress_rows(self, _run):
         self.looks += 1
         if self.looks == self.interrupt_at_look:
             os.kill(os.getpid(), signal.SIGINT)
-        return rows()
+        return progress_rows()
 
     def stop(self, run, _cause):
         self.calls.append(f"stop {run}")
@@ -63,7 +67,8 @@ class FakeService:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    """Clean up without waiting for AWS."""
+    """Look and clean up without waiting for AWS."""
+    monkeypatch.setitem(following.LOOK_EVERY_S, "aws", 0.0)
     monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
 
 
@@ -92,7 +97,7 @@ def test_what_was_measured_before_is_said_with_its_place():
 
     assert f"measured before: 1 of 2 cells: {CELLS[0]}" in said.message
     assert "s3://results/runs/r/" in said.message
-    assert said.advice == ""
+    assert said.advice == "measure the rest: `matrix run --resume r --stack storage-matrix --region eu-central-1`"
 
 
 def test_what_remained_and_then_went_counts_as_deleted():
@@ -131,6 +136,50 @@ def test_a_second_interruption_says_how_to_finish_by_hand():
     assert said.advice == "finish by hand: matrix reap --run r --stack storage-matrix --region eu-central-1"
 
 
+def unknown_at_first(service, looks):
+    """A description that does not know a new run yet, as AWS documents."""
+    execution, refusals = service.execution, iter([UnknownRun("no run r", "")] * looks)
+
+    def describe(run):
+        service.calls.append("describe")
+        for refusal in refusals:
+            raise refusal
+        return execution(run)
+
+    service.execution = describe
+
+
+def test_a_run_that_step_functions_does_not_know_yet_is_looked_for_again(monkeypatch):
+    monkeypatch.setattr(following, "FAILED_LOOK_PAUSE_S", 0.0)
+    service = FakeService([])
+    unknown_at_first(service, looks=following.FAILED_LOOKS - 1)
+
+    said = run_interrupted(service)  # by the signal of its second look at the rows, so it was followed until then
+
+    assert service.calls[: following.FAILED_LOOKS + 1] == ["start r", *["describe"] * following.FAILED_LOOKS]
+    assert "interrupted" in said.message
+
+
+def test_a_run_that_stays_unknown_is_lost_sight_of_and_said_to_go_on(monkeypatch):
+    monkeypatch.setattr(following, "FAILED_LOOK_PAUSE_S", 0.0)
+    service = FakeService([])
+    unknown_at_first(service, looks=99)
+
+    with pytest.raises(CommandError, match="lost sight of run r") as ended:
+        running.run_to_end(service, Planned({}, plan_document()), Wish("r"))
+
+    assert "the run itself goes on" in ended.value.advice
+
+
+def test_a_run_that_is_not_known_yet_is_stopped_all_the_same():
+    service = FakeService([])
+    unknown_at_first(service, looks=1)
+
+    interruption.stop_and_clean(service, "r", print, ClosingDown(), Patience(pause_s=0.0, at_most_s=60.0))
+
+    assert service.calls[:2] == ["describe", "stop r"]
+
+
 def test_a_run_that_has_ended_meanwhile_is_not_stopped_again():
     service = FakeService([])
     service.stop = None
@@ -151,13 +200,13 @@ def test_a_local_run_keeps_its_files_and_names_the_failed_cell(cloud, capsys, wo
     class Ending(Service):
         """The run ends as soon as it is looked at."""
 
-        def rows(self, run):
+        def progress_rows(self, run):
             cloud.write_rows(run, rows("measured", "failed"))
             cloud.write_document(run, "summary.json", summary_document(run, ("measured", "failed")))
             cloud.write_document(run, "cells/c/instances/AROA:i-1/samples.json", {})
             cloud.write_document(run, "cells/../../../../outside.json", {})
             cloud.end(run)
-            return super().rows(run)
+            return super().progress_rows(run)
 
     with pytest.raises(Exit) as ended:
         running.run_to_end(Ending(running_local_cloud()), Planned({}, plan_document()), Wish("r"))
@@ -166,3 +215,67 @@ def test_a_local_run_keeps_its_files_and_names_the_failed_cell(cloud, capsys, wo
     assert f"{CELLS[1]}: ToolMissing: fio is not installed" in capsys.readouterr().out
     assert (workdir / "runs/r/cells/c/instances/AROA:i-1/samples.json").exists()
     assert not list(Path(workdir.parent).rglob("outside.json"))
+
+
+def test_that_the_local_cloud_has_ended_is_said_within_seconds(workdir):
+    cloud = subprocess.Popen(["sleep", "1000"])
+    keys = {"access_key": "LOCAL", "secret_key": "local"}  # pragma: allowlist secret
+    machine = "arn:aws:states:us-east-1:123456789012:stateMachine:m"
+    document = {"endpoint": "http://localhost:1", "region": "us-east-1", "outputs": {"StateMachineArn": machine},
+                "pid": cloud.pid, "started_ticks": started_ticks(cloud.pid), **keys}  # fmt: skip
+
+    class Started(Service):
+        """Its run has begun; then its cloud is killed, which nobody has collected yet."""
+
+        def start(self, _run, _matrix):
+            cloud.kill()
+
+    began = time.monotonic()
+    with pytest.raises(CommandError) as ended:
+        running.run_to_end(Started(from_cloud_document(document)), Planned({}, plan_document()), Wish("r"))
+    took_s = time.monotonic() - began
+    cloud.wait()
+
+    assert took_s < 5
+    assert "the local cloud has ended, and run r with it" in ended.value.message
+    assert "matrix results r --local" in ended.value.advice
+
+
+def test_results_are_shown_though_the_cloud_was_killed_just_after_them(keep_run, workdir, capsys):
+    keep_run("r")
+    cloud = subprocess.Popen(["sleep", "1000"])
+    process = (cloud.pid, started_ticks(cloud.pid))
+    cloud.kill()
+    cloud.wait()
+    deployment = Deployment("local", "s", "us-east-1", "http://localhost:1", process=process)
+
+    class Killed(Service):
+        """Nobody answers any more."""
+
+        def reap(self, _run):
+            raise ConnectionError("Connection was closed")
+
+    execution = Execution("r", "SUCCEEDED", 1.0, 2.0)
+    with pytest.raises(Exit) as ended:
+        running.finish(Killed(deployment), progress.read([], plan_document(), execution), as_json=False)
+
+    assert ended.value.exit_code == ExitCode.MEASURED
+    assert f"Results: {workdir}/runs/r/" in capsys.readouterr().out
+
+
+def test_a_full_disk_is_not_asked_to_delete_anything(keep_run):
+    keep_run("r")
+
+    class Full(Service):
+        """Each call of a function would be tried for a minute."""
+
+        def reap(self, _run):
+            pytest.fail("a function was invoked")
+
+        def document(self, _run, _name):
+            return None
+
+    execution = Execution("r", "ABORTED", 1.0, 2.0, DISK_FULL, "the disk of /x is full")
+    deployment = Deployment("local", "s", "us-east-1", "http://localhost:1")
+    with pytest.raises(CommandError, match="DiskFull: the disk of /x is full"):
+        running.finish(Full(deployment), progress.read([], plan_document(), execution), as_json=False)

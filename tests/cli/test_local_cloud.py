@@ -10,9 +10,11 @@ import pytest
 from cli.messages.errors import CloudDidNotStart
 from cli.target import local_cloud
 from local.instances.vm import image
+from local.programs import memory
 
 READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"},
-                    "access_key": "LOCAL", "secret_key": "local"})  # fmt: skip
+                    "access_key": "LOCAL", "secret_key": "local",  # pragma: allowlist secret
+                    "pid": 1, "started_ticks": 1, "left_by_others": []})  # fmt: skip
 
 
 @pytest.fixture
@@ -113,3 +115,23 @@ def test_a_cloud_that_will_not_end_is_ended(plays, monkeypatch):
     local_cloud.stop(child)
 
     assert child.returncode == -9
+
+
+def test_a_cloud_that_was_killed_is_said_with_the_memory_that_it_needs(plays, capsys):
+    plays("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+
+    with pytest.raises(CloudDidNotStart), local_cloud.started():
+        pytest.fail("it never was ready")
+
+    assert "Linux does so where memory runs out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("available_mib", "is_warned"), [(1024, True), (8192, False)])
+def test_little_memory_is_said_before_a_run(plays, capsys, monkeypatch, available_mib, is_warned):
+    monkeypatch.setattr(memory, "available_mib", lambda: available_mib)
+    plays(f"import sys; print('''{READY}''', flush=True); sys.stdin.read()")
+
+    with local_cloud.started():
+        warning = capsys.readouterr().err
+
+    assert ("Warning: 1,024 MiB of memory are free" in warning) == is_warned

@@ -3,7 +3,7 @@
 import io
 
 from rich.console import Console
-from support.cli_documents import CELLS, cell_row, plan_document, rows
+from support.cli_documents import CELLS, cell_row, plan_document, progress_rows
 
 from cli.follow import live_view, progress
 from cli.follow.progress import CellProgress
@@ -20,7 +20,7 @@ def draw(moment, width, height=40, now=1060):
 
 
 def test_rows_become_cells_in_the_order_of_the_plan():
-    moment = progress.read(list(reversed(rows())), plan_document(), RUNNING)
+    moment = progress.read(list(reversed(progress_rows())), plan_document(), RUNNING)
 
     assert [cell.id for cell in moment.cells] == list(CELLS)
     assert [cell.state for cell in moment.cells] == ["measured", "running"]
@@ -35,11 +35,11 @@ def test_a_cell_without_a_row_is_planned():
 
 
 def test_a_run_is_read_without_its_plan():
-    assert [cell.id for cell in progress.read(rows(), None, RUNNING).cells] == list(CELLS)
+    assert [cell.id for cell in progress.read(progress_rows(), None, RUNNING).cells] == list(CELLS)
 
 
 def test_the_overall_share_weighs_cells_by_their_expected_time():
-    moment = progress.read(rows(), plan_document(), RUNNING)
+    moment = progress.read(progress_rows(), plan_document(), RUNNING)
 
     # The first cell, 60 of 120 s, is done; of the second 15 of its 60 s have passed at 1065.
     assert moment.fraction(1065) == (60 + 15) / 120
@@ -52,14 +52,14 @@ def test_a_cell_that_takes_longer_than_expected_is_not_shown_as_done():
 
 
 def test_the_current_step_counts_from_one_and_names_its_point():
-    moment = progress.read(rows(), plan_document(), RUNNING)
+    moment = progress.read(progress_rows(), plan_document(), RUNNING)
 
     assert moment.cells[1].step_words() == "2/4 p02"
     assert moment.cells[1].instance_words() == "4: 3 ready, 1 running"
 
 
 def test_the_view_fits_80_columns_with_all_it_has_to_say():
-    lines = draw(progress.read(rows(), plan_document(), RUNNING), 80)
+    lines = draw(progress.read(progress_rows(), plan_document(), RUNNING), 80)
 
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
@@ -95,8 +95,8 @@ def test_long_names_are_shortened_in_the_middle():
 
 
 def test_only_changes_become_lines():
-    before = progress.read(rows(second="waiting"), plan_document(), RUNNING)
-    after = progress.read(rows(), plan_document(), RUNNING)
+    before = progress.read(progress_rows(second="waiting"), plan_document(), RUNNING)
+    after = progress.read(progress_rows(), plan_document(), RUNNING)
 
     assert progress.changes(before, after) == [
         f"cell {CELLS[1]}: running, step 2/4 p02; instances 4: 3 ready, 1 running"

@@ -1,10 +1,11 @@
 """Reaping by hand, and commands over a stack that CloudFormation describes."""
 
 import json
+from pathlib import Path
 
 import boto3
 import pytest
-from support.cli_documents import rows, summary_document
+from support.cli_documents import plan_document, rows, summary_document
 
 from cli.commands import reap
 from cli.target import deployment
@@ -93,6 +94,26 @@ def stack(cloud, moto_server, workdir, monkeypatch):
     template["Outputs"].pop("TableName")
     client.create_stack(StackName="other", TemplateBody=json.dumps(template))
     return cloud
+
+
+def test_a_run_that_was_aborted_on_aws_shows_what_it_measured_and_how_to_go_on(stack, matrix):
+    plan, measured = plan_document(), summary_document("r", environment="aws")["cells"][0]
+    stack.start("r")
+    stack.write_document("r", "plan.json", {**plan, "run": "r", "environment": "aws", "created_at": 1000.0})
+    stack.write_document("r", f"cells/{measured['id']}/result.json", measured)
+
+    under_way = matrix("results", "r", "--stack", "mine")
+    stack.end("r")
+    aborted, latest = matrix("results", "r", "--stack", "mine"), matrix("results", "latest", "--stack", "mine")
+    report = matrix("report", "r", "--stack", "mine", "--output", "page.html")
+
+    assert "it is RUNNING" in under_way.stderr
+    assert aborted.exit_code == report.exit_code == 0
+    assert "interrupted, 1 of 2 cells measured" in aborted.stdout
+    assert "`matrix run --resume r --stack mine --region eu-central-1`" in aborted.stdout
+    assert "4,425" in aborted.stdout
+    assert latest.stdout == aborted.stdout
+    assert "--resume r --stack mine" in Path("page.html").read_text()
 
 
 def test_runs_and_results_on_aws_come_from_the_stack(stack, matrix):

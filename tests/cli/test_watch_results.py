@@ -10,6 +10,8 @@ from rich.console import Console
 from support.cli_documents import CELLS, plan_document, rows, summary_document
 
 from cli.tables import result_tables
+from cli.target.deployment import running_local_cloud
+from cli.target.service import Service
 
 
 def finished(cloud, run="r", states=("measured", "measured")):
@@ -30,6 +32,14 @@ def test_watching_a_finished_run_shows_its_results_and_keeps_them(cloud, matrix,
     assert "1 of 2 cells measured, 1 failed" in seen.output
     assert f"{CELLS[1]}: ToolMissing: fio is not installed" in seen.output
     assert json.loads((workdir / "runs/r/summary.json").read_text())["run"] == "r"
+
+
+def test_a_look_at_a_run_reads_no_points_and_no_resources(cloud):
+    cloud.write_rows("r", rows())
+
+    seen = {row["SK"] for row in Service(running_local_cloud()).progress_rows("r")}
+
+    assert seen == {"PLAN", "FS#ebs-gp3", *(f"CELL#{cell}" for cell in CELLS)}
 
 
 def test_watching_with_json_prints_nothing_but_the_summary_on_stdout(cloud, matrix):

@@ -14,7 +14,10 @@ Written by `make faults` (tests/faults/harness.py). It records every AWS call th
 on the local cloud: good, failing and stopped ones. Then it runs the same again, with each different call (who makes it,
 which operation, about what kind of object) failing in each way, and stopped in each state. After each run it checks
 that nothing is left, of the run and in the whole cloud, and that the receipt says so; that no uploaded sample is lost
-or uncounted; that the results name the fault; that a run with a failed cell never succeeds."""
+or uncounted; that the results name the fault; that a run with a failed cell never succeeds.
+
+What becomes of a local run when its command, its cloud or an agent is killed stands in [kills.md](kills.md).
+When a disk is full or memory is short: [disks.md](disks.md)."""
 HOW_TO_READ = f"""## How to read it
 
 - *survived*: the run went as one without the fault: it succeeded with every sample in its summary, or ended as a
@@ -36,6 +39,7 @@ HOW_TO_READ = f"""## How to read it
 - An agent that is denied its gate is denied three times only: it may not list the bucket, so a 403 means "not yet" to
   it, and it would wait until its deadline. GetCallerIdentity is not denied: no policy can.
 - An agent that is killed cannot say why: the results have EC2's word, that its instance ended too early.
+- Files and objects that are damaged instead of missing: [damage.md](damage.md).
 """
 
 

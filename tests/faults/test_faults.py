@@ -41,9 +41,10 @@ def good(lab: Laboratory) -> Iterator[Future[list[dict[str, Any]]]]:
 @pytest.mark.parametrize(
     ("session", "caller"),
     [
+        # pragma: allowlist nextline secret
         ("storage-matrix-DeletionRole-0D91MG795R3L/storage-matrix-CheckDeletedFunction-7H2KQ0PZ41XN", "CheckDeleted"),
-        ("storage-matrix-InstanceRole-0D91MG795R3L/i-0123456789abcdef0", "Instance"),
-        ("storage-matrix-RunRole-0D91MG795R3L/local", "Run"),
+        ("storage-matrix-InstanceRole-0D91MG795R3L/i-0123456789abcdef0", "Instance"),  # pragma: allowlist secret
+        ("storage-matrix-RunRole-0D91MG795R3L/local", "Run"),  # pragma: allowlist secret
     ],
 )
 def test_a_fault_meets_a_function_by_its_name_though_others_have_its_role(session: str, caller: str):
@@ -66,6 +67,20 @@ def test_runs_that_are_stopped_in_five_states_leave_nothing_after_one_sweep(lab,
     created = [row["kind"] for v in verdicts for row in Run(lab.cloud, v.run, "").rows().values() if "kind" in row]
     assert set(created) == {"efs", "instance", "volume"}
     good.result()
+    assert lab.left_by_all() == {}
+
+
+def test_a_child_that_ends_without_its_clean_up_leaves_nothing_after_one_sweep(lab):
+    # Neither a full history nor a payload above 256 KiB is caught by States.ALL: the fleet is at work, nobody ends it.
+    [verdict] = execute(lab, [Case("stopped", "Run", "enter", "Poll fleet", "history full", 1)])
+
+    assert (verdict.status, verdict.sweeps, verdict.problems) == ("FAILED", 1, [])
+    assert any(name.startswith("file systems") for name in verdict.left_at_end), "it had nothing to leave behind"
+    run = Run(lab.cloud, verdict.run, "")
+    receipt = run.document("receipt.json")
+    assert {row["kind"] for row in receipt["resources"]} >= {"efs", "instance"}
+    assert receipt["is_complete"]
+    assert "no result was recorded" in run.cell()["error"]["message"]
     assert lab.left_by_all() == {}
 
 

@@ -82,7 +82,7 @@ def test_without_a_signature_nothing_is_answered(cloud):
         assert (status, answer["x-amzn-errortype"]) == (REFUSED, "MissingAuthenticationToken"), body
 
 
-@pytest.mark.parametrize("key", ["local", "AKIAIOSFODNN7EXAMPLE", "ASIAQQQQQQQQQQQQQQQQ"])
+@pytest.mark.parametrize("key", ["local", "AKIAIOSFODNN7EXAMPLE", "ASIAQQQQQQQQQQQQQQQQ"])  # pragma: allowlist secret
 def test_a_key_of_elsewhere_is_refused(cloud, key):
     status, answer, body = send(cloud.description, signed(cloud.description, key=Credentials(key, "local")))
 
@@ -136,7 +136,7 @@ def test_sessions_of_roles_are_checked_as_well(cloud, session):
         return send(cloud.description, signed(cloud.description, key=key))[0]
 
     assert status_with() == ANSWERED
-    assert status_with(secret="guessed") == REFUSED
+    assert status_with(secret="guessed") == REFUSED  # pragma: allowlist secret
     assert status_with(token=None) == REFUSED
     assert status_with(token="guessed") == REFUSED
 

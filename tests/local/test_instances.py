@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import time
 import zipfile
 from pathlib import Path
@@ -38,10 +39,13 @@ def put(owner, name, body):
     except Exception as err:
         return err.response["Error"]["Code"]
 child = subprocess.Popen(["sleep", "1000"])
+started = open("/proc/self/stat").read().rpartition(")")[2].split()[19]
+memory = f"/dev/shm/storage-matrix-{os.getpid()}-{started}-x"
+os.mkdir(memory)
 put(userid, "hello.json", {
     "instance": meta("instance-id"), "type": meta("instance-type"), "zone": meta("placement/availability-zone"),
     "zone_id": meta("placement/availability-zone-id"), "image": meta("ami-id"), "version_1": version_1,
-    "child": child.pid,
+    "child": child.pid, "memory": memory,
     "pid": os.getpid(), "keys": [k for k in os.environ if k.startswith("AWS_ACCESS")], "cwd": os.getcwd(),
     "other": put("AROA:i-other", "x", {}), "python": sys.executable,
 })
@@ -200,6 +204,20 @@ def test_terminating_kills_the_agent_and_all_it_started(cloud, launch):
     assert not is_running(said["pid"])
     assert not is_running(said["child"])
     assert not Path(said["cwd"]).exists()
+
+
+def test_an_agent_that_is_killed_ends_its_instance_and_leaves_nothing(cloud, launch):
+    [instance_id] = launch("wait")
+    said = hello(cloud, instance_id)
+    assert Path(said["memory"]).exists()
+
+    os.kill(said["pid"], signal.SIGKILL)
+
+    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
+    assert "agent ended with status -9" in _log(cloud, instance_id)
+    assert not is_running(said["child"])
+    assert not Path(said["cwd"]).exists()
+    assert not Path(said["memory"]).exists()
 
 
 def test_the_watchdog_ends_an_instance(cloud, launch):

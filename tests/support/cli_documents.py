@@ -4,6 +4,9 @@ import json
 
 from boto3.dynamodb.types import TypeSerializer
 
+from cli.target.workdir import workdir
+from local.keeping.runs import KeptRuns
+
 CELLS = ("ebs-gp3.touch.m6i.large-x1", "ebs-gp3.touch.m6i.large-x4")
 
 
@@ -61,6 +64,11 @@ def rows(first="measured", second="running"):
     ]
 
 
+def progress_rows(second="running"):
+    """Those that a look at the run reads: without points and resources."""
+    return rows(second=second)[:4]
+
+
 def summary_document(run="r", states=("measured", "measured"), environment="local"):
     """A summary of the plan's two cells; a cell that is not measured has an error and no figures."""
     figures = {"p0": 100.0, "p50": 305.0, "p75": 310.0, "p90": 4425.0, "p98": 4425.0, "p100": 4425.0, "mean": 900.0}
@@ -102,5 +110,6 @@ class Cloud:
             self.client.dynamodb.put_item(TableName="matrix", Item={key: write(one) for key, one in item.items()})
 
     def write_document(self, run, name, document):
-        """Write a document of a run."""
+        """Write a document of a run, which the local cloud also keeps in its folder."""
+        KeptRuns(workdir() / "runs").keep_object(f"runs/{run}/{name}", json.dumps(document).encode)
         self.client.s3.put_object(Bucket="results", Key=f"runs/{run}/{name}", Body=json.dumps(document).encode())

@@ -1,6 +1,6 @@
 """A fleet of two emulated machines for each storage, through the whole state machine: the road that EC2 takes.
 
-Some minutes on two cores, so it runs only where STORAGE_MATRIX_VM_TESTS is set: `all` by `make vm`, `smallest` in CI.
+Some minutes on two cores, so it runs where STORAGE_MATRIX_VM_TESTS is set: `all` by `make vm`, `smallest` on GitHub.
 """
 
 import json

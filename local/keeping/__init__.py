@@ -1,0 +1,1 @@
+"""What outlives the cloud: every object and row of a run, on disk at the moment at which the cloud takes it."""

@@ -1,0 +1,196 @@
+"""The folder of a run, `.local/runs/<run>/`: its objects as they are in the bucket, its rows, and how it stands.
+
+    plan.json, cells/<cell>/result.json …   the objects of the bucket below runs/<run>/
+    rows.jsonl                              each row of the table, anew whenever it changes; the last one counts
+    execution.json                          status, begin and end of the execution, and the process of its cloud
+
+The command reads it, so this imports nothing of moto.
+"""
+
+import json
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from local.keeping.files import FULL, PARTIAL, append_line, overwrite, remove_partial, write_whole
+from local.programs.liveness import is_alive
+
+EXECUTION, ROWS = "execution.json", "rows.jsonl"
+# What the cloud adds to a run's objects.
+OWN_FILES = (EXECUTION, ROWS)
+# A run can be read and resumed by these; anything else may be lost with the power.
+LASTING = ("plan.json", "matrix.json", "samples.json", "result.json", "summary.json", "receipt.json", EXECUTION)
+# Linux takes no longer names.
+LONGEST_NAME_BYTES = 255
+LOCKS = 16
+
+
+@dataclass(frozen=True)
+class KeptExecution:
+    """How a run stands, by its folder."""
+
+    run: str
+    status: str
+    started_at: float
+    ended_at: float | None
+    error: str
+    cause: str
+    arn: str = ""
+    cloud_pid: int = 0
+    cloud_started_ticks: int = 0
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> "KeptExecution":
+        """Return the execution that a document tells of; raises ValueError where it lacks something."""
+        try:
+            return cls(**{name: value for name, value in document.items() if name in cls.__dataclass_fields__})
+        except TypeError as err:
+            raise ValueError(str(err)) from err
+
+    @property
+    def has_lost_its_cloud(self) -> bool:
+        """Whether it was under way when its cloud ended."""
+        return self.status == "RUNNING" and not is_alive(self.cloud_pid, self.cloud_started_ticks)
+
+
+class KeptRuns:
+    """Writes the runs of a cloud; each call returns when another process could read what it was given."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._locks = [threading.Lock() for _ in range(LOCKS)]
+
+    def keep_object(self, key: str, body: Callable[[], bytes]) -> bool:
+        """Keep an object as `body` has it now; False where its key cannot be a file's name.
+
+        Of writers of one key at once the last to get here asks last, so the file is what the bucket holds.
+        """
+        path = self._path(key)
+        if path is None:
+            return False
+        try:
+            with self._locks[zlib.crc32(key.encode()) % LOCKS]:
+                write_whole(path, body(), self._folder, is_lasting=path.name in LASTING)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            return False  # S3 takes a key `a` beside `a/b`; of the two the disk keeps the first
+        return True
+
+    def keep_row(self, run: str, row: dict[str, Any]) -> None:
+        """Keep a row, in the form of DynamoDB: {"SK": {"S": …}, …}."""
+        append_line(self._folder / run / ROWS, json.dumps(row, separators=(",", ":")).encode())
+
+    def keep_execution(self, execution: KeptExecution) -> None:
+        """Keep how an execution stands."""
+        body = json.dumps(vars(execution), indent=2).encode()
+        path = self._folder / execution.run / EXECUTION
+        try:
+            write_whole(path, body, self._folder, is_lasting=True)
+        except OSError as err:
+            if err.errno not in FULL or not path.is_file():
+                raise
+            # A full disk has no room for a second file, so the end takes the place of the begin.
+            overwrite(path, body)
+
+    def _path(self, key: str) -> Path | None:
+        """Return where an object is kept. Instances choose the ends of keys, so a key may be no path, or lead away."""
+        top, _, name = key.partition("/")
+        parts = name.split("/")
+        is_path = all(part not in ("", ".", "..") and "\0" not in part for part in parts)
+        is_short = all(len(part.encode()) <= LONGEST_NAME_BYTES for part in parts)
+        is_own = len(parts) == 2 and parts[1] in OWN_FILES  # noqa: PLR2004 - run and name
+        return self._folder / name if top == "runs" and len(parts) > 1 and is_path and is_short and not is_own else None
+
+
+def execution_of(folder: Path) -> KeptExecution | None:
+    """Return how a run stood when its cloud last wrote it down; None for folders without, such as published runs.
+
+    Raises ValueError where the file is damaged.
+    """
+    path = folder / EXECUTION
+    if not path.is_file():
+        return None
+    try:
+        return KeptExecution.of(json.loads(path.read_text()))
+    except (AttributeError, ValueError) as err:
+        raise ValueError(f"{path} cannot be read: {err!r}") from err
+
+
+def ended_with_its_cloud(execution: KeptExecution, folder: Path) -> KeptExecution:
+    """Return the execution as it ended: with the last thing that was kept of it."""
+    last = max((path.stat().st_mtime for path in _files(folder)), default=execution.started_at)
+    return replace(
+        execution,
+        status="ABORTED",
+        ended_at=last,
+        error="LocalCloudEnded",
+        cause=f"the local cloud (process {execution.cloud_pid}) ended while the run went on",
+    )
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of a run as they were last, in the form of DynamoDB; a line that was cut off is left out."""
+    path = folder / ROWS
+    rows: dict[str, dict[str, Any]] = {}
+    if not path.is_file():
+        return []
+    for line in path.read_bytes().split(b"\n"):
+        with suppress(ValueError, KeyError, TypeError):
+            row = json.loads(line)
+            rows[row["SK"]["S"]] = row
+    return [rows[name] for name in sorted(rows)]
+
+
+def close_interrupted(folder: Path) -> list[str]:
+    """Write down the end of each run that a cloud left under way; return a sentence on each: what the next start found.
+
+    The cloud's own folder is claimed by one living cloud, so what runs in it and is not that cloud's has ended.
+    """
+    sentences = []
+    for run in sorted(folder.glob("*/")):
+        with suppress(ValueError):  # a damaged file is named by the command that needs it
+            execution = execution_of(run)
+            if execution is not None and execution.has_lost_its_cloud:
+                KeptRuns(folder).keep_execution(ended_with_its_cloud(execution, run))
+                sentences.append(f"run {execution.run} had ended with its cloud: {how_far(run)}")
+    removed = remove_partial(folder)
+    if removed:
+        sentences.append(f"{removed} file{'s' if removed > 1 else ''} in {folder} had been cut off and are removed")
+    return sentences
+
+
+def how_far(folder: Path) -> str:
+    """Say how far a run came, and how it goes on."""
+    try:
+        cells = [cell["id"] for cell in json.loads((folder / "plan.json").read_text())["cells"]]
+    except (OSError, KeyError, TypeError, ValueError):
+        return "it had not been planned yet, so there is nothing to resume"
+    measured = sum(_is_measured(folder / "cells" / cell / "result.json") for cell in cells)
+    return f"{measured} of {len(cells)} cells measured; measure the rest: `matrix run --resume {folder.name} --local`"
+
+
+def _is_measured(path: Path) -> bool:
+    try:
+        return bool(json.loads(path.read_text())["state"] == "measured")
+    except (OSError, KeyError, TypeError, ValueError):
+        return False
+
+
+def objects_of(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the names below runs/<run>/ and the files of a run's objects."""
+    for path in _files(folder):
+        name = PurePosixPath(path.relative_to(folder)).as_posix()
+        if name not in OWN_FILES:
+            yield name, path
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if _is_own(path))
+
+
+def _is_own(path: Path) -> bool:
+    # We write no links, so a link is somebody else's, and may lead to any file of this machine.
+    return not path.is_symlink() and path.is_file() and not path.name.endswith(PARTIAL)

@@ -1,0 +1,105 @@
+"""Where moto takes an object, a row or an execution, it is kept before the caller has its answer."""
+
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from moto.dynamodb.responses import DynamoHandler
+from moto.s3.models import S3Backend
+
+from local.keeping.runs import KeptExecution, KeptRuns
+from local.programs.liveness import started_ticks
+from local.roles.permissions import body_of
+
+LOG = logging.getLogger(__name__)
+PARTITION = "RUN#"
+# What makes or changes rows; rows of a run are never deleted.
+WRITING = ("PutItem", "UpdateItem", "BatchWriteItem")
+
+
+class Keeper:
+    """Keeps what reaches the results bucket, the results table and the state machine of one stack."""
+
+    def __init__(self, runs: KeptRuns) -> None:
+        self._runs = runs
+        self._outputs: dict[str, str] = {}
+        self._executions = threading.Lock()
+        self._process = os.getpid(), started_ticks(os.getpid()) or 0
+
+    def install(self) -> None:
+        """Look at every write; install it after what corrects and judges calls."""
+        self._keep_objects()
+        self._keep_rows()
+
+    def begin(self, outputs: dict[str, str]) -> None:
+        """Keep from now on what belongs to the stack with these outputs."""
+        self._outputs = outputs
+
+    def keep_execution(self, execution: Any) -> None:
+        """Keep how an execution stands now; called when it begins and when it ends, by different threads."""
+        if execution.state_machine_arn != self._outputs.get("StateMachineArn"):
+            return
+        with self._executions:
+            ended = execution.stop_date
+            pid, started = self._process
+            kept = KeptExecution(
+                run=execution.name,
+                status=execution.status,
+                started_at=execution.start_date.timestamp(),
+                ended_at=ended.timestamp() if ended and execution.status != "RUNNING" else None,
+                error=execution.error or "",
+                cause=execution.cause or "",
+                arn=execution.execution_arn,
+                cloud_pid=pid,
+                cloud_started_ticks=started,
+            )
+            try:
+                self._runs.keep_execution(kept)
+            except OSError as err:
+                # It shall begin and end all the same, so that the command can say why.
+                LOG.warning("execution %s is not kept: %s", execution.name, err)
+
+    def _keep_objects(self) -> None:
+        put = S3Backend.put_object
+
+        def put_and_keep(backend: Any, bucket_name: str, key_name: str, *rest: Any, **options: Any) -> Any:
+            stored = put(backend, bucket_name, key_name, *rest, **options)
+            if bucket_name == self._outputs.get("BucketName") and key_name.startswith("runs/"):
+                keys = backend.get_bucket(bucket_name).keys
+                if not self._runs.keep_object(key_name, lambda: keys[key_name].value):
+                    LOG.warning("%s is not kept: no file can have this name", key_name)
+            return stored
+
+        S3Backend.put_object = put_and_keep
+
+    def _keep_rows(self) -> None:
+        call_action, lock = DynamoHandler.call_action, threading.Lock()
+
+        def call_and_keep(handler: Any) -> Any:
+            if handler._get_action() not in WRITING:
+                return call_action(handler)
+            # A row is read after its write, so no other write may come between; rows stay in the order of writes.
+            with lock:
+                answer = call_action(handler)
+                for key in _keys(body_of(handler), self._outputs.get("TableName", "")):
+                    self._keep_row(handler.dynamodb_backend, key)
+                return answer
+
+        DynamoHandler.call_action = call_and_keep
+
+    def _keep_row(self, backend: Any, key: dict[str, Any]) -> None:
+        partition = str(key.get("PK", {}).get("S", ""))
+        if partition.startswith(PARTITION):
+            row = backend.get_item(self._outputs["TableName"], {name: key[name] for name in ("PK", "SK")})
+            if row is not None:
+                self._runs.keep_row(partition.removeprefix(PARTITION), row.to_json()["Attributes"])
+
+
+def _keys(request: dict[str, Any], table: str) -> Iterator[dict[str, Any]]:
+    """Yield the items or keys of one table that a request writes."""
+    if request.get("TableName") == table:
+        yield request.get("Item") or request.get("Key") or {}
+    for written in request.get("RequestItems", {}).get(table, []):
+        yield written.get("PutRequest", {}).get("Item") or {}

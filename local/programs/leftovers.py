@@ -1,0 +1,69 @@
+"""What killed processes leave behind, found by its owner: nobody's who is alive is touched."""
+
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from local.programs.liveness import is_alive
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - where agents keep sources of data: agent/machine/workspace.py
+# Made by an agent for itself: its process, and when that started.
+OWNED = re.compile(r"storage-matrix-(\d+)-(\d+)-\w+")
+# A process that was sent SIGKILL is gone within milliseconds, unless its disk does not answer.
+GONE_WITHIN_S = 5.0
+
+
+def remove_memory_folders() -> int:
+    """Remove what agents that are no more have left in memory; return the bytes of it."""
+    freed = 0
+    for folder in MEMORY.glob("storage-matrix-*"):
+        owner = OWNED.fullmatch(folder.name)
+        if owner and folder.lstat().st_uid == os.getuid() and not is_alive(int(owner[1]), int(owner[2])):
+            freed += sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
+            shutil.rmtree(folder, ignore_errors=True)
+    return freed
+
+
+def end_processes(workdir: Path) -> int:
+    """End what a dead cloud of this folder had started, and return how many; call it once the folder is claimed.
+
+    All that a cloud starts dies with it, but for what its children have started, if these were killed as well.
+    """
+    pids = [pid for pid in _own_processes() if _is_of(pid, workdir)]
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    give_up_at = time.monotonic() + GONE_WITHIN_S
+    while any(_is_of(pid, workdir) for pid in pids) and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+    return len(pids)
+
+
+def _own_processes() -> Iterator[int]:
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if entry.stat().st_uid == os.getuid() and int(entry.name) != os.getpid():
+                yield int(entry.name)
+        except OSError:
+            continue
+
+
+def _is_of(pid: int, workdir: Path) -> bool:
+    """Whether a process is an instance, a sandbox or a file server of a cloud in this folder, or was started by one.
+
+    Not by its folder: a shell of the user may stand there.
+    """
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+    homes = (f"HOME={workdir}/storage/".encode(), f"LAMBDA_TASK_ROOT={workdir}/code/".encode())
+    is_server = command[0].endswith(b"ganesha.nfsd") and f"{workdir}/logs/nfs-".encode() in b" ".join(command)
+    return is_server or any(variable.startswith(homes) for variable in environment)

@@ -1,0 +1,334 @@
+"""A run's folder after a kill or a loss of power: what the next command and the next cloud read in it."""
+
+import json
+import os
+import random
+import shutil
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from support.cli_documents import plan_document, summary_document
+
+from cli.inputs import resuming
+from cli.messages.errors import UnreadableRun
+from cli.target import mirror
+from cli.target.deployment import Deployment
+from local.keeping import runs
+from local.keeping.runs import LASTING, KeptExecution, KeptRuns
+from local.programs.liveness import started_ticks
+
+# No process has this number: Linux allows 2**22 of them.
+DEAD = {"cloud_pid": 2**22 + 1, "cloud_started_ticks": 1}
+CELLS = 8
+COPIES = 200
+
+
+def execution(run, status="RUNNING", **cloud):
+    """How a run stands whose cloud is dead, unless said otherwise."""
+    return KeptExecution(run, status, 1000.0, None, "", "", f"arn:aws:states:::execution:m:{run}", **{**DEAD, **cloud})
+
+
+def plan_of(cells):
+    """A plan with so many cells."""
+    plan = plan_document()
+    ids = [f"ebs-gp3.touch.m6i.large-x{n}" for n in range(1, cells + 1)]
+    first = plan["cells"][0]
+    every = [
+        {**first, "id": cell, "fleet": {**first["fleet"], "count": n, "architecture": "x86_64"}}
+        for n, cell in enumerate(ids, 1)
+    ]
+    totals = {**plan["totals"], "cells": cells}
+    return {**plan, "cells": every, "file_systems": [{**plan["file_systems"][0], "cells": ids}], "totals": totals,
+            "run": "r", "environment": "local", "created_at": 1000.0}  # fmt: skip
+
+
+def result_of(cell, number):
+    """A measured result whose median is the cell's number, large enough to be torn."""
+    measured = summary_document()["cells"][0]
+    points = [
+        {**point, "metrics": {"files_per_s": {**point["metrics"]["files_per_s"], "p50": float(number)}}}
+        for point in measured["points"]
+    ]
+    return {**measured, "id": cell["id"], "fleet": cell["fleet"], "points": points, "warnings": ["w" * 50_000]}
+
+
+def put(kept, name, document):
+    """Keep a document of run r."""
+    body = json.dumps(document).encode()
+    assert kept.keep_object(f"runs/r/{name}", lambda: body)
+
+
+def write_run(kept, plan, finished):
+    """Write what a run writes, in its order; `finished` has each cell whose result was taken."""
+    kept.keep_execution(execution("r"))
+    put(kept, "matrix.json", {"name": "small"})
+    put(kept, "plan.json", plan)
+    for number, cell in enumerate(plan["cells"]):
+        board, instance = f"cells/{cell['id']}", f"cells/{cell['id']}/instances/AROA:i-1"
+        put(kept, f"{board}/job.json", {"cell": cell["id"]})
+        for step in range(4):
+            put(kept, f"{board}/gate.json", {"step": step, "at": 1.0})
+            put(kept, f"{instance}/ready-{step:04d}", {"at": 1.0})
+            put(kept, f"{instance}/samples.json", {"steps": ["s" * 5_000] * step})
+            kept.keep_row("r", {"PK": {"S": "RUN#r"}, "SK": {"S": f"CELL#{cell['id']}"}, "cell": {"S": cell["id"]},
+                                "state": {"S": "running"}, "step": {"N": str(step)}})  # fmt: skip
+        put(kept, f"{board}/result.json", result_of(cell, number))
+        finished.append(cell["id"])
+
+
+def copy_now(folder, copy):
+    """Copy a folder that is being written, as it is file by file."""
+    for parent, _, names in os.walk(folder):
+        into = copy / Path(parent).relative_to(folder)
+        into.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            with suppress(FileNotFoundError):  # renamed meanwhile
+                shutil.copyfile(Path(parent, name), into / name)
+
+
+def lose_power(copy, chance):
+    """Cut off, at any length, each file that was not synced to the disk, but one in two."""
+    for path in copy.rglob("*"):
+        if path.is_file() and path.name not in LASTING and chance.random() < 0.5:
+            os.truncate(path, chance.randrange(path.stat().st_size + 1))
+
+
+class Bucket:
+    """The empty bucket of the next cloud."""
+
+    deployment = Deployment("local", "storage-matrix", "us-east-1", None)
+
+    def __init__(self):
+        self.objects = {}
+
+    def keys(self, run):
+        return iter([key for key in self.objects if key.startswith(f"runs/{run}/")])
+
+    def upload(self, path, key):
+        self.objects[key] = path.read_bytes()
+
+    def document(self, run, name):
+        body = self.objects.get(f"runs/{run}/{name}")
+        return None if body is None else json.loads(body)
+
+
+@pytest.mark.slow
+def test_from_200_copies_at_any_moment_with_power_lost_every_measured_cell_is_read_and_taken_over(
+    tmp_path, monkeypatch
+):
+    chance = random.Random(1)
+    plan, work = plan_of(CELLS), tmp_path / "work"
+    seen_counts = set()
+
+    def take_copies():
+        """Each copy with the cells that were finished before it, and when it was done."""
+        copies = []
+        for round_number in range(COPIES):
+            if round_number % 25 == 0:  # the writer needs so many rounds to be met at any place
+                shutil.rmtree(work, ignore_errors=True)
+                finished = []
+                writer = threading.Thread(target=write_run, args=(KeptRuns(work / "runs"), plan, finished))
+                writer.start()
+            threading.Event().wait(chance.random() * 0.004)
+            before, copy = len(finished), tmp_path / f"copy-{round_number}"
+            copy_now(work, copy)
+            copies.append((copy, before, len(finished)))
+            if round_number % 25 == 24:
+                writer.join()
+        return copies
+
+    for copy, at_least, at_most in take_copies():
+        lose_power(copy, chance)
+        monkeypatch.setenv("MATRIX_WORKDIR", str(copy))
+        folder = copy / "runs/r"
+        if mirror.execution("r") is None:
+            assert at_least == 0
+            continue
+        bucket = Bucket()
+
+        assert mirror.execution("r").error == "LocalCloudEnded"
+        assert isinstance(mirror.progress_rows("r"), list)
+        mirror.restore(bucket, "r")
+        assert all(json.loads(path.read_bytes()) for path in folder.rglob("*") if path.name in LASTING)
+        results = [
+            cell["id"] for cell in plan["cells"] if bucket.document("r", f"cells/{cell['id']}/result.json") is not None
+        ]
+        assert at_least <= len(results) <= at_most + 1
+        if results:
+            earlier = resuming._earlier(bucket, "r", bucket.document("r", "plan.json"))
+            taken = [each.taken_from["cell"] for each in earlier.values() if each.taken_from]
+            assert sorted(taken) == sorted(results)
+        [sentence, *_] = runs.close_interrupted(copy / "runs")
+        assert f"{len(results)} of {CELLS} cells measured" in sentence or not (folder / "plan.json").exists()
+        assert not list(copy.rglob("*.partial"))
+        assert runs.close_interrupted(copy / "runs") == []
+        seen_counts.add(len(results))
+    assert len(seen_counts) > CELLS / 2, "the copies were all of the same moments"
+
+
+@pytest.fixture
+def killed(workdir):
+    """A run of which one cell of two was measured when its cloud was killed."""
+    kept = KeptRuns(workdir / "runs")
+    plan = plan_of(2)
+    kept.keep_execution(execution("r"))
+    put(kept, "plan.json", plan)
+    put(kept, f"cells/{plan['cells'][0]['id']}/result.json", result_of(plan["cells"][0], 7))
+    return plan
+
+
+def test_a_killed_run_shows_what_it_measured_and_how_to_go_on(killed, matrix, workdir):
+    table, report = matrix("results", "r"), matrix("report", "r")
+    as_csv, as_json = matrix("results", "latest", "--format", "csv"), matrix("results", "r", "--format", "json")
+
+    assert table.exit_code == report.exit_code == 0
+    assert "interrupted, 1 of 2 cells measured" in table.stdout
+    assert "`matrix run --resume r --local`" in table.stdout
+    assert "the run ended before this cell was measured" in table.stdout
+    assert "7.0" in as_csv.stdout
+    assert "1 of 2 cells were measured before the run ended (ABORTED: LocalCloudEnded)" in as_csv.stderr
+    assert json.loads(as_json.stdout)["totals"] == {"cells": 2, "measured": 1, "failed": 0, "skipped": 1}
+    page = (workdir / "runs/r/report.html").read_text()
+    assert "1 of 2" in page
+    assert "matrix run --resume r --local" in page
+
+
+def test_a_killed_run_can_be_compared(killed, matrix):
+    assert matrix("compare", "r", "r").exit_code == 0
+
+
+def test_watching_a_killed_run_shows_its_end(killed, matrix, workdir):
+    KeptRuns(workdir / "runs").keep_row(
+        "r", {"SK": {"S": "CELL#c"}, "cell": {"S": killed["cells"][0]["id"]}, "state": {"S": "measured"}}
+    )
+
+    seen = matrix("watch", "r")
+
+    assert seen.exit_code == 1
+    assert "run r: ABORTED (LocalCloudEnded), 1 of 2 cells measured" in seen.stdout
+    assert "ended ABORTED: LocalCloudEnded: the local cloud" in seen.stderr
+    assert "matrix run --resume r --local" in seen.stderr
+
+
+def test_watching_an_ended_run_shows_its_results_without_its_cloud(workdir, matrix):
+    kept = KeptRuns(workdir / "runs")
+    kept.keep_execution(execution("r", "SUCCEEDED"))
+    put(kept, "summary.json", summary_document("r"))
+
+    seen = matrix("watch", "r", "--json")
+
+    assert seen.exit_code == 0
+    assert json.loads(seen.stdout)["run"] == "r"
+
+
+@pytest.mark.parametrize("arguments", [("run", "--resume", "r"), ("reap", "--run", "r"), ("watch", "r")])
+def test_of_a_local_run_nobody_is_asked_for_a_region(killed, matrix, arguments):
+    seen = matrix(*arguments)
+
+    assert "region" not in seen.output
+    assert "run of this machine" in seen.stderr or "run r ended ABORTED: LocalCloudEnded" in seen.stderr
+
+
+def test_a_run_under_way_is_not_taken_for_a_killed_one(workdir, matrix, killed):
+    own = {"cloud_pid": os.getpid(), "cloud_started_ticks": started_ticks(os.getpid())}
+    KeptRuns(workdir / "runs").keep_execution(execution("r", **own))
+
+    assert runs.close_interrupted(workdir / "runs") == []
+    assert "still goes on" in matrix("results", "r").stderr
+
+
+def test_a_name_that_is_taken_is_refused_before_two_runs_share_a_folder(killed, matrix, scenario):
+    seen = matrix("run", scenario(), "--local", "--name", "r")
+
+    assert seen.exit_code == 2
+    assert "a run r is kept in" in seen.stderr
+
+
+def test_a_run_that_took_cells_over_is_restored_with_the_run_that_has_them(killed, workdir):
+    taken = {**killed["cells"][0], "taken_from": {"run": "r", "cell": killed["cells"][0]["id"]}}
+    later = {**killed, "run": "later", "cells": [taken, killed["cells"][1]]}
+    KeptRuns(workdir / "runs").keep_object("runs/later/plan.json", json.dumps(later).encode)
+    bucket = Bucket()
+
+    mirror.restore(bucket, "later")
+
+    assert bucket.document("r", f"cells/{taken['id']}/result.json")["state"] == "measured"
+
+
+def test_a_damaged_result_is_named_before_anything_is_restored(killed, workdir):
+    result = workdir / "runs/r/cells" / killed["cells"][0]["id"] / "result.json"
+    result.write_bytes(result.read_bytes()[:1000])
+    bucket = Bucket()
+
+    with pytest.raises(UnreadableRun, match=r"result\.json cannot be read"):
+        mirror.restore(bucket, "r")
+
+    assert not bucket.objects
+
+
+def test_a_damaged_upload_is_left_out_and_named(killed, workdir):
+    upload = workdir / "runs/r/cells" / killed["cells"][0]["id"] / "instances/AROA:i-1/samples.json"
+    upload.parent.mkdir(parents=True)
+    upload.write_text("{")
+    bucket = Bucket()
+
+    assert mirror.restore(bucket, "r") == [str(upload)]
+    assert sorted(path.rsplit("/", 1)[1] for path in bucket.objects) == ["plan.json", "result.json"]
+
+
+def test_rows_that_were_cut_off_leave_out_one_row(workdir):
+    kept = KeptRuns(workdir / "runs")
+    for state in ("planned", "running"):
+        kept.keep_row("r", {"SK": {"S": "CELL#a"}, "state": {"S": state}})
+    path = workdir / "runs/r/rows.jsonl"
+    path.write_bytes(path.read_bytes()[:-9])
+
+    kept.keep_row("r", {"SK": {"S": "CELL#b"}, "state": {"S": "planned"}})
+
+    assert [(row["SK"], row["state"]) for row in mirror.progress_rows("r")] == [
+        ("CELL#a", "planned"),
+        ("CELL#b", "planned"),
+    ]
+
+
+@pytest.mark.parametrize("key", ["runs/r/a/../../../out", "runs/r//a", "runs/r/" + "n" * 256, "runs/r/execution.json",
+                                 "runs/r/a\0b", "runs/r", "agents/a"])  # fmt: skip
+def test_a_key_that_is_no_path_of_the_run_is_not_kept(workdir, key):
+    assert not KeptRuns(workdir / "runs").keep_object(key, lambda: b"x")
+    assert not [path for path in workdir.parent.rglob("*") if path.is_file()]
+
+
+def test_of_a_key_and_one_below_it_the_first_is_kept(workdir):
+    kept = KeptRuns(workdir / "runs")
+
+    assert kept.keep_object("runs/r/a", lambda: b"x")
+    assert not kept.keep_object("runs/r/a/b", lambda: b"y")
+    assert not list(workdir.rglob("*.partial"))
+
+
+def test_results_are_on_the_disk_before_their_name_is_and_heartbeats_are_not_waited_for(workdir, monkeypatch):
+    done = []
+    fsync, replace = os.fsync, Path.replace
+
+    def sync(descriptor):
+        done.append(("synced", Path(f"/proc/self/fd/{descriptor}").readlink().name))
+        fsync(descriptor)
+
+    def rename(path, target):
+        done.append(("renamed", target.name))
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(Path, "replace", rename)
+    kept = KeptRuns(workdir / "runs")
+
+    kept.keep_object("runs/r/cells/c/heartbeat", lambda: b"x")
+    kept.keep_object("runs/r/cells/c/result.json", lambda: b"x")
+
+    assert done[0] == ("renamed", "heartbeat")
+    assert done[1][0] == "synced"
+    assert done[1][1].endswith(".partial")
+    assert done[2] == ("renamed", "result.json")
+    assert [name for _, name in done[3:]] == ["c", "cells", "r", "runs"]

@@ -1,0 +1,28 @@
+"""A small disk of a test's own, to be filled."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def small_disk(folder: Path, size: str, **options: int) -> Iterator[Path]:
+    """Mount a file system in memory of this size; skips the test where that is not allowed."""
+    folder.mkdir()
+    wanted = ",".join([f"size={size}", *(f"{name}={value}" for name, value in options.items())])
+    mount = ["mount", "-t", "tmpfs", "-o", wanted, "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount, and not in every container")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607 - of the machine
+
+
+def fill(file: Path) -> None:
+    """Write until nothing fits any more."""
+    with suppress(OSError), file.open("ab", buffering=0) as ballast:
+        while True:
+            ballast.write(bytes(4096))

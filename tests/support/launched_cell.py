@@ -1,0 +1,42 @@
+"""A launched cell on moto: its documents, and whatever its two instances upload."""
+
+from typing import Any
+
+from support.function_events import RUN, load_event
+
+import plan_matrix
+from aws.records import bucket
+from aws.records.plans import plan_of
+from matrix.run.job import measuring_job
+from matrix.terms.documents.plan import PlanCell
+from matrix.terms.keys import Board
+
+FLEET = ("i-1", "i-2")
+HISTOGRAMS = {"schema": 1, "unit": "ns", "histograms": {"create_lat": {"bins": {"1000": 64}}}}
+SERIES = {"schema": 1, "carrier": "disk_write_bytes", "seconds": [0, 1], "counted": {"disk_write_bytes": [0, 5e6]}}
+
+
+def launch_cell(context: Any, launched_at: float = 1.0) -> PlanCell:
+    """Plan the example and write what the functions and both instances of its first cell write until the end."""
+    plan_matrix.handler(load_event("plan_matrix"), context)
+    cell = plan_of(RUN)["cells"][0]
+    board = Board.of_cell(RUN, cell["id"])
+    setting = {"run": RUN, "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "gate_margin_s": 5.0}
+    bucket.put(board.job, measuring_job(cell=cell, now=launched_at, **setting))
+    bucket.put(board.gate, {"step": -1})
+    bucket.put(board.fleet, {"instances": FLEET, "expected": len(FLEET), "shortfall": "", "launched_at": launched_at})
+    for instance in FLEET:
+        folder = f"{board.instances}AROA:{instance}"
+        samples = [
+            {**step, "step": n, "started_at": 1.0, "ended_at": 2.0, "metrics": {"files_per_s": 64.0, "duration_s": 1.0}}
+            for n, step in enumerate(cell["steps"])
+        ]
+        identity = {"id": instance, "type": cell["fleet"]["instanceType"]}
+        document = {"schema": 1, "run": RUN, "cell": cell["id"], "instance": identity, "samples": samples}
+        bucket.put(f"{folder}/samples.json", document)
+        bucket.put(f"{folder}/heartbeat", {})
+        for step in cell["steps"]:
+            stem = f"{folder}/raw/{step['point']}-r{step['repetition']}"
+            bucket.put(f"{stem}.histograms.json", HISTOGRAMS)
+            bucket.put(f"{stem}.series.json", SERIES)
+    return cell

@@ -1,0 +1,99 @@
+"""kill -9 of the command and of the cloud: what was measured is there, the rest is measured, and nothing stays."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from support.running_cloud import wait_until
+from support.runs import TOUCH, agents_of, matrix
+
+from local.programs.leftovers import MEMORY, OWNED
+from local.programs.liveness import started_ticks
+
+CELLS = 3
+START_S = 120  # of a cloud and a cell, beside a load
+SAYS_SO_WITHIN_S = 5
+
+
+def command(folder: Path, *arguments: str) -> subprocess.Popen:
+    """The command, with its own folder."""
+    code = "from cli.main import main; main()"
+    environment = {**os.environ, "MATRIX_WORKDIR": str(folder / ".local")}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], cwd=folder, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def answer_of(process: subprocess.Popen) -> tuple[int, str]:
+    """Its exit code and all that it said."""
+    output, errors = process.communicate(timeout=2 * START_S)
+    return process.returncode, output + errors
+
+
+def measured(folder: Path, run: str) -> int:
+    """How many cells of a run have a result on disk."""
+    return len(list((folder / ".local/runs" / run / "cells").glob("*/result.json")))
+
+
+def cloud_of(folder: Path) -> int:
+    """The process of the cloud."""
+    return json.loads((folder / ".local/cloud.json").read_text())["pid"]
+
+
+def memory_of(pids: list[int]) -> list[Path]:
+    """The folders in memory that belong to processes."""
+    return [path for path in MEMORY.iterdir() if (own := OWNED.fullmatch(path.name)) and int(own[1]) in pids]
+
+
+def test_a_run_outlives_kill_9_of_its_command_and_of_its_cloud(tmp_path):
+    workload = [TOUCH | {"threads": threads} for threads in (1, 2, 4)]
+    (tmp_path / "m.json").write_text(json.dumps(matrix(workload=workload)))
+
+    # The command is killed once a cell was measured, and the cloud ends with it.
+    first = command(tmp_path, "run", "m.json", "--local", "--name", "first")
+    wait_until(lambda: measured(tmp_path, "first") == 1, "a cell of the first run", START_S)
+    cloud = cloud_of(tmp_path)
+    first.kill()
+    first.communicate()
+    wait_until(lambda: started_ticks(cloud) is None, "the end of the cloud", START_S)
+    for question in (("results", "first"), ("watch", "first")):
+        _, seen = answer_of(command(tmp_path, *question))
+        assert re.search(rf"[12] of {CELLS} cells", seen)
+        assert "matrix run --resume first --local" in seen
+        assert "no AWS region" not in seen
+    done = measured(tmp_path, "first")
+
+    # The cloud is killed in the middle of a cell of the second run, whose agent dies with it.
+    second = command(tmp_path, "run", "--resume", "first", "--local", "--name", "second")
+    agents = wait_until(lambda: (own := agents_of("second")) and memory_of(own) and own, "an agent", START_S)
+    kept_in_memory = memory_of(agents)
+    cloud = cloud_of(tmp_path)
+    os.kill(cloud, signal.SIGKILL)
+    began = time.monotonic()
+    code, seen = answer_of(second)
+    took_s = time.monotonic() - began
+    assert code == 1
+    assert f"{done} of {CELLS} cells are taken over" in seen
+    assert "the local cloud has ended, and run second with it" in seen
+    assert took_s < SAYS_SO_WITHIN_S
+    wait_until(lambda: not any(map(started_ticks, agents)), "the agents to be gone")
+    assert all(path.exists() for path in kept_in_memory)
+
+    # The third run measures the rest, and its start sweeps what the killed agent could not.
+    third = command(tmp_path, "run", "--resume", "second", "--local", "--name", "third", "--json")
+    wait_until(lambda: not any(path.exists() for path in kept_in_memory), "the start to sweep memory", START_S)
+    code, seen = answer_of(third)
+    assert code == 0, seen
+    assert "Found: run second had ended with its cloud" in seen
+    summary = json.loads((tmp_path / ".local/runs/third/summary.json").read_text())
+    assert summary["totals"]["measured"] == CELLS
+    sources = [cell.get("taken_from", {}).get("run") for cell in summary["cells"]]
+    assert sources.count("first") == done
+    assert not (tmp_path / ".local/storage").exists()
+    assert not (tmp_path / ".local/cloud.json").exists()
