@@ -118,6 +118,7 @@ class Session:
             workspaces.close()
 
     def _take_sample(self, job: Job, step: Step, workspaces: Workspaces, heartbeat: Heartbeat) -> dict[str, Any]:
+        stale = mounts.refresh(job.mount, workspaces.mount, self._log)
         workspace = workspaces.fresh(step.number)
         trial = workloads.prepare(job, step, workspace)
         try:
@@ -129,6 +130,9 @@ class Session:
             outcome, conditions = self._measure(step, trial, dropped, heartbeat, workspace.mount)
         finally:
             trial.armed.kill()
+        if conditions.scheduled_at is not None:
+            outcome.warnings.extend(host.clock_warnings(host.clock(), is_shared=job.environment == "local"))
+        outcome.warnings.extend(stale)
         raw = self._keep_raw(step, outcome)
         workspaces.done(workspace)
         self._log.info("step %d, %s: %s", step.number, step.point, outcome.metrics)
@@ -153,8 +157,6 @@ class Session:
         worked = work_span(trial.armed, outcome, ended_at)
         conditions = samples.Conditions(scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted)
         outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
-        if scheduled_at is not None:
-            outcome.warnings.extend(host.clock_warnings(host.clock()))
         outcome.warnings.extend(counters.unseen(outcome.reached, counted))
         return outcome, conditions
 

@@ -18,6 +18,7 @@ from matrix.report import csv_rows, markdown, page
 from matrix.terms import sentences
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.keys import Board, run_key
 
 logger = Logger()
@@ -64,7 +65,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     }
 
 
-def _refresh(run: str, results: dict[str, Any], plan: PlanDocument) -> list[str]:
+def _refresh(run: str, results: dict[str, ResultDocument], plan: PlanDocument) -> list[str]:
     """Read metrics again that CloudWatch may have published since; return what went wrong: no figure needs them."""
     try:
         observing.refresh(run, results, plan["environment"])
@@ -74,7 +75,7 @@ def _refresh(run: str, results: dict[str, Any], plan: PlanDocument) -> list[str]
     return []
 
 
-def _decide(summary: dict[str, Any], results: dict[str, Any], plan: PlanDocument) -> list[str]:
+def _decide(summary: SummaryDocument, results: dict[str, ResultDocument], plan: PlanDocument) -> list[str]:
     """Put the decision into the summary; return what went wrong: the figures hold without a decision."""
     bill = Bill.of(plan, summary["receipt"])
     try:
@@ -85,7 +86,9 @@ def _decide(summary: dict[str, Any], results: dict[str, Any], plan: PlanDocument
     return []
 
 
-def _write_report(run: str, summary: dict[str, Any], results: dict[str, Any], plan: PlanDocument) -> list[str]:
+def _write_report(
+    run: str, summary: SummaryDocument, results: dict[str, ResultDocument], plan: PlanDocument
+) -> list[str]:
     """Write report.html; return what went wrong: a page that cannot be drawn must not cost a measured figure."""
     try:
         html = page.render(summary, results=results, plan=plan)

@@ -28,7 +28,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     table.set_file_system(run, name, "creating")
     kind, resource_id = storages.file_system(planned["storage"]), None
     if kind:
-        resource_id = kind.create(storages.token(run, name), planned["storage"], tags.tags(plan, file_system=name))
+        file_system_tags = tags.tags(plan, file_system=name)
+        resource_id = kind.create(storages.token(run, name), planned["storage"], file_system_tags, run, name)
         table.set_file_system(run, name, "creating", resource_id=resource_id)
         table.record_resource(run, planned["storage"]["type"], resource_id, file_system=name)
     return {

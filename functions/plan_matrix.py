@@ -31,11 +31,11 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     matrix = checked.matrix
     if misplaced := list(placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az())):
         raise InvalidMatrix(misplaced)
-    name = environment_of(environment().name, is_emulated=matrix.emulate)
+    name = environment_of(environment().name, is_emulated=bool(matrix.emulate))
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
     prices = price_list.book(matrix, region).with_spot(spot.asked(matrix))
-    planned = plan(checked, region=region, prices=prices, earlier=earlier)
+    planned = plan(checked, region=region, prices=prices, earlier=earlier, run=run)
     created_at = now()
     document = planned.to_document() | {
         "run": run,

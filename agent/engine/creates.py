@@ -23,16 +23,18 @@ def main() -> None:
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
     """Wall and processor time of one create, in a directory beside the measured ones."""
     storage = EmulatedStorage.of(plan)
+    directory, sync = os.open(plan["pilot_directory"], os.O_RDONLY), plan["sync"]
     created = []
 
     def create(number: int) -> None:
         name = f"{plan['pilot_directory']}/p{number}"
-        create_all([name.encode()], storage)
+        create_all([name.encode()], storage, sync, directory)
         created.append(name)
 
     pilot = crew.measure_pilot(create)
     for name in created:
         os.unlink(name)  # noqa: PTH108 pathlib would cost the start of the engine 5 ms
+    os.close(directory)
     return pilot
 
 
@@ -40,29 +42,51 @@ def prepare(plan: dict[str, Any], number: int, is_process: bool) -> crew.Loop:
     """One worker's names, made before its time begins."""
     files = crew.share(plan["files"], plan["threads"])[number]
     prefix = f"{plan['directories'][number]}/{number}-"
+    directory, sync = os.open(plan["directories"][number], os.O_RDONLY), plan["sync"]
     if is_process:  # threads share one working directory
         os.chdir(plan["directories"][number])
         prefix = f"{number}-"
     names = [f"{prefix}{n}".encode() for n in range(files)]
     storage = EmulatedStorage.of(plan)
-    return lambda: create_all(names, storage)
+    return lambda: create_all(names, storage, sync, directory)
 
 
-def create_all(names: list[bytes], storage: EmulatedStorage | None) -> list[int]:
-    """Create the files; returns the clock (monotonic ns) before the first and after each."""
-    now, open_, close, flags = time.monotonic_ns, os.open, os.close, CREATE
+def create_all(names: list[bytes], storage: EmulatedStorage | None, sync: str, directory: int) -> list[int]:
+    """Create the files; returns the clock (monotonic ns) before the first and after each.
+
+    `sync` says when a create counts: "none" when the kernel has it, "each" when file and name are on the storage.
+    With "end" only the last one waits until all are.
+    """
+    now, open_, close, fsync, flags = time.monotonic_ns, os.open, os.close, os.fsync, CREATE
     stamps: list[int] = [now()]
     append = stamps.append
-    if storage is None:
+    if storage is not None:
         for name in names:
+            due_ns = storage.create()
             close(open_(name, flags, 0o666))
+            storage.wait(due_ns)
+            if sync == "each":
+                storage.wait(storage.synchronise())
+            append(now())
+        if sync == "end":
+            storage.wait(storage.synchronise())
+            stamps[-1] = now()
+        return stamps
+    if sync == "each":
+        for name in names:
+            file = open_(name, flags, 0o666)
+            fsync(file)
+            close(file)
+            # The name is the directory's, so the file's own fsync promises nothing of it (POSIX).
+            fsync(directory)
             append(now())
         return stamps
     for name in names:
-        due_ns = storage.create()
         close(open_(name, flags, 0o666))
-        storage.wait(due_ns)
         append(now())
+    if sync == "end":
+        fsync(directory)
+        stamps[-1] = now()
     return stamps
 
 

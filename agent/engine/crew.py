@@ -26,6 +26,12 @@ PILOT_OPERATIONS, PILOT_MIN_OPERATIONS, PILOT_S = 200, 3, 0.1
 # most of what they need is the kernel's part of an operation, for which the lock is released.
 MAX_THREADED_DEMAND = 1.0
 
+SECOND_NS = 1_000_000_000
+# Shorter waits are no stall that anybody would notice; of so many longer ones the rest cannot be the longest.
+LEAST_WAIT_NS, MOST_WAITS = 100_000_000, 200
+# An hour by the second is 2 MB of each worker; of longer steps nobody needs each second.
+MOST_SECONDS = 3_600
+
 # Does all of a worker's operations; returns the clock (monotonic ns) before the first and after each.
 Loop = Callable[[], "list[int]"]
 # Makes the loop of a worker ready, in the worker itself and before the gate: its number, and whether it is a process.
@@ -138,13 +144,21 @@ def stand_at_the_gate() -> None:
 
 
 def summarise(stamps: list[int]) -> dict[str, Any]:
-    """One worker's stamps, count and latencies."""
+    """One worker's stamps, count and latencies; its long waits; its latencies by the second in which they ended."""
     latencies = [after - before for before, after in zip(stamps, stamps[1:])]
+    waits = [(before, after) for before, after in zip(stamps, stamps[1:]) if after - before >= LEAST_WAIT_NS]
+    waits.sort(key=lambda wait: wait[0] - wait[1])
+    seconds: dict[int, list[int]] = {}
+    if (stamps[-1] - stamps[0]) // SECOND_NS <= MOST_SECONDS:
+        for latency, ended in zip(latencies, stamps[1:]):
+            seconds.setdefault((ended - 1) // SECOND_NS, []).append(latency)
     return {
         "start_ns": stamps[0],
         "end_ns": stamps[-1],
         "operations": len(latencies),
         "bins": histogram.from_latencies(latencies),
+        "waits": waits[:MOST_WAITS],
+        "seconds": {second: histogram.from_latencies(ended) for second, ended in seconds.items()},
     }
 
 

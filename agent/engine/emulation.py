@@ -4,6 +4,9 @@ An operation ends at the latest of three moments: when its latency is over, when
 (IOPS) and when it has paid the bytes (bytes/s) that came before it and its own. So a fleet that keeps w workers busy
 with operations of s bytes reaches exactly min(w / latency, iops, bytes_per_s / s): a truth that an analysis must find.
 
+A storage may have quirks: a share of operations that take longer, a standstill after each so many operations, a change
+for good after so many (credits that run out, a cache that has filled), a factor for all its latencies.
+
 What has been paid stands in a small file on the emulated storage itself, under a lock: all workers, engines and
 instances (processes of one machine, so one monotonic clock) that use the storage contend for it.
 """
@@ -14,6 +17,7 @@ import fcntl
 import math
 import mmap
 import os
+import random
 import struct
 import time
 from typing import Any
@@ -23,8 +27,8 @@ BUCKET = ".storage-matrix-emulation"
 UNLIMITED: dict[str, Any] = {
     "iops": None, "bytes_per_s": None, "create_s": 0, "create_operations": 1, "read_s": 0, "write_s": 0, "sync_s": 0,
 }  # fmt: skip
-# Until when the storage's operations and bytes are paid, in monotonic ns.
-PAID = struct.Struct("=dd")
+# Until when the storage's operations and bytes are paid, in monotonic ns; how many operations it has had.
+PAID = struct.Struct("=ddq")
 # A worker that wakes up late starts its next operation at the moment that was due, so the timer's delays and pauses of
 # the machine do not add up. Beyond this many seconds it counts as idle: an idle storage saves nothing for later.
 CATCH_UP_S = 0.05
@@ -85,19 +89,26 @@ class EmulatedStorage:
     def _begin(self, latency_s: float, operations: float, size: int) -> int:
         now = time.monotonic_ns()
         start = self._due_ns if now - self._due_ns < self._catch_up_ns else now
-        due = start + latency_s * 1e9
+        paid, times = 0.0, 1.0
         if operations or size:
-            due = max(due, self._pay(start, operations * self._ns_per_operation, size * self._ns_per_byte))
-        self._due_ns = int(due)
+            paid, times = self._pay(start, operations * self._ns_per_operation, size * self._ns_per_byte)
+        is_in_tail = random.random() < self._rule.get("tail_share", 0)  # noqa: S311 no secret
+        latency_s = self._rule["tail_s"] if is_in_tail else latency_s * times * self._rule.get("times", 1)
+        self._due_ns = int(max(start + latency_s * 1e9, paid))
         return self._due_ns
 
-    def _pay(self, start: float, operations_ns: float, bytes_ns: float) -> float:
+    def _pay(self, start: float, operations_ns: float, bytes_ns: float) -> tuple[float, float]:
+        """Until when all is paid, and how many times as long the storage takes by now."""
+        stall_every, change_after = self._rule.get("stall_every"), self._rule.get("change_after")
         fcntl.flock(self._file, fcntl.LOCK_EX)
         try:
-            operations_paid, bytes_paid = PAID.unpack_from(self._paid)
-            operations_paid = max(operations_paid, start) + operations_ns
-            bytes_paid = max(bytes_paid, start) + bytes_ns
-            PAID.pack_into(self._paid, 0, operations_paid, bytes_paid)
+            operations_paid, bytes_paid, count = PAID.unpack_from(self._paid)
+            count += 1
+            times = self._rule["change_times"] if change_after and count > change_after else 1.0
+            stall_s = self._rule["stall_s"] if stall_every and count % stall_every == 0 else 0.0
+            operations_paid = max(operations_paid, start) + operations_ns * times + stall_s * 1e9
+            bytes_paid = max(bytes_paid, start) + bytes_ns * times
+            PAID.pack_into(self._paid, 0, operations_paid, bytes_paid, count)
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
-        return float(max(operations_paid, bytes_paid))
+        return float(max(operations_paid, bytes_paid)), times

@@ -11,6 +11,9 @@ from urllib.parse import quote, urlsplit
 from agent.board.blackboard import get_range, new_client, new_session
 from agent.engine.records import RecordWrong
 
+# Of the Common Runtime: what it plans for without a target, and for each connection.
+DEFAULT_GBPS, GBPS_PER_CONNECTION = 10.0, 100 / 250
+
 _lock = threading.Lock()
 _made: dict[int, Any] = {}
 
@@ -53,7 +56,7 @@ def crt_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:
     """GET by the client of the AWS Common Runtime, which splits large ranges and has threads of its own."""
     from awscrt import http, s3
 
-    client = once(lambda: crt_client(plan["region"]))
+    client = once(lambda: crt_client(plan["region"], plan["threads"]))
     host, path = address(plan)
 
     def get(first: int, last: int) -> bytes:
@@ -70,7 +73,7 @@ def crt_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:
     return get
 
 
-def crt_client(region: str) -> Any:
+def crt_client(region: str, threads: int) -> Any:
     """A client of the Common Runtime with the keys of the instance's role, which boto3 renews."""
     from awscrt import auth, io, s3
 
@@ -81,15 +84,24 @@ def crt_client(region: str) -> Any:
         return auth.AwsCredentials(frozen.access_key, frozen.secret_key, frozen.token)
 
     is_plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
-    # Without a target the client plans its connections for 10 Gbit/s, whatever the instance has. It knows some types.
+    # It knows some instance types, and not all of its versions have the function.
     recommended_gbps = getattr(s3, "get_recommended_throughput_target_gbps", lambda: None)()
     return s3.S3Client(
         bootstrap=io.ClientBootstrap.get_or_create_static_default(),
         region=region,
         credential_provider=auth.AwsCredentialsProvider.new_delegate(current),
-        throughput_target_gbps=recommended_gbps,
+        throughput_target_gbps=target_gbps(recommended_gbps, threads),
         tls_mode=s3.S3RequestTlsMode.DISABLED if is_plain else s3.S3RequestTlsMode.ENABLED,
     )
+
+
+def target_gbps(recommended_gbps: float | None, threads: int) -> float:
+    """Throughput (Gbit/s) that the client plans its connections for: at least one for each thread.
+
+    It opens target / (100 / 250) connections (aws-c-s3, s3_client.c): 25 for 10 Gbit/s, its default, so with more
+    threads than that the client would be measured and not the storage.
+    """
+    return max(recommended_gbps or DEFAULT_GBPS, threads * GBPS_PER_CONNECTION)
 
 
 def address(plan: dict[str, Any]) -> tuple[str, str]:

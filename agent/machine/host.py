@@ -61,10 +61,15 @@ def clock() -> dict[str, Any] | None:
     return parse_tracking(tracking.stdout) if tracking.returncode == 0 else None
 
 
-def clock_warnings(tracking: dict[str, Any] | None) -> list[str]:
-    """The warning of a sample whose instance may have started with its fleet by its own clock only."""
+def clock_warnings(tracking: dict[str, Any] | None, *, is_shared: bool) -> list[str]:
+    """The warning of a sample whose instance may have started with its fleet by its own clock only.
+
+    Instances that are processes of one machine share its clock (`is_shared`), and need no chrony.
+    """
     if tracking is None:
-        return []
+        if is_shared:
+            return []
+        return ["chrony does not answer, so nobody knows by how much this instance did not start with its fleet"]
     if not tracking["is_synchronised"]:
         return ["chrony has no time source, so nobody knows by how much this instance did not start with its fleet"]
     if abs(tracking["offset_s"]) <= FAR_OFF_S:

@@ -30,7 +30,7 @@ class Workspaces:
 
     def __init__(self, mount: Path, run: str, cell: str, instance_id: str) -> None:
         """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on the local disk."""
-        self._mount = mount
+        self.mount = mount
         self._claimed = [mount / run, mount / run / cell, mount / run / cell / instance_id]
         self.scratch = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=disk_folder()))
         self._data = self.scratch / "data"
@@ -45,7 +45,7 @@ class Workspaces:
         scratch = self.scratch / f"step-{step:04d}"
         target.mkdir(parents=True)
         scratch.mkdir(exist_ok=True)
-        return Workspace(self._mount, target, scratch, self._memory(), self._data)
+        return Workspace(self.mount, target, scratch, self._memory(), self._data)
 
     def in_memory(self) -> Workspace:
         """Folders that play a storage without any device below it."""
@@ -59,7 +59,8 @@ class Workspaces:
         if self._shm is None:
             in_memory = Path("/dev/shm")  # noqa: S108 memory is what a source of data must not compete with storage for
             parent = in_memory if os.access(in_memory, os.W_OK) else self.scratch
-            self._shm = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=parent))
+            # Its name tells whose it is: an agent that is killed cannot remove it, so the local cloud does.
+            self._shm = Path(tempfile.mkdtemp(prefix=f"storage-matrix-{os.getpid()}-{_started_ticks()}-", dir=parent))
         return self._shm
 
     def done(self, workspace: Workspace) -> None:
@@ -76,6 +77,11 @@ class Workspaces:
         for folder in (self.scratch, self._shm):
             if folder is not None:
                 remove(folder)
+
+
+def _started_ticks() -> int:
+    """When this process started, in clock ticks since boot: field 22 of stat, the first after the brackets is 3."""
+    return int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[22 - 3])
 
 
 def disk_folder() -> str | None:

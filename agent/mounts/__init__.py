@@ -8,17 +8,13 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent.errors import MountFailed
 
 if TYPE_CHECKING:
     import logging
 
-KINDS = (
-    *("root", "ebs", "instance-store", "nfs", "efs"),
-    *("s3", "mountpoint", "file-server", "directory"),
-)
 MOUNT_POINT = Path("/mnt/storage-matrix")
 COMMAND_TIMEOUT_S = 120
 
@@ -38,10 +34,29 @@ class Mounted:
         return {**asdict(self), "path": str(self.path)}
 
 
+class MountModule(Protocol):
+    """What the module of a kind of mount offers; `mount` is that of the job."""
+
+    def tools(self, mount: dict[str, Any]) -> set[str]:
+        """Return the programs that mounting needs."""
+        ...
+
+    def attach(self, mount: dict[str, Any], log: logging.Logger) -> Path:
+        """Mount it; return the folder to work in."""
+        ...
+
+    def describe(self, mount: dict[str, Any], path: Path) -> Mounted:
+        """Say what is mounted there."""
+        ...
+
+    def detach(self, path: Path, log: logging.Logger) -> None:
+        """Unmount it."""
+        ...
+
+
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return the programs that mounting needs."""
-    names: set[str] = _module(mount["kind"]).tools(mount)
-    return names
+    return _module(mount["kind"]).tools(mount)
 
 
 @contextlib.contextmanager
@@ -50,9 +65,18 @@ def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
     module = _module(mount["kind"])
     path = module.attach(mount, log)
     try:
-        yield module.describe(mount, path) if hasattr(module, "describe") else describe(mount["kind"], path)
+        yield module.describe(mount, path)
     finally:
         module.detach(path, log)
+
+
+def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
+    """Bring a storage back to the state before the first step, where it can be; returns what could not be, in words."""
+    if mount["kind"] != "instance-store":
+        return []
+    instance_store: Any = _module(mount["kind"])
+    warnings: list[str] = instance_store.refresh(mount, path, log)
+    return warnings
 
 
 def describe(kind: str, path: Path, table: Path = Path("/proc/mounts")) -> Mounted:
@@ -108,5 +132,6 @@ def _unescape(field: str) -> str:
     return field
 
 
-def _module(kind: str) -> Any:
-    return importlib.import_module(f"agent.mounts.{kind.replace('-', '_')}")
+def _module(kind: str) -> MountModule:
+    module: Any = importlib.import_module(f"agent.mounts.{kind.replace('-', '_')}")
+    return cast("MountModule", module)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent import mounts
 from agent.errors import MountFailed
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
         raise MountFailed(f"the directory {path} cannot be used: {err.strerror}") from err
     log.info("using the directory %s", path)
     return path
+
+
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """Describe it as the kernel does."""
+    return mounts.describe(mount["kind"], path)
 
 
 def detach(path: Path, log: logging.Logger) -> None:

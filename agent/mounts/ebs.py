@@ -46,6 +46,11 @@ def mount_disk(disk: Path, fstype: str, log: logging.Logger) -> Path:
     return path
 
 
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """Describe it as the kernel does."""
+    return mounts.describe(mount["kind"], path)
+
+
 def detach(path: Path, log: logging.Logger) -> None:
     """Unmount; an array stays until the instance ends."""
     mounts.unmount(path, log)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import mounts
 from agent.errors import MountFailed
-from agent.mounts import disks, ebs
+from agent.mounts import disks, ebs, wear
 
 if TYPE_CHECKING:
     import logging
@@ -25,7 +25,31 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
         there = [f"{disk.name} ({disk.model or disk.serial})" for disk in disks.all_disks()]
         raise MountFailed(f"this instance has no NVMe instance store; its disks are {there}; choose a type with one")
     log.info("instance store: %s", ", ".join(map(str, devices)))
+    if mount.get("precondition"):
+        wear.write_all(devices, mount["precondition"], log)
     return ebs.mount_disk(devices[0] if len(devices) == 1 else ebs.stripe(devices, log), mount["fstype"], log)
+
+
+def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
+    """Tell the disks what the step before has left unused, so that each step finds the same flash; returns warnings.
+
+    Disks that were written all over on purpose stay so.
+    """
+    if mount.get("precondition"):
+        return []
+    try:
+        trimmed = mounts.command_result(["fstrim", "-v", str(path)])
+    except MountFailed as err:
+        return [f"the flash is not as fresh as before the first step: {err}"]
+    if trimmed.returncode != 0:
+        return [f"the flash is not as fresh as before the first step: {trimmed.stderr.strip()}"]
+    log.info("%s", trimmed.stdout.strip())
+    return []
+
+
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """Describe it as the kernel does."""
+    return mounts.describe(mount["kind"], path)
 
 
 def detach(path: Path, log: logging.Logger) -> None:

@@ -31,6 +31,11 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     return path
 
 
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """Describe it as the kernel does."""
+    return mounts.describe(mount["kind"], path)
+
+
 def detach(path: Path, log: logging.Logger) -> None:
     """Unmount."""
     mounts.unmount(path, log)

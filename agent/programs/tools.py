@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 
 # Building the EFS mount helper takes a small instance some minutes; a fleet has 15 to become ready.
 INSTALL_TIMEOUT_S = 600
+# A whole fleet asks a mirror at the same moment, and a single refusal would cost the cell. dnf asks 10 times by itself.
+PATIENT = ["-o", "Acquire::Retries=5"]
 # A fresh cloud image has no package lists.
-UPDATE = ["apt-get", "update", "-q"]
+UPDATE = ["apt-get", *PATIENT, "update", "-q"]
 # After its README; v2.3.3 is the first release since 2.3.1 that Ubuntu 22.04's Rust 1.75 can build (its issue 303).
 BUILD_EFS_UTILS = """
 export HOME=/root
-apt-get install -y -q git binutils rustc cargo pkg-config libssl-dev gettext
-cd "$(mktemp -d)"
+apt-get -o Acquire::Retries=5 install -y -q git binutils rustc cargo pkg-config libssl-dev gettext
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+cd "$build"
 git clone --quiet --depth 1 --branch v2.3.3 https://github.com/aws/efs-utils
 cd efs-utils
 ./build-deb.sh
@@ -32,8 +36,10 @@ apt-get install -y -q ./build/amazon-efs-utils*.deb
 # After the S3 guide (Installing Mountpoint, DEB-based distributions).
 INSTALL_MOUNT_S3 = """
 case "$(uname -m)" in aarch64) architecture=arm64 ;; *) architecture=x86_64 ;; esac
-cd "$(mktemp -d)"
-curl -fsSLO "https://s3.amazonaws.com/mountpoint-s3-release/latest/$architecture/mount-s3.deb"
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+cd "$build"
+curl -fsSLO --retry 5 "https://s3.amazonaws.com/mountpoint-s3-release/latest/$architecture/mount-s3.deb"
 apt-get install -y -q ./mount-s3.deb
 """
 
@@ -198,7 +204,7 @@ def package_commands(packages: list[str]) -> list[list[str]]:
     if find("apt-get"):
         # Wait for the lock: the system may be updating itself.
         wait = ["-o", f"DPkg::Lock::Timeout={INSTALL_TIMEOUT_S}"]
-        return [UPDATE, ["apt-get", *wait, "install", "-y", "-q", *packages]]
+        return [UPDATE, ["apt-get", *PATIENT, *wait, "install", "-y", "-q", *packages]]
     return []
 
 

@@ -3,43 +3,60 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
     from agent.machine.workspace import Workspace
+    from agent.workloads import build, dd, fio, instance_throughput, read, touch, transfer, yocto
     from agent.workloads.trial import Trial
+
+    # mypy holds each module against the protocol here. At run time only the job's own is imported.
+    _MODULES: tuple[WorkloadModule, ...] = (build, dd, fio, instance_throughput, read, touch, transfer, yocto)
 
 TYPES = ("touch", "dd", "fio", "read", "build", "transfer", "yocto", "instance-throughput")
 
 
+class WorkloadModule(Protocol):
+    """What the module of a workload offers; `params` are those of a point."""
+
+    def problems(self, params: dict[str, Any]) -> list[str]:
+        """What in them could be a command, or reach beyond the storage."""
+        ...
+
+    def tools(self, params: dict[str, Any]) -> set[str]:
+        """The programs that the point needs."""
+        ...
+
+    def calibration(self, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+        """What finds the ceiling of its tool in `room` bytes of memory: parameters and metric. None: nothing does."""
+        ...
+
+    def prepare(self, job: Job, step: Step, workspace: Workspace) -> Trial:
+        """Do everything that must not be timed."""
+        ...
+
+
 def problems(kind: str, params: dict[str, Any]) -> list[str]:
     """What in a point's parameters could be a command, or reach beyond the storage, before anything is touched."""
-    sentences: list[str] = _module(kind).problems(params)
-    return sentences
+    return _module(kind).problems(params)
 
 
 def tools(kind: str, params: dict[str, Any]) -> set[str]:
     """The programs that a point needs."""
-    names: set[str] = _module(kind).tools(params)
-    return names
+    return _module(kind).tools(params)
 
 
 def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
     """What finds the ceiling of a point's tool in `room` bytes of memory: parameters and metric. None: nothing does."""
-    module = _module(kind)
-    shortened: tuple[dict[str, Any], str] | None = (
-        module.calibration(params, room) if hasattr(module, "calibration") else None
-    )
-    return shortened
+    return _module(kind).calibration(params, room)
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Do everything that must not be timed; the trial then stands at its gate."""
-    trial: Trial = _module(job.workload["type"]).prepare(job, step, workspace)
-    return trial
+    return _module(job.workload["type"]).prepare(job, step, workspace)
 
 
-def _module(kind: str) -> Any:
+def _module(kind: str) -> WorkloadModule:
     # Only the job's own workload is imported: the others would only delay the start.
-    return importlib.import_module(f"agent.workloads.{kind.replace('-', '_')}")
+    return cast("WorkloadModule", importlib.import_module(f"agent.workloads.{kind.replace('-', '_')}"))

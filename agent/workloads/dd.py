@@ -50,7 +50,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Make the source (outside of the time) and arm the dd's."""
     params = step.params
     if params["tool"] == "engine":
-        return _engine(job, params, workspace)
+        return _engine(job, step, workspace)
     source = "/dev/zero"
     if params.get("source") == "random":
         source = str(make_source(params, workspace.shm))
@@ -73,8 +73,9 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     return Trial(armed, params["threads"], read)
 
 
-def _engine(job: Job, params: dict[str, Any], workspace: Workspace) -> Trial:
+def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write what the dd's would write, by the write engine."""
+    params = step.params
     threads, size = params["threads"], params["block_bytes"]
     blocks = params["total_bytes"] // threads // size
     plan = {
@@ -86,7 +87,7 @@ def _engine(job: Job, params: dict[str, Any], workspace: Workspace) -> Trial:
         "sync": params["sync"],
         "source": params.get("source", "zero"),
         "pilot_directory": str(workspace.target),
-        "emulation": engines.emulation(job, workspace),
+        "emulation": engines.emulation(job, step, workspace),
     }
     armed = engines.arm("writes", plan, workspace.scratch)
 
@@ -99,7 +100,8 @@ def _engine(job: Job, params: dict[str, Any], workspace: Workspace) -> Trial:
         if params["sync"] == "block":
             # Without it a write ends in the page cache: how long that takes is no latency of the storage.
             metrics.update(done.latency_metrics("write_lat"))
-            raw["histograms.json"] = done.histograms("write_lat")
+            metrics["longest_stall_s"] = done.longest_stall_s
+            raw = {"histograms.json": done.histograms("write_lat"), **done.series(size)}
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {threads} {done.how['mode']}"
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
         # What an emulated storage has never has to reach this machine's disk.
@@ -139,8 +141,8 @@ def make_source(params: dict[str, Any], shm: Path) -> Path:
     free = min(host.memory_kib("MemAvailable") * 1024, free_bytes(shm))
     if wanted > free // 2:
         raise SourceDoesNotFit(
-            f"the random source needs {wanted} bytes, and half of the free memory is {free // 2}; "
-            "use more threads (each reads total / threads), a smaller total or source 'zero'"
+            f"the random source needs {wanted} bytes in {shm.parent}, half of the free memory is {free // 2}; "
+            "make room there (`df -h`), use more threads (each reads total / threads), a smaller total or source 'zero'"
         )
     with source.open("wb") as stream:
         for done in range(0, wanted, CHUNK_BYTES):

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
+import random
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent.engine import histogram
+from agent.engine import crew, histogram
 from agent.engine.emulation import BUCKET
 from agent.errors import WorkIncomplete
 from agent.programs.processes import Armed, Command
 
 if TYPE_CHECKING:
-    from agent.job import Job
+    from agent.job import Job, Step
     from agent.machine.workspace import Workspace
 
 # Where `agent` was imported from, a folder or the zip: the engine's interpreter imports it from there, too.
 IMPORT_ROOT = str(Path(agent.__file__).parents[1])
 PERCENTS = (50, 90, 99)
+# A shorter step has no second that is whole.
+LEAST_SERIES_S = 2
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,8 @@ class Report:
     bins: dict[int, int]  # latency of every operation in fio's bins (ns)
     how: dict[str, Any]  # mode, and the pilot that chose it
     workers: list[dict[str, int]]
+    longest_stall_s: float  # in which no worker ended an operation; 0 where all were shorter than crew.LEAST_WAIT_NS
+    seconds: dict[int, dict[int, int]]  # latencies in bins by the second (monotonic clock) in which they ended
 
     @property
     def duration_s(self) -> float:
@@ -48,6 +55,32 @@ class Report:
         """Percentiles of the latency as metrics: `<name>_p99_us`."""
         return {f"{name}_p{p}_us": (histogram.percentile(self.bins, p) or 0) / 1000 for p in percents}
 
+    def series(self, operation_bytes: int) -> dict[str, bytes]:
+        """The raw document of every second: bytes so far, P99 and slowest operation (µs); none below two seconds.
+
+        `counted` is as other watched steps have it, so the report draws the rate.
+        """
+        if self.duration_s < LEAST_SERIES_S or len(self.seconds) < LEAST_SERIES_S:
+            return {}
+        first, last = min(self.seconds), max(self.seconds)
+        moments, counted, worst, p99 = [0.0], [0], [0.0], [0.0]
+        for second in range(first, last + 1):
+            bins = self.seconds.get(second, {})
+            moment_s = (min((second + 1) * crew.SECOND_NS, self.end_ns) - self.start_ns) / 1e9
+            moments.append(moment_s)
+            counted.append(counted[-1] + operation_bytes * sum(bins.values()))
+            worst.append(max(bins, default=0) / 1000)
+            p99.append((histogram.percentile(bins, 99) or 0) / 1000)
+        document = {
+            "schema": 1,
+            "carrier": "operation_bytes",
+            "seconds": moments,
+            "counted": {"operation_bytes": counted},
+            "p99_us": p99,
+            "slowest_us": worst,
+        }
+        return {"series.json": json.dumps(document).encode()}
+
     def histograms(self, name: str) -> bytes:
         """The raw document that merges with those of other instances and of fio."""
         document = {
@@ -59,9 +92,27 @@ class Report:
         return json.dumps(document).encode()
 
 
-def emulation(job: Job, workspace: Workspace) -> dict[str, Any] | None:
-    """The `emulation` of an engine's plan: what the job says, and where the storage's bucket is."""
-    return {**job.emulation, "path": str(workspace.mount / BUCKET)} if job.emulation else None
+def emulation(job: Job, step: Step, workspace: Workspace) -> dict[str, Any] | None:
+    """The `emulation` of an engine's plan: what the job says, and where the storage's bucket is.
+
+    Its `times` are those of the storage, of this repetition on all instances, and of this one if it is the slow one.
+    """
+    if not job.emulation:
+        return None
+    generator = random.Random(f"{job.cell} {step.repetition}")  # noqa: S311 no secret
+    of_repetition = generator.gauss(0, job.emulation.get("noise", 0))
+    times = job.emulation.get("times", 1) * math.exp(of_repetition)
+    if "slow_times" in job.emulation and _is_first(job, workspace):
+        times *= job.emulation["slow_times"]
+    return {**job.emulation, "times": times, "path": str(workspace.mount / BUCKET)}
+
+
+def _is_first(job: Job, workspace: Workspace) -> bool:
+    """Whether this instance is the first of its cell that came to the storage, as a link there says."""
+    first, instance = workspace.mount / f"{BUCKET}-first-{job.cell}", workspace.target.parent.name
+    with contextlib.suppress(FileExistsError):
+        first.symlink_to(instance)
+    return str(first.readlink()) == instance
 
 
 def arm(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool = False) -> Armed:
@@ -85,4 +136,40 @@ def read_report(output: Path, *, threads: int, operations: int) -> Report:
         bins=histogram.merge({int(value): n for value, n in worker["bins"].items()} for worker in workers),
         how=how,
         workers=[{key: worker[key] for key in ("start_ns", "end_ns", "operations")} for worker in workers],
+        longest_stall_s=longest_stall_ns(workers) / 1e9,
+        seconds=_by_second(workers),
     )
+
+
+def longest_stall_ns(workers: list[dict[str, Any]]) -> int:
+    """The longest time in which all workers at work waited for an operation and none of them ended one."""
+    begins, waits, wait_ends, ends = range(4)
+    events = [(worker["start_ns"], begins) for worker in workers] + [(worker["end_ns"], ends) for worker in workers]
+    for worker in workers:
+        for start, end in worker["waits"]:
+            events += [(start, waits), (end, wait_ends)]
+    working = waiting = longest = 0
+    since: int | None = None
+    # At one moment an operation ends before the next one begins, and the last one before its worker's end.
+    order = {wait_ends: 0, ends: 1, begins: 2, waits: 3}
+    for moment, kind in sorted(events, key=lambda event: (event[0], order[event[1]])):
+        if since is not None:
+            longest = max(longest, moment - since)
+        if kind == wait_ends:
+            since = None
+        working += (kind == begins) - (kind == ends)
+        waiting += (kind == waits) - (kind == wait_ends)
+        is_stalled = working > 0 and waiting == working
+        since = (moment if since is None else since) if is_stalled else None
+    return longest
+
+
+def _by_second(workers: list[dict[str, Any]]) -> dict[int, dict[int, int]]:
+    """The workers' latencies of each second together; none where one of them worked for too long to tell."""
+    if not all(worker["seconds"] for worker in workers if worker["operations"]):
+        return {}
+    seconds: dict[int, list[dict[int, int]]] = {}
+    for worker in workers:
+        for second, bins in worker["seconds"].items():
+            seconds.setdefault(int(second), []).append({int(value): count for value, count in bins.items()})
+    return {second: histogram.merge(of_workers) for second, of_workers in sorted(seconds.items())}

@@ -56,6 +56,12 @@ class WatchedTrial(Trial):
             return super().run()
 
 
+def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+    """It looks for the instance's ceiling itself."""
+    del params, room
+    return None
+
+
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Arm the writer, find the counters that its bytes will move."""
     params = step.params

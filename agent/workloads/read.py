@@ -64,7 +64,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     data = {"s3": data_object, "file-server": data_on_server}.get(job.mount["kind"], data_file)
     where = data(params, workspace.target.parent, job.mount)
     plan = plan_of(params, f"{step.point}/{step.repetition}", where)
-    plan["emulation"] = engines.emulation(job, workspace)
+    plan["emulation"] = engines.emulation(job, step, workspace)
     armed = arm_engine(plan, workspace.scratch)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
@@ -180,6 +180,7 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
         "requests_per_s": requests / duration_s,
         "duration_s": duration_s,
         **done.latency_metrics("read_lat"),
+        "longest_stall_s": done.longest_stall_s,
     }
     tool = {
         **tool_of(plan["reader"]),
@@ -191,6 +192,5 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     work = {"read_bytes": read_bytes, "records": plan["records"]}
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")
     reached = {"read": read_bytes} if is_past_cache else {}
-    return Outcome(
-        metrics, work, tool, {"histograms.json": done.histograms("read_lat")}, reached=reached, worked_ns=done.worked_ns
-    )
+    raw = {"histograms.json": done.histograms("read_lat"), **done.series(read_bytes // requests)}
+    return Outcome(metrics, work, tool, raw, reached=reached, worked_ns=done.worked_ns)

@@ -18,6 +18,8 @@ from agent.workloads.trial import Outcome, Trial, choice_problems, integer_probl
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
+# When a create counts, as the engine's command says it.
+SYNCS = {"none": "", "end": ", fsync of the directory at the end", "each": " + fsync of file and directory"}
 # A second of GNU parallel, a third of one of a touch loop, less of the engine (two cores, in memory).
 MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 
@@ -25,7 +27,8 @@ MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
     wrong = integer_problems(params, files=1, threads=1)
-    return wrong + choice_problems(params, directories=("shared", "own"), tool=("engine", "touch", "parallel"))
+    tools_and_syncs = {"tool": ("engine", "touch", "parallel"), "sync": tuple(SYNCS)}
+    return wrong + choice_problems(params, directories=("shared", "own"), **tools_and_syncs)
 
 
 def tools(params: dict[str, Any]) -> set[str]:
@@ -56,7 +59,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     params, threads = step.params, step.params["threads"]
     directories = _directories(workspace.target, threads, params["directories"])
     if params["tool"] == "engine":
-        return _engine(job, params, directories, workspace)
+        return _engine(job, step, directories, workspace)
     lines = touch_lines(params, directories) if params["tool"] == "touch" else [parallel_line(params, workspace.target)]
     # Without a home of its own GNU parallel would write into the user's.
     env = {"PARALLEL_HOME": str(workspace.scratch)}
@@ -101,7 +104,8 @@ def _directories(target: Path, threads: int, kind: str) -> list[str]:
     return [str(directory) for directory in directories]
 
 
-def _engine(job: Job, params: dict[str, Any], directories: list[str], workspace: Workspace) -> Trial:
+def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) -> Trial:
+    params = step.params
     pilot = workspace.target.parent / f"{workspace.target.name}-pilot"
     pilot.mkdir()
     plan = {
@@ -110,7 +114,9 @@ def _engine(job: Job, params: dict[str, Any], directories: list[str], workspace:
         "directories": directories,
         "pilot_directory": str(pilot),
         "mode": "auto",
-        "emulation": engines.emulation(job, workspace),
+        # The latency of a create on a shared storage is that of a stored one, so an emulated one adds no sync to it.
+        "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
+        "emulation": engines.emulation(job, step, workspace),
     }
     armed = engines.arm("creates", plan, workspace.scratch)
     remove(pilot)
@@ -125,12 +131,19 @@ def _engine(job: Job, params: dict[str, Any], directories: list[str], workspace:
 
 def read_engine(report: Path, params: dict[str, Any]) -> Outcome:
     """The rate and the latencies of the engine."""
-    done = engines.read_report(report, threads=params["threads"], operations=params["files"])
+    return engine_outcome(engines.read_report(report, threads=params["threads"], operations=params["files"]), params)
+
+
+def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
+    """What the engine's report says of a step."""
     metrics = {**_metrics(done.operations, done.duration_s), **done.latency_metrics("create_lat", (50, 99))}
+    if params["sync"] != "end":
+        # There the last create waits for all others, which is no stall.
+        metrics["longest_stall_s"] = done.longest_stall_s
     tool = {
         "name": "engine",
         "version": agent.VERSION,
-        "command": f"open(O_CREAT) + close in {params['threads']} {done.how['mode']}",
+        "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {params['threads']} {done.how['mode']}",
         **done.how,
     }
     raw = {"histograms.json": done.histograms("create_lat")}

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
+from itertools import pairwise
 
 import pytest
 from support.agent_cloud import touch_params
 from support.disturbance import attempts
+
+from agent.engine.emulation import EmulatedStorage
+from agent.job import Step
+from agent.job_check import parse
+from agent.machine.workspace import Workspace
+from agent.workloads import engines
 
 MIB = 2**20
 SLOW = {"create_s": 0.005, "create_operations": 1, "read_s": 0.001, "write_s": 0.001, "sync_s": 0.01}
@@ -106,6 +114,45 @@ def test_instances_of_a_shared_file_system_contend_for_one_bucket(cloud, fleet, 
             span_s = max(sample["ended_at"] for sample in samples) - min(sample["started_at"] for sample in samples)
             assert 4 * 200 / span_s == pytest.approx(400, rel=0.1)
             assert max(sample["metrics"]["files_per_s"] for sample in samples) < 200
+
+
+def waits(tmp_path, count, **quirks):
+    """Milliseconds that each of several creates takes, one after the other, as the emulator says without waiting."""
+    rule = emulation(create_s=0.01, create_operations=1, iops=10_000, **quirks)
+    storage = EmulatedStorage({**rule, "path": str(tmp_path / "bucket"), "catch_up_s": 3600})
+    ends = [storage.create() for _ in range(count)]
+    return [round((after - before) / 1e6, 3) for before, after in pairwise(ends)]
+
+
+def test_a_storage_stands_still_after_each_so_many_operations(tmp_path):
+    assert waits(tmp_path, 7, stall_every=3, stall_s=1.0) == pytest.approx([10, 1000.1, 10, 10, 1000.1, 10], abs=1)
+
+
+def test_a_storage_whose_credits_run_out_stays_slow(tmp_path):
+    assert waits(tmp_path, 5, change_after=3, change_times=4) == pytest.approx([10, 10, 40, 40], abs=0.01)
+
+
+def test_a_tail_has_the_share_and_the_latency_that_were_asked_for(tmp_path):
+    taken = waits(tmp_path, 2001, tail_share=0.1, tail_s=0.08)
+
+    assert set(taken) == {10.0, 80.0}
+    # 4.5 standard deviations of a binomial with 2,000 trials.
+    assert 200 - 60 < taken.count(80.0) < 200 + 60
+
+
+def test_noise_is_that_of_a_repetition_on_all_instances_and_one_of_them_is_slow(tmp_path, make_job):
+    rule = emulation(create_s=0.01, noise=0.05, slow_times=2, times=3)
+    job = parse(json.dumps(make_job("touch", [touch_params()], emulation=rule)).encode(), "i-1")
+
+    def times(instance, repetition):
+        workspace = Workspace(tmp_path, tmp_path / instance / "step", tmp_path, tmp_path, tmp_path)
+        return engines.emulation(job, Step(0, "p01", repetition, {}), workspace)["times"]
+
+    first, second = times("i-1", 1), times("i-2", 1)
+    assert first == pytest.approx(2 * second)
+    assert times("i-3", 1) == second
+    assert 0 < abs(times("i-3", 2) / second - 1) < 0.5
+    assert times("i-1", 2) == pytest.approx(2 * times("i-2", 2))
 
 
 def test_emulated_samples_say_so_and_what_the_truth_is(cloud, instance, make_job):

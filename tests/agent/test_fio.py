@@ -223,6 +223,27 @@ def test_more_in_flight_than_the_queue_holds_is_refused():
             fio.refuse_contradictions(job, options, processors=2)
 
 
+def test_any_number_may_wait_where_requests_are_due_whether_or_not_others_are_answered():
+    # 2,000 requests in 2 s waited 1 s each: 1,000 at once, of a job that keeps 1 in flight.
+    job = {"jobs": [job_document(2000, 2000, {"1000000000": 2000})]}
+    open_loop = {"io_submit_mode": "offload", "rate_iops": 1000, "rate_process": "poisson"}
+
+    fio.refuse_contradictions(job, open_loop, processors=2)
+    with pytest.raises(FiguresContradict):
+        fio.refuse_contradictions(job, open_loop | {"io_submit_mode": "inline"}, processors=2)
+
+
+@needs("fio")
+def test_fio_runs_an_open_loop_at_the_rate_that_was_asked_for(cloud, instance, make_job):
+    open_loop = {"io_submit_mode": "offload", "rate_iops": 100, "rate_process": "poisson"}
+    cloud.put("job.json", make_job("fio", [{"options": fio_options(numjobs=1, rw="randread", runtime=2, **open_loop)}]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    assert sample["metrics"]["iops"] == pytest.approx(100, rel=0.3)
+
+
 @pytest.mark.parametrize(
     ("options", "job"),
     [

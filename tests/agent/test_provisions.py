@@ -72,13 +72,17 @@ def test_a_package_that_cannot_be_installed_is_named_with_the_reason(machine, fa
         provisions.provide({"packages": ["gccc"]}, True, LOG)
 
 
-def test_ubuntu_waits_for_its_own_updates_to_let_go_of_the_packages(bin_folder, fake_tool, monkeypatch):
+def test_ubuntu_asks_its_mirror_again_and_waits_for_its_own_updates_to_let_go_of_the_packages(
+    bin_folder, fake_tool, monkeypatch
+):
     fake_tool("apt-get", "exit 0")
     monkeypatch.setenv("PATH", str(bin_folder))
 
-    _, install = tools.package_commands(["gcc"])
+    update, install = tools.package_commands(["gcc"])
 
-    assert install == ["apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q", "gcc"]
+    patient = ["apt-get", "-o", "Acquire::Retries=5"]
+    assert update == [*patient, "update", "-q"]
+    assert install == [*patient, "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q", "gcc"]
 
 
 @pytest.mark.parametrize("wanted", [{"packages": ["--assumeno"]}, {"containers": [7]}])

@@ -46,6 +46,13 @@ def uploaded(params, client="boto3"):
     return where
 
 
+@pytest.mark.parametrize(
+    ("recommended_gbps", "threads", "connections"), [(None, 7, 25), (None, 100, 100), (100.0, 7, 250), (5.0, 60, 60)]
+)
+def test_the_common_runtime_has_a_connection_for_each_thread(recommended_gbps, threads, connections):
+    assert objects.target_gbps(recommended_gbps, threads) / (100 / 250) == pytest.approx(connections)
+
+
 def test_an_agent_uploads_its_data_below_its_own_name_and_reads_it_back(cloud, instance, make_job):
     mount = {"kind": "s3", "bucket": BUCKET, "prefix": f"{PREFIX}/{{userid}}", "region": REGION, "client": "boto3"}
     points = [
@@ -217,3 +224,15 @@ def test_a_client_that_is_missing_is_named_with_its_package():
     assert tools.find("awscrt")
     assert "the package 'python3-awscrt'" in tools.explain_missing("awscrt")
     assert "dnf" in tools.explain_missing("mount-s3")
+
+
+def test_the_common_runtime_plans_for_the_network_that_the_instance_has(monkeypatch):
+    s3_module = pytest.importorskip("awscrt.s3")
+    asked = {}
+    monkeypatch.setattr(s3_module, "get_recommended_throughput_target_gbps", lambda: 75.0, raising=False)
+    monkeypatch.setattr(s3_module, "S3Client", lambda **options: asked.update(options))
+
+    objects.crt_client("us-east-1", threads=1)
+
+    # Unless told so it plans for 10 Gbit/s.
+    assert asked["throughput_target_gbps"] == 75.0

@@ -9,14 +9,18 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from agent import job_check, mounts
+from agent import job_check, mounts, samples, session
 from agent.errors import JobInvalid, MountFailed, ToolFailed, ToolMissing
+from agent.job import Step
 from agent.machine import counters, host
+from agent.machine.workspace import Workspaces
 from agent.mounts import disks, ebs, nfs
 from agent.programs import processes, tools
+from agent.workloads.trial import Outcome
 
 LOG = logging.getLogger("test")
 
@@ -77,7 +81,8 @@ def test_another_program_called_parallel_is_not_gnu_parallel(fake_tool, bin_fold
         tools.require(["parallel"], may_install=False, log=LOG)
 
 
-APT_GET = ["apt-get", "-o", "DPkg::Lock::Timeout=600"]
+APT_GET = ["apt-get", "-o", "Acquire::Retries=5"]
+WAIT = ["-o", "DPkg::Lock::Timeout=600"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +95,10 @@ APT_GET = ["apt-get", "-o", "DPkg::Lock::Timeout=600"]
                 for of in (["fio", "nfs-utils"], ["fio-engine-libaio"], ["spal-release"], ["parallel"])
             ],
         ),
-        ("apt-get", [["apt-get", "update", "-q"], [*APT_GET, "install", "-y", "-q", "fio", "nfs-common", "parallel"]]),
+        (
+            "apt-get",
+            [[*APT_GET, "update", "-q"], [*APT_GET, *WAIT, "install", "-y", "-q", "fio", "nfs-common", "parallel"]],
+        ),
         ("none", []),
     ],
 )
@@ -235,6 +243,88 @@ def test_the_disks_of_an_instance_store_become_one(recorded, fake_tool, tmp_path
     ]
 
 
+def test_the_disks_of_an_instance_store_are_trimmed_before_each_step(fake_tool, recorded, tmp_path):
+    fake_tool("fstrim", f'echo "fstrim $*" >> "{recorded}"')
+
+    assert mounts.refresh({"kind": "instance-store", "fstype": "xfs"}, tmp_path, LOG) == []
+
+    assert recorded.read_text() == f"fstrim -v {tmp_path}\n"
+
+
+@pytest.mark.parametrize(
+    "mount", [{"kind": "instance-store", "precondition": 2}, {"kind": "ebs"}, {"kind": "nfs"}, {"kind": "directory"}]
+)
+def test_disks_that_were_written_all_over_and_other_storages_are_not_trimmed(fake_tool, recorded, tmp_path, mount):
+    fake_tool("fstrim", f'echo "fstrim $*" >> "{recorded}"')
+
+    assert mounts.refresh(mount, tmp_path, LOG) == []
+
+    assert not recorded.exists()
+
+
+def test_a_disk_that_cannot_be_trimmed_is_warned_about(fake_tool, recorded, tmp_path):
+    fake_tool("fstrim", 'echo "fstrim: the discard operation is not supported" >&2; exit 1')
+
+    assert mounts.refresh({"kind": "instance-store"}, tmp_path, LOG) == [
+        "the flash is not as fresh as before the first step: fstrim: the discard operation is not supported"
+    ]
+
+
+def test_a_step_begins_after_the_storage_was_refreshed_and_carries_what_could_not_be(monkeypatch, tmp_path):
+    order = []
+    trial = SimpleNamespace(armed=SimpleNamespace(kill=lambda: None))
+    outcome = Outcome({"duration_s": 1.0}, {}, {"name": "engine"})
+    conditions = samples.Conditions(None, 1.0, 2.0, (1.0, 2.0), 1, "not dropped", {})
+    monkeypatch.setattr(session.mounts, "refresh", lambda *_: order.append("refresh") or ["not fresh"])
+    monkeypatch.setattr(session.workloads, "prepare", lambda *_: order.append("prepare") or trial)
+    monkeypatch.setattr(session.caches, "drop", lambda *_: order.append("drop") or session.caches.DROPPED)
+    monkeypatch.setattr(session.tools, "load", lambda names: order.append(f"load {'parallel' in names}"))
+    monkeypatch.setattr(session.Session, "_measure", lambda *_: order.append("measure") or (outcome, conditions))
+    job = SimpleNamespace(mount={"kind": "instance-store"}, may_administer=False, workload={"type": "touch"})
+    workspaces = Workspaces(tmp_path, "r", "c", "i-1")
+
+    step = Step(0, "p01", 1, {"tool": "parallel"})
+    taken = session.Session(None, "u", None, LOG)._take_sample(job, step, workspaces, None)
+    workspaces.close()
+
+    # What was dropped with the caches is loaded again before the time: reading GNU parallel is no time of the storage.
+    assert order == ["refresh", "prepare", "drop", "load True", "measure"]
+    assert taken["warnings"] == ["not fresh"]
+
+
+def test_every_block_of_a_disk_is_written_with_its_own_bytes(recorded, fake_tool, tmp_path, monkeypatch):
+    fake_tool("blkid", "exit 2")
+    disk = tmp_path / "disk"
+    disk.write_bytes(bytes((5 << 20) + 8192))  # its last block is a short one
+    monkeypatch.setattr(disks, "instance_stores", lambda: [disk])
+
+    try:
+        with mounts.attached({"kind": "instance-store", "fstype": "xfs", "precondition": 2}, LOG):
+            pass
+    except MountFailed as err:
+        if "Invalid argument" in str(err):
+            pytest.skip("this file system has no O_DIRECT")
+        raise
+
+    content = disk.read_bytes()
+    pages = [content[place : place + 4096] for place in range(0, len(content), 4096)]
+    assert len(content) == (5 << 20) + 8192
+    assert bytes(4096) not in pages
+    blocks = [content[place : place + (1 << 20)] for place in range(0, len(content), 1 << 20)]
+    assert len(set(blocks)) == 6
+    assert recorded.read_text().splitlines()[0] == f"mkfs.xfs -q -K {disk}"
+
+
+def test_a_disk_that_cannot_be_written_all_over_fails_the_mount(recorded, tmp_path, monkeypatch):
+    monkeypatch.setattr(disks, "instance_stores", lambda: [tmp_path / "gone"])
+
+    with (
+        pytest.raises(MountFailed, match=r"could not be written all over: .*gone"),
+        mounts.attached({"kind": "instance-store", "fstype": "xfs", "precondition": 1}, LOG),
+    ):
+        pass
+
+
 def test_an_instance_without_instance_store_says_which_disks_it_has(monkeypatch):
     ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL)
     monkeypatch.setattr(disks, "all_disks", lambda *_: [ebs_volume])
@@ -270,7 +360,7 @@ def test_the_mount_helper_is_a_package_of_amazon_linux_and_is_built_on_ubuntu(fa
     fake_tool("apt-get", "exit 0")
 
     update, install, build = tools.install_commands(["mount.efs", "mdadm"])
-    assert (update[1], install[-1], build[:2]) == ("update", "mdadm", ["bash", "-euc"])
+    assert (update[-2], install[-1], build[:2]) == ("update", "mdadm", ["bash", "-euc"])
     assert "./build-deb.sh" in build[2]
 
     fake_tool("dnf", "exit 0")
@@ -486,9 +576,14 @@ def test_the_clock_offset_is_what_chrony_says():
 def test_a_clock_without_a_source_is_not_the_best_of_clocks():
     line = "7F7F0101,,0,0.000000000,0.000000000,0.000000000,0.000000000,0.000,0.000,0.000,1.0,1.0,0.0,Not synchronised"
 
-    [warning] = host.clock_warnings(host.parse_tracking(line))
+    [warning] = host.clock_warnings(host.parse_tracking(line), is_shared=False)
 
     assert warning.startswith("chrony has no time source")
+
+
+@pytest.mark.parametrize(("is_shared", "count"), [(False, 1), (True, 0)])
+def test_a_fleet_without_chrony_says_that_nobody_knows_its_clocks_unless_it_has_one_in_common(is_shared, count):
+    assert len(host.clock_warnings(None, is_shared=is_shared)) == count
 
 
 def test_the_distribution_is_named_as_it_names_itself(tmp_path):

@@ -10,7 +10,8 @@ import pytest
 from support.agent_cloud import needs, touch_params
 from support.disturbance import attempts
 
-from agent.engine import crew, histogram
+from agent.engine import creates, crew, emulation, histogram
+from agent.machine.workspace import count_files
 from agent.workloads import engines, touch
 
 
@@ -77,6 +78,7 @@ def test_both_modes_of_the_engine_reach_the_ideal_of_a_slow_storage(tmp_path, mo
                 "directories": [str(folder) for folder in directories],
                 "pilot_directory": str(root / "pilot"),
                 "mode": mode,
+                "sync": "none",
                 "emulation": slow_storage(root, 0.01),
             }
 
@@ -102,6 +104,7 @@ def test_the_engine_does_nothing_when_the_agent_goes_away_before_the_start(tmp_p
         "directories": [str(tmp_path / "d")],
         "pilot_directory": str(tmp_path / "p"),
         "mode": "processes",
+        "sync": "none",
     }
     armed = engines.arm("creates", plan, tmp_path)
 
@@ -110,6 +113,42 @@ def test_the_engine_does_nothing_when_the_agent_goes_away_before_the_start(tmp_p
     os.waitpid(armed._pids[0], 0)
 
     assert list((tmp_path / "d").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("sync", "stored"),
+    [("none", []), ("end", ["directory"]), ("each", ["file", "directory", "file", "directory"])],
+)
+def test_a_create_counts_when_sync_says_so(tmp_path, monkeypatch, sync, stored):
+    directory = os.open(tmp_path, os.O_RDONLY)
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append("directory" if file == directory else "file"))
+
+    stamps = creates.create_all([f"{tmp_path}/{n}".encode() for n in range(2)], None, sync, directory)
+    os.close(directory)
+
+    assert synced == stored
+    assert len(stamps) == 3
+    assert count_files(tmp_path) == 2
+
+
+@pytest.mark.parametrize(("sync", "least_s"), [("none", 0.0), ("end", 0.05), ("each", 0.1)])
+def test_an_emulated_volume_takes_the_time_of_its_syncs(tmp_path, sync, least_s):
+    rule = {**emulation.UNLIMITED, "sync_s": 0.05, "path": str(tmp_path / "bucket")}
+    names = [f"{tmp_path}/{n}".encode() for n in range(2)]
+
+    stamps = creates.create_all(names, emulation.EmulatedStorage(rule), sync, directory=-1)
+
+    assert (stamps[-1] - stamps[0]) / 1e9 >= least_s
+
+
+def test_what_the_engine_did_is_told_with_its_sync(cloud, instance, make_job):
+    cloud.put("job.json", make_job("touch", [touch_params(sync="each", files=8)]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    assert sample["tool"]["command"].startswith("open(O_CREAT) + close + fsync of file and directory in 4 ")
 
 
 def test_the_published_command_lines_are_written_literally():

@@ -26,6 +26,7 @@ IMAGE = "al2023-x86_64"
 @pytest.fixture(autouse=True)
 def corrected(monkeypatch):
     """CreateImage and Ubuntu's parameters as EC2 and SSM have them; images are made when a test says so."""
+    monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "true")  # the systems to bake on
     monkeypatch.setattr(corrections.amis.AmiBackend, "create_image", corrections.amis.AmiBackend.create_image)
     loading = corrections.ParameterDict._check_loading_status
     monkeypatch.setattr(corrections.ParameterDict, "_check_loading_status", loading)

@@ -17,14 +17,15 @@ import stop_fleet
 from aws.account import prices
 from aws.account import quotas as account
 from aws.ec2 import instances as fleets
-from aws.inventory import copies, resources
+from aws.inventory import copies
 from aws.records import bucket, table
 from aws.records.plans import cell_of, file_system_of, plan_of
 from aws.results import analysing
 from aws.run import budget
 from aws.stack import clock
 from aws.stack.clients import client
-from aws.teardown import receipts
+from aws.storages import efs, fsx_openzfs
+from aws.teardown import inventory, receipts
 from matrix.plan import quotas
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
@@ -195,10 +196,10 @@ def test_a_file_system_that_was_created_but_not_noted_is_in_the_receipt(planned,
 def test_only_what_the_services_no_longer_have_counts_as_gone(planned):
     cell = first_cell(planned)
     alive, ended = launch(planned, cell)
-    resources.record(RUN)
+    inventory.record(RUN)
     fleets.terminate([ended])
 
-    left = {row["id"] for row in resources.verify(RUN)}
+    left = {row["id"] for row in inventory.verify(RUN)}
 
     assert alive in left
     assert ended not in left
@@ -208,7 +209,7 @@ def test_an_instance_that_ec2_does_not_know_yet_is_not_gone(planned):
     table.record_resource(RUN, "instance", "i-0aa")
     table.record_resource(RUN, "instance", "i-0bb", created_at=time.time() - 3_600)
 
-    assert {row["id"] for row in resources.verify(RUN)} == {"i-0aa"}
+    assert {row["id"] for row in inventory.verify(RUN)} == {"i-0aa"}
 
 
 def test_a_row_keeps_the_time_of_its_first_note(planned):
@@ -288,8 +289,9 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
 def test_only_services_that_the_run_was_planned_for_are_asked_for_what_it_has(planned, monkeypatch):
     def asked():
         services = []
-        monkeypatch.setattr(resources, "client", lambda service: services.append(service) or client(service))
-        list(resources.of_run(RUN))
+        for module in (efs, fsx_openzfs):
+            monkeypatch.setattr(module, "client", lambda service: services.append(service) or client(service))
+        list(inventory.of_run(RUN))
         return services
 
     rows = table.file_systems(RUN)

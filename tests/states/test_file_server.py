@@ -34,7 +34,9 @@ def made(stack, context):
 
 
 def create():
-    return file_server.create(storages.token(RUN, NAME), STORAGE, tags_of.tags(plan_of(RUN), file_system=NAME))
+    return file_server.create(
+        storages.token(RUN, NAME), STORAGE, tags_of.tags(plan_of(RUN), file_system=NAME), RUN, NAME
+    )
 
 
 def say(instance, name, document):

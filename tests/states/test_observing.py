@@ -52,7 +52,7 @@ def test_the_metrics_of_a_cells_volumes_are_copied_and_what_has_no_value_is_name
     publish("AWS/EBS", "VolumeIOPSExceededCheck", {"VolumeId": "vol-1", "InstanceId": "i-1"}, 0, 1)
     publish("AWS/EBS", "VolumeWriteBytes", {"VolumeId": "vol-other"}, 5 * MIB)
 
-    kept = observing.observe(RUN, CELL, files())["cloudwatch"]
+    kept, _ = observing.observe(RUN, CELL, files())
 
     series = {one["metric"]: one for one in kept["series"]}
     # The fourth minute is after the last sample, so it is none of the cell's.
@@ -74,14 +74,14 @@ def test_a_file_systems_metrics_are_read_by_its_id():
     publish("AWS/EFS", "PercentIOLimit", {"FileSystemId": "fs-1"}, 55.0, 98.5)
     publish("AWS/EFS", "PercentIOLimit", {"FileSystemId": "fs-2"}, 11.0)
 
-    kept = observing.observe(RUN, cell, files())["cloudwatch"]
+    kept, _ = observing.observe(RUN, cell, files())
 
     assert [one["values"] for one in kept["series"]] == [[55.0, 98.5]]
 
 
 @pytest.mark.usefixtures("stack")
 def test_the_limits_of_the_instance_type_are_ec2s():
-    limits = observing.observe(RUN, CELL, files())["instance_limits"]
+    _, limits = observing.observe(RUN, CELL, files())
 
     # m6i.large: 650 Mbit/s and 3,600 IOPS always, 10 Gbit/s and 40,000 IOPS with credits (EC2 guide).
     assert limits["ebs_iops"] == {"baseline": 3_600.0, "maximum": 40_000.0}

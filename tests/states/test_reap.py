@@ -43,11 +43,11 @@ def tags_of(run, deadline_at, stack="storage-matrix"):
 
 
 def make_efs(run, deadline_at):
-    return efs.create(storages.token(run, "efs"), EFS, tags_of(run, deadline_at))
+    return efs.create(storages.token(run, "efs"), EFS, tags_of(run, deadline_at), run, "efs")
 
 
 def make_prefix(run, deadline_at):
-    return s3.create(storages.token(run, "s3"), {"type": "s3"}, tags_of(run, deadline_at))
+    return s3.create(storages.token(run, "s3"), {"type": "s3"}, tags_of(run, deadline_at), run, "s3")
 
 
 def sweep(context, **event):
@@ -79,7 +79,7 @@ def test_what_a_run_has_left_is_deleted_once_its_execution_has_ended(stack, cont
 def test_what_another_stack_of_the_account_has_made_is_never_touched(stack, context, running, monkeypatch):
     monkeypatch.setenv("STACK", "another")
     [theirs] = launch("r", LONG_PAST)
-    their_files = efs.create("theirs", EFS, tags_of("r", LONG_PAST, stack="another"))
+    their_files = efs.create("theirs", EFS, tags_of("r", LONG_PAST, stack="another"), "r", "theirs")
     monkeypatch.setenv("STACK", "storage-matrix")
     [ours] = launch("r", LONG_PAST)
 

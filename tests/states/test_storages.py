@@ -5,6 +5,7 @@ from unittest.mock import Mock
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from aws import storages
 from aws.ec2 import volume_mappings
@@ -20,11 +21,12 @@ FSX = {
 }  # fmt: skip
 TAGS = [{"Key": "storage-matrix:run", "Value": "r"}]
 TOKEN = "0" * 60
+OWNER = ("r", "efs")
 
 
 def test_creating_an_efs_twice_makes_one_encrypted_and_tagged_file_system(stack):
-    first = efs.create(TOKEN, EFS, TAGS)
-    second = efs.create(TOKEN, EFS, TAGS)
+    first = efs.create(TOKEN, EFS, TAGS, *OWNER)
+    second = efs.create(TOKEN, EFS, TAGS, *OWNER)
 
     [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
     assert first == second == found["FileSystemId"]
@@ -33,7 +35,7 @@ def test_creating_an_efs_twice_makes_one_encrypted_and_tagged_file_system(stack)
 
 
 def test_a_regional_efs_is_ready_once_every_subnet_has_a_mount_target(stack):
-    made = efs.create(TOKEN, EFS, TAGS)
+    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
 
     assert efs.is_ready(made, EFS) is False
     assert efs.is_ready(made, EFS) is True
@@ -43,7 +45,7 @@ def test_a_regional_efs_is_ready_once_every_subnet_has_a_mount_target(stack):
 
 def test_an_efs_with_iam_has_its_policy_before_anything_can_reach_it(stack, monkeypatch):
     storage = EFS | {"tls": True, "iam": True}
-    made = efs.create(TOKEN, storage, TAGS)
+    made = efs.create(TOKEN, storage, TAGS, *OWNER)
     reached = []
     monkeypatch.setattr(client("efs"), "create_mount_target", lambda **_: reached.append(policy_of(made)))
 
@@ -69,7 +71,7 @@ def test_tls_and_iam_are_the_mount_helpers(stack, ways, options):
 
 
 def test_a_one_zone_efs_lives_in_the_fleets_zone_and_has_one_mount_target(stack):
-    made = efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS)
+    made = efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS, *OWNER)
     efs.is_ready(made, EFS)
 
     [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
@@ -81,7 +83,7 @@ def test_no_efs_is_backed_up_though_one_zone_would_be_by_default(stack, monkeypa
     requests = []
     monkeypatch.setattr(client("efs"), "create_file_system", lambda **request: requests.append(request) or _CREATED_EFS)
 
-    efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS)
+    efs.create(TOKEN, EFS | {"deployment": "oneZone"}, TAGS, *OWNER)
 
     assert requests[0]["Backup"] is False
 
@@ -90,7 +92,7 @@ _CREATED_EFS = {"FileSystemId": "fs-1"}
 
 
 def test_an_efs_is_deleted_step_by_step_until_efs_does_not_know_it(stack):
-    made = efs.create(TOKEN, EFS, TAGS)
+    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
     efs.is_ready(made, EFS)
 
     steps = [efs.delete(made) for _ in range(3)]
@@ -113,20 +115,45 @@ def lose_answer(monkeypatch):
 def test_an_efs_whose_creation_was_not_heard_of_is_found(stack, lose_answer):
     lose_answer("create_file_system")
 
-    made = efs.create(TOKEN, EFS, TAGS)
+    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
 
     assert [found["FileSystemId"] for found in boto3.client("efs").describe_file_systems()["FileSystems"]] == [made]
 
 
 def test_mount_targets_whose_creation_was_not_heard_of_are_found(stack, lose_answer):
-    made = efs.create(TOKEN, EFS, TAGS)
+    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
     lose_answer("create_mount_target")
 
     assert [efs.is_ready(made, EFS), efs.is_ready(made, EFS)] == [False, True]
 
 
+@pytest.mark.parametrize("operation", ["create_mount_target", "put_file_system_policy"])
+def test_an_efs_that_calls_itself_available_too_early_is_looked_at_again(stack, monkeypatch, operation):
+    storage = EFS | {"tls": True, "iam": True}
+    made = efs.create(TOKEN, storage, TAGS, *OWNER)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(client("efs"), operation, refusal("efs", "IncorrectFileSystemLifeCycleState"))
+        assert efs.is_ready(made, storage) is False
+
+    assert [efs.is_ready(made, storage), efs.is_ready(made, storage)] == [False, True]
+
+
+def test_a_zone_without_efs_is_named_by_its_subnet_with_the_way_out(stack, monkeypatch):
+    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
+    monkeypatch.setattr(client("efs"), "create_mount_target", refusal("efs", "UnsupportedAvailabilityZone"))
+
+    with pytest.raises(FileSystemFailed, match=r"no EFS in the zone of subnet-\w+; .* AvailabilityZones"):
+        efs.is_ready(made, EFS)
+
+
+def refusal(service, code):
+    """A call that AWS refuses with this code."""
+    return Mock(side_effect=client(service).exceptions.from_code(code)({"Error": {"Code": code, "Message": "no"}}, "x"))
+
+
 def test_mount_targets_whose_deletion_was_not_heard_of_are_gone(stack, lose_answer):
-    made = efs.create(TOKEN, EFS, TAGS)
+    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
     efs.is_ready(made, EFS)
     lose_answer("delete_mount_target")
 
@@ -135,18 +162,17 @@ def test_mount_targets_whose_deletion_was_not_heard_of_are_gone(stack, lose_answ
 
 @pytest.mark.parametrize("code", ["FileSystemInUse", "IncorrectFileSystemLifeCycleState"])
 def test_an_efs_that_cannot_be_deleted_yet_is_deleted_a_step_later(stack, monkeypatch, code):
-    made = efs.create(TOKEN, EFS, TAGS)
-    refusal = client("efs").exceptions.from_code(code)({"Error": {"Code": code, "Message": "not yet"}}, "x")
+    made = efs.create(TOKEN, EFS, TAGS, *OWNER)
 
     with monkeypatch.context() as patched:
-        patched.setattr(client("efs"), "delete_file_system", Mock(side_effect=refusal))
+        patched.setattr(client("efs"), "delete_file_system", refusal("efs", code))
         assert efs.delete(made) is False
 
     assert [efs.delete(made) for _ in range(2)][-1] is True
 
 
 def test_a_provisioned_efs_has_the_throughput_that_was_asked_for(stack):
-    efs.create(TOKEN, EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1024}, TAGS)
+    efs.create(TOKEN, EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1024}, TAGS, *OWNER)
 
     [found] = boto3.client("efs").describe_file_systems()["FileSystems"]
     assert found["ProvisionedThroughputInMibps"] == 1024
@@ -156,7 +182,7 @@ def test_an_fsx_file_system_is_requested_as_the_matrix_says(stack, monkeypatch):
     requests = []
     monkeypatch.setattr(client("fsx"), "create_file_system", lambda **request: requests.append(request) or _CREATED)
 
-    fsx_openzfs.create(TOKEN, FSX, TAGS)
+    fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
 
     [request] = requests
     assert (request["ClientRequestToken"], request["StorageCapacity"]) == (TOKEN, 256)
@@ -181,7 +207,7 @@ _CREATED = {"FileSystem": {"FileSystemId": "fs-1"}}
     ],
 )
 def test_an_fsx_file_system_is_mounted_as_the_matrix_says(stack, changes, options):
-    made = fsx_openzfs.create(TOKEN, FSX | {"compression": "LZ4", "recordSizeKiB": 16}, TAGS)
+    made = fsx_openzfs.create(TOKEN, FSX | {"compression": "LZ4", "recordSizeKiB": 16}, TAGS, *OWNER)
 
     mount = fsx_openzfs.mount(made, FSX | changes)
 
@@ -204,6 +230,28 @@ def test_an_fsx_file_system_is_deleted_without_the_final_backup_that_fsx_would_k
     }
 
 
+@pytest.mark.parametrize("code", ["BadRequest", "IncompatibleParameterError"])
+def test_an_fsx_file_system_that_fsx_still_creates_is_deleted_once_it_is_there(stack, monkeypatch, code):
+    made = fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
+    in_state(monkeypatch, "CREATING")
+    with monkeypatch.context() as patched:
+        patched.setattr(client("fsx"), "delete_file_system", refusal("fsx", code))
+        assert fsx_openzfs.delete(made) is False
+
+        in_state(monkeypatch, "AVAILABLE")
+        with pytest.raises(ClientError, match=code):
+            fsx_openzfs.delete(made)
+
+    assert fsx_openzfs.delete(made) is False
+    assert boto3.client("fsx").describe_file_systems()["FileSystems"] == []
+
+
+def in_state(monkeypatch, lifecycle):
+    """Let FSx say that a file system is in this state."""
+    described = {"FileSystems": [{"Lifecycle": lifecycle}]}
+    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: described)
+
+
 def test_an_fsx_file_system_that_failed_says_what_fsx_says(stack, monkeypatch):
     failed = {"Lifecycle": "FAILED", "FailureDetails": {"Message": "no capacity in use1-az1"}}
     monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [failed]})
@@ -214,8 +262,8 @@ def test_an_fsx_file_system_that_failed_says_what_fsx_says(stack, monkeypatch):
 
 def test_the_requests_have_the_shape_that_the_real_apis_take(stack):
     # botocore checks parameters against AWS's own service model before a request leaves; moto sees it afterwards.
-    fsx_openzfs.create(TOKEN, FSX, TAGS)
-    fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS)
+    fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
+    fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS, *OWNER)
 
     assert fsx_openzfs.find(TOKEN) is not None
 
@@ -226,8 +274,8 @@ def test_a_multi_az_file_system_is_reached_by_the_routes_of_the_fleets_subnets(s
     seen = []
     client("fsx").meta.events.register("provide-client-params.fsx.*", lambda params, **_: seen.append(params))
 
-    fsx_openzfs.create(TOKEN, FSX, TAGS)
-    fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS)
+    fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
+    fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS, *OWNER)
 
     single, multi = (params["OpenZFSConfiguration"] for params in seen)
     assert "RouteTableIds" not in single
@@ -246,6 +294,8 @@ def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
 def test_an_instance_store_comes_with_its_instances(stack):
     assert storages.file_system({"type": "instance-store"}) is None
     assert storages.mount_of({"type": "instance-store"}, None) == {"kind": "instance-store", "fstype": "xfs"}
+    worn = storages.mount_of({"type": "instance-store", "precondition": 2}, None)
+    assert worn == {"kind": "instance-store", "fstype": "xfs", "precondition": 2}
 
 
 def test_a_file_system_that_was_not_created_cannot_be_mounted(stack):
@@ -284,8 +334,8 @@ def keys_of_data():
 def test_a_prefix_of_s3_says_whose_it_is_from_the_start_and_is_found_by_its_token(stack):
     assert s3.find(TOKEN) is None
 
-    first = s3.create(TOKEN, S3, TAGS)
-    second = s3.create(TOKEN, S3, TAGS)
+    first = s3.create(TOKEN, S3, TAGS, *OWNER)
+    second = s3.create(TOKEN, S3, TAGS, *OWNER)
 
     assert first == second == s3.find(TOKEN) == f"data/{TOKEN}"
     assert s3.is_ready(first, S3) is True
@@ -295,7 +345,7 @@ def test_a_prefix_of_s3_says_whose_it_is_from_the_start_and_is_found_by_its_toke
 
 
 def test_an_instance_reaches_what_lies_below_its_own_name_only(stack):
-    made = s3.create(TOKEN, S3, TAGS)
+    made = s3.create(TOKEN, S3, TAGS, *OWNER)
 
     assert s3.mount(made, S3) == {
         **{"kind": "s3", "bucket": "data", "prefix": f"{TOKEN}/{{userid}}", "region": "us-east-1"},
@@ -313,7 +363,7 @@ def test_the_local_cloud_lends_a_folder_in_place_of_a_mount_but_has_an_s3_of_its
 
 def test_all_objects_of_a_prefix_are_deleted_whose_it_was_last_of_all_and_others_stay(stack, monkeypatch):
     monkeypatch.setattr(s3, "OBJECTS_AT_ONCE", 2)
-    made, other = s3.create(TOKEN, S3, TAGS), s3.create(storages.token("r2", "efs"), S3, TAGS)
+    made, other = s3.create(TOKEN, S3, TAGS, *OWNER), s3.create(storages.token("r2", "efs"), S3, TAGS, *OWNER)
     for n in range(5):
         put(f"{TOKEN}/AROA123:i-{n}/records-8192-8388608")
     requests = []
@@ -335,7 +385,7 @@ def test_all_objects_of_a_prefix_are_deleted_whose_it_was_last_of_all_and_others
 
 
 def test_objects_that_s3_keeps_are_an_error_and_not_a_success(stack, monkeypatch):
-    made = s3.create(TOKEN, S3, TAGS)
+    made = s3.create(TOKEN, S3, TAGS, *OWNER)
     error = {"Key": f"{TOKEN}/_tags.json", "Code": "AccessDenied"}
     monkeypatch.setattr(client("s3"), "delete_objects", lambda **_: {"Errors": [error]})
 

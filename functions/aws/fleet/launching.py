@@ -58,7 +58,7 @@ def launch(
     for instance in launched.instances:
         table.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
     # Volumes come and go with their instances, so they are recorded now, while they exist.
-    resources.record(plan["run"], cell=purpose, file_system=cell["file_system"])
+    resources.record(plan["run"], purpose, cell["file_system"])
     record: FleetRecord = {
         "instances": launched.instances,
         "expected": fleet["count"],

@@ -1,13 +1,12 @@
-"""What a run has created, as AWS lists it: found by tag for the table, looked up by id until it is gone."""
+"""The instances and volumes of a run, as EC2 lists them: found by tag for the table, looked up by id until gone."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aws.ec2 import instances, volume_mappings
-from aws.records import data_bucket, table
+from aws.records import table
 from aws.stack import tags
-from aws.stack.clients import client
 from aws.stack.clock import now
 
 # DescribeVolumes takes 200 values in a filter.
@@ -19,6 +18,14 @@ CreatedAt = Mapping[str, float]  # resources of one kind: epoch seconds by id
 
 
 @dataclass(frozen=True)
+class SeenGone:
+    """How to ask which resources of a kind are gone, and who says so, in the words of the receipt."""
+
+    gone: Callable[[CreatedAt], Iterable[str]]
+    words: str
+
+
+@dataclass(frozen=True)
 class Resource:
     """A resource that exists, or did until a moment ago; `facts` are the attributes of its row."""
 
@@ -27,53 +34,33 @@ class Resource:
     facts: dict[str, Any]
 
 
-def record(run: str, *, file_system: str | None = None, cell: str | None = None) -> None:
-    """Give every resource of a run, file system or cell its row, found by tags.
+def record(run: str, cell: str, file_system: str | None = None) -> None:
+    """Give every instance and volume of a cell its row; what is no cell has its name once for each file system."""
+    mine = (resource for resource in of_fleets(run) if resource.facts.get("cell") == cell)
+    add_rows(run, (resource for resource in mine if file_system in (None, resource.facts.get("file_system"))))
+
+
+def add_rows(run: str, resources: Iterable[Resource]) -> None:
+    """Give resources that were found by tags their rows, where they have none.
 
     Most rows were written by the function that created the resource. This adds those of a function that crashed in
     between, and of volumes, which EC2 creates with the instances.
     """
     known = {row["id"] for row in table.resources(run)}
-    for resource in _of_fleets(run) if cell else of_run(run):
-        facts = resource.facts
-        is_wanted = file_system in (None, facts.get("file_system")) and cell in (None, facts.get("cell"))
-        if is_wanted and resource.id not in known:
-            table.record_resource(run, resource.kind, resource.id, **facts)
+    for resource in resources:
+        if resource.id not in known:
+            table.record_resource(run, resource.kind, resource.id, **resource.facts)
 
 
-def of_run(run: str) -> Iterator[Resource]:
-    """Yield every resource that carries the run's tag.
-
-    Only services that the run was planned to use are asked: an account may forbid the others.
-    """
-    yield from _of_fleets(run)
-    planned = table.file_systems(run)
-    for kind, service in (("efs", "efs"), ("fsx-openzfs", "fsx")):
-        # A row written by an older version of the stack has no type: it may be of any.
-        if all(row.get("storage_type", kind) != kind for row in planned):
-            continue
-        for page in client(service).get_paginator("describe_file_systems").paginate():
-            for existing in page["FileSystems"]:
-                if tags.is_ours(tags.as_mapping(existing.get("Tags", [])), run):
-                    facts = _facts(existing["Tags"], existing["CreationTime"])
-                    yield Resource(kind, existing["FileSystemId"], facts)
-    yield from _prefixes_of(run)
-
-
-def _prefixes_of(run: str) -> Iterator[Resource]:
-    for prefix, tag_list, since in data_bucket.all_tagged():
-        prefix_tags = tags.as_mapping(tag_list)
-        if tags.is_ours(prefix_tags, run):
-            yield Resource("s3", prefix, {"file_system": prefix_tags[tags.FILE_SYSTEM], "created_at": since})
-
-
-def _of_fleets(run: str) -> Iterator[Resource]:
+def of_fleets(run: str) -> Iterator[Resource]:
+    """Yield every instance and volume that carries the run's tag."""
     for instance in instances.of_run(run):
-        facts = _facts(instance["Tags"], instance["LaunchTime"])
-        yield Resource("instance", instance["InstanceId"], facts)
+        yield Resource(
+            "instance", instance["InstanceId"], facts_of(instance["Tags"], instance["LaunchTime"].timestamp())
+        )
     for volume in instances.volumes(tags.of_runs(run)):
         devices = {attachment["Device"] for attachment in volume["Attachments"]}
-        facts = _facts(volume["Tags"], volume["CreateTime"]) | {
+        facts = facts_of(volume["Tags"], volume["CreateTime"].timestamp()) | {
             "is_data": not devices.isdisjoint(volume_mappings.DEVICES)
         }
         # CloudWatch publishes some metrics of a volume only together with the instance it is attached to.
@@ -81,14 +68,19 @@ def _of_fleets(run: str) -> Iterator[Resource]:
         yield Resource("volume", volume["VolumeId"], facts | attached)
 
 
-def _facts(tag_list: list[dict[str, str]], created: Any) -> dict[str, Any]:
+def facts_of(tag_list: list[dict[str, str]], created_at: float) -> dict[str, Any]:
+    """Return the attributes of a resource's row that its tags say, and when it was created (epoch seconds)."""
     resource_tags = tags.as_mapping(tag_list)
     facts = {"file_system": resource_tags.get(tags.FILE_SYSTEM), "cell": resource_tags.get(tags.CELL)}
-    return {name: value for name, value in facts.items() if value} | {"created_at": created.timestamp()}
+    return {name: value for name, value in facts.items() if value} | {"created_at": created_at}
 
 
-def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
+def verify(
+    run: str, *, file_system: str | None = None, of_storages: Mapping[str, SeenGone] | None = None
+) -> list[dict[str, Any]]:
     """Ask each service for resources not known to be gone; mark the rows of those that are, return the other rows.
+
+    `of_storages` says by kind who is asked for file systems; without it only instances and volumes are asked for.
 
     By id, not by tag: a resource that lost its tags is not gone. Resources kept on purpose are left out.
     """
@@ -98,16 +90,18 @@ def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
         if not ("gone_at" in row or row.get("kept")) and file_system in (None, row.get("file_system"))
     ]
     kinds = {row["kind"] for row in open_rows}
+    asked = _OF_FLEETS | dict(of_storages or {})
     gone: dict[str, str] = {}
-    for kind in kinds & _SEEN_GONE.keys():
+    for kind in kinds & asked.keys():
         created_at = {row["id"]: float(row["created_at"]) for row in open_rows if row["kind"] == kind}
-        gone |= dict.fromkeys(_SEEN_GONE[kind](created_at), _WHO_SAYS_SO[kind])
+        gone |= dict.fromkeys(asked[kind].gone(created_at), asked[kind].words)
     for resource, verified in gone.items():
         table.resource_gone(run, resource, verified)
     return [row for row in open_rows if row["id"] not in gone]
 
 
-def _gone_instances(created_at: CreatedAt) -> Iterable[str]:
+def gone_instances(created_at: CreatedAt) -> Iterable[str]:
+    """Return which of these instances are terminated, or so old that EC2 has forgotten them."""
     states = instances.states(list(created_at))
     unheard_of = {name for name, at in created_at.items() if name not in states and now() - at < UNHEARD_OF_S}
     terminated = (name for name in created_at if states.get(name, "terminated") == "terminated")
@@ -122,36 +116,7 @@ def _gone_volumes(created_at: CreatedAt) -> Iterable[str]:
     return set(ids) - there
 
 
-def _gone_file_systems(service: str) -> Callable[[CreatedAt], Iterable[str]]:
-    def gone(created_at: CreatedAt) -> Iterable[str]:
-        there = {
-            file_system["FileSystemId"]
-            for page in client(service).get_paginator("describe_file_systems").paginate()
-            for file_system in page["FileSystems"]
-            if file_system.get("LifeCycleState") != "deleted"
-        }
-        return set(created_at) - there
-
-    return gone
-
-
-def _gone_prefixes(created_at: CreatedAt) -> Iterable[str]:
-    return set(created_at) - {prefix for prefix, _, _ in data_bucket.all_tagged()}
-
-
-_SEEN_GONE: dict[str, Callable[[CreatedAt], Iterable[str]]] = {
-    "instance": _gone_instances,
-    "volume": _gone_volumes,
-    "efs": _gone_file_systems("efs"),
-    "fsx-openzfs": _gone_file_systems("fsx"),
-    "s3": _gone_prefixes,
-    "file-server": _gone_instances,
-}
-_WHO_SAYS_SO = {
-    "instance": "EC2 DescribeInstances: terminated",
-    "volume": "EC2 DescribeVolumes: not there",
-    "efs": "EFS DescribeFileSystems: not there",
-    "fsx-openzfs": "FSx DescribeFileSystems: not there",
-    "s3": "S3 ListObjectsV2: no object",
-    "file-server": "EC2 DescribeInstances: terminated",
+_OF_FLEETS = {
+    "instance": SeenGone(gone_instances, "EC2 DescribeInstances: terminated"),
+    "volume": SeenGone(_gone_volumes, "EC2 DescribeVolumes: not there"),
 }

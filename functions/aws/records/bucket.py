@@ -53,15 +53,15 @@ def get_bytes(key: str, at_most: int | None = None) -> bytes | None:
 
 
 def get(key: str) -> Any:
-    """Return a document, None where there is none."""
+    """Return a document, None where there is none. Raises InvalidDocument with the key where it is no JSON."""
     text = get_bytes(key)
-    return None if text is None else json.loads(text)
+    return None if text is None else reading.parse(text, key)
 
 
 def read(key: str, kind: type[T]) -> T | None:
     """Return a document of a type of matrix.terms.documents, None where there is none.
 
-    Raises InvalidDocument with the path and the rule where it does not fit its type.
+    Raises InvalidDocument with the path and the rule where it does not fit its type, or is no JSON.
     """
     document = get(key)
     return None if document is None else reading.read(kind, document, key)

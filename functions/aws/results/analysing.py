@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
@@ -23,6 +22,7 @@ from matrix.samples.histograms import Histogram
 from matrix.terms.documents.job import FleetRecord
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanCell
+from matrix.terms.documents.result import Rate, ResultDocument
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.keys import Board
 from matrix.terms.sentences import named
@@ -115,12 +115,12 @@ def histograms_of(
     return by_point, [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
 
 
-def curves_of(uploads: Uploads, instances: Collection[str]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+def curves_of(uploads: Uploads, instances: Collection[str]) -> tuple[dict[str, list[Rate]], list[str]]:
     """Return the rates over time of these instances, by point, and a sentence if some are bad.
 
     At most rates.MOST_CURVES of a point, those of the first instances and repetitions: a chart can show no more.
     """
-    by_point: dict[str, list[dict[str, Any]]] = {}
+    by_point: dict[str, list[Rate]] = {}
     refused: list[str] = []
     series = _first_of_each_point(_from_instances(uploads.series, instances))
     for upload, text in _texts(series, rates.MAX_BYTES):
@@ -129,8 +129,9 @@ def curves_of(uploads: Uploads, instances: Collection[str]) -> tuple[dict[str, l
         except InvalidSamples as error:
             refused.append(f"{upload.instance}, {upload.name}: {error}")
             continue
-        identity = {"instance": upload.instance, "repetition": upload.repetition}
-        by_point.setdefault(upload.point, []).append(identity | curve)
+        by_point.setdefault(upload.point, []).append(
+            {"instance": upload.instance, "repetition": upload.repetition, **curve}
+        )
     return by_point, [f"{len(refused)} rates over time are left out; the first: {refused[0]}"] if refused else []
 
 
@@ -187,10 +188,11 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     metrics.cell_ended(result["state"], actual_s)
 
 
-def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], result: dict[str, Any]) -> None:
+def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], result: ResultDocument) -> None:
     """Put the ceiling that the cell hit into its result, or a warning why none was looked for."""
     try:
-        result |= observing.observe(run, cell, files)
+        if observed := observing.observe(run, cell, files):
+            result["cloudwatch"], result["instance_limits"] = observed
         result["bottleneck"] = bottleneck.find(result, environment().name)
     except Exception as problem:  # of any kind: it must not cost what was measured
         logger.exception("no bottleneck of %s", cell["id"])

@@ -1,15 +1,15 @@
 """CloudWatch: read the metrics of a cell's volumes, file system and instances over its window."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.stack.clock import now
 from matrix.samples import cloudwatch
+from matrix.terms.documents.result import CloudWatchMetrics, WatchedResources
 
 
-def read(client: Any, about: Mapping[str, Any], begun: float, ended: float) -> dict[str, Any]:
+def read(client: Any, about: WatchedResources, begun: float, ended: float) -> CloudWatchMetrics:
     """Return the metrics of `about` (matrix.cloudwatch.resources) from `begun` to `ended`, as far as they are there.
 
     A refusal must not cost the result: where CloudWatch may not be read, the document says why and has no values.

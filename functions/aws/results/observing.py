@@ -14,6 +14,8 @@ from matrix.answer import bottleneck
 from matrix.answer.bottleneck.instance_limits import limits_of
 from matrix.samples.cloudwatch import resources
 from matrix.samples.file import SampleFile
+from matrix.terms.documents.plan import PlanCell
+from matrix.terms.documents.result import CloudWatchMetrics, Limit, ResultDocument
 from matrix.terms.keys import Board
 
 # GetMetricData allows 50 calls a second (CloudWatch quotas).
@@ -21,11 +23,11 @@ READS_AT_ONCE = 8
 FILE_SYSTEMS = ("efs", "fsx-openzfs")
 
 
-def observe(run: str, cell: Mapping[str, Any], files: Sequence[SampleFile]) -> dict[str, Any]:
-    """Return what is kept in the cell's result: `cloudwatch` and `instance_limits`; nothing without samples."""
+def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[CloudWatchMetrics, dict[str, Limit]] | None:
+    """Return CloudWatch's metrics and the limits of the instance type, for the cell's result; None without samples."""
     samples = [sample for file in files for sample in file.samples]
     if not samples:
-        return {}
+        return None
     rows = table.resources(run)
     about = resources(
         cell["storage"],
@@ -35,13 +37,11 @@ def observe(run: str, cell: Mapping[str, Any], files: Sequence[SampleFile]) -> d
         _file_system(rows, cell["file_system"]),
     )
     begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
-    return {
-        "cloudwatch": cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended),
-        "instance_limits": instance_limits(cell["fleet"]["instanceType"]),
-    }
+    watched = cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended)
+    return watched, instance_limits(cell["fleet"]["instanceType"])
 
 
-def refresh(run: str, results: dict[str, dict[str, Any]], environment: str) -> None:
+def refresh(run: str, results: dict[str, ResultDocument], environment: str) -> None:
     """Read the metrics of cells again that may have arrived since; write the results that changed.
 
     Analyse cell runs seconds after the last sample; CloudWatch has mostly published those minutes by the run's end.
@@ -68,7 +68,7 @@ def _file_system(rows: Sequence[Mapping[str, Any]], file_system: str) -> str | N
 
 
 @cache
-def instance_limits(instance_type: str) -> dict[str, Any]:
+def instance_limits(instance_type: str) -> dict[str, Limit]:
     """Return EC2's limits of an instance type; empty where EC2 may not be asked."""
     try:
         answer = client("ec2").describe_instance_types(InstanceTypes=[instance_type])

@@ -8,46 +8,16 @@ by tags, never by a note of ours that might not have been written.
 
 import hashlib
 from collections.abc import Callable
-from typing import Protocol
 
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
+from aws.storages.contract import FileSystem as FileSystem
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 
-
-class FileSystem(Protocol):
-    """What the module of a file system offers. `storage` is the matrix's, `resource_id` what `create` returned."""
-
-    CREATION_LIMIT_S: int
-
-    def create(self, token: str, storage: Part, tags: list[dict[str, str]], /) -> str:
-        """Create it, or find the one that this token made before; return its id."""
-        ...
-
-    def find(self, token: str, /) -> str | None:
-        """Return the id of the one that this token made, None where there is none (any more)."""
-        ...
-
-    def is_ready(self, resource_id: str, storage: Part, /) -> bool:
-        """Say whether instances can mount it. Raises FileSystemFailed where they never will."""
-        ...
-
-    def is_lent(self, storage: Part, /) -> bool:
-        """Say whether the local cloud lends a folder in its place; what it does not lend, it has itself."""
-        ...
-
-    def mount(self, resource_id: str, storage: Part, /) -> Mount:
-        """Return how an instance gets at it."""
-        ...
-
-    def delete(self, resource_id: str, /) -> bool:
-        """Take its deletion one step further; say whether it is gone."""
-        ...
-
-
-_FILE_SYSTEMS: dict[str, FileSystem] = {
+# mypy holds each module against the protocol here.
+FILE_SYSTEMS: dict[str, FileSystem] = {
     "efs": efs,
     "fsx-openzfs": fsx_openzfs,
     "s3": s3,
@@ -58,7 +28,7 @@ _OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance
 
 def file_system(storage: Part) -> FileSystem | None:
     """Return the module of a file system; None for a storage that comes and goes with each instance."""
-    return None if storage["type"] in _OF_INSTANCES else _FILE_SYSTEMS[storage["type"]]
+    return None if storage["type"] in _OF_INSTANCES else FILE_SYSTEMS[storage["type"]]
 
 
 def is_lent(storage: Part) -> bool:

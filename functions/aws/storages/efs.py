@@ -2,11 +2,13 @@
 
 import json
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
 from aws.stack.environment import environment
+from aws.storages.contract import Existing
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
@@ -20,9 +22,10 @@ MOUNT_OPTIONS = "nfsvers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=
 READ_AHEAD_KIB = 15 * 1_024
 # A file system takes seconds, its mount targets one to two minutes.
 CREATION_LIMIT_S = 900
+SEEN_GONE = "EFS DescribeFileSystems: not there"
 
 
-def create(token: str, storage: Part, tags: list[dict[str, str]]) -> str:
+def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str) -> str:
     """Create the file system, or find the one this token made before; return its id."""
     efs = client("efs")
     resource_id = find(token)
@@ -70,13 +73,24 @@ def is_ready(resource_id: str, storage: Part) -> bool:
     targets = _mount_targets(resource_id)
     wanted = network.subnets()[:1] if file_system.get("AvailabilityZoneName") else network.subnets()
     missing = set(wanted) - {target["SubnetId"] for target in targets}
-    # The policy must be in force before the first mount target lets anybody reach the file system.
-    if storage.get("iam") and missing:
-        policy = _policy(file_system["FileSystemArn"], os.environ["INSTANCE_ROLE_ARN"])
-        client("efs").put_file_system_policy(FileSystemId=resource_id, Policy=json.dumps(policy))
-    for subnet in sorted(missing):
-        _create_mount_target(resource_id, subnet)
+    if missing:
+        _open(file_system, storage, sorted(missing))
     return not missing and all(target["LifeCycleState"] == "available" for target in targets)
+
+
+def _open(file_system: Mapping[str, Any], storage: Part, subnets: Sequence[str]) -> None:
+    """Make its policy and the mount targets in these subnets, as far as EFS allows it by now."""
+    efs, resource_id = client("efs"), file_system["FileSystemId"]
+    try:
+        # The policy must be in force before the first mount target lets anybody reach the file system.
+        if storage.get("iam"):
+            policy = _policy(file_system["FileSystemArn"], os.environ["INSTANCE_ROLE_ARN"])
+            efs.put_file_system_policy(FileSystemId=resource_id, Policy=json.dumps(policy))
+        for subnet in subnets:
+            _create_mount_target(resource_id, subnet)
+    except efs.exceptions.IncorrectFileSystemLifeCycleState:
+        # Both calls document it. Its description said "available" already: the next look, in 30 s, tries again.
+        return
 
 
 def _policy(file_system_arn: str, role_arn: str) -> dict[str, Any]:
@@ -113,6 +127,11 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
         # Made by an attempt whose answer was lost: the next look finds it. After a conflict of another kind the file
         # system never becomes ready, and the time limit of its creation says so.
         return
+    except efs.exceptions.UnsupportedAvailabilityZone as err:
+        raise FileSystemFailed(
+            f"EFS {resource_id}: there is no EFS in the zone of {subnet}; deploy the stack with zones that have it "
+            "(parameter AvailabilityZones, or SubnetIds of your own VPC)"
+        ) from err
 
 
 def is_lent(_storage: Part) -> bool:
@@ -131,6 +150,19 @@ def mount(resource_id: str, storage: Part) -> Mount:
         "options": MOUNT_OPTIONS,
         "read_ahead_kib": READ_AHEAD_KIB,
     }
+
+
+def existing() -> Iterator[Existing]:
+    """Yield the file systems of the account and region."""
+    for page in client("efs").get_paginator("describe_file_systems").paginate():
+        for listed in page["FileSystems"]:
+            if listed["LifeCycleState"] != "deleted":  # listed for a while longer
+                yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
+
+
+def gone(created_at: Mapping[str, float]) -> set[str]:
+    """Return the ids that EFS does not list any more."""
+    return set(created_at) - {listed.id for listed in existing()}
 
 
 def delete(resource_id: str) -> bool:

@@ -5,18 +5,21 @@ It carries the file system's tags, so what ends the instances of a file system e
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from aws.ec2 import instances
 from aws.ec2.images import newest
 from aws.fleet import launching
+from aws.inventory import resources
 from aws.records import bucket
 from aws.records.plans import plan_of
-from aws.stack import tags as tags_of
+from aws.stack import tags
 from aws.stack.clock import now
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs
+from aws.storages.contract import Existing
 from matrix.input.fleet import architecture_of
 from matrix.input.storages.file_server import volume
 from matrix.plan import images
@@ -31,26 +34,25 @@ from matrix.terms.keys import Board
 
 # Boot, packages and mount, as for a fleet.
 CREATION_LIMIT_S = 900
+SEEN_GONE = "EC2 DescribeInstances: terminated"
 # A document of an instance is read up to this length.
 MOST_BYTES = 10_000
 
 
-def create(_token: str, storage: Part, tags: list[dict[str, str]]) -> str:
+def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, name: str) -> str:
     """Launch the server, or find the one that was launched before; return its instance id.
 
     Raises FileSystemFailed among emulated machines, whose networks do not meet.
     """
-    tag_values = tags_of.as_mapping(tags)
-    run, file_system = tag_values[tags_of.RUN], tag_values[tags_of.FILE_SYSTEM]
     plan = plan_of(run)
     if plan["environment"] == "local-vm":
         raise FileSystemFailed("emulated machines cannot reach each other; measure file-server without --instances vm")
-    board = Board.of_server(run, file_system)
+    board = Board.of_server(run, name)
     fleet: Fleet = {"instanceType": storage["instanceType"], "count": 1, "placement": "same-az"}
     own_volume = volume(storage["sizeGiB"])
     cell: JobCell = {
         "id": SERVER,
-        "file_system": file_system,
+        "file_system": name,
         "storage": own_volume,
         "workload": {"type": "serve"},
         "deadline_s": plan["deadline_at"] - now(),
@@ -103,6 +105,16 @@ def mount(resource_id: str, storage: Part) -> Mount:
     }
 
 
+def existing() -> tuple[Existing, ...]:
+    """Return none: a server is found as an instance."""
+    return ()
+
+
+def gone(created_at: Mapping[str, float]) -> Iterable[str]:
+    """Return the servers that are terminated."""
+    return resources.gone_instances(created_at)
+
+
 def delete(_resource_id: str) -> bool:
     """Return True: gone with the instances."""
     return True
@@ -110,10 +122,10 @@ def delete(_resource_id: str) -> bool:
 
 def _document(instance: str, name: str) -> dict[str, Any] | None:
     """A document that the server has put on its board; None until then."""
-    [tags] = instances.tags_by_id([instance]).values() or [{}]
-    if not tags:  # launched a moment ago: EC2 is eventually consistent
+    [server_tags] = instances.tags_by_id([instance]).values() or [{}]
+    if not server_tags:  # launched a moment ago: EC2 is eventually consistent
         return None
-    board = Board.of_server(tags[tags_of.RUN], tags[tags_of.FILE_SYSTEM])
+    board = Board.of_server(server_tags[tags.RUN], server_tags[tags.FILE_SYSTEM])
     # An instance may write any name below its own folder, also one that looks like the folder of another instance.
     own = re.compile(f"{re.escape(board.instances)}[^/:]+:{re.escape(instance)}/{re.escape(name)}")
     for key, _ in bucket.listing(board.instances):

@@ -1,9 +1,11 @@
 """Amazon FSx for OpenZFS."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
+from aws.storages.contract import Existing
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
@@ -11,11 +13,12 @@ from matrix.terms.errors import FileSystemFailed
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
 # FSx says "up to 15 minutes" for a Single-AZ file system and takes up to 30 for Multi-AZ.
 CREATION_LIMIT_S = 3600
+SEEN_GONE = "FSx DescribeFileSystems: not there"
 # FSx knows no look-up by client token: this tag carries it.
 TOKEN_TAG = "storage-matrix:token"  # noqa: S105 - an idempotency token, no secret
 
 
-def create(token: str, storage: Part, tags: list[dict[str, str]]) -> str:
+def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str) -> str:
     """Create the file system, or get the one this token made before; return its id."""
     subnets = network.subnets()[:2] if storage["deploymentType"].startswith("MULTI_AZ") else network.subnets()[:1]
     configuration: dict[str, Any] = {
@@ -88,21 +91,45 @@ def mount(resource_id: str, storage: Part) -> Mount:
     return {"kind": "nfs", "source": f"{_describe(resource_id)['DNSName']}:/fsx", "options": ",".join(options)}
 
 
+def existing() -> Iterator[Existing]:
+    """Yield the file systems of the account and region."""
+    for page in client("fsx").get_paginator("describe_file_systems").paginate():
+        for listed in page["FileSystems"]:
+            yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
+
+
+def gone(created_at: Mapping[str, float]) -> set[str]:
+    """Return the ids that FSx does not list any more."""
+    return set(created_at) - {listed.id for listed in existing()}
+
+
 def delete(resource_id: str) -> bool:
     """Start the deletion, without the final backup that FSx would take by itself. Say whether it is gone."""
     fsx = client("fsx")
     try:
-        if _describe(resource_id)["Lifecycle"] != "DELETING":
-            fsx.delete_file_system(
-                FileSystemId=resource_id,
-                OpenZFSConfiguration={
-                    "SkipFinalBackup": True,
-                    "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
-                },
-            )
+        lifecycle = _describe(resource_id)["Lifecycle"]
+        if lifecycle != "DELETING":
+            _start_deletion(resource_id, lifecycle)
         return False
     except fsx.exceptions.FileSystemNotFound:
         return True
+
+
+def _start_deletion(resource_id: str, lifecycle: str) -> None:
+    fsx = client("fsx")
+    try:
+        fsx.delete_file_system(
+            FileSystemId=resource_id,
+            OpenZFSConfiguration={
+                "SkipFinalBackup": True,
+                "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"],
+            },
+        )
+    except (fsx.exceptions.BadRequest, fsx.exceptions.IncompatibleParameterError):
+        # FSx does not document whether it deletes a file system that it still creates. If it refuses, the next look
+        # asks again, until it is there; a refusal in any other state stays an error.
+        if lifecycle != "CREATING":
+            raise
 
 
 def _describe(resource_id: str) -> dict[str, Any]:

@@ -4,6 +4,9 @@ from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 
 
-def mount(_storage: Part) -> Mount:
+def mount(storage: Part) -> Mount:
     """Return how an instance mounts its disks; it finds them by what they say of themselves."""
-    return {"kind": "instance-store", "fstype": "xfs"}
+    mount: Mount = {"kind": "instance-store", "fstype": "xfs"}
+    if storage.get("precondition"):
+        mount["precondition"] = storage["precondition"]
+    return mount

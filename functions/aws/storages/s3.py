@@ -5,19 +5,22 @@ without it is nobody's.
 """
 
 import json
+from collections.abc import Iterator, Mapping
 
-from aws.records.data_bucket import TAGS
+from aws.records.data_bucket import TAGS, all_tagged
 from aws.stack.clients import client
 from aws.stack.environment import environment
+from aws.storages.contract import Existing
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
 CREATION_LIMIT_S = 0
+SEEN_GONE = "S3 ListObjectsV2: no object"
 OBJECTS_AT_ONCE = 1_000
 
 
-def create(token: str, _storage: Part, tags: list[dict[str, str]]) -> str:
+def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str) -> str:
     """Write down whose the prefix is; return its id. Writing it again changes nothing."""
     bucket = environment().data_bucket
     client("s3").put_object(Bucket=bucket, Key=f"{token}/{TAGS}", Body=json.dumps(tags).encode())
@@ -53,6 +56,17 @@ def mount(resource_id: str, storage: Part) -> Mount:
     if place["kind"] == "s3":
         place["client"] = storage["client"]
     return place
+
+
+def existing() -> Iterator[Existing]:
+    """Yield the prefixes that say whose they are."""
+    for prefix, tags, since in all_tagged():
+        yield Existing(prefix, tags, since)
+
+
+def gone(created_at: Mapping[str, float]) -> set[str]:
+    """Return the prefixes without an object."""
+    return set(created_at) - {prefix.id for prefix in existing()}
 
 
 def delete(resource_id: str) -> bool:

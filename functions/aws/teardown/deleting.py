@@ -8,11 +8,11 @@ from botocore.exceptions import ClientError
 from aws import storages
 from aws.ec2 import instances as fleets
 from aws.inventory import copies as backups
-from aws.inventory import resources
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.run import budget
 from aws.stack import tags
+from aws.teardown import inventory
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def warnings(run: str) -> list[str]:
 
 def step(run: str, file_system: str) -> str:
     """Do what can be done now; return `gone` or `deleting`. Resources are found by tag or token, not from the table."""
-    resources.record(run, file_system=file_system)
+    inventory.record(run, file_system=file_system)
     if fleets_left(run, file_system):
         return "deleting"
     plan = plan_of(run)
@@ -50,7 +50,7 @@ def step(run: str, file_system: str) -> str:
     # Copies before verify: they have rows too, and only copies_of marks those as gone.
     copies = copies_of(run, file_system)
     not_ours = backups.delete(copies)
-    rows = resources.verify(run, file_system=file_system)
+    rows = inventory.verify(run, file_system=file_system)
     if {*(copy.id for copy in copies), *(row["id"] for row in rows)} - not_ours:
         return "deleting"
     budget.settle_file_system(run, plan, planned)

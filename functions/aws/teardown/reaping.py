@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -11,11 +12,12 @@ from botocore.exceptions import ClientError
 
 from aws.ec2 import images, instances
 from aws.inventory import copies
-from aws.records import data_bucket, table
+from aws.records import table
 from aws.run import executions
 from aws.stack import tags
 from aws.stack.clients import client
-from aws.storages import efs, fsx_openzfs, s3
+from aws.storages import FILE_SYSTEMS
+from aws.storages.contract import Existing, FileSystem
 from aws.teardown import receipts
 
 logger = Logger(child=True)
@@ -122,36 +124,27 @@ def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
         yield Leftover(
             "volume", volume, volume_tags, lambda v=volume, free=is_free: free and instances.delete_volume(v) is None
         )
-    for kind, service, delete in (("efs", "efs", efs.delete), ("fsx-openzfs", "fsx", fsx_openzfs.delete)):
-        for file_system in _file_systems(kind, service, unasked):
-            yield from _of_run(kind, file_system["FileSystemId"], file_system.get("Tags", []), delete)
-    for prefix, prefix_tags, _ in list(data_bucket.all_tagged()):
-        yield from _of_run("s3", prefix, prefix_tags, s3.delete)
+    for kind, module in FILE_SYSTEMS.items():
+        for existing in _existing(kind, module, unasked):
+            resource_tags = tags.as_mapping(existing.tags)
+            if tags.is_ours(resource_tags):
+                yield Leftover(kind, existing.id, resource_tags, partial(module.delete, existing.id))
 
 
-def _file_systems(kind: str, service: str, unasked: dict[str, str]) -> list[dict[str, Any]]:
+def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Existing]:
     """Return the account's file systems; none, and the reason in `unasked`, where an account forbids the service.
 
     Any other error ends the sweep, and Lambda repeats it. The receipt of a run that uses the service stays incomplete
     until the service was asked.
     """
     try:
-        pages = client(service).get_paginator("describe_file_systems").paginate()
-        return [file_system for page in pages for file_system in page["FileSystems"]]
+        return list(module.existing())
     except ClientError as error:
         if error.response["Error"]["Code"] not in copies.DENIED:
             raise
         logger.exception("not swept", kind=kind, reason=str(error))
         unasked[kind] = str(error)
         return []
-
-
-def _of_run(
-    kind: str, resource_id: str, tag_list: list[dict[str, str]], delete: Callable[[str], bool]
-) -> Iterator[Leftover]:
-    resource_tags = tags.as_mapping(tag_list)
-    if tags.is_ours(resource_tags):
-        yield Leftover(kind, resource_id, resource_tags, lambda: delete(resource_id))
 
 
 class _RunningRuns:

@@ -1,10 +1,11 @@
 """The receipt of a run: what was created, whether the services still list it, and its cost by the plan's prices."""
 
 from aws.fleet import baking
-from aws.inventory import copies, resources
+from aws.inventory import copies
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack.clock import now
+from aws.teardown import inventory
 from matrix.report import markdown, page
 from matrix.run import receipt as receipts
 from matrix.terms.documents.receipt import ReceiptDocument, Sweep
@@ -18,8 +19,8 @@ def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
     Analyse run makes it first, with `sweep` None. A sweep follows the end of every run, however it ended, and makes the
     receipt again with what was left then: only that receipt can be complete.
     """
-    resources.record(run)
-    resources.verify(run)
+    inventory.record(run)
+    inventory.verify(run)
     rows = table.resources(run)
     seen = copies.look(run, rows)
     copies.note(run, seen, rows)
@@ -53,7 +54,7 @@ def after_sweep(run: str, remaining: int) -> None:
     if summary is not None:
         summary["receipt"], summary["left_behind"] = receipt, still_there(receipt)
         bucket.put(run_key(run, "summary.json"), summary)
-        bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(dict(summary)), "text/markdown")
+        bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
         _settle_report(run, summary)
     if receipt["is_complete"]:
         table.close_receipt(run)

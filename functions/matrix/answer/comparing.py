@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from matrix.input.emulation import ENVIRONMENT
+from matrix.input.storage_names import storage_label
 from matrix.input.storages import is_shared
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
 from matrix.statistics.resampling import LEAST_REPETITIONS
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import fleet_words, point_labels, primary_metric
-from matrix.terms.storages import storage_label
 
 Document = dict[str, Any]
 
@@ -75,7 +76,7 @@ class Compared:
         }
 
 
-def compare(base: Document, run: Document, *, threshold: float) -> Document:
+def compare(base: SummaryDocument, run: SummaryDocument, *, threshold: float) -> Document:
     """Compare two runs, each a summary whose points may hold `samples` (as those of result.json do).
 
     A regression is a cell that is slower by more than the threshold (0.05 is 5 %) and by more than chance explains,
@@ -100,7 +101,7 @@ def compare(base: Document, run: Document, *, threshold: float) -> Document:
     }
 
 
-def _refuse_mixture(base: Document, run: Document) -> None:
+def _refuse_mixture(base: SummaryDocument, run: SummaryDocument) -> None:
     emulated = [summary["run"] for summary in (base, run) if summary.get("environment") == ENVIRONMENT]
     if len(emulated) == 1:
         [other] = [summary["run"] for summary in (base, run) if summary["run"] not in emulated] or emulated
@@ -119,7 +120,7 @@ def _by_key(*runs: list[tuple[str, Document]]) -> Iterator[dict[str, Document]]:
         }
 
 
-def _points(summary: Document) -> Iterator[tuple[str, Document]]:
+def _points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
     """Each measured point with a key of what was measured: storage, workload, fleet and parameters, names left out."""
     for cell in summary.get("cells", []):
         points = cell.get("points") or []
@@ -220,7 +221,7 @@ def _too_few(between: Difference, cells: int) -> str:
     )
 
 
-def _warnings(base: Document, run: Document, matched: list[Compared]) -> list[str]:
+def _warnings(base: SummaryDocument, run: SummaryDocument, matched: list[Compared]) -> list[str]:
     warnings = []
     if base.get("environment") != run.get("environment"):
         warnings.append(

@@ -15,15 +15,16 @@ from typing import Any, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
-from matrix.input.storages import Storage
+from matrix.input.storages import AnyStorage, Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.instance_store import InstanceStoreStorage
 from matrix.input.storages.s3 import S3Storage
-from matrix.input.workloads import Workload
+from matrix.input.workloads import AnyWorkload, Workload
 from matrix.input.workloads.touch import METERED_REQUEST_BYTES
 from matrix.price.book import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
 from matrix.run.receipt import CACHE, SERVER
+from matrix.terms.documents import summary as documents
 from matrix.terms.documents.parts import MachineRates
 
 Document = Mapping[str, Any]
@@ -39,8 +40,8 @@ SOLD_BY = {
 # Work counted in bytes. `bytes`, without a direction, were written.
 BYTES = ("bytes", "read_bytes", "write_bytes")
 NOTHING = Amount.exactly(0.0)
-_STORAGE: TypeAdapter[Storage] = TypeAdapter(Storage)
-_WORKLOAD: TypeAdapter[Workload] = TypeAdapter(Workload)
+_STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
+_WORKLOAD: TypeAdapter[Workload] = TypeAdapter(AnyWorkload)
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,16 @@ class PointCost:
     usd_billed: float | None = None
     billed_basis: str | None = None
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> documents.PointCost:
         """As it is in summary.json."""
-        names = ("per", "usd", "basis", "missing", "usd_billed", "billed_basis")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "per": self.per,
+            "usd": self.usd,
+            "basis": self.basis,
+            "missing": self.missing,
+            "usd_billed": self.usd_billed,
+            "billed_basis": self.billed_basis,
+        }
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,7 @@ class Bill:
         planned = _by_id(self.plan, "cells", cell["id"])
         system = _by_id(self.plan, "file_systems", cell.get("file_system"))
         count = float(cell["fleet"].get("count") or 1)
-        storage = _storage(cell["storage"])
+        storage = storage_of(cell["storage"])
         if planned and planned.get("rates_usd") and system and system.get("rates_usd"):
             shared = system["rates_usd"]["hour"]
             return count * _instance_usd(planned["rates_usd"], storage) + shared, "the plan's prices"
@@ -117,7 +124,7 @@ class Bill:
 
         By what the mount has counted, else by the bytes that the workload moved, else as the plan reckons it.
         """
-        storage = _storage(cell["storage"])
+        storage = storage_of(cell["storage"])
         if not _is_billed_by_use(storage):
             return 0.0
         count = int(cell["fleet"].get("count") or 1)
@@ -230,7 +237,7 @@ def _is_billed_by_use(storage: Storage | None) -> TypeGuard[EfsStorage | S3Stora
     return isinstance(storage, S3Storage) or (isinstance(storage, EfsStorage) and storage.throughput_mode == "elastic")
 
 
-def _storage(document: Document) -> Storage | None:
+def storage_of(document: Document) -> Storage | None:
     """A storage as the input describes it; None for what is none of ours, such as a published RAID."""
     try:
         return _STORAGE.validate_python({key: value for key, value in document.items() if key != "placement"})
@@ -240,7 +247,7 @@ def _storage(document: Document) -> Storage | None:
 
 def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str]]:
     """Return the most that a fleet of `count` can get from its storage, by the unit that a chart shows, in words."""
-    storage = _storage(document)
+    storage = storage_of(document)
     # AWS does not publish what an instance store can do for every instance type.
     if storage is None or isinstance(storage, InstanceStoreStorage):
         return {}

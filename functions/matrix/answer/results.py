@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.storages import is_shared
+from matrix.input.workloads import MODELS
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile
 from matrix.samples.histograms import Histogram, latency
@@ -14,8 +15,11 @@ from matrix.samples.usage import fleet_use_of, use_of
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
-from matrix.terms.documents.parts import Failure
-from matrix.terms.metrics import METRICS, PRIMARY
+from matrix.terms.documents.parts import Failure, Point
+from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.result import FleetRate, MetricResult, PointResult, Rate, ResultDocument, SampleColumns
+from matrix.terms.documents.summary import LeftBehind, SummaryDocument
+from matrix.terms.metrics import METRICS
 from matrix.terms.sentences import named
 
 SCHEMA = 1
@@ -27,16 +31,16 @@ Histograms = Mapping[str, Mapping[str, Sequence[Histogram]]]
 
 
 def cell_result(
-    cell: Mapping[str, Any],
+    cell: PlanCell,
     files: Sequence[SampleFile],
     *,
     error: Failure | None,
     actual_s: float | None,
     histograms: Histograms | None = None,
-    curves: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    curves: Mapping[str, Sequence[Rate]] | None = None,
     launched: int | None = None,
     shortfall: str = "",
-) -> dict[str, Any]:
+) -> ResultDocument:
     """Return what came out of a cell: for each point and metric the percentiles over all samples of all instances.
 
     `error` (name and message) makes it a failed cell; whatever was measured until then is in it all the same, with
@@ -47,36 +51,40 @@ def cell_result(
     count = cell["fleet"]["count"]
     ran = count if launched is None else launched
     points = [
-        _point_result(cell, point, files, (histograms or {}).get(point["id"], {}), ran)
-        | ({"rates": list(curves[point["id"]])} if curves and curves.get(point["id"]) else {})
-        for point in cell["points"]
+        _point_result(cell, point, files, (histograms or {}).get(point["id"], {}), ran) for point in cell["points"]
     ]
+    for point in points:
+        if curves and (rates := curves.get(point["id"])):
+            point["rates"] = list(rates)
     short = [f"only {ran} of {count} instances were launched: {shortfall}"] if 0 < ran < count else []
-    return {
+    result: ResultDocument = {
         "id": cell["id"],
         "file_system": cell["file_system"],
         "storage": cell["storage"],
         "workload": cell["workload"],
         "fleet": cell["fleet"],
         "state": "failed" if error else "measured",
-        "error": dict(error) if error else None,
+        "error": error,
         "expected_s": cell["expected_s"],
         "actual_s": actual_s,
         "points": points,
         "provenance": provenance(files),
         "instances": {"expected": count, "launched": launched},
-        **({"emulation": cell["emulation"]} if cell.get("emulation") else {}),
         "warnings": short + _warnings(files) + _overhead_warnings(points) + tool_warnings(points) + _findings(points),
-        **({"attempts": cell["attempts"]} if cell.get("attempts") else {}),
     }
+    if cell.get("emulation"):
+        result["emulation"] = cell["emulation"]
+    if cell.get("attempts"):
+        result["attempts"] = cell["attempts"]
+    return result
 
 
-def skipped_result(cell: Mapping[str, Any], skip: Failure) -> dict[str, Any]:
+def skipped_result(cell: PlanCell, skip: Failure) -> ResultDocument:
     """Return the result of a cell that was not begun; `skip` has the reason as its name and says more."""
-    return cell_result(cell, [], error=skip, actual_s=None) | {"state": "skipped"}
+    return {**cell_result(cell, [], error=skip, actual_s=None), "state": "skipped"}
 
 
-def missing_samples(cell: Mapping[str, Any], files: Sequence[SampleFile], launched: int | None = None) -> list[str]:
+def missing_samples(cell: PlanCell, files: Sequence[SampleFile], launched: int | None = None) -> list[str]:
     """Return a sentence on missing instances and one on instances that miss steps; none means complete.
 
     `launched` is how many instances ran, where a quorum let a fleet be smaller than its count.
@@ -95,35 +103,32 @@ def missing_samples(cell: Mapping[str, Any], files: Sequence[SampleFile], launch
     return sentences
 
 
-def without_samples(point: Mapping[str, Any]) -> dict[str, Any]:
+def without_samples(point: PointResult) -> PointResult:
     """Return a point's result without what grows: single values, curves and histograms, which result.json keeps."""
-    slim = {name: value for name, value in point.items() if name not in ("samples", "rates")}
-    latencies = point.get("latency") or {}
-    return slim | {
-        "latency": {
-            name: {key: value for key, value in histogram.items() if key != "bins_ns"}
-            for name, histogram in latencies.items()
-        }
+    latencies = {
+        name: {key: value for key, value in histogram.items() if key != "bins_ns"}
+        for name, histogram in (point.get("latency") or {}).items()
     }
+    slim = {name: value for name, value in point.items() if name not in ("samples", "rates")}
+    return cast("PointResult", slim | {"latency": latencies})
 
 
 def _point_result(
-    cell: Mapping[str, Any],
-    point: Mapping[str, Any],
+    cell: PlanCell,
+    point: Point,
     files: Sequence[SampleFile],
     histograms: Mapping[str, Sequence[Histogram]],
     ran: int,
-) -> dict[str, Any]:
+) -> PointResult:
     taken = [(file.instance.id, sample) for file in files for sample in file.samples if sample.point == point["id"]]
     samples = [sample for _, sample in taken]
     repetitions = sorted({step["repetition"] for step in cell["steps"] if step["point"] == point["id"]})
     names = sorted({name for sample in samples for name in sample.metrics})
     expected_n = cell["fleet"]["count"] * len(repetitions)
-    primary = PRIMARY[cell["workload"]["type"]]
-    return {
+    primary = MODELS[cell["workload"]["type"]].primary_metric
+    result: PointResult = {
         "id": point["id"],
         "params": point["params"],
-        **({"emulated": True} if cell.get("emulation") else {}),
         "metrics": {
             name: _metric_result(name, taken, expected_n, primary, is_shared=is_shared(cell["storage"]))
             for name in names
@@ -132,31 +137,35 @@ def _point_result(
         "overhead_share": median([sample.overhead_share for sample in samples]) if samples else 0.0,
         "use": use_of(point["id"], files),
         "fleet_use": fleet_use_of(point["id"], files),
-        **({"tool_ceiling": ceiling} if (ceiling := tool_ceiling(point["id"], files)) else {}),
         "latency": {
             name: latency(of_samples) for name, of_samples in sorted(histograms.items()) if any(map(any, of_samples))
         },
         "samples": _columns(taken, names),
     }
+    if cell.get("emulation"):
+        result["emulated"] = True
+    if ceiling := tool_ceiling(point["id"], files):
+        result["tool_ceiling"] = ceiling
+    return result
 
 
 def _metric_result(
     name: str, taken: Sequence[tuple[str, Sample]], expected_n: int, primary: str, *, is_shared: bool
-) -> dict[str, Any]:
+) -> MetricResult:
     metric = METRICS[name]
     rows = [(instance, s.repetition, s.metrics[name]) for instance, s in taken if name in s.metrics]
-    return {
+    counted = {
         "unit": metric.unit,
         "higher_is_better": metric.higher_is_better,
         "primary": name == primary,
         "n": len(rows),
         "expected_n": expected_n,
-        **percentiles([value for _, _, value in rows]),
-        **describe(FleetValues.of(rows, is_shared=is_shared), higher_is_better=metric.higher_is_better),
     }
+    described = describe(FleetValues.of(rows, is_shared=is_shared), higher_is_better=metric.higher_is_better)
+    return cast("MetricResult", counted | percentiles([value for _, _, value in rows]) | described)
 
 
-def _columns(taken: Sequence[tuple[str, Sample]], names: Sequence[str]) -> dict[str, Any]:
+def _columns(taken: Sequence[tuple[str, Sample]], names: Sequence[str]) -> SampleColumns:
     """Every value of a point, in columns: what a comparison and the charts of a report need."""
     return {
         "instance": [instance for instance, _ in taken],
@@ -168,7 +177,7 @@ def _columns(taken: Sequence[tuple[str, Sample]], names: Sequence[str]) -> dict[
     }
 
 
-def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: int) -> list[dict[str, Any]]:
+def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: int) -> list[FleetRate]:
     """Return, for each repetition that every launched instance finished, what the fleet did per second.
 
     - `span_s`: seconds from the first start to the last end of the work itself, by the instances' own wall clocks.
@@ -179,7 +188,7 @@ def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: i
       worked, each instance taken to work evenly
     - `start_spread_s`: seconds between the earliest and the latest start
     """
-    rates = []
+    rates: list[FleetRate] = []
     for repetition in repetitions:
         together = [sample for sample in samples if sample.repetition == repetition]
         if len(together) < count:
@@ -200,7 +209,7 @@ def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: i
             if first_done_s > 0:
                 done = sum(s.work.get(unit, 0.0) * _share_until(first_end, s.work_span) for s in together)
                 rate[f"{unit}_per_s_first_done"] = done / first_done_s
-        rates.append(rate)
+        rates.append(cast("FleetRate", rate))
     return rates
 
 
@@ -243,9 +252,9 @@ def _findings(points: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def run_summary(
-    *, run: str, plan: Mapping[str, Any], environment: str, started_at: float, finished_at: float,
-    results: Mapping[str, Mapping[str, Any]], left_behind: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:  # fmt: skip
+    *, run: str, plan: PlanDocument, environment: str, started_at: float | None, finished_at: float | None,
+    results: Mapping[str, ResultDocument], left_behind: Sequence[LeftBehind],
+) -> SummaryDocument:  # fmt: skip
     """Return the document that every output is made from. A planned cell without a result is a failed cell."""
     cells = [_slim(results.get(cell["id"]) or _never_measured(cell)) for cell in plan["cells"]]
     measured = sum(cell["state"] == "measured" for cell in cells)
@@ -271,7 +280,21 @@ def run_summary(
     }
 
 
-def _never_measured(cell: Mapping[str, Any]) -> dict[str, Any]:
+def interrupted_summary(
+    *, run: str, plan: PlanDocument, environment: str, started_at: float | None, finished_at: float | None,
+    results: Mapping[str, ResultDocument],
+) -> SummaryDocument:  # fmt: skip
+    """Return the summary of a run that ended before Analyse run: cells without a result were skipped, none failed."""
+    ended: Failure = {"name": "RunEnded", "message": "the run ended before this cell was measured"}
+    whole = {cell["id"]: results.get(cell["id"]) or skipped_result(cell, ended) for cell in plan["cells"]}
+    summary = run_summary(
+        run=run, plan=plan, environment=environment, started_at=started_at, finished_at=finished_at, results=whole,
+        left_behind=[],
+    )  # fmt: skip
+    return {**summary, "status": "interrupted"}
+
+
+def _never_measured(cell: PlanCell) -> ResultDocument:
     error: Failure = {
         "name": "NotMeasured",
         "message": f"{cell['id']}: no result was recorded; see the execution's history",
@@ -279,6 +302,8 @@ def _never_measured(cell: Mapping[str, Any]) -> dict[str, Any]:
     return cell_result(cell, [], error=error, actual_s=None)
 
 
-def _slim(result: Mapping[str, Any]) -> dict[str, Any]:
-    slim = {**result, "points": [without_samples(point) for point in result["points"]]}
-    return slim | ({"cloudwatch": without_series(result["cloudwatch"])} if result.get("cloudwatch") else {})
+def _slim(result: ResultDocument) -> ResultDocument:
+    slim: ResultDocument = {**result, "points": [without_samples(point) for point in result["points"]]}
+    if slim.get("cloudwatch"):
+        slim["cloudwatch"] = without_series(slim["cloudwatch"])
+    return slim

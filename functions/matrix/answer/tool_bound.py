@@ -5,6 +5,7 @@ from statistics import median
 from typing import Any
 
 from matrix.samples.file import SampleFile
+from matrix.terms.documents.result import ToolCeiling
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
 
@@ -12,7 +13,7 @@ from matrix.terms.metrics import METRICS
 BOUND_SHARE = 0.5
 
 
-def tool_ceiling(point: str, files: Sequence[SampleFile]) -> dict[str, Any] | None:
+def tool_ceiling(point: str, files: Sequence[SampleFile]) -> ToolCeiling | None:
     """Return what a point's tool reached without a storage, and what share of it the point reached; None if unknown.
 
     Both are medians: of the instances' ceilings, and of all samples' shares of their own instance's ceiling.

@@ -11,7 +11,7 @@ from matrix.input.fleet import Fleet
 from matrix.input.matrix import Matrix
 from matrix.input.storages import Storage
 from matrix.input.workloads import Workload
-from matrix.terms.problems import Path
+from matrix.terms.problems import Path, path_text
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,6 @@ class Combination:
     workload: Workload
     fleet: Fleet
     path: Path = ()
-
-
-def fingerprint(model: BaseModel) -> str:
-    """Return a text that is equal for equal parts of the input, defaults written or not."""
-    return model.model_dump_json(by_alias=True, exclude_none=True)
 
 
 def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
@@ -93,6 +88,14 @@ class Expansion:
                 for f, (axis, fleet) in enumerate(self._fleets):
                     if not any(f in fleets for fleets in here):
                         yield Combination(storage, workload, fleet, ("fleet", axis))
+
+
+def path_of_workload(matrix: Matrix, cell: Combination) -> str:
+    """Return where the input has a cell's workload, of an axis or of an inclusion: `workload[0]`."""
+    for i, workload in enumerate(matrix.workload):
+        if workload is cell.workload:
+            return f"workload[{i}]"
+    return f"{path_text(cell.path)}.workload"
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,27 @@
 """Rules of a whole matrix: what its parts mean together, and how much it asks for."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from pydantic import BaseModel
-
-from matrix.check.cells import Combination, Expansion, fingerprint
+from matrix.check.cells import Combination, Expansion, path_of_workload
+from matrix.check.misleading import misleading_problems
 from matrix.input import limits, storages, workloads
 from matrix.input.emulation import emulation_problems
-from matrix.input.fleet import FleetAxis
+from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.matrix import Matrix
 from matrix.input.pace import Work, poll_interval_s, turns_of
-from matrix.input.part import Part, Rule, check
-from matrix.input.storages import file_server
-from matrix.input.storages.instance_store import InstanceStoreStorage, room_gib, stores
+from matrix.input.part import Part, check
+from matrix.input.storages import Storage, file_server
+from matrix.input.storages.efs import EfsStorage
+from matrix.input.storages.instance_store import InstanceStoreStorage, stores
+from matrix.input.storages.s3 import S3Storage
+from matrix.input.workloads import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
-from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
-from matrix.terms.metrics import METRICS, YIELDS
+from matrix.terms.metrics import METRICS
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 from matrix.terms.sizes import format_size
 
@@ -33,13 +34,8 @@ MOST_STEPS_OF_CELL = 10_000
 MOST_STEPS = 200_000
 # A file system needs room for its own structures: XFS about 1%, plus the agent's own files.
 USABLE_SHARE = 0.95
-# fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (measuring.md).
-LEAST_FIO_S = 1.0
 
-_AXES: dict[str, tuple[dict[str, Any], dict[str, tuple[Rule, ...]]]] = {
-    "storage": (storages.MODELS, storages.RULES),
-    "workload": (workloads.MODELS, workloads.RULES),
-}
+_AXES: dict[str, Mapping[str, Any]] = {"storage": storages.MODELS, "workload": workloads.MODELS}
 
 
 def part_problems(document: dict[str, Any]) -> Problems:
@@ -66,10 +62,10 @@ def _elements(document: dict[str, Any], axis: str) -> Iterator[tuple[Path, Any]]
 
 
 def _element_problems(axis: str, path: Path, element: Any) -> Problems:
-    models, rules = _AXES[axis]
+    models = _AXES[axis]
     tag = element.get("type") if isinstance(element, dict) else None
     if isinstance(tag, str) and tag in models:
-        yield from check(Part(models[tag], element, path), rules[tag])
+        yield from check(Part(models[tag], element, path), models[tag].rules())
 
 
 def _counts_are_different(part: Part) -> Problems:
@@ -87,7 +83,7 @@ def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> 
     elif isinstance(metric, str):
         types = [workload.get("type") for _, workload in _elements(document, "workload") if isinstance(workload, dict)]
         kinds = {kind for kind in types if isinstance(kind, str)}
-        if kinds and not any(metric == "duration_s" or metric in YIELDS.get(kind, ()) for kind in kinds):
+        if kinds and not any(_yields(kind, metric) for kind in kinds):
             rule = f"no workload of the matrix yields it ({', '.join(sorted(kinds))})"
             yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
     if ("atMost" in objective) == ("atLeast" in objective):
@@ -99,6 +95,11 @@ def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> 
             better = "higher" if METRICS[metric].higher_is_better else "lower"
             rule = f"{metric} is better the {better} it is, so the worst storage would reach this"
             yield Problem(f"objective.{written}", shorten(objective[written]), rule, f"write {meant}")
+
+
+def _yields(kind: str, metric: str) -> bool:
+    model = workloads.MODELS.get(kind)
+    return metric == "duration_s" or (model is not None and metric in model.yields)
 
 
 def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
@@ -118,9 +119,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     yield from _duplicate_problems(matrix, cells)
     yield from _instance_store_problems(cells)
     yield from _room_problems(matrix, cells)
-    yield from _short_fio_problems(matrix, cells)
-    yield from _page_cache_problems(matrix, cells)
-    yield from _compression_problems(matrix)
+    yield from misleading_problems(matrix, cells)
     yield from _only_read_problems(cells)
     yield from _s3_problems(matrix, cells)
     yield from _one_zone_problems(cells)
@@ -132,6 +131,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
         yield from emulation_problems(
             [*matrix.storage, *(inclusion.storage for inclusion in matrix.include)],
             [*matrix.workload, *(inclusion.workload for inclusion in matrix.include)],
+            matrix.emulate,
         )
 
 
@@ -146,7 +146,7 @@ def _amount_problems(matrix: Matrix) -> Problems:
         yield Problem("storage", cells, rule, fix, disputed=cells <= MOST_CELLS)
     total = 0
     for i, workload in enumerate(matrix.workload):
-        steps = number_of_points(workload) * matrix.repetitions
+        steps = workload.number_of_points * matrix.repetitions
         total += steps * len(matrix.storage) * len(counts)
         if steps > MOST_STEPS_OF_CELL:
             rule = f"its sweeps and {matrix.repetitions} repetitions are {steps:,} steps; a cell has at most 10,000"
@@ -160,15 +160,6 @@ def _amount_problems(matrix: Matrix) -> Problems:
         rule = f"up to {at_once:,} instances at once; more than {limits.EC2_AT_ONCE.value:,.0f} have not been tried"
         fix = "write a smaller maxConcurrentFileSystems, and check the account's vCPU quota"
         yield Problem("maxConcurrentFileSystems", matrix.max_concurrent_file_systems, rule, fix, disputed=True)
-
-
-def number_of_points(workload: Any) -> int:
-    """Return how many points a workload's sweeps make, without making them."""
-    lists = [
-        *(getattr(workload, name) for name in type(workload).model_fields),
-        *getattr(workload, "options", {}).values(),
-    ]
-    return math.prod(len(values) for values in lists if isinstance(values, list))
 
 
 def _name_problems(matrix: Matrix) -> Problems:
@@ -185,7 +176,7 @@ def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     for axis in ("storage", "workload"):
         first: dict[str, int] = {}
         for i, part in enumerate(getattr(matrix, axis)):
-            earlier = first.setdefault(fingerprint(part), i)
+            earlier = first.setdefault(part.fingerprint(), i)
             if earlier != i:
                 duplicated = True
                 rule = f"is the same as {axis}[{earlier}]: its cells would be duplicates"
@@ -195,8 +186,8 @@ def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     seen: dict[tuple[str, str, str], Path] = {}
     prints: dict[int, str] = {}
 
-    def print_of(part: BaseModel) -> str:
-        return prints.setdefault(id(part), fingerprint(part))
+    def print_of(part: Storage | Workload | Fleet) -> str:
+        return prints.setdefault(id(part), part.fingerprint())
 
     reported: set[Path] = set()
     for cell in cells:
@@ -206,13 +197,6 @@ def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             reported.add(cell.path)
             rule = f"makes a cell that {path_text(earlier_path)} has already: {cell.fleet.slug} on {cell.storage.slug}"
             yield Problem(path_text(cell.path), cell.fleet.slug, rule, "leave one out")
-
-
-def _path_of_workload(matrix: Matrix, cell: Combination) -> str:
-    for i, workload in enumerate(matrix.workload):
-        if workload is cell.workload:
-            return f"workload[{i}]"
-    return f"{path_text(cell.path)}.workload"
 
 
 def _instance_store_problems(cells: list[Combination]) -> Problems:
@@ -236,11 +220,11 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a problem for each workload that does not fit on a storage of the same cell."""
     largest: dict[tuple[int, int, float | None], Combination] = {}
     for cell in cells:
-        alike = (id(cell.storage), id(cell.workload), _room_gib(cell))
+        alike = (id(cell.storage), id(cell.workload), cell.storage.room_gib(cell.fleet.instance_type))
         if alike not in largest or cell.fleet.count > largest[alike].fleet.count:
             largest[alike] = cell
     for cell in largest.values():
-        gib = _room_gib(cell)
+        gib = cell.storage.room_gib(cell.fleet.instance_type)
         if not gib:
             continue
         instances = cell.fleet.count if cell.storage.is_shared else 1
@@ -250,82 +234,20 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         room = gib * 2**30 * USABLE_SHARE
         if stored * instances > room:
             of_all = f"{instances} instances * " if instances > 1 else ""
-            size_field = {"dd": "totalSize", "read": "dataSize", "transfer": "files", "yocto": "image"}.get(
-                cell.workload.type, "size"
-            )
+            size_field = cell.workload.size_field
             needed = math.ceil(stored * instances / USABLE_SHARE / 2**30)
             yield Problem(
-                f"{_path_of_workload(matrix, cell)}.{size_field}",
+                f"{path_of_workload(matrix, cell)}.{size_field}",
                 format_size(int(stored)),
                 f"{of_all}{format_size(int(stored))} do not fit on {cell.storage.slug} ({gib:.0f} GiB)",
                 f"write a smaller {size_field}, or {needed} GiB of storage",
             )
 
 
-def _room_gib(cell: Combination) -> float | None:
-    """Return the GiB of a cell's storage as one of its instances sees it; None where there is no end to it."""
-    if isinstance(cell.storage, InstanceStoreStorage):
-        return room_gib(cell.fleet.instance_type)
-    gib = getattr(cell.storage, "size_gib", None) or getattr(cell.storage, "storage_capacity_gib", None)
-    return None if gib is None else float(gib * getattr(cell.storage, "volumes", 1))
-
-
-def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning for each fio workload that a storage of its cells may be done with in less than a second."""
-    shortest: dict[str, tuple[float, Combination]] = {}
-    for cell in cells:
-        if isinstance(cell.workload, FioWorkload):
-            instances = cell.fleet.count if cell.storage.is_shared else 1
-            took = min(cell.workload.io_s(point, cell.storage, instances) for point in cell.workload.points())
-            path = _path_of_workload(matrix, cell)
-            shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
-    for path, (took, cell) in shortest.items():
-        if took < LEAST_FIO_S:
-            rule = f"may take only {took:.1g} s on {cell.storage.slug}; below 1 s fio's rates mean nothing and it fails"
-            yield Problem(
-                f"{path}.size", None, rule, "write time_based 1 with a runtime, or a larger size", disputed=True
-            )
-
-
-def _page_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield one warning for each option by which a fio workload measures something else than the storage."""
-    warned: set[tuple[str, str]] = set()
-    for cell in cells:
-        if not isinstance(cell.workload, FioWorkload):
-            continue
-        path = _path_of_workload(matrix, cell)
-        for point in cell.workload.points():
-            for name, rule, fix in cautions(point["options"]):
-                if (path, rule) not in warned:
-                    warned.add((path, rule))
-                    yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, disputed=True)
-
-
-def _compression_problems(matrix: Matrix) -> Problems:
-    """Yield a warning where compressible data would measure a compressor."""
-    for s, storage in enumerate(matrix.storage):
-        compression = getattr(storage, "compression", "NONE")
-        for w, workload in enumerate(matrix.workload):
-            if compression != "NONE" and "zero" in getattr(workload, "source", []):
-                rule = f"zeros on storage[{s}] ({compression}): compressible data measures the compressor"
-                yield Problem(f"workload[{w}].source", "zero", rule, "write source random", disputed=True)
-            if compression != "NONE" and isinstance(workload, FioWorkload) and not _refills(workload):
-                # 5 to 11 %: zlib's level 1 on records of 128 KiB, fio 3.33 with blocks of 1 MiB to 4 KiB.
-                rule = (
-                    f"fio writes a random block again and again, of which {compression} on storage[{s}] saves a tenth"
-                )
-                yield Problem(f"workload[{w}].refill_buffers", None, rule, "write refill_buffers 1", disputed=True)
-
-
-def _refills(workload: FioWorkload) -> bool:
-    """Whether every block of a fio job is drawn anew in all of its points."""
-    return workload.options.get("refill_buffers") == [1]
-
-
 def _only_read_problems(cells: list[Combination]) -> Problems:
     """Yield a problem for what needs more of a file system than S3 has, even through Mountpoint, or our server."""
-    for kind in ("s3", "file-server"):
-        refused = [cell for cell in cells if cell.storage.type == kind and cell.workload.type != "read"]
+    for kind in (name for name, model in storages.MODELS.items() if model.is_only_read):
+        refused = [cell for cell in cells if cell.storage.type == kind and not isinstance(cell.workload, ReadWorkload)]
         if refused:
             rule = f"cannot be done on {refused[0].storage.slug}: it is only read from"
             fix = f"exclude it for storage type {kind}, or use workload read"
@@ -339,7 +261,11 @@ def _one_zone_problems(cells: list[Combination]) -> Problems:
     Availability Zone as the client instance" (EFS user guide, Mounting on Amazon EC2 with a DNS name).
     """
     for cell in cells:
-        if cell.storage.type == "efs" and cell.storage.deployment == "oneZone" and cell.fleet.placement is not None:
+        if (
+            isinstance(cell.storage, EfsStorage)
+            and cell.storage.deployment == "oneZone"
+            and cell.fleet.placement is not None
+        ):
             placement = cell.fleet.placement
             is_away = placement == "spread" if isinstance(placement, str) else any(placement[1:])
             if is_away:
@@ -351,7 +277,7 @@ def _one_zone_problems(cells: list[Combination]) -> Problems:
 
 def _s3_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a problem for a client that the image cannot have."""
-    is_crt = any(cell.storage.type == "s3" and cell.storage.client == "crt" for cell in cells)
+    is_crt = any(isinstance(cell.storage, S3Storage) and cell.storage.client == "crt" for cell in cells)
     if is_crt and matrix.image and matrix.image.os == "ubuntu-22.04":
         rule = "has no package of the Common Runtime (python3-awscrt), which client crt needs"
         yield Problem("image.os", "ubuntu-22.04", rule, "write al2023, or client boto3")
@@ -363,7 +289,7 @@ def _file_server_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     for cell in cells:
         if cell.storage.type != "file-server" or not isinstance(cell.workload, ReadWorkload):
             continue
-        path = _path_of_workload(matrix, cell)
+        path = path_of_workload(matrix, cell)
         for problem in _refused_by_server(path, cell.workload, cell.fleet.count):
             if (problem.path, problem.rule) not in reported:
                 reported.add((problem.path, problem.rule))
@@ -392,7 +318,7 @@ def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Probl
             share = cell.storage.bandwidth_bytes_per_s / (cell.fleet.count if cell.storage.is_shared else 1)
             share = min(share, INSTANCE_BYTES_PER_S)
             if share > SOURCE_BYTES_PER_S:
-                share_of = faster.setdefault(_path_of_workload(matrix, cell), {})
+                share_of = faster.setdefault(path_of_workload(matrix, cell), {})
                 name = cell.storage.name or cell.storage.slug
                 share_of[name] = max(share_of.get(name, 0.0), share)
     for path, shares in faster.items():
@@ -410,7 +336,7 @@ def _populate_problems(cells: list[Combination]) -> Problems:
     first: dict[int, Any] = {}
     reported: set[int] = set()
     for cell in cells:
-        if not cell.storage.is_shared or not workloads.populate_s(cell.workload):
+        if not cell.storage.is_shared or not cell.workload.populate_seconds:
             continue
         earlier = first.setdefault(id(cell.storage), cell.workload)
         if earlier is not cell.workload and id(cell.storage) not in reported:
@@ -425,8 +351,8 @@ def _history_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     works: dict[str, list[Work]] = {}
     prints: dict[int, str] = {}
     for cell in cells:
-        key = prints.setdefault(id(cell.storage), fingerprint(cell.storage))
-        steps = number_of_points(cell.workload) * matrix.repetitions
+        key = prints.setdefault(id(cell.storage), cell.storage.fingerprint())
+        steps = cell.workload.number_of_points * matrix.repetitions
         works.setdefault(key, []).append(Work(0.0, steps, steps if cell.fleet.count > 1 else 0))
     for of_storage in works.values():
         if poll_interval_s(of_storage) is None:

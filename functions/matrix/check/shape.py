@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from matrix.input import storages, workloads
+from matrix.input.fields import models_by_type
 from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
 from matrix.terms.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
@@ -17,7 +18,10 @@ MISSING = object()
 _IS_MISSING = "is missing"
 _MEANT = "did you mean "
 _TAGS = frozenset([*storages.MODELS, *workloads.MODELS])
-_KINDS: Mapping[str, Mapping[str, type[BaseModel]]] = {"storage": storages.MODELS, "workload": workloads.MODELS}
+_KINDS: Mapping[str, Mapping[str, type[BaseModel]]] = {
+    "storage": models_by_type(storages.AnyStorage),
+    "workload": models_by_type(workloads.AnyWorkload),
+}
 
 _TYPE_WORDS = {
     "int_type": ("must be a whole number", "write it without quotes, such as 4"),

@@ -5,29 +5,51 @@ would make them (agent/engine/emulation.py). The figures test the method, never 
 environment and their storages are marked wherever they are named.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel
+from pydantic import Field
 
-from matrix.input.storages import Storage
+from matrix.input.fields import InputModel
+from matrix.input.storages import MODELS, Storage
+from matrix.input.workloads import Workload
 from matrix.terms.documents.parts import Emulation
 from matrix.terms.problems import InvalidMatrix, Problem, Problems
 
 ENVIRONMENT = "emulated"
 # Key of a storage in plan and results, and what its id ends with.
 MARK = "emulated"
+# Types whose models say how long their blocks take.
+_EMULATED = [name for name, model in MODELS.items() if "block_times" in vars(model)]
 
-KIB = 1_024
-# Seconds of one read and of one write beside their bytes: EBS's "single-digit milliseconds" and io2's "under 500 µs",
-# EFS's 250 µs and 2.7 ms, FSx's "few hundred microseconds" (performance chapters of the three user guides).
-READ_AND_WRITE_S = {"ebs": (0.001, 0.001), "efs": (0.000_25, 0.002_7), "fsx-openzfs": (0.000_5, 0.000_5)}
-IO2_READ_AND_WRITE_S = (0.000_5, 0.000_5)
-HDD_READ_AND_WRITE_S = (0.01, 0.01)
-# A larger block counts as several operations (EBS user guide, I/O characteristics; NFS: the rsize of our mounts).
-SSD_UNIT_BYTES, HDD_UNIT_BYTES, NFS_UNIT_BYTES = 256 * KIB, 1_024 * KIB, 1_024 * KIB
-HDD = {"st1", "sc1"}
+
+Seconds = Annotated[int | float, Field(ge=0, le=60)]
+Times = Annotated[int | float, Field(gt=0, le=1000)]
+Operations = Annotated[int, Field(ge=1, le=10**9)]
+
+
+class Quirks(InputModel):
+    """What an emulated storage does beside what is provisioned for it: the truths of `matrix selftest`."""
+
+    times: Times = 1
+    """How many times as long each operation takes."""
+    tail_share: Annotated[int | float, Field(ge=0, le=1)] = 0
+    """Share of the operations that take tailS instead, drawn by chance."""
+    tail_s: Seconds = 0
+    """Seconds of such an operation."""
+    stall_every: Operations | None = None
+    """After each so many operations a shared storage stands still for stallS."""
+    stall_s: Seconds = 0
+    """Seconds of a standstill."""
+    change_after: Operations | None = None
+    """After so many operations a shared storage changes for good: credits run out, or a cache has filled."""
+    change_times: Times = 1
+    """How many times as long each operation takes from then on, and as much of the IOPS and bytes/s it costs."""
+    noise: Annotated[int | float, Field(ge=0, le=1)] = 0
+    """Standard deviation (of logarithms) of what a repetition multiplies the latencies of all instances by."""
+    slow_times: Times = 1
+    """How many times as long operations take on the first instance of a cell that comes to a shared storage."""
 
 
 @dataclass(frozen=True)
@@ -43,38 +65,42 @@ class Truth:
     read_s: float
     write_s: float
     sync_s: float
+    quirks: dict[str, float] = field(default_factory=dict)
 
     def to_document(self) -> Emulation:
         """Return it as the plan, the job and the cell's result have it."""
-        return cast("Emulation", asdict(self))
+        document = asdict(self)
+        return cast("Emulation", document | document.pop("quirks"))
 
 
-def truth(storage: Storage) -> Truth:
-    """Return how fast `storage` is by what is provisioned for it; KeyError for a type that cannot be emulated."""
-    volume_type = getattr(storage, "volume_type", None)
-    read_s, write_s = READ_AND_WRITE_S[storage.type]
-    unit_bytes = SSD_UNIT_BYTES if storage.type == "ebs" else NFS_UNIT_BYTES
-    if volume_type == "io2":
-        read_s, write_s = IO2_READ_AND_WRITE_S
-    if volume_type in HDD:
-        read_s, write_s = HDD_READ_AND_WRITE_S
-        unit_bytes = HDD_UNIT_BYTES
+def quirks_of(storage: Storage, emulate: "bool | Mapping[str, Quirks]") -> dict[str, float]:
+    """Return the quirks that a matrix names for a storage, without those that are as usual."""
+    quirks = emulate.get(storage.name or "") if isinstance(emulate, Mapping) else None
+    return quirks.model_dump(exclude_defaults=True) if quirks else {}
+
+
+def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Truth:
+    """Return what an emulated `storage` does; ValueError for a type that cannot be emulated."""
+    block = storage.block_times
+    if block is None:
+        raise ValueError(f"{storage.type} cannot be emulated")
     return Truth(
         shared=storage.is_shared,
         iops=storage.effective_iops,
         bytes_per_s=float(storage.bandwidth_bytes_per_s),
-        unit_bytes=unit_bytes,
+        unit_bytes=block.unit_bytes,
         create_s=storage.create_latency_s,
         create_operations=int(storage.is_shared),
-        read_s=read_s,
-        write_s=write_s,
+        read_s=block.read_s,
+        write_s=block.write_s,
         sync_s=storage.sync_latency_s,
+        quirks=quirks_of(storage, emulate),
     )
 
 
-def marked(document: Mapping[str, Any]) -> dict[str, Any]:
+def marked(document: Mapping[str, Any], quirks: Mapping[str, float]) -> dict[str, Any]:
     """Return a storage's document as one that nobody takes for a measured one, and that equals none of those."""
-    return {**document, MARK: True}
+    return {**document, MARK: dict(quirks) or True}
 
 
 def marked_slug(slug: str) -> str:
@@ -95,17 +121,24 @@ def environment_of(name: str, *, is_emulated: bool) -> str:
     return ENVIRONMENT if is_emulated else name
 
 
-def emulation_problems(storages: list[Storage], workloads: list[BaseModel]) -> Problems:
+def emulation_problems(
+    storages: Sequence[Storage], workloads: Sequence[Workload], emulate: "bool | Mapping[str, Quirks]"
+) -> Problems:
     """Yield a problem for each storage that has no known truth, and each workload that other programs would do."""
+    names = sorted(storage.name for storage in storages if storage.name)
+    for name in emulate if isinstance(emulate, Mapping) else ():
+        if name not in names:
+            rule = f"is the name of no storage; names: {', '.join(names) or 'none'}"
+            yield Problem(f"emulate.{name}", name, rule, "give that storage this `name`, or leave the entry out")
     for i, storage in enumerate(storages):
-        if storage.type not in READ_AND_WRITE_S:
-            rule = f"cannot be emulated; can be: {', '.join(READ_AND_WRITE_S)}"
+        if storage.block_times is None:
+            rule = f"cannot be emulated; can be: {', '.join(_EMULATED)}"
             yield Problem(f"storage[{i}].type", storage.type, rule, "leave it out, or leave out emulate")
     for i, workload in enumerate(workloads):
-        refused = [params for params in workload.points() if not can_be_emulated(workload, params)]  # type: ignore[attr-defined]
+        refused = [params for params in workload.points() if not workload.can_be_emulated(params)]
         if refused:
             field = "tool" if "tool" in refused[0] else "type"
-            value = refused[0].get("tool", getattr(workload, "type", None))
+            value = refused[0].get("tool", workload.type)
             rule = "is not limited by an emulated storage: only the agent's own engines are"
             fix = (
                 'write tool "engine"'
@@ -113,9 +146,3 @@ def emulation_problems(storages: list[Storage], workloads: list[BaseModel]) -> P
                 else "use read, or touch or dd with tool engine, or leave out emulate"
             )
             yield Problem(f"workload[{i}].{field}", value, rule, fix)
-
-
-def can_be_emulated(workload: BaseModel, params: Mapping[str, Any]) -> bool:
-    """Return whether the agent's own engines do a point: a workload that has such points says which."""
-    says = getattr(workload, "can_be_emulated", None)
-    return bool(says and says(params))

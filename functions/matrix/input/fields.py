@@ -30,6 +30,10 @@ class InputModel(BaseModel):
         """Return the part as JSON with the input's names, every default filled in."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
+    def fingerprint(self) -> str:
+        """Return a text that is equal for equal parts of the input, defaults written or not."""
+        return self.model_dump_json(by_alias=True, exclude_none=True)
+
 
 T = TypeVar("T")
 

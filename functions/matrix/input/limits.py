@@ -61,12 +61,25 @@ GP3_BASE_THROUGHPUT = Limit(125, "MiB/s", "EBS guide, gp3: included at any size"
 GP3_THROUGHPUT_MIBPS = Span(125, 2_000, "MiB/s", "model, CreateVolume Throughput")
 GP3_MIBPS_PER_IOPS = Limit(0.25, "MiB/s per IOPS", "EBS guide, gp3 volume performance")
 
+# Above its baseline (3 IOPS per GiB, at least 100) a gp2 volume pays from I/O credits; it begins with 5.4 million.
+GP2_IOPS_PER_GIB = Limit(3, "IOPS/GiB", "EBS guide, gp2 volume performance")
+GP2_LEAST_IOPS = Limit(100, "IOPS", "EBS guide, gp2 volume performance")
+GP2_MOST_IOPS = Limit(16_000, "IOPS", "EBS guide, gp2 volume performance")
+GP2_BURST_IOPS = Limit(3_000, "IOPS", "EBS guide, gp2 volume performance")
+GP2_CREDITS = Limit(5.4e6, "I/O credits", "EBS guide, I/O credits and burst performance")
+# MiB/s per TiB always, MiB/s per TiB and at the most in a burst; a full balance is 1 TiB for each TiB of volume.
+HDD_MIBPS_PER_TIB = {"st1": (40, 250, 500), "sc1": (12, 80, 250)}
+
 # --- EFS: model, CreateFileSystem; EFS guide, quotas ------------------------------------------------------------------
 EFS_PROVISIONED_MIBPS = Span(1, 3_414, "MiB/s", "model, CreateFileSystem ProvisionedThroughputInMibps")
 # Above 1,024 MiB/s the quota depends on the region and may have to be raised.
 EFS_PROVISIONED_USUAL_MIBPS = Limit(1_024, "MiB/s", "EFS guide, quotas that you can increase", firm=False)
 EFS_CLIENT_MIBPS = Limit(500, "MiB/s", "EFS guide, performance: one client without efs-utils 2.0")
 EFS_CLIENT_ELASTIC_MIBPS = Limit(1_500, "MiB/s", "EFS guide, performance: one client, elastic, efs-utils 2.0")
+# Bursting: 50 KiB/s per GiB stored, at least 1 MiB/s; 100 MiB/s from credits, of which there are 2.1 TiB at first.
+EFS_LEAST_MIBPS = Limit(1, "MiB/s", "EFS guide, throughput modes: bursting")
+EFS_BURST_MIBPS = Limit(100, "MiB/s", "EFS guide, throughput modes: bursting")
+EFS_CREDITS_TIB = Limit(2.1, "TiB", "EFS guide, throughput modes: credits of a new file system")
 
 # --- FSx for OpenZFS: model, CreateFileSystemOpenZFSConfiguration -----------------------------------------------------
 FSX_STORAGE_GIB = Span(64, 524_288, "GiB", "model, CreateFileSystem StorageCapacity")
@@ -88,6 +101,28 @@ FSX_IOPS_PER_GIB = Limit(3, "IOPS/GiB", "model, DiskIopsConfiguration")
 FSX_IOPS_USUAL = Limit(160_000, "IOPS", "report", firm=False)
 FSX_IOPS_MOST = Limit(400_000, "IOPS", "FSx guide, performance: the highest of all deployment types")
 FSX_RECORD_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1_024)
+# By throughput capacity in MB/s: GB that the server caches, in memory and (Single-AZ 2) on NVMe, then MB/s of its disks
+# and of its network while credits last; what they always have is the capacity and the fourth. FSx guide, SSD storage:
+# of regions with different hardware the larger figure, so that nothing is called a burst or cached that may be neither.
+FSX_SERVERS = {
+    "first": {
+        64: (3, 1_024, 3_200, 200), 128: (11.2, 1_024, 3_200, 400), 256: (22.4, 1_024, 3_200, 800),
+        512: (44.8, 1_024, 3_200, 1_600), 1_024: (89.6, 1_024, 3_200, 3_200), 2_048: (179.2, 2_048, 6_400, 6_400),
+        3_072: (268.8, 3_072, 9_600, 9_600), 4_096: (358.4, 4_096, 12_800, 12_800),
+    },
+    "second": {
+        160: (43, 3_125, 3_125, 375), 320: (91.2, 3_125, 3_750, 775), 640: (182.4, 3_125, 5_000, 1_550),
+        1_280: (364.8, 3_125, 6_250, 3_125), 2_560: (729.6, 2_560, 6_250, 6_250), 3_840: (1_094.4, 3_840, 9_375, 9_375),
+        5_120: (1_459.2, 5_120, 12_500, 12_500), 7_680: (2_188.8, 7_680, 18_750, 18_750),
+        10_240: (2_918.4, 10_240, 21_000, 21_000),
+    },
+    "multi-az": {
+        160: (11.2, 3_125, 3_125, 400), 320: (22.4, 3_125, 3_750, 800), 640: (44.8, 3_125, 5_000, 1_600),
+        1_280: (89.6, 3_125, 6_250, 3_200), 2_560: (179.2, 2_560, 6_400, 6_400), 3_840: (268.8, 3_840, 9_600, 9_600),
+        5_120: (358.4, 5_120, 12_800, 12_800), 7_680: (268.8, 7_680, 18_750, 18_750),
+        10_240: (358.4, 10_240, 21_000, 21_000),
+    },
+}  # fmt: skip
 
 # --- Step Functions: service quotas -----------------------------------------------------------------------------------
 SFN_INPUT_BYTES = Limit(262_144, "bytes", "Step Functions guide, quotas: state input and output")

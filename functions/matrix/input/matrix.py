@@ -4,11 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
+from matrix.input.emulation import Quirks
 from matrix.input.fields import InputModel, Name
 from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.image import Image
-from matrix.input.storages import Storage
-from matrix.input.workloads import Workload
+from matrix.input.storages import AnyStorage
+from matrix.input.workloads import AnyWorkload
 from matrix.terms.keys import RUN_PATTERN
 
 MOST_ENTRIES = 1_000
@@ -28,6 +29,8 @@ class Objective(InputModel):
     """Reached when the percentile is at most this, in the metric's unit. Either this or atLeast."""
     at_least: Annotated[int | float | None, Field(examples=[1000])] = None
     """Reached when the percentile is at least this, in the metric's unit. Either this or atMost."""
+    job_hours: Annotated[int | float | None, Field(gt=0, le=8_760, examples=[8])] = None
+    """How long the real job lasts: what was done on credits that last for less is judged by what is sustained."""
 
 
 class Selector(InputModel):
@@ -44,9 +47,9 @@ class Selector(InputModel):
 class Inclusion(InputModel):
     """One more cell, beside those of the axes."""
 
-    storage: Storage
+    storage: AnyStorage
     """Its storage, in full; equal to one of the axis, the cell shares that file system."""
-    workload: Workload
+    workload: AnyWorkload
     """Its workload, in full."""
     fleet: Fleet
     """Its fleet: one instanceType and one count."""
@@ -59,10 +62,10 @@ class Matrix(InputModel):
     """Address of this schema, for completion in editors."""
     name: Annotated[Name, Field(examples=["builds-on-efs"])]
     """Name of the matrix, used in run ids: a-z, 0-9 and -, at most 40 characters."""
-    storage: Annotated[list[Storage], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"type": "efs"}]])]
+    storage: Annotated[list[AnyStorage], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"type": "efs"}]])]
     """Storages to compare."""
     workload: Annotated[
-        list[Workload], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"type": "touch", "files": 1024}]])
+        list[AnyWorkload], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"type": "touch", "files": 1024}]])
     ]
     """Workloads to run on each."""
     fleet: Annotated[
@@ -80,7 +83,7 @@ class Matrix(InputModel):
     order: Literal["random", "as-written"] = "random"
     """Order of file systems, cells and points: random, so that drift over time hits no storage alone, or as written."""
     seed: Annotated[int | None, Field(ge=0, le=MOST_SEED)] = None
-    """Seed of the random order; unless given, one that depends on the matrix only, so that its plan is reproducible."""
+    """Seed of the random order; unless given, each run draws its own from its name, and its plan says which."""
     budget_usd: Annotated[int | float | None, Field(ge=0, le=1e9, examples=[250])] = None
     """US dollars the expected cost may not exceed; cells whose worst case would are skipped. No limit unless given."""
     dry_run: bool = False
@@ -91,8 +94,11 @@ class Matrix(InputModel):
     """An earlier run: cells that it has measured are taken over from it, only the others are measured."""
     max_concurrent_file_systems: Annotated[int, Field(ge=1, le=40)] = 4
     """File systems that are measured at the same time; cells on one file system never are."""
-    emulate: bool = False
-    """Local runs only: play the storages as provisioned, so that the analysis must find what is known. Never on AWS."""
+    emulate: Annotated[
+        bool | Annotated[dict[Name, Quirks], Field(min_length=1, max_length=MOST_ENTRIES)], Field(examples=[True])
+    ] = False
+    """Local runs only: play the storages as provisioned, so that the analysis must find what is known. Never on AWS.
+    An object also gives storages, by their `name`, quirks: tails, stalls, noise, credits that run out."""
     objective: Objective | None = None
     """What the result must reach."""
     deadline_hours: Annotated[int | float | None, Field(gt=0, le=MOST_HOURS, examples=[12])] = None

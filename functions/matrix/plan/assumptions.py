@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from matrix.input import storages, workloads
 from matrix.input.matrix import Matrix
 from matrix.input.pace import GATE_MARGIN_S, PREPARE_S, STEP_S, WORK_FACTOR
 from matrix.plan import images
@@ -67,17 +68,11 @@ def assumptions(
             f"baking an image takes {images.BAKE_S.expected / 60:.0f} minutes of one instance, unless it is there;"
             f" it is kept, for {kept.low:.2f} to {kept.high:.2f} USD a month each, until `matrix reap --images`"
         )
-    if "efs" in storage_types:
-        lines.append("creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double")
-    if "fsx-openzfs" in storage_types:
-        lines.append("creating and deleting an FSx file system takes 25 minutes, in which it is billed")
-    if "file-server" in storage_types:
-        lines.append("a file server is one instance more, launched before its first cell and billed as its file system")
-    kinds = {workload.type for workload in matrix.workload}
-    if "build" in kinds:
-        lines.append("a build takes its expectedSeconds and moves 10 MB/s each way")
-    if "yocto" in kinds:
-        lines.append("a Yocto build takes its expectedSeconds, reads 15 GB of sources and writes 80 GB beside them")
+    lines += [model.assumption for name, model in storages.MODELS.items() if name in storage_types and model.assumption]
+    workload_types = {workload.type for workload in matrix.workload}
+    lines += [
+        model.assumption for name, model in workloads.MODELS.items() if name in workload_types and model.assumption
+    ]
     lines.append(
         "Step Functions, Lambda and S3: a poll is 3 transitions, a call and a listing; instances put 4 objects a step"
     )

@@ -1,15 +1,17 @@
 """Where a fleet's instances go: how many into each Availability Zone, and how few are enough."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from matrix.input.matrix import Matrix
+from matrix.input.storages import MODELS, Storage
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.price.book import Amount
 from matrix.terms.problems import Problem, Problems
 
 
-def resolved(placement: str | Sequence[float] | None, storage: dict[str, Any]) -> str | list[float]:
+def resolved(placement: str | Sequence[float] | None, storage: Mapping[str, Any]) -> str | list[float]:
     """Return the placement that a fleet has on a storage (a document): as written, else what suits the storage.
 
     FSx file systems, EFS One Zone and file servers live in one Availability Zone, to which traffic from others takes
@@ -17,20 +19,20 @@ def resolved(placement: str | Sequence[float] | None, storage: dict[str, Any]) -
     """
     if placement is not None:
         return placement if isinstance(placement, str) else list(placement)
-    has_one_zone = storage["type"] in ("fsx-openzfs", "file-server") or storage.get("deployment") == "oneZone"
-    return "same-az" if has_one_zone else "spread"
+    model = MODELS.get(storage["type"])
+    return "same-az" if model and model.is_in_one_zone(storage) else "spread"
 
 
-def share_away(placement: str | Sequence[float] | None, storage: dict[str, Any]) -> Amount:
-    """Return which share of a fleet is not in the one zone that its storage (a document) lives in.
+def share_away(placement: str | Sequence[float] | None, storage: Storage) -> Amount:
+    """Return which share of a fleet is not in the one zone that its storage lives in.
 
-    It is 0 where a storage has a mount target in each zone, and where its price includes the traffic, as that of FSx
-    Multi-AZ does (FSx for OpenZFS pricing). How many zones `spread` has is not known before it is launched: two to six,
-    mostly three.
+    It is 0 where a storage has a mount target in each zone, and where its price includes the traffic. How many zones
+    `spread` has is not known before it is launched: two to six, mostly three.
     """
-    if resolved(None, storage) == "spread" or storage.get("deploymentType") == "MULTI_AZ_1":
+    document = storage.to_document()
+    if resolved(None, document) == "spread" or storage.is_free_between_zones:
         return Amount.exactly(0.0)
-    where = resolved(placement, storage)
+    where = resolved(placement, document)
     if where == "spread":
         return Amount(1 / 2, 2 / 3, 5 / 6)
     weights = [1.0] if isinstance(where, str) else where
@@ -71,13 +73,13 @@ def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
     storages = [(f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage)]
     storages += [(f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include)]
     for path, storage in storages:
-        deployment = getattr(storage, "deployment_type", None)
-        if deployment == "MULTI_AZ_1" and not reaches_multi_az:
+        is_multi_az = isinstance(storage, FsxOpenZfsStorage) and storage.deployment_type == "MULTI_AZ_1"
+        if is_multi_az and not reaches_multi_az:
             rule = (
                 "has an endpoint that no security group holds, and the stack lets its instances out to no address of it"
             )
             way_out = "deploy the stack with MultiAzCidr, the addresses of your VPC, or write SINGLE_AZ_HA_1"
-            yield Problem(f"{path}.deploymentType", deployment, rule, way_out)
+            yield Problem(f"{path}.deploymentType", "MULTI_AZ_1", rule, way_out)
 
 
 def least(quorum: float | None, count: int) -> int:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
-from matrix.check.cells import Combination, fingerprint
+from matrix.check.cells import Combination
 from matrix.check.read import CheckedMatrix
-from matrix.input.emulation import marked, marked_slug, truth
+from matrix.input.emulation import Quirks, marked, marked_slug, quirks_of, truth
 from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
 from matrix.input.pace import PREPARE_S, WORK_FACTOR, Work, makespan_s, poll_interval_s
 from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
-from matrix.input.workloads import Workload, populate_s
+from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import images, needed_tools, placing
 from matrix.plan.assumptions import UNMEASURED, assumptions
@@ -58,7 +58,7 @@ class _Cell:
     file_system: str
     repetitions: int
     os: str
-    is_emulated: bool = False
+    emulate: bool | Mapping[str, Quirks] = False
     earlier: Earlier = field(default_factory=lambda: Earlier(None))
 
     @cached_property
@@ -70,7 +70,7 @@ class _Cell:
     def storage(self) -> Part:
         """Its storage as plan and results have it."""
         document = self.combination.storage.to_document()
-        return marked(document) if self.is_emulated else document
+        return marked(document, quirks_of(self.combination.storage, self.emulate)) if self.emulate else document
 
     @property
     def sameness(self) -> str:
@@ -106,14 +106,20 @@ class _Cell:
 
     @property
     def filling_s(self) -> float:
-        """Seconds in which each instance fills the cache of a storage of its own; a shared one is filled beforehand."""
-        return 0.0 if self.combination.storage.is_shared else populate_s(self.combination.workload)
+        """Seconds in which each instance writes all of its own disks and fills the cache on its own storage.
+
+        A shared storage is filled beforehand.
+        """
+        storage = self.combination.storage
+        if storage.is_shared:
+            return 0.0
+        return self.combination.workload.populate_seconds + storage.precondition_s
 
     @property
     def root_volume_gib(self) -> int:
         """Root volume of each instance: larger where a build is on it, beside a shared storage."""
         is_built_there = self.combination.storage.is_shared
-        return max(ROOT_VOLUME_GIB, getattr(self.combination.workload, "build_disk_gib", 0) if is_built_there else 0)
+        return max(ROOT_VOLUME_GIB, self.combination.workload.root_disk_gib if is_built_there else 0)
 
     def steps(self, seed: int, *, is_random: bool) -> list[Step]:
         """Return the order of the points: repetition by repetition, so that drift over time meets every point."""
@@ -132,15 +138,19 @@ def plan(
     region: str = "us-east-1",
     prices: PriceBook | None = None,
     earlier: Mapping[str, Earlier] | None = None,
+    run: str = "",
 ) -> Plan:
-    """Return the plan of a run of a matrix in `region`; the same matrix and seed always give the same plan.
+    """Return the plan of a matrix in `region`, for the run of this name; the same matrix and seed give the same plan.
+
+    Without a seed each run draws its own from its name: were all in one order, what the order does to the figures
+    would be the same in each, and no number of runs would show it.
 
     `earlier` is what the run that is resumed has of its cells, by sameness: measured ones stay in the plan, with their
     ids and in their order, but take no time and cost nothing.
     """
     matrix = checked.matrix
     book = (prices or published_prices()).for_region(region)
-    seed = derived_seed(matrix) if matrix.seed is None else matrix.seed
+    seed = derived_seed(matrix, run) if matrix.seed is None else matrix.seed
     named = _named_cells(checked)
     for cell in named if earlier else []:
         cell.earlier = (earlier or {}).get(cell.sameness, cell.earlier)
@@ -181,7 +191,7 @@ def plan(
         expected_s=expected_s + AROUND_THE_RUN_S / 30,
         deadline_s=deadline_s,
         cost=cost,
-        is_emulated=matrix.emulate,
+        is_emulated=bool(matrix.emulate),
         assumptions=assumptions(
             matrix, book, {file_system.storage["type"] for file_system in file_systems}, planned_images
         ),
@@ -189,11 +199,11 @@ def plan(
     )
 
 
-def derived_seed(matrix: Matrix) -> int:
-    """Return a seed that depends on what is measured and on nothing else: not on budget, owner or how many at once."""
+def derived_seed(matrix: Matrix, run: str) -> int:
+    """Return a seed that depends on run and on what is measured: not on budget, owner or how many at once."""
     document = matrix.to_document()
     measured = {name: value for name, value in document.items() if name not in UNMEASURED}
-    text = json.dumps(measured, sort_keys=True)
+    text = json.dumps(measured, sort_keys=True) + run
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
 
 
@@ -229,8 +239,8 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
             storage, workload = cell.combination.storage, cell.combination.workload
             params = [point["params"] for point in cell.points]
             tools |= needed_tools.of_cell(storage.to_document(), workload.to_document(), params)
-        named = (getattr(cell.combination.workload, "container", None) for cell in group)
-        recipe = images.recipe(image, architecture, tools, [name for name in named if name])
+        containers = [name for cell in group for name in cell.combination.workload.containers]
+        recipe = images.recipe(image, architecture, tools, containers)
         planned_images.append(images.planned(recipe, image, book))
     return planned_images
 
@@ -238,7 +248,7 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
 def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], str] = str) -> dict[int, str]:
     """Return a readable unique id for each storage or workload, by its `id()`; equal ones have the same."""
     objects = {id(part): part for part in parts}
-    prints = {key: fingerprint(part) for key, part in objects.items()}
+    prints = {key: part.fingerprint() for key, part in objects.items()}
     slugs = {prints[key]: mark(part.name or part.slug) for key, part in objects.items()}
     unique = dict(zip(slugs, unique_slugs([(slug, print_) for print_, slug in slugs.items()]), strict=True))
     return {key: unique[print_] for key, print_ in prints.items()}
@@ -349,7 +359,7 @@ def _plan_cell(
         shared_cost=file_system_cost(book, storage, _usage(measured_s, [cell], stored_bytes)),
         metered_cost=orchestration + moved + crossing,
         attempts=cell.earlier.attempts,
-        emulation=truth(storage).to_document() if cell.is_emulated else None,
+        emulation=truth(storage, cell.emulate).to_document() if cell.emulate else None,
     )
 
 
@@ -357,7 +367,7 @@ def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, flo
     """Return how a shared file system's cache is filled, the seconds that takes and what its instance costs."""
     for cell in group:
         combination = cell.combination
-        work_s = populate_s(combination.workload)
+        work_s = combination.workload.populate_seconds
         if combination.storage.is_shared and work_s:
             each_s = Amount(PREPARE_S / 2 + work_s / 2, PREPARE_S + work_s, 900 + WORK_FACTOR * work_s)
             cost = instances_cost(book, combination.fleet.instance_type, 1, each_s, root_gib=cell.root_volume_gib)
@@ -379,7 +389,7 @@ def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
 def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
     """Return what bytes cost that pass between Availability Zones, to instances away from the file system's own."""
     combination = cell.combination
-    away = placing.share_away(combination.fleet.placement, combination.storage.to_document())
+    away = placing.share_away(combination.fleet.placement, combination.storage)
     if not away.high:
         return Cost()
     usage = _usage(Amount.exactly(0.0), [cell], 0.0)
@@ -412,7 +422,7 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
     durations_s = []
     for group in filter(None, map(_fresh, groups)):
         storage = group[0].combination.storage
-        filling_s = max(populate_s(cell.combination.workload) for cell in group) if storage.is_shared else 0.0
+        filling_s = max(cell.combination.workload.populate_seconds for cell in group) if storage.is_shared else 0.0
         most_s = storage.create_and_delete_most_s + 900 + WORK_FACTOR * filling_s
         durations_s.append(most_s + sum(deadline_of[cell.id] for cell in group))
     baking_s = images.BAKE_S.high if matrix.image and matrix.image.bake and durations_s else 0.0

@@ -3,15 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from matrix.input.storage_names import storage_label
 from matrix.plan import placing
 from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, load
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import point_labels
-from matrix.terms.storages import storage_label
 
 Document = dict[str, Any]
 
 
-def beside(summary: Document) -> list[Document]:
+def beside(summary: SummaryDocument) -> list[Document]:
     """Return each figure of a run that has a published counterpart, with their ratio and every objection to it."""
     known = list(figures())
     rows = []
@@ -50,7 +51,13 @@ def _same(wanted: object, present: object) -> bool:
     return str(wanted).lower() == str(present).lower()
 
 
-def _row(summary: Document, cell: Mapping[str, Any], point: Mapping[str, Any], label: str, figure: Figure) -> Document:
+def _row(
+    summary: SummaryDocument,
+    cell: Mapping[str, Any],
+    point: Mapping[str, Any],
+    label: str,
+    figure: Figure,
+) -> Document:
     metric = point["metrics"][figure.metric]
     ours = metric.get(figure.percentile)
     against = list(objections(summary.get("environment"), cell, point, figure))

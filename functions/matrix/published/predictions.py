@@ -13,8 +13,8 @@ from typing import Any
 from matrix.answer.scaling.fitting import Scaling, analyse, compare_with_truth
 from matrix.answer.scaling.laws import MODELS
 from matrix.answer.scaling.series import Series
+from matrix.input.storage_names import storage_label
 from matrix.published.figures import YOCTO, ZERO_BYTE, load
-from matrix.terms.storages import storage_label
 
 LARGEST_FITTED = 100
 PREDICTED = 200

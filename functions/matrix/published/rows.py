@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from matrix.check.read import read_matrix
+from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
 from matrix.published.beside import is_counterpart, objections
 from matrix.published.figures import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, Figure, figures, load
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
-from matrix.terms.storages import storage_label
 
 Document = dict[str, Any]
 

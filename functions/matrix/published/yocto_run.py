@@ -1,17 +1,20 @@
 """The published Yocto builds as a run, for reports and comparisons."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from matrix.published.figures import YOCTO, load
 from matrix.statistics.percentiles import LEVELS
+from matrix.terms.documents.parts import Failure, Fleet
+from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.metrics import METRICS
 
 Document = dict[str, Any]
 
 
-def yocto_run(run: str) -> Document:
+def yocto_run(run: str) -> SummaryDocument:
     """Return the published Yocto builds as a run's summary, marked as published."""
     document = load(YOCTO)
     storages = [json.dumps(cell["storage"]) for cell in document["cells"]]
@@ -42,12 +45,12 @@ def yocto_run(run: str) -> Document:
     }
 
 
-def _yocto_cell(document: Document, cell: Document, file_system: str) -> Document:
+def _yocto_cell(document: Document, cell: Document, file_system: str) -> ResultDocument:
     count = cell["instances"]
     percentiles = cell["percentiles_s"]
-    fleet = {"instanceType": document["instanceType"], "count": count}
+    fleet: Fleet = {"instanceType": document["instanceType"], "count": count}
     name = cell_id(file_system, "yocto", f"{document['instanceType']}-x{count}")
-    missing = {"name": "NotPublished", "message": cell.get("note") or "the source leaves this cell empty"}
+    missing: Failure = {"name": "NotPublished", "message": cell.get("note") or "the source leaves this cell empty"}
     return {
         "id": name,
         "file_system": file_system,
@@ -64,21 +67,20 @@ def _yocto_cell(document: Document, cell: Document, file_system: str) -> Documen
     }
 
 
-def _yocto_point(document: Document, percentiles: Document, count: int) -> Document:
+def _yocto_point(document: Document, percentiles: Document, count: int) -> PointResult:
     # Cells of one instance have percentiles over several builds; the source omits how many.
     n = count if count > 1 else None
     metric = METRICS["duration_s"]
     figures = {f"p{level}": float(percentiles[f"p{level}"]) for level in LEVELS}
+    duration = {
+        **{"unit": metric.unit, "higher_is_better": metric.higher_is_better, "primary": True},
+        **{"n": n, "expected_n": n, **figures, "mean": None},
+    }
     return {
         "id": "p01",
         "params": {"image": document["workload"]["image"]},
         "label": document["workload"]["image"],
-        "metrics": {
-            "duration_s": {
-                **{"unit": metric.unit, "higher_is_better": metric.higher_is_better, "primary": True},
-                **{"n": n, "expected_n": n, **figures, "mean": None},
-            }
-        },
+        "metrics": {"duration_s": cast("MetricResult", duration)},
         "fleet": [],
         "latency": {},
     }

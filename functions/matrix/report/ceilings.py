@@ -15,7 +15,7 @@ Document = Mapping[str, Any]
 
 def ceilings(view: View) -> Markup | None:
     """A row for each cell, then the ceilings ruled out and what was not measured; None for runs without bottlenecks."""
-    hits = bottlenecks({"cells": [dict(cell) for cell in view.cells]})
+    hits = bottlenecks(view.summary)
     if not hits:
         return None
     rows = [

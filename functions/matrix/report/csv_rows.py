@@ -3,25 +3,24 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from matrix.input.storage_names import storage_label
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES
-from matrix.terms.names import point_labels
+from matrix.terms.names import marks, point_labels
 from matrix.terms.sentences import error_text
-from matrix.terms.storages import storage_label
-
-Summary = dict[str, Any]
 
 CSV_COLUMNS = (
     *("run", "environment", "cell", "state", "file_system", "storage", "instance_type", "instances"),
     *("point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
     *PERCENTILES,
-    *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck"),
+    *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck", "marks"),
 )
 
 
-def to_csv(summary: Summary) -> str:
+def to_csv(summary: SummaryDocument) -> str:
     """Render the run as CSV: one row per cell, point and metric; a cell that has none keeps a row with its error."""
     text = io.StringIO()
     writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
@@ -32,7 +31,7 @@ def to_csv(summary: Summary) -> str:
     return text.getvalue()
 
 
-def _csv_cell(summary: Summary, cell: dict[str, Any]) -> dict[str, Any]:
+def _csv_cell(summary: SummaryDocument, cell: Mapping[str, Any]) -> dict[str, Any]:
     fleet = cell.get("fleet") or {}
     return {
         "run": summary.get("run"),
@@ -47,7 +46,7 @@ def _csv_cell(summary: Summary, cell: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _csv_metrics(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _csv_metrics(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     labels = point_labels(cell.get("points") or [])
     for point in cell.get("points") or []:
         for name, metric in (point.get("metrics") or {}).items():
@@ -60,11 +59,12 @@ def _csv_metrics(cell: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
                 **{percentile: metric.get(percentile) for percentile in PERCENTILES},
                 **_csv_sureness(metric),
+                "marks": "; ".join(marks(point, cell)),
                 "tool_share": (point.get("tool_ceiling") or {}).get("share"),
             }
 
 
-def _csv_sureness(metric: dict[str, Any]) -> dict[str, Any]:
+def _csv_sureness(metric: Mapping[str, Any]) -> dict[str, Any]:
     median = (metric.get("intervals") or {}).get("p50") or {}
     carried = metric.get("carried") or {}
     return {

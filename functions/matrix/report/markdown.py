@@ -1,8 +1,11 @@
 """A run as Markdown: the tables of the published benchmarks, for pull requests and terminals."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from matrix.input.storage_names import storage_label
 from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import (
     ABSENT,
     INTERVAL_HEAD,
@@ -23,15 +26,12 @@ from matrix.terms.sentences import (
     grouped_warnings,
     receipt_sentence,
 )
-from matrix.terms.storages import storage_label
-
-Summary = dict[str, Any]
 
 # A fleet of 200 instances with two volumes each lists 600 resources; receipt.json has them all.
 MOST_RECEIPT_ROWS = 50
 
 
-def to_markdown(summary: Summary) -> str:
+def to_markdown(summary: SummaryDocument) -> str:
     """Render the run as Markdown: a table per workload and primary metric, then failed cells and warnings."""
     blocks = [_markdown_head(summary)]
     blocks += [_markdown_table(title, rows) for title, rows in _groups(summary).items()]
@@ -46,7 +46,7 @@ def to_markdown(summary: Summary) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _markdown_head(summary: Summary) -> str:
+def _markdown_head(summary: SummaryDocument) -> str:
     lines = [
         f"# {_inline(summary.get('name') or summary.get('run', 'run'))}",
         "",
@@ -61,7 +61,7 @@ def _markdown_head(summary: Summary) -> str:
     return "\n".join(lines)
 
 
-def _groups(summary: Summary) -> dict[str, list[list[str]]]:
+def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:
     """Collect one row per cell and point below the title of its workload and metric."""
     groups: dict[str, list[list[str]]] = {}
     for cell in reading_order(summary.get("cells", [])):
@@ -73,11 +73,13 @@ def _groups(summary: Summary) -> dict[str, list[list[str]]]:
             name, metric = named
             workload = (cell.get("workload") or {}).get("type", "workload")
             title = f"{workload}: {name} ({direction(metric)})"
-            groups.setdefault(title, []).append(_markdown_row(cell, marked_label(labels[point["id"]], point), metric))
+            groups.setdefault(title, []).append(
+                _markdown_row(cell, marked_label(labels[point["id"]], point, cell), metric)
+            )
     return groups
 
 
-def _markdown_row(cell: dict[str, Any], label: str, metric: dict[str, Any]) -> list[str]:
+def _markdown_row(cell: Mapping[str, Any], label: str, metric: Mapping[str, Any]) -> list[str]:
     return [
         storage_label(cell.get("storage") or {}),
         fleet_words(cell.get("fleet") or {}),
@@ -103,7 +105,7 @@ def _markdown_line(values: Any) -> str:
     return f"| {' | '.join(values)} |"
 
 
-def _ceilings(summary: Summary) -> str:
+def _ceilings(summary: SummaryDocument) -> str:
     """Name the bottleneck of each cell, with its evidence and what to do next."""
     rows = [
         _markdown_line(
@@ -123,7 +125,7 @@ def _ceilings(summary: Summary) -> str:
     return "\n".join(["## Which ceiling was hit", "", *table, *(["", f"{PROVISIONAL}."] if is_late else [])])
 
 
-def _markdown_failed(summary: Summary) -> str:
+def _markdown_failed(summary: SummaryDocument) -> str:
     failed = [cell for cell in summary.get("cells", []) if cell.get("state") != "measured"]
     if not failed:
         return ""
@@ -131,12 +133,12 @@ def _markdown_failed(summary: Summary) -> str:
     return "\n".join(["## Cells without a result", "", "| Cell | Why |", "| --- | --- |", *rows])
 
 
-def _markdown_warnings(summary: Summary) -> str:
+def _markdown_warnings(summary: SummaryDocument) -> str:
     warnings = [f"- {_inline(warning)}" for warning in grouped_warnings(summary)]
     return "\n".join(["## Warnings", "", *warnings]) if warnings else ""
 
 
-def _markdown_resumed(summary: Summary) -> str:
+def _markdown_resumed(summary: SummaryDocument) -> str:
     """Say which results are an earlier run's, and where earlier runs have left samples of cells measured again."""
     rows = [
         _markdown_line([f"`{cell['id']}`", f"result of run `{cell['taken_from']['run']}`"])
@@ -156,7 +158,7 @@ def _markdown_resumed(summary: Summary) -> str:
     return "\n".join(["## From earlier runs", "", "| Cell | What |", "| --- | --- |", *rows]) if rows else ""
 
 
-def _markdown_receipt(summary: Summary) -> str:
+def _markdown_receipt(summary: SummaryDocument) -> str:
     """List what the run created, when it was gone and who said so: first what is still there, then by cost."""
     receipt = summary.get("receipt")
     if not receipt:
@@ -176,7 +178,7 @@ def _markdown_receipt(summary: Summary) -> str:
     ).rstrip()
 
 
-def _receipt_row(resource: dict[str, Any]) -> list[str]:
+def _receipt_row(resource: Mapping[str, Any]) -> list[str]:
     return [
         resource["kind"],
         f"`{resource['id']}`",

@@ -18,6 +18,11 @@ from matrix.report.charts import Section, sections
 from matrix.report.charts.plotly import figure
 from matrix.report.html import Markup, data, details, figure_of, join, table, tag, with_data
 from matrix.report.view import View
+from matrix.terms.documents.parts import Part
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, instant, rough_duration
 from matrix.terms.sentences import ENVIRONMENT_NOTES
 
@@ -29,12 +34,12 @@ MOST_OPEN = 4
 
 
 def render(
-    summary: Document,
+    summary: SummaryDocument,
     *,
-    results: Mapping[str, Document] | None = None,
-    plan: Document | None = None,
-    receipt: Document | None = None,
-    objective: Document | None = None,
+    results: Mapping[str, ResultDocument] | None = None,
+    plan: PlanDocument | None = None,
+    receipt: ReceiptDocument | None = None,
+    objective: Part | None = None,
 ) -> str:
     """Return the report of a run as one HTML document.
 
@@ -76,7 +81,7 @@ def render(
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body.text}</body></html>\n'
 
 
-def settled(page: str, summary: Document) -> str:
+def settled(page: str, summary: SummaryDocument) -> str:
     """Return a report's page with the receipt of its summary now, which is all that the sweep after a run changes.
 
     To draw the page anew takes the results of all cells and the 47 MB of the package that holds the charts' library. A
@@ -86,12 +91,12 @@ def settled(page: str, summary: Document) -> str:
 
 
 def view_of(
-    summary: Document,
+    summary: SummaryDocument,
     *,
-    results: Mapping[str, Document] | None = None,
-    plan: Document | None = None,
-    receipt: Document | None = None,
-    objective: Document | None = None,
+    results: Mapping[str, ResultDocument] | None = None,
+    plan: PlanDocument | None = None,
+    receipt: ReceiptDocument | None = None,
+    objective: Part | None = None,
 ) -> View:
     """Return what charts and tables are drawn from; a summary without a decision is decided here."""
     known = {name: result for name, result in (results or {}).items() if result}

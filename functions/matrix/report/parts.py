@@ -5,6 +5,7 @@ from typing import Any
 
 from matrix.answer.costs import prices_read
 from matrix.answer.decision.words import money
+from matrix.input.storage_names import storage_label
 from matrix.price.book import published_prices
 from matrix.report.ceilings import ceiling_of
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
@@ -22,7 +23,6 @@ from matrix.terms.figures import (
 )
 from matrix.terms.names import direction, marked_label, point_labels
 from matrix.terms.sentences import error_text, measuring_warnings
-from matrix.terms.storages import storage_label
 
 Document = Mapping[str, Any]
 
@@ -127,7 +127,7 @@ def figures(view: View) -> list[Markup]:
 
 def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     rows = [
-        (entry.storage, entry.fleet, marked_label(entry.label, entry.point), *_percentiles(entry.metric),
+        (entry.storage, entry.fleet, marked_label(entry.label, entry.point, entry.cell), *_percentiles(entry.metric),
          interval(dict(entry.metric)), sample_count(dict(entry.metric)),
          figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
          figure_of((entry.metric.get("outliers") or {}).get("count") or None))
@@ -182,7 +182,7 @@ def _other_metrics(view: View) -> Markup | None:
             for name, metric in (point.get("metrics") or {}).items():
                 if not metric.get("primary"):
                     known = [figure_of(metric.get(percentile)) for percentile in PERCENTILES]
-                    label = marked_label(labels[point["id"]], point)
+                    label = marked_label(labels[point["id"]], point, cell)
                     rows.append((cell["id"], label, name, metric.get("unit", ""), *known,
                                  sample_count(dict(metric))))  # fmt: skip
     heads = ("Cell", "Point", "Metric", "Unit", *(percentile.upper() for percentile in PERCENTILES), "n/expected")
@@ -194,7 +194,7 @@ def _other_metrics(view: View) -> Markup | None:
 
 def warnings(view: View) -> Markup:
     """Every warning of the run and of its cells; what is left behind stands in the receipt."""
-    listed = measuring_warnings(dict(view.summary))
+    listed = measuring_warnings(view.summary)
     by_cell: dict[str, list[str]] = {}
     names = {cell["id"] for cell in view.cells}
     for warning in listed:

@@ -6,6 +6,8 @@ from typing import Any
 
 from matrix.answer.decision.words import money
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, instant
 from matrix.terms.sentences import ENVIRONMENT_NOTES, gone_text, left_behind_lines, receipt_sentence
 
@@ -17,14 +19,15 @@ MOST_ROWS = 100
 HEADS = ("Resource", "Id", "For", "Created", "Gone", "Seen by", "Hours", "USD")
 
 
-def island(summary: Document, receipt: Document | None) -> dict[str, Any]:
+def island(summary: SummaryDocument, receipt: ReceiptDocument | None) -> dict[str, Any]:
     """Return what the page's script draws: `sentences`, and a table of `heads` and `rows`.
 
     A cell of a row is a text, or an object of `text` and exact `value`.
     """
-    left = [f"{line[0].upper()}{line[1:]}." for line in left_behind_lines(dict(summary))]
+    left = [f"{line[0].upper()}{line[1:]}." for line in left_behind_lines(summary)]
     if not receipt:
-        planned = (summary.get("cost_usd") or {}).get("expected")
+        cost_usd = summary.get("cost_usd")
+        planned = cost_usd["expected"] if cost_usd else None
         absence = "There is no receipt." + (f" The plan expected {money(planned)}." if planned is not None else "")
         return {"sentences": [absence, *left], "heads": HEADS, "rows": []}
     resources = sorted(receipt["resources"], key=lambda each: (each["gone_at"] is not None, -(each["cost_usd"] or 0.0)))

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from matrix.answer.decision.questions import storages_of
+from matrix.input.storage_names import brief_names
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order
-from matrix.terms.storages import brief_names
 
 Document = Mapping[str, Any]
 
@@ -76,7 +77,7 @@ class Entry:
 class View:
     """A run as a report sees it."""
 
-    summary: Document
+    summary: SummaryDocument
     results: Mapping[str, Document]
     plan: Document | None
     decision: Document
@@ -84,7 +85,7 @@ class View:
     @cached_property
     def cells(self) -> list[Document]:
         """The cells in reading order, with single values and histograms where the results have them."""
-        return [self._full(cell) for cell in reading_order([dict(cell) for cell in self.summary.get("cells") or []])]
+        return [self._full(cell) for cell in reading_order(self.summary.get("cells") or [])]
 
     def _full(self, cell: Document) -> Document:
         result = self.results.get(cell["id"]) or {}

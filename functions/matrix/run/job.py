@@ -38,8 +38,10 @@ fi 2>/dev/null
 # Amazon Linux 2023 and Ubuntu both carry boto3 as a package, neither has it installed; a baked image has.
 if ! python3 -c 'import boto3' 2>/dev/null; then
   if command -v dnf >/dev/null; then dnf install -y python3-boto3; else
+    # A fleet asks a mirror all at once; dnf asks 10 times by itself.
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update && apt-get -o DPkg::Lock::Timeout=300 install -y python3-boto3
+    apt-get -o Acquire::Retries=5 update &&
+      apt-get -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 install -y python3-boto3
   fi
 fi
 install -d -m 700 /opt/storage-matrix

@@ -10,7 +10,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
+
+from matrix.terms.documents.result import CloudWatchMetrics, MetricSeries, WatchedResources
 
 Document = dict[str, Any]
 
@@ -153,7 +155,7 @@ FSX = _metrics(
 def resources(
     storage: Mapping[str, Any], instance_type: str, instances: Sequence[str], volumes: Mapping[str, str],
     file_system: str | None,
-) -> Document:  # fmt: skip
+) -> WatchedResources:  # fmt: skip
     """Return the resources whose metrics a cell needs. `volumes` names the instance of each data volume.
 
     Of a large fleet these are some instances, chosen evenly, and their volumes; `of` is the size of the fleet.
@@ -255,15 +257,15 @@ def _named(metric: Metric, **ids: str) -> dict[str, str]:
 
 
 def document(
-    about: Mapping[str, Any], span: tuple[float, float], answers: Iterable[tuple[Query, Sequence[tuple[float, float]]]],
+    about: WatchedResources, span: tuple[float, float], answers: Iterable[tuple[Query, Sequence[tuple[float, float]]]],
     *, read_at: float, unasked: str | None = None,
-) -> Document:  # fmt: skip
+) -> CloudWatchMetrics:  # fmt: skip
     """Return what is kept with a cell's result: each series that has values, and the names of those that have none.
 
     `span` is from the first start to the last end of the cell's samples; `unasked` says why CloudWatch was not asked.
     """
     begun, ended = span
-    series: list[Document] = []
+    series: list[MetricSeries] = []
     names: dict[str, bool] = {}
     for query, points in answers:
         metric = query.metric
@@ -284,7 +286,7 @@ def document(
         "to": ended,
         "read_at": read_at,
         "is_settled": read_at >= ended + SETTLED_AFTER_S,
-        "resources": dict(about),
+        "resources": about,
         "series": series,
         "absent": sorted(name for name, has_values in names.items() if not has_values),
         "unasked": unasked,
@@ -292,9 +294,9 @@ def document(
 
 
 def read(
-    pages: Callable[..., Iterable[Mapping[str, Any]]], about: Mapping[str, Any], begun: float, ended: float,
+    pages: Callable[..., Iterable[Mapping[str, Any]]], about: WatchedResources, begun: float, ended: float,
     read_at: float,
-) -> Document:  # fmt: skip
+) -> CloudWatchMetrics:  # fmt: skip
     """Return the metrics of `about` (see `resources`) from `begun` to `ended`, as far as they are there.
 
     `pages` answers GetMetricData page by page: a botocore paginator's `paginate`. Its errors are the caller's.
@@ -312,14 +314,14 @@ def read(
     return document(about, (begun, ended), answers, read_at=read_at)
 
 
-def refused(about: Mapping[str, Any], begun: float, ended: float, read_at: float, reason: str) -> Document:
+def refused(about: WatchedResources, begun: float, ended: float, read_at: float, reason: str) -> CloudWatchMetrics:
     """Return the document of a cell whose metrics may not be queried: the reason, and no values."""
     return document(about, (begun, ended), [], read_at=read_at, unasked=reason)
 
 
-def without_series(kept: Mapping[str, Any]) -> Document:
+def without_series(kept: CloudWatchMetrics) -> CloudWatchMetrics:
     """Return the document without its series, which result.json keeps."""
-    return {name: value for name, value in kept.items() if name != "series"}
+    return cast("CloudWatchMetrics", {name: value for name, value in kept.items() if name != "series"})
 
 
 def values(kept: Mapping[str, Any] | None, name: str) -> list[Series]:

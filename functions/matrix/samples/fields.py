@@ -53,10 +53,11 @@ class Mount(Claims):
 
 
 class Tool(Claims):
-    """The program that did the work of a step."""
+    """The program that did the work of a step; `mode` is whether an engine's workers were threads or processes."""
 
     name: Text = None
     version: Text = None
+    mode: Text = None
 
 
 AgentField = Annotated[Agent, BeforeValidator(_mapping), Field(default_factory=Agent)]

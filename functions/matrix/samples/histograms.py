@@ -8,13 +8,14 @@ middle, so a percentile of the merged bins is at most 1/128 = 0.78 % off that of
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, cast
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from matrix.samples import raw_file
 from matrix.statistics.carrying import is_carried
+from matrix.terms.documents.result import Latency
 
 # A file has 1,856 bins of at most 40 characters for each direction; no agent writes more.
 MAX_BYTES = 1_000_000
@@ -76,7 +77,7 @@ def percentile(histogram: Histogram, percent: float) -> int:
     return value
 
 
-def latency(histograms: Sequence[Histogram]) -> dict[str, Any]:
+def latency(histograms: Sequence[Histogram]) -> Latency:
     """Return percentiles (µs) of the merged histograms, and their bins (ns), for a point's result.
 
     A percentile that too few operations carry is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
@@ -87,7 +88,7 @@ def latency(histograms: Sequence[Histogram]) -> dict[str, Any]:
     """
     merged = merge(histograms)
     operations = sum(merged.values())
-    return {
+    described = {
         "unit": "µs",
         "operations": operations,
         "histograms": len(histograms),
@@ -101,6 +102,7 @@ def latency(histograms: Sequence[Histogram]) -> dict[str, Any]:
         "p99_of_each": _over_histograms(histograms, 99),
         "bins_ns": {str(value): count for value, count in merged.items()},
     }
+    return cast("Latency", described)
 
 
 def _over_histograms(histograms: Sequence[Histogram], percent: float) -> dict[str, float]:

@@ -25,6 +25,7 @@ def provenance(files: Sequence[SampleFile]) -> dict[str, dict[str, int]]:
         "Python": [file.host.python for file in files],
         "mount": [_joined(file.mount.kind, file.mount.fstype, file.mount.options) for file in files],
         "tool": [_joined(sample.tool.name, sample.tool.version) for sample in samples],
+        "workers": [sample.tool.mode for sample in samples],
         "caches": [sample.caches for sample in samples],
     }
     counted = {name: _counted(values) for name, values in facts.items()}

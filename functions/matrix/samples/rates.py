@@ -6,11 +6,12 @@ It adds a curve to a result that is complete without it.
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, model_validator
 
 from matrix.samples import raw_file
+from matrix.terms.documents.result import Curve
 
 # 86,400 s of a day with seven counters of 20 characters are 12 MB; no agent writes more.
 MAX_BYTES = 15_000_000
@@ -49,7 +50,7 @@ def step_of(name: str) -> tuple[str, int] | None:
     return (match["point"], int(match["repetition"])) if match else None
 
 
-def read_curve(content: bytes) -> dict[str, Any]:
+def read_curve(content: bytes) -> Curve:
     """Return the rate of the counter that the bytes went through: `counter`, `seconds` and `mb_per_s`.
 
     A rate is the mean since the second before it. Raises InvalidSamples if the file is too large or of another shape.

@@ -152,6 +152,11 @@ def total(use: Mapping[str, float], names: Iterable[str]) -> float | None:
     return sum(known) if known else None
 
 
+def most(use: Mapping[str, float], names: Iterable[str]) -> float | None:
+    """Return the largest of the known figures; None if none is known."""
+    return max((use[name] for name in names if name in use), default=None)
+
+
 def disk_operations(use: Mapping[str, float]) -> float | None:
     """Return reads and writes per second that the kernel passed to the disk."""
     return total(use, ("disk_read_operations_per_s", "disk_write_operations_per_s"))

@@ -24,7 +24,13 @@ def describe(values: FleetValues, *, higher_is_better: bool) -> dict[str, Any]:
         level: len(values.units) >= LEAST_UNITS and (is_carried(level, worth) or (level == 50 and level in known))  # noqa: PLR2004
         for level in JUDGED_LEVELS
     }
-    shown = {f"p{level}": known[level] for level in JUDGED_LEVELS if carried[level] and level in known}
+    # Which intervals are shown depends on how many instances there are, never on how much their values vary: where P90
+    # is shown only if the shared noise looks small, it was mostly taken for too small, and 71 % of them held the truth.
+    shown = {
+        f"p{level}": known[level]
+        for level in JUDGED_LEVELS
+        if level in known and (level == 50 or is_carried(level, len(values.units)))  # noqa: PLR2004
+    }
     findings = steadiness.findings(values, higher_is_better=higher_is_better, median_interval=shown.get("p50"))
     return {
         "independent_n": worth,

@@ -9,7 +9,8 @@
   Lehmann's (1963) ratio, from all pairwise ratios (Hollander & Wolfe 1999, 4.3), where one exists.
 - Effect: P(run < base) + P(equal) / 2; Cliff's delta (1993, Psychological Bulletin 114, 494-509) is twice that less 1.
 - What all instances of a repetition share (a busy disk, a burst that has ended) no number of instances averages out:
-  where figures of repetitions of one run reach into those of the other, a difference is not shown.
+  where too few units or repetitions tell how much that is, and figures of repetitions of one run reach into those of
+  the other, a difference is not shown.
 - Many cells: Holm (1979, Scand. J. Statist. 6, 65-70).
 """
 
@@ -22,7 +23,7 @@ import numpy as np
 from matrix.statistics.carrying import CONFIDENCE
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval, method_of
-from matrix.statistics.resampling import LEAST_UNITS, is_one_event, uncertainties
+from matrix.statistics.resampling import LEAST_UNITS, is_one_event, is_two_way, uncertainties
 from matrix.statistics.spread import complete_rows
 from matrix.statistics.uncertainty import Uncertainty, of_difference, of_mean
 
@@ -131,7 +132,14 @@ def _p_of_crossed_means(base: FleetValues, run: FleetValues) -> float:
 
 
 def _repetitions_overlap(base: FleetValues, run: FleetValues, level: float) -> bool:
-    """Whether figures of whole repetitions overlap; with one instance or one repetition each it is unknown."""
+    """Whether figures of whole repetitions overlap; with one instance or one repetition each it is unknown.
+
+    False where both sides are drawn two-way: the test counts what repetitions differ by then, and the more of them
+    there are, the likelier two overlap by chance. Of 10 x 5 that differ by 20 %, with 5 % of shared noise, 11 % were
+    missed with this guard, 3 % without it, and equal ones called different in 3 %.
+    """
+    if is_two_way(base) and is_two_way(run):
+        return False
     if 1 in (len(base.instances), len(run.instances)) or len(base.repetitions) + len(run.repetitions) == 2:  # noqa: PLR2004
         return False
     of_base, of_run = base.repetition_percentiles(level), run.repetition_percentiles(level)

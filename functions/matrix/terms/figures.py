@@ -1,6 +1,7 @@
 """How figures are written: three digits, a unit, and a sign where too few values carry them."""
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -49,7 +50,7 @@ def quantity(value: float | None, unit: str) -> str:
     return duration(value) if unit == "s" else f"{number(value)} {unit}"
 
 
-def figure(metric: dict[str, Any], percentile: str) -> str:
+def figure(metric: Mapping[str, Any], percentile: str) -> str:
     """Write a percentile of a metric; one that too few values carry becomes `≥ 6,073`, or a dash.
 
     P50 is always written: it is the middle of the values, and without an interval it claims nothing more.
@@ -65,7 +66,7 @@ def figure(metric: dict[str, Any], percentile: str) -> str:
     return f"≥ {quantity(least, unit)}"
 
 
-def interval(metric: dict[str, Any], name: str = "p50") -> str:
+def interval(metric: Mapping[str, Any], name: str = "p50") -> str:
     """Write the 95 % interval of a percentile: `290 – 320 files/s`; where there is none, its scope or a dash."""
     ends = (metric.get("intervals") or {}).get(name)
     if not ends:
@@ -80,7 +81,7 @@ def instant(epoch: float | None) -> str:
     return ABSENT if epoch is None else datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def sample_count(metric: dict[str, Any]) -> str:
+def sample_count(metric: Mapping[str, Any]) -> str:
     """Write how many values there are of how many expected: `29/30`; an unknown number is a dash."""
     n, expected = metric.get("n"), metric.get("expected_n")
     return f"{ABSENT if n is None else n}/{ABSENT if expected is None else expected}"

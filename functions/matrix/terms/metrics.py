@@ -1,4 +1,4 @@
-"""What can be measured: each metric's unit, whether more of it is better, and which one a workload is judged by."""
+"""What can be measured: each metric's unit, and whether more of it is better."""
 
 from dataclasses import dataclass
 
@@ -17,6 +17,9 @@ METRICS: dict[str, Metric] = {
     "files_per_s": Metric("files/s", True, "files created or copied per second by one instance"),
     "create_lat_p50_us": Metric("µs", False, "median time of one create on one instance"),
     "create_lat_p99_us": Metric("µs", False, "99th percentile of the time of one create on one instance"),
+    "longest_stall_s": Metric(
+        "s", False, "longest time in which no worker of one instance ended an operation; 0 where all ended within 0.1 s"
+    ),
     "mb_per_s": Metric("MB/s", True, "10^6 bytes per second moved by one instance"),
     "mib_per_s": Metric("MiB/s", True, "2^20 bytes per second moved by one instance"),
     "slowest_dd_s": Metric(
@@ -54,40 +57,7 @@ METRICS: dict[str, Metric] = {
     "sync_lat_p99_us": Metric("µs", False, "99th percentile of the time of an fsync or fdatasync on one instance"),
 }
 
-PRIMARY: dict[str, str] = {
-    "touch": "files_per_s",
-    "dd": "mb_per_s",
-    "fio": "iops",
-    "read": "mb_per_s",
-    "build": "duration_s",
-    "transfer": "mb_per_s",
-    "yocto": "duration_s",
-    "instance-throughput": "mb_per_s",
-}
 
-_LATENCY = ("p50_us", "p90_us", "p99_us")
-# The metrics of each workload type besides duration_s; some need a certain tool or direction.
-YIELDS: dict[str, frozenset[str]] = {
-    "touch": frozenset({"files_per_s", "create_lat_p50_us", "create_lat_p99_us"}),
-    "dd": frozenset(
-        {"mb_per_s", "mib_per_s", "slowest_dd_s", "slowest_dd_mb_per_s", *(f"write_lat_{level}" for level in _LATENCY)}
-    ),
-    "fio": frozenset(
-        {"iops", "mb_per_s"}.union(
-            *({f"{d}_iops", f"{d}_mib_per_s", *(f"{d}_lat_{level}" for level in _LATENCY)} for d in ("read", "write")),
-            {f"sync_lat_{level}" for level in _LATENCY},
-        )
-    ),
-    "read": frozenset(
-        {"mb_per_s", "mib_per_s", "records_per_s", "requests_per_s", *(f"read_lat_{level}" for level in _LATENCY)}
-    ),
-    "build": frozenset({"build_cpu_s"}),
-    "transfer": frozenset({"mb_per_s", "files_per_s"}),
-    "yocto": frozenset(),
-    "instance-throughput": frozenset(
-        {
-            *("mb_per_s", "burst_mb_per_s", "baseline_mb_per_s", "burst_s", "cpu_steal_s"),
-            *("bw_in_allowance_exceeded", "bw_out_allowance_exceeded"),
-        }
-    ),
-}
+def latencies(*operations: str) -> set[str]:
+    """Return the names of the metrics that say how long such operations take: P50, P90 and P99."""
+    return {f"{operation}_lat_{level}_us" for operation in operations for level in ("p50", "p90", "p99")}

@@ -1,17 +1,19 @@
 """What storages, fleets, points and cells are called, and in which order they are read."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
-from matrix.terms.figures import ABSENT
+from matrix.terms.figures import ABSENT, number, rough_duration
 
+# A cell of a summary.
+T = TypeVar("T", bound=Mapping[str, Any])
 # Parameters that stand in a point's label even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
     {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"}
 )
 
 
-def point_labels(points: Sequence[dict[str, Any]]) -> dict[str, str]:
+def point_labels(points: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Return a label for each point of a cell, by id: its headline parameters and those that differ between points."""
     params = {point["id"]: _flat(point.get("params") or {}) for point in points}
     names = list(dict.fromkeys(name for values in params.values() for name in values))
@@ -21,20 +23,50 @@ def point_labels(points: Sequence[dict[str, Any]]) -> dict[str, str]:
     return {point: labels.get(point) or _label(values, telling) or point for point, values in params.items()}
 
 
-def marked_label(label: str, point: Mapping[str, Any]) -> str:
-    """Mark the label of a tool-bound point, whose figures are the tool's and not the storage's."""
-    ceiling = point.get("tool_ceiling") or {}
-    return f"{label} [tool-bound]" if ceiling.get("is_bound") else label
+def marked_label(label: str, point: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
+    """Mark the label of a point whose figures are not what the storage always does, or not the storage's at all."""
+    return " ".join([label, *(f"[{mark}]" for mark in marks(point, cell))])
 
 
-def _flat(params: dict[str, Any]) -> dict[str, Any]:
+def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a reader of a point's figures must know of them.
+
+    The tool was the limit; they end with credits; the server's cache answered; the flash had never been written.
+    """
+    bottleneck = cell.get("bottleneck") or {}
+    if (point.get("tool_ceiling") or {}).get("is_bound"):
+        yield "tool-bound"
+    if paid := (bottleneck.get("on_credits") or {}).get(point["id"]):
+        yield credits_words(shortest(paid))
+    cached = (bottleneck.get("server_cache") or {}).get(point["id"])
+    if cached is not None:
+        yield f"{cached:.0f} % from server cache"
+    if (cell.get("storage") or {}).get("type") == "instance-store" and not cell["storage"].get("precondition"):
+        yield "fresh flash"
+
+
+def shortest(paid: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what of a point's credits leaves the least of its rate."""
+    return min(paid, key=lambda burst: burst["sustained"] / burst["rate"])
+
+
+def credits_words(burst: Mapping[str, Any]) -> str:
+    """Write for how long a rate lasts and what is left then: `on credits for 33m 20s, then 300 IOPS (volume)`."""
+    lasts_s = burst["lasts_s"]
+    until = "" if lasts_s is None else f" for {rough_duration(lasts_s)}"
+    left = burst["sustained"]
+    then = f"{number(left)} IOPS" if burst["counts"] == "IOPS" else f"{number(left / 1e6)} MB/s"
+    return f"on credits{until}, then {then} ({burst['of'].removesuffix(' IOPS').removesuffix(' throughput')})"
+
+
+def _flat(params: Mapping[str, Any]) -> dict[str, Any]:
     """Lift fio's options beside the other parameters; leave out what was not set."""
     options = params.get("options")
     flat = {**params, **(options if isinstance(options, dict) else {})}
     return {name: value for name, value in flat.items() if name != "options" and value is not None}
 
 
-def _label(params: dict[str, Any], names: Sequence[str]) -> str:
+def _label(params: Mapping[str, Any], names: Sequence[str]) -> str:
     return ", ".join(_param_words(name, params[name]) for name in names if name in params)
 
 
@@ -71,7 +103,7 @@ def fleet_words(fleet: Mapping[str, Any]) -> str:
     return ", ".join(word for word in words if word)
 
 
-def primary_metric(point: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+def primary_metric(point: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
     """Find the metric that a point is judged by."""
     metrics: dict[str, dict[str, Any]] = point.get("metrics") or {}
     for name, metric in metrics.items():
@@ -80,18 +112,18 @@ def primary_metric(point: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
     return next(iter(metrics.items()), None)
 
 
-def direction(metric: dict[str, Any]) -> str:
+def direction(metric: Mapping[str, Any]) -> str:
     """Say which end of the percentiles is the bad one: of a rate P0 is the slowest, of a duration P100."""
     if metric.get("higher_is_better"):
         return "higher is better, P0 is the slowest"
     return "lower is better, P100 is the slowest"
 
 
-def reading_order(cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def reading_order(cells: Sequence[T]) -> list[T]:
     """Sort cells by storage and growing fleet, since they ran in a random order."""
     storages = list(dict.fromkeys(cell.get("file_system") for cell in cells))
 
-    def place(cell: dict[str, Any]) -> tuple[int, str, float]:
+    def place(cell: T) -> tuple[int, str, float]:
         fleet = cell.get("fleet") or {}
         return storages.index(cell.get("file_system")), str(fleet.get("instanceType")), float(fleet.get("count") or 0)
 

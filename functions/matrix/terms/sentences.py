@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import instant
-
-Summary = dict[str, Any]
 
 # A warning about one point of a cell; the share in it says how severe it is.
 POINT_WARNING = re.compile(r"[^:]+: p[0-9]+, \w+: (?P<text>.*)")
@@ -23,19 +22,19 @@ EMULATED_NOTE = (
 ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, "emulated": EMULATED_NOTE}
 
 
-def decision_sentences(summary: Summary) -> list[str]:
+def decision_sentences(summary: SummaryDocument) -> list[str]:
     """Return the answer of a run in words; empty for a summary of an older version, which has none."""
-    return list((summary.get("decision") or {}).get("sentences") or [])
+    return list(summary["decision"]["sentences"]) if summary.get("decision") else []
 
 
-def error_text(error: dict[str, Any] | None) -> str:
+def error_text(error: Mapping[str, Any] | None) -> str:
     """Write an error as `Name: message`."""
     if not error:
         return ""
     return ": ".join(str(error[key]) for key in ("name", "message") if error.get(key))
 
 
-def receipt_sentence(receipt: dict[str, Any]) -> str:
+def receipt_sentence(receipt: Mapping[str, Any]) -> str:
     """Say what a run created, whether all of it is gone, and what it cost by the price book."""
     totals, sweep = receipt["totals"], receipt["sweep"]
     kept = _kept_sentence(totals)
@@ -51,7 +50,7 @@ def receipt_sentence(receipt: dict[str, Any]) -> str:
     return f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}.{kept}"
 
 
-def _kept_sentence(totals: dict[str, Any]) -> str:
+def _kept_sentence(totals: Mapping[str, Any]) -> str:
     """Say what was kept on purpose, at what price and how to end it; '' if nothing was."""
     if not totals.get("kept"):
         return ""
@@ -60,14 +59,14 @@ def _kept_sentence(totals: dict[str, Any]) -> str:
     return f" Baked images and their snapshots are kept for later runs{price}; `matrix reap --images` takes them away."
 
 
-def gone_text(resource: dict[str, Any]) -> str:
+def gone_text(resource: Mapping[str, Any]) -> str:
     """Write when a resource of a receipt was gone, or that it is kept or still there."""
     if resource["gone_at"] is not None:
         return instant(resource["gone_at"])
     return "kept" if resource.get("kept") else "still there"
 
 
-def left_behind_lines(summary: Summary) -> list[str]:
+def left_behind_lines(summary: SummaryDocument) -> list[str]:
     """List the resources that may still exist and cost money."""
     return [
         f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
@@ -75,12 +74,12 @@ def left_behind_lines(summary: Summary) -> list[str]:
     ]
 
 
-def all_warnings(summary: Summary) -> list[str]:
+def all_warnings(summary: SummaryDocument) -> list[str]:
     """List what may still exist and cost money, then the warnings of the run and of each cell."""
     return left_behind_lines(summary) + measuring_warnings(summary)
 
 
-def measuring_warnings(summary: Summary) -> list[str]:
+def measuring_warnings(summary: SummaryDocument) -> list[str]:
     """List the warnings of the run and of each cell."""
     lines = [warning_text(warning) for warning in summary.get("warnings") or []]
     for cell in summary.get("cells", []):
@@ -88,7 +87,7 @@ def measuring_warnings(summary: Summary) -> list[str]:
     return lines
 
 
-def grouped_warnings(summary: Summary) -> list[str]:
+def grouped_warnings(summary: SummaryDocument) -> list[str]:
     """List all warnings, with equal ones of several points as one line: how many there are, and the worst.
 
     Otherwise 200 equal warnings of a run of 200 points bury the one that matters; the report lists each.

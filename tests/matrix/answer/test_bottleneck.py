@@ -418,3 +418,68 @@ def test_a_point_near_its_tools_own_ceiling_is_bound_by_the_tool_unless_the_stor
     assert both["name"] == "volume IOPS"
     assert far["name"] == "not saturated"
     assert not any("calibrated" in one for one in far["unseen"])
+
+
+GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
+BURSTING = {"type": "efs", "throughputMode": "bursting"}
+
+
+@pytest.mark.parametrize(
+    ("storage", "used", "of", "sustained", "lasts_s"),
+    [
+        # 5.4 million credits at 3,000 - 300 operations a second.
+        (GP2, {"disk_write_operations": 3_000.0, "disk_read_operations": 0.0}, "volume IOPS", 300.0, 2_000.0),
+        # 500 GiB of st1: 500/1,024 TiB of credits, 19.5 MiB/s always; 100 MiB/s spend 80.5 of them a second.
+        ({"type": "ebs", "volumeType": "st1", "sizeGiB": 500}, {"disk_read_bytes": 100 * MIB, "disk_write_bytes": 0.0},
+         "volume throughput", 20_480_000.0, 512_000 / (100 - 19.53125)),
+        # Two instances of 40 MiB/s each: 2.1 TiB at 80 - 1 MiB/s.
+        (BURSTING, {"nfs_write_bytes": 40 * MIB, "nfs_read_bytes": 0.0}, "EFS throughput", 1.0 * MIB,
+         2.1 * 2**20 / 79),
+        (FSX | {"throughputCapacityMBps": 64, "iops": 3_072}, {"nfs_write_bytes": 40e6, "nfs_read_bytes": 0.0},
+         "FSx disk throughput", 64e6, None),
+        (EFS, {"network_sent_bytes": 500e6, "network_received_bytes": 0.0}, "instance network", 195.25e6,
+         (1_562.5e6 - 195.25e6) * 300 / (500e6 - 195.25e6)),
+        (EBS | {"iops": 16_000}, {"disk_write_operations": 12_000.0, "disk_read_operations": 0.0}, "instance EBS IOPS",
+         6_000.0, (40_000 - 6_000) * 1_800 / (12_000 - 6_000)),
+    ],
+)  # fmt: skip
+def test_what_is_done_on_credits_is_said_with_what_is_sustained_and_how_long_they_last(
+    storage, used, of, sustained, lasts_s
+):
+    [paid] = found(measured(cell(storage), used))["on_credits"]["p01"]
+
+    assert (paid["of"], paid["sustained"]) == (of, pytest.approx(sustained))
+    assert paid["lasts_s"] == (None if lasts_s is None else pytest.approx(lasts_s))
+
+
+@pytest.mark.parametrize(
+    ("storage", "used", "environment"),
+    [
+        (GP2, {"disk_write_operations": 300.0, "disk_read_operations": 0.0}, "aws"),
+        (GP2, {"disk_write_operations": 3_000.0, "disk_read_operations": 0.0}, "local"),
+        # A page cache answered: no gp2 volume does so many.
+        (GP2, {"disk_write_operations": 40_000.0, "disk_read_operations": 0.0}, "aws"),
+        (EBS, {"disk_write_operations": 3_000.0, "disk_read_operations": 0.0}, "aws"),
+    ],
+)
+def test_what_can_be_had_always_or_nowhere_is_not_called_a_burst(storage, used, environment):
+    result = measured(cell(storage), used, instance_limits={})
+
+    assert found(result, environment)["on_credits"] == {}
+
+
+def test_reads_that_the_servers_cache_answered_say_how_many():
+    used = {"nfs_read_bytes": 100e6, "nfs_write_bytes": 0.0}
+    kept = watched(
+        {
+            "AWS/FSx FileServerCacheHitRatio": [98.0, 20.0],
+            "AWS/FSx DataReadBytes": [6e9, 6e9],
+            "AWS/FSx DataWriteBytes": [0.0, 9e9],
+        },
+        FileSystemId="fs-1",
+    )
+
+    said = found(measured(cell(FSX, ({}, {})), used, used, cloudwatch=kept))
+
+    # In its minute the second point mostly wrote.
+    assert said["server_cache"] == {"p01": 98.0}

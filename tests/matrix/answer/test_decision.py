@@ -51,6 +51,64 @@ def test_a_fast_storage_that_costs_more_loses_to_a_slower_one_that_is_fast_enoug
     assert question["recommended"] == cell_of(summary, "efs", 50)["id"]
 
 
+@pytest.mark.parametrize(("sync", "is_unlike"), [("none", True), ("each", False)])
+def test_creates_that_were_in_memory_are_said_to_be_unlike_those_that_were_stored(sync, is_unlike):
+    summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
+    for cell in summary["cells"]:
+        cell["workload"] = {"type": "touch"}
+        cell["points"][0]["params"] = {"threads": 4, "sync": sync}
+
+    decision = decide(summary, results=results, bill=Bill.of(planned, None))
+
+    [question] = decision["questions"]
+    assert question["label"] == f"threads 4, sync {sync}"
+    assert is_unlike == decision["sentences"][0].startswith("Unlike things are compared")
+    if is_unlike:
+        assert (
+            "on EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) when it is in the instance's memory, on EFS bursting when"
+            in (decision["sentences"][0])
+        )
+
+
+ON_CREDITS = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}
+
+
+def on_credits_decision(objective):
+    """The decision of a run whose EBS builds lived on credits that last for 2,000 s."""
+    summary, results, planned = build_run({"ebs": {50: 1000.0}, "efs": {50: 3800.0}})
+    cell_of(summary, "ebs", 50)["bottleneck"]["on_credits"] = {"p01": [ON_CREDITS]}
+    [question] = decide(summary, results=results, objective=objective, bill=Bill.of(planned, None))["questions"]
+    return question, cell_of(summary, "efs", 50)["id"]
+
+
+def test_what_lives_on_credits_is_recommended_with_that_risk_for_a_job_that_they_outlast():
+    question, _ = on_credits_decision({**AT_MOST, "jobHours": 0.5})
+
+    assert question["words"].startswith("take EBS gp3")
+    assert by_storage(question)["EBS"]["risks"] == ["on credits for 33m 20s, then 300 IOPS (volume)"]
+
+
+def test_a_job_that_outlasts_credits_is_decided_by_what_is_sustained():
+    question, efs = on_credits_decision({**AT_MOST, "jobHours": 8})
+    ebs = by_storage(question)["EBS"]
+
+    assert question["recommended"] == efs
+    assert ebs["value"] == pytest.approx(10_000, rel=0.03)
+    assert ebs["verdict"].startswith("misses the limit")
+    assert ebs["risks"] == [
+        "judged by what it sustains, 10 % of its rate: on credits for 33m 20s, then 300 IOPS (volume), and the job "
+        "lasts 8h 00m"
+    ]
+
+
+def test_without_an_objective_credits_are_said_beside_the_fastest():
+    question, _ = on_credits_decision(None)
+
+    assert (
+        "EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s): on credits for 33m 20s, then 300 IOPS (volume)" in (question["words"])
+    )
+
+
 def test_an_interval_across_the_limit_is_a_risk_and_the_next_without_it_is_named():
     decision, _ = decided({"ebs": {60: 3500.0}, "efs": {60: 3800.0}}, {**AT_MOST, "atMost": 3830}, spread=0.006)
     [question] = decision["questions"]

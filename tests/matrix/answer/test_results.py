@@ -47,6 +47,17 @@ def test_the_fleets_rate_is_its_whole_work_over_first_start_to_last_end():
     assert rates[0]["start_spread_s"] == pytest.approx(0.5)
 
 
+def test_provenance_says_how_often_an_engine_had_threads_and_how_often_processes():
+    threads, processes = samples("i-1", [10, 10, 10]), samples("i-2", [10])
+    for file, mode in ((threads, "threads"), (processes, "processes")):
+        for sample in file.samples:
+            sample.tool.mode = mode
+
+    result = cell_result(CELL, [threads, processes], error=None, actual_s=1.0)
+
+    assert result["provenance"]["workers"] == {"threads": 3, "processes": 1}
+
+
 def worked(instance, started_at, ended_at, *, process=None):
     """A file with one sample of 10 files, done between two moments by programs that took longer."""
     file = samples(instance, [1])

@@ -3,6 +3,7 @@
 import pytest
 from support.matrices import DD, EBS, EFS, FILE_SERVER, FSX, INSTANCE_STORE, READ, TOUCH, matrix, problems_of
 
+from matrix.input import limits
 from matrix.input.storages import MODELS, is_shared
 from matrix.plan.planning import plan
 from matrix.price.book import Amount, Usage, file_system_cost, published_prices
@@ -184,6 +185,19 @@ def test_the_disks_of_the_instance_type_are_the_room_that_there_is():
     assert problems_of(storage=[INSTANCE_STORE], workload=big, fleet=[{"instanceType": "i4i.32xlarge"}]) == {}
 
 
+def test_writing_an_instance_store_all_over_takes_its_time_and_is_in_its_name():
+    fleet = [{"instanceType": "m6id.large", "count": 1}]
+
+    fresh, worn = (plan(matrix(storage=[INSTANCE_STORE | change], fleet=fleet)) for change in ({}, {"precondition": 2}))
+
+    assert worn.cells[0].expected_s - fresh.cells[0].expected_s == pytest.approx(1_600)
+    # Three times the time that it should take, so that a slow disk is no failure.
+    assert worn.cells[0].ready_within_s - fresh.cells[0].ready_within_s == pytest.approx(4_800)
+    assert worn.file_systems[0].id == "instance-store-written-2x"
+    assert [("flash" in warning["message"]) for warning in fresh.warnings[:1]] == [True]
+    assert not any("flash" in warning["message"] for warning in worn.warnings)
+
+
 def test_an_instance_store_costs_nothing_beside_its_instance():
     fleet = [{"instanceType": "m6id.large"}]
 
@@ -273,6 +287,77 @@ def test_the_plan_says_that_a_file_server_is_an_instance_more():
     assert not any("one instance more" in line for line in plan(matrix()).assumptions)
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_a_result_is_known_to_share_its_storage_as_the_input_is(kind):
-    assert is_shared({"type": kind}) == MODELS[kind].is_shared.fget(None)
+def test_a_storage_in_a_result_is_known_to_be_shared_or_of_each_instance():
+    assert {kind for kind in MODELS if not is_shared({"type": kind})} == {"ebs", "instance-store"}
+    assert is_shared({"type": "tape"})
+
+
+@pytest.mark.parametrize(
+    ("storage", "field", "words"),
+    [
+        ({"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}, "volumeType",
+         "has 300 IOPS always (volume IOPS) and 3,000 for 33m 20s from credits"),
+        ({"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}, "volumeType", "has 12.6 MB/s always"),
+        (EFS | {"throughputMode": "bursting"}, "throughputMode", "has 1.05 MB/s always"),
+        (FSX | {"throughputCapacityMBps": 64}, "throughputCapacityMBps",
+         "has 64.0 MB/s always (FSx disk throughput) and 1,024 as long as its credits last"),
+    ],
+)  # fmt: skip
+def test_a_storage_that_lives_on_credits_is_warned_about_before_it_costs(storage, field, words):
+    [warning] = [one for one in plan(matrix(storage=[storage])).warnings if "credits" in one["message"]]
+
+    assert warning["path"] == f"storage[0].{field}"
+    assert words in warning["message"]
+
+
+@pytest.mark.parametrize(
+    "storage", [EBS, {"type": "ebs", "volumeType": "gp2", "sizeGiB": 1000}, EFS, FSX, INSTANCE_STORE]
+)
+def test_a_storage_that_is_always_as_fast_is_not(storage):
+    fleet = [{"instanceType": "m6id.large", "count": 1}]
+
+    assert not any("credits" in one["message"] for one in plan(matrix(storage=[storage], fleet=fleet)).warnings)
+
+
+FIO_READ = {"type": "fio", "rw": "randread", "bs": "4k", "direct": 1, "size": "64G", "time_based": 1, "runtime": 10}
+
+
+@pytest.mark.parametrize(
+    ("workload", "count", "is_warned"),
+    [
+        (READ, 1, True),
+        # SINGLE_AZ_1 of 4,096 MB/s caches 358.4 GB: 668 GiB are twice of that.
+        (READ | {"dataSize": "64GiB"}, 10, True),
+        (READ | {"dataSize": "64GiB"}, 11, False),
+        (FIO_READ, 10, True),
+        (FIO_READ, 11, False),
+        (FIO_READ | {"rw": "randwrite"}, 1, False),
+    ],
+)
+def test_reads_that_fit_into_the_cache_of_the_server_are_warned_about(workload, count, is_warned):
+    fleet = [{"instanceType": "m6i.large", "count": count}]
+    warnings = plan(matrix(storage=[FSX], workload=[workload], fleet=fleet)).warnings
+
+    assert is_warned == any("caches 358 GB" in warning["message"] for warning in warnings)
+
+
+def test_what_a_server_caches_is_in_its_memory_and_of_the_second_generation_on_nvme():
+    first, second = (
+        matrix(storage=[FSX | change]).matrix.storage[0].cache_bytes
+        for change in (
+            {"throughputCapacityMBps": 64},
+            {"deploymentType": "SINGLE_AZ_2", "throughputCapacityMBps": 160},
+        )
+    )
+
+    assert (first, second) == (3e9, 43e9)
+
+
+@pytest.mark.parametrize("kind", sorted(limits.FSX_THROUGHPUT_MBPS))
+def test_every_throughput_capacity_that_fsx_offers_has_its_cache_and_bursts(kind):
+    for mbps in limits.FSX_THROUGHPUT_MBPS[kind]:
+        storage = matrix(
+            storage=[FSX | {"deploymentType": kind, "throughputCapacityMBps": mbps, "iops": None}]
+        ).matrix.storage[0]
+
+        assert storage.cache_bytes > 0

@@ -20,7 +20,7 @@ from support.matrices import (
 from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
 from matrix.plan.planning import plan
-from matrix.terms.metrics import METRICS, PRIMARY, YIELDS
+from matrix.terms.metrics import METRICS
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,8 @@ from matrix.terms.metrics import METRICS, PRIMARY, YIELDS
         (TOUCH | {"threads": 1025}, "threads"),
         (TOUCH | {"directories": "each"}, "directories"),
         (TOUCH | {"tool": "rm"}, "tool"),
+        (TOUCH | {"sync": "always"}, "sync"),
+        (TOUCH | {"tool": ["engine", "parallel"], "sync": "each"}, "sync"),
         (TOUCH | {"name": "a/b"}, "name"),
         (DD | {"totalSize": "64MiB", "threads": 3}, "totalSize"),  # 64 / 3
         (DD | {"totalSize": "1MB"}, "totalSize"),  # 10^6 is no multiple of 2^20
@@ -112,10 +114,10 @@ def test_touch_makes_a_point_of_every_combination():
     workload = matrix(workload=[TOUCH | {"directories": ["shared", "own"]}]).matrix.workload[0]
 
     assert workload.points() == [
-        {"files": 1024, "threads": 1, "directories": "shared", "tool": "engine"},
-        {"files": 1024, "threads": 1, "directories": "own", "tool": "engine"},
-        {"files": 1024, "threads": 4, "directories": "shared", "tool": "engine"},
-        {"files": 1024, "threads": 4, "directories": "own", "tool": "engine"},
+        {"files": 1024, "threads": 1, "directories": "shared", "tool": "engine", "sync": "none"},
+        {"files": 1024, "threads": 1, "directories": "own", "tool": "engine", "sync": "none"},
+        {"files": 1024, "threads": 4, "directories": "shared", "tool": "engine", "sync": "none"},
+        {"files": 1024, "threads": 4, "directories": "own", "tool": "engine", "sync": "none"},
     ]
 
 
@@ -333,9 +335,10 @@ def test_an_objective_that_no_workload_of_the_matrix_can_reach_is_refused_before
 
 
 def test_every_metric_is_one_that_some_workload_yields_and_the_other_way_round():
-    assert set(YIELDS) == set(PRIMARY) == set(workloads.MODELS)
-    assert {"duration_s"}.union(*YIELDS.values()) == set(METRICS)
-    assert all(metric in {"duration_s", *YIELDS[kind]} for kind, metric in PRIMARY.items())
+    models = workloads.MODELS.values()
+
+    assert {"duration_s"}.union(*(model.yields for model in models)) == set(METRICS)
+    assert all(model.primary_metric in {"duration_s", *model.yields} for model in models)
 
 
 def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_published():
@@ -375,6 +378,34 @@ def test_a_fio_job_that_measures_memory_instead_of_the_storage_is_warned_about(o
 
     assert len(messages) == len(warned)
     assert all(message.startswith(start) for message, start in zip(messages, warned, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("storages", "sync", "is_warned"),
+    [([EBS, EFS], "none", True), ([EBS, EFS], ["none", "each"], True), ([EBS, EFS], "each", False),
+     ([EFS, FSX], "none", False), ([EBS], "none", False)],
+)  # fmt: skip
+def test_creates_in_memory_beside_creates_that_are_stored_are_warned_about(storages, sync, is_warned):
+    warnings = plan(matrix(storage=storages, workload=[TOUCH | {"sync": sync}])).warnings
+
+    assert is_warned == any(
+        warning["path"] == "workload[0].sync" and "is in the instance's memory" in warning["message"]
+        for warning in warnings
+    )
+
+
+def test_a_create_that_is_stored_takes_a_volume_longer_and_a_file_system_no_longer():
+    workload = matrix(workload=[TOUCH | {"threads": 1, "sync": ["none", "each"]}]).matrix.workload[0]
+    ebs, efs = (matrix(storage=[storage]).matrix.storage[0] for storage in (EBS, EFS))
+
+    seconds = {
+        storage.type: [workload.footprint(params, storage, 1).seconds for params in workload.points()]
+        for storage in (ebs, efs)
+    }
+
+    # Of gp3 a create takes 0.1 ms and a sync 1 ms: 1,024 of both are 1.126 s.
+    assert seconds["ebs"] == [pytest.approx(0.1024), pytest.approx(1.1264)]
+    assert seconds["efs"][0] == seconds["efs"][1]
 
 
 def short_fio_warnings(**options):

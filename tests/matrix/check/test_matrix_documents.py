@@ -10,6 +10,7 @@ import pytest
 from matrix.check.read import read_matrix
 from matrix.check.schema import schema_text
 from matrix.input import storages, workloads
+from matrix.input.emulation import Quirks
 from matrix.input.fleet import FleetAxis
 from matrix.input.image import Image
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
@@ -25,6 +26,7 @@ SECTIONS = {
     "### `exclude`": Selector,
     "### `include`": Inclusion,
     "## Fleets": FleetAxis,
+    "## Emulated storages": Quirks,
     **{f"### `{name}`": model for models in (storages.MODELS, workloads.MODELS) for name, model in models.items()},
 }
 

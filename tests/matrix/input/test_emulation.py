@@ -5,9 +5,9 @@ from support.matrices import DD, EBS, EFS, FIO, FSX, TOUCH, matrix, problems_of
 
 from matrix.answer.comparing import NotComparable, compare
 from matrix.input.emulation import environment_of, truth
+from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
-from matrix.terms.storages import storage_label
 
 MIB = 2**20
 HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}
@@ -45,6 +45,25 @@ def test_a_plan_marks_every_emulated_storage_so_that_none_equals_a_measured_one(
     assert cell["emulation"]["iops"] == 3000
     assert storage_label(cell["storage"]) == "EBS (EMULATED; gp3; 200 GiB; 3000 IOPS; 125 MiB/s)"
     assert "emulation" not in measured["cells"][0]
+
+
+def test_quirks_are_those_of_the_storage_with_that_name_and_mark_it():
+    storages = [FSX | {"name": "calm"}, FSX | {"name": "stalling"}]
+
+    document = plan(matrix(storage=storages, emulate={"stalling": {"stallEvery": 300, "stallS": 1}})).to_document()
+
+    calm, stalling = sorted(document["cells"], key=lambda cell: cell["storage"]["name"])
+    assert not {"stall_every", "stall_s", "times"} & set(calm["emulation"])
+    assert (stalling["emulation"]["stall_every"], stalling["emulation"]["stall_s"]) == (300, 1)
+    # Another truth is another storage: neither resumed from the calm one, nor compared with it.
+    assert (calm["storage"]["emulated"], stalling["storage"]["emulated"]) == (True, {"stall_every": 300, "stall_s": 1})
+
+
+def test_a_quirk_of_a_storage_that_is_not_there_is_a_problem_that_names_those_that_are():
+    problems = problems_of(storage=[FSX | {"name": "calm"}], emulate={"stalling": {"noise": 0.1}})
+
+    assert list(problems) == ["emulate.stalling"]
+    assert problems["emulate.stalling"].rule == "is the name of no storage; names: calm"
 
 
 def test_an_emulated_cell_is_not_taken_for_the_same_as_a_measured_one_when_resuming():

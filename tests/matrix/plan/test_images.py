@@ -1,16 +1,20 @@
 """What is put on an image, what tells two images apart, and what baking does to a plan."""
 
+from pathlib import Path
+
 import pytest
 from support.matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
 
 from agent import mounts, workloads
+from agent.programs import tools
 from aws.storages import ebs
-from matrix.check.read import check_matrix
+from matrix.check.read import check_matrix, read_matrix
 from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
 from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
 
+ROOT = Path(__file__).parents[3]
 # On every image of Amazon Linux 2023 and Ubuntu 22.04.
 EVERYWHERE = {"bash", "touch", "seq", "dd", "cp", "sync", "find", "blkid"}
 FIO = {"type": "fio", "rw": "randwrite", "size": "1G", "bs": "4k"}
@@ -29,7 +33,7 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
     for cell in document["cells"]:
         for point in cell["points"]:
             wanted = workloads.tools(workload["type"], point["params"]) - EVERYWHERE
-            assert wanted <= needed_tools.of_cell({"type": "none"}, cell["workload"], [point["params"]])
+            assert wanted <= needed_tools.of_cell(cell["storage"], cell["workload"], [point["params"]])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +46,19 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
     ],
 )
 def test_the_table_of_tools_names_what_a_mount_calls_for(storage, mount):
-    assert mounts.tools(mount) - EVERYWHERE <= needed_tools.of_cell(storage, {"type": "none"}, [])
+    assert mounts.tools(mount) - EVERYWHERE <= needed_tools.of_cell(storage, TOUCH, [])
+
+
+FOR_AWS = sorted(path for path in (ROOT / "events").glob("*.json") if not path.stem.startswith("local-"))
+
+
+@pytest.mark.parametrize("event", FOR_AWS, ids=lambda path: path.stem)
+def test_no_matrix_for_aws_depends_on_packages_that_amazon_linux_may_lack(event):
+    document = plan(read_matrix(event.read_bytes())).to_document()
+
+    for image in document["images"]:
+        lacking = {name for name in image["recipe"]["tools"] if tools.TOOLS[name].supplementary}
+        assert not lacking or image["recipe"]["os"] == "ubuntu-22.04", lacking
 
 
 def test_one_image_for_each_architecture_with_what_its_cells_need():

@@ -109,6 +109,17 @@ def test_the_order_is_random_but_reproducible():
     assert len({frozenset(order) for order in orders}) == 1
 
 
+def test_each_run_of_a_matrix_has_an_order_of_its_own_unless_a_seed_says_which():
+    def order(run, **changes):
+        checked = matrix(**({"storage": STORAGES, "workload": WORKLOADS, "fleet": FLEETS} | changes))
+        document_ = plan(checked, run=run).to_document()
+        return document_["seed"], tuple(cell["id"] for cell in document_["cells"])
+
+    assert order("r-1") == order("r-1")
+    assert len({order(f"r-{number}") for number in range(5)}) == 5
+    assert order("r-1", seed=7) == order("r-2", seed=7)
+
+
 def test_cells_of_one_storage_stay_together():
     document_ = planned(seed=3)
 

@@ -15,6 +15,7 @@ from scipy import stats
 from support.fleet_values import fleet
 
 from matrix.statistics.carrying import is_carried
+from matrix.statistics.describing import describe
 from matrix.statistics.differing import difference
 from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import percentile_interval
@@ -187,3 +188,16 @@ def test_equal_fleets_are_called_different_in_six_per_cent_at_most(shape, instan
     count = false_differences(shape, instances, repetitions, shared, TRIALS)
 
     assert is_rare(count, TRIALS), count / TRIALS
+
+
+@pytest.mark.slow
+def test_an_interval_that_is_shown_holds_the_truth_as_often_as_all_would():
+    rng = np.random.default_rng(6)
+    documents = [describe(drawn(normal, 50, 3, 0.02, rng), higher_is_better=False) for _ in range(TRIALS)]
+
+    shown = [intervals["p90"] for document in documents if "p90" in (intervals := document["intervals"])]
+
+    true_value = truth(normal, 50, 0.02, 90)
+    count = sum(interval["low"] <= true_value <= interval["high"] for interval in shown)
+    assert len(shown) == TRIALS
+    assert covers(count, TRIALS, least=0.90, most=0.98), count / TRIALS

@@ -79,13 +79,29 @@ def test_what_whole_repetitions_share_is_told_from_what_instances_show():
     jumping = fleet([[105.0 + i, 300.0 + i, 400.0 + i] for i in range(12)])
     slow = fleet([[200.0 + i, 201.0 + i, 202.0 + i] for i in range(12)])
 
-    # Medians of the repetitions: 105.5 to 107.5, 110.5 to 405.5, 205.5 to 207.5.
-    assert not difference(steady, jumping).repetitions_overlap
-    assert difference(slow, jumping).repetitions_overlap
+    # Medians of the repetitions: 100 to 103, 105 to 403, 200 to 203, and as much more as half of the instances.
+    few_steady, few_jumping, few_slow = (fleet(values.table[:4]) for values in (steady, jumping, slow))
+    assert not difference(few_steady, few_jumping).repetitions_overlap
+    assert difference(few_slow, few_jumping).repetitions_overlap
+    # Drawn two-way, the test itself counts what repetitions differ by.
+    assert not difference(slow, jumping).repetitions_overlap
     assert difference(slow, steady).p_value < 0.001
     assert difference(slow, jumping).p_value > 0.05
     # One repetition each: nothing is known of what it shares.
     assert not difference(column(1, 2, 3), column(2, 3, 4)).repetitions_overlap
+
+
+def test_more_repetitions_make_a_difference_clearer_and_not_hidden():
+    rng = np.random.default_rng(4)
+
+    def drawn(times):
+        shared, own = 0.05 * rng.normal(size=(1, 5)), 0.03 * rng.normal(size=(10, 1))
+        return fleet(times * np.exp(shared + own + 0.02 * rng.normal(size=(10, 5))), is_shared=True)
+
+    between = [difference(drawn(1.0), drawn(1.2)) for _ in range(60)]
+
+    # Of five repetitions that differ by 5 % some overlap with those of a storage that is 20 % slower.
+    assert sum(each.is_shown(each.p_value) for each in between) >= 56
 
 
 def test_ranks_of_four_instances_do_not_outvote_what_three_repetitions_share():

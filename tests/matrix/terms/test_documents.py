@@ -67,7 +67,7 @@ def test_the_page_on_documents_lists_each_with_its_schema():
 def test_a_document_of_an_earlier_run_is_still_read(path):
     document = json.loads(path.read_text(encoding="utf-8"))
 
-    assert read(DOCUMENTS[path.stem], document, path.name) is document
+    assert read(DOCUMENTS[path.stem], document, path.name) == document
 
 
 @pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
@@ -140,6 +140,28 @@ def test_a_document_that_does_not_fit_is_refused_with_path_value_and_rule():
         'runs/r/plan.json: cells[0].steps[1].repetition: "two" Input should be a valid'
     )
     assert "docs/documents.md" in str(refused.value)
+
+
+def test_the_plan_of_an_older_version_says_what_it_left_out():
+    document = json.loads((KEPT / "plan.json").read_text(encoding="utf-8"))
+    cell, file_system = document["cells"][0], document["file_systems"][0]
+    document = {**document, "cells": [cell], "file_systems": [file_system]}
+    for name in ("ready_within_s", "root_volume_gib", "reserve_usd"):
+        del cell[name]
+    del file_system["reserve_usd"]
+
+    older = read(PlanDocument, document, "plan.json")
+
+    # docs/documents.md names these figures.
+    assert older["cells"] == [
+        cell | {"ready_within_s": 900.0, "root_volume_gib": 20, "reserve_usd": cell["cost_usd"]["high"]}
+    ]
+    assert older["file_systems"] == [file_system | {"reserve_usd": file_system["cost_usd"]["high"]}]
+
+
+def test_a_plan_that_never_was_one_is_refused_as_any_other():
+    with pytest.raises(InvalidDocument, match=r"plan\.json: "):
+        read(PlanDocument, {"cells": [None, {"cost_usd": 1}], "file_systems": 3}, "plan.json")
 
 
 def test_a_document_that_lacks_a_key_is_refused_with_its_path():

@@ -5,9 +5,9 @@ import io
 
 import pytest
 
+from matrix.input.storage_names import brief_names, storage_label
 from matrix.report import csv_rows, markdown
-from matrix.terms import figures, names, sentences, storages
-from matrix.terms.storages import brief_names
+from matrix.terms import figures, names, sentences
 
 
 def summary(**changes):
@@ -101,13 +101,13 @@ def test_a_figure_that_is_not_a_number_is_a_dash():
 def test_storages_are_named_as_published():
     efs = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "provisioned"}
 
-    assert storages.storage_label({**efs, "provisionedThroughputMiBps": 1024}) == (
+    assert storage_label({**efs, "provisionedThroughputMiBps": 1024}) == (
         "EFS (performance mode generalPurpose; throughput mode provisioned 1024 MiB/s)"
     )
-    assert storages.storage_label({"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3000}) == (
+    assert storage_label({"type": "ebs", "volumeType": "io2", "sizeGiB": 200, "iops": 3000}) == (
         "EBS (io2; 200 GiB; 3000 IOPS)"
     )
-    assert storages.storage_label({"type": "tape", "reels": 3}) == "tape (reels 3)"
+    assert storage_label({"type": "tape", "reels": 3}) == "tape (reels 3)"
 
 
 def test_markdown_has_one_row_per_point_with_published_durations():
@@ -168,6 +168,27 @@ def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
 
     assert names.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
     assert names.point_labels([dd]) == {"p01": "block 1536 KiB, sync end"}
+
+
+def test_a_label_says_what_makes_a_figure_less_than_what_the_storage_always_does():
+    paid = [
+        {"of": "instance network", "counts": "bytes/s", "rate": 500e6, "sustained": 195.25e6, "lasts_s": 1_346.0},
+        {"of": "FSx disk throughput", "counts": "bytes/s", "rate": 500e6, "sustained": 64e6, "lasts_s": None},
+    ]
+    cell = {"bottleneck": {"on_credits": {"p01": paid}, "server_cache": {"p01": 97.4}}}
+    point = {"id": "p01", "tool_ceiling": {"is_bound": True}}
+
+    assert names.marked_label("threads 4", point, cell) == (
+        "threads 4 [tool-bound] [on credits, then 64.0 MB/s (FSx disk)] [97 % from server cache]"
+    )
+    assert names.marked_label("threads 4", {"id": "p02"}, cell) == "threads 4"
+
+
+def test_an_instance_store_says_that_its_flash_is_fresh():
+    fresh, worn = ({"storage": {"type": "instance-store", "precondition": precondition}} for precondition in (0, 2))
+
+    assert names.marked_label("bs 4k", {"id": "p01"}, fresh) == "bs 4k [fresh flash]"
+    assert names.marked_label("bs 4k", {"id": "p01"}, worn) == "bs 4k"
 
 
 def test_what_is_left_behind_and_the_warnings_of_cells_are_listed():
@@ -307,8 +328,8 @@ def test_an_fsx_file_system_is_named_by_what_is_not_usual():
     }  # fmt: skip
     other = usual | {"compression": "ZSTD", "recordSizeKiB": 16, "nfsVersion": "3", "nconnect": 16}
 
-    assert storages.storage_label(usual) == "FSx for OpenZFS (SINGLE_AZ_1; 64 GiB; 64 MB/s)"
-    assert storages.storage_label(other).endswith("64 MB/s; ZSTD; 16 KiB records; NFS 3; 16 connections)")
+    assert storage_label(usual) == "FSx for OpenZFS (SINGLE_AZ_1; 64 GiB; 64 MB/s)"
+    assert storage_label(other).endswith("64 MB/s; ZSTD; 16 KiB records; NFS 3; 16 connections)")
     assert brief_names([("a", usual), ("b", other)]) == {
         "a": "FSx OpenZFS", "b": "FSx OpenZFS (ZSTD, 16 KiB records, NFS 3, 16 connections)",
     }  # fmt: skip

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from matrix.terms.documents.result import Limit
+
 MB = 1e6
 GBIT_BYTES = 125e6
 
 
-def limits_of(described: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def limits_of(described: Mapping[str, Any]) -> dict[str, Limit]:
     """Return baseline and maximum of what is limited: `ebs_iops`, `ebs_bytes_per_s`, `network_bytes_per_s` (one way).
 
     What the type does not say is left out. The baseline can be had always, the maximum as long as credits last.
@@ -23,7 +25,7 @@ def limits_of(described: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     return {name: pair for name, pair in pairs.items() if pair}
 
 
-def _pair(baseline: float | None, maximum: float | None, scale: float) -> dict[str, float]:
+def _pair(baseline: float | None, maximum: float | None, scale: float) -> Limit | None:
     if baseline is None or maximum is None:
-        return {}
+        return None
     return {"baseline": float(baseline) * scale, "maximum": float(maximum) * scale}

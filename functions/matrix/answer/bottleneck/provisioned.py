@@ -6,12 +6,12 @@ they tell what the server's disks did; of an emulated storage what the engines d
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from matrix.answer.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
 from matrix.input import limits
-from matrix.input.storages import efs
+from matrix.input.storages import MODELS, efs
+from matrix.input.storages.contract import OTHER_CEILINGS
 from matrix.samples import usage
 from matrix.terms.figures import number
 
@@ -24,73 +24,26 @@ EFS_READ_WEIGHT = 1 / 3
 BLOCKS = ("block_bytes", "page_bytes")
 
 
-@dataclass(frozen=True)
-class Names:
-    """What a kind of storage calls its two ceilings, and what raises them."""
-
-    operations: str
-    throughput: str
-    more_operations: str
-    more_throughput: str
-
-
-NAMES = {
-    "ebs": Names(
-        "volume IOPS",
-        "volume throughput",
-        "provision more iops, stripe volumes with raid0, or use larger blocks",
-        "provision more throughputMiBps (gp3; it may need more iops), or stripe volumes with raid0",
-    ),
-    "efs": Names(
-        "EFS IOPS limit",
-        "EFS permitted throughput",
-        "use throughputMode elastic, which allows the most operations, or fewer and larger files",
-        "raise provisionedThroughputMiBps, or use throughputMode elastic",
-    ),
-    "fsx-openzfs": Names(
-        "FSx disk IOPS",
-        "FSx throughput capacity",
-        "provision more iops for the file system",
-        "raise throughputCapacityMBps",
-    ),
-    # The volume's operations cannot be counted on the client: one request causes a read of the volume for each page.
-    "file-server": Names(
-        "file server's volume IOPS",
-        "file server's volume throughput",
-        "read larger pages",
-        "read from EBS, EFS or FSx, whose throughput can be provisioned",
-    ),
-    # A fleet reaches the network limits of its instances before any throughput limit of S3.
-    "s3": Names(
-        "S3 requests of a prefix",
-        "S3 throughput",
-        "spread the objects over more prefixes, or ask for larger ranges",
-        "",
-    ),
-}
-UNBOUNDED = frozenset({"s3"})
-OTHER = Names("storage IOPS", "storage throughput", "take a storage with more IOPS", "take a faster storage")
-
-
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     """Yield the storage's own ceilings where they hold and what they limit was counted."""
     known = _limits(evidence)
     if known is None:
         return
     most_operations, most_bytes, is_shared = known
-    names = NAMES.get(evidence.kind, OTHER)
+    model = MODELS.get(evidence.kind)
+    names = model.ceilings if model else OTHER_CEILINGS
     uses = evidence.fleet_uses if is_shared else evidence.uses
     operations = {point: _operations(evidence, point, use) for point, use in uses.items()}
-    moved = {point: _bytes(evidence, use) for point, use in uses.items()}
+    moved = {point: moved_bytes(evidence, use) for point, use in uses.items()}
     if evidence.storage.get("volumeType") not in HDD:
         unit = "writes/s, as which requests count" if evidence.kind == "efs" and evidence.is_on_aws else "IOPS"
         yield from _ceiling(evidence, names.operations, names.more_operations, operations, most_operations, unit, 1.0)
-    if evidence.kind not in UNBOUNDED:
+    if names.is_throughput_bounded:
         yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, most_bytes, "MB/s", MB)
     if evidence.is_on_aws and evidence.kind == "efs":
         cap = _client_cap(evidence)
         advice = "spread the work over more instances, or mount with efs-utils 2.0 and elastic throughput (1,500 MiB/s)"
-        each = {point: _bytes(evidence, use) for point, use in evidence.uses.items()}
+        each = {point: moved_bytes(evidence, use) for point, use in evidence.uses.items()}
         yield from _ceiling(evidence, "EFS per-client cap", advice, each, cap * MIB, "MiB/s of each client", MIB)
 
 
@@ -154,7 +107,8 @@ def _emulated_operations(
     return use["bytes_per_s"] / block * math.ceil(block / unit)
 
 
-def _bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
+def moved_bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
+    """Bytes per second as the storage's throughput limit counts them; None where nothing has counted them."""
     if evidence.emulation:
         return use.get("bytes_per_s")
     if evidence.kind == "ebs":

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.answer.bottleneck import clients, provisioned, watched
+from matrix.answer.bottleneck import bursting, clients, provisioned, watched
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
+from matrix.terms.documents.result import Bottleneck
 from matrix.terms.figures import number
 
 NOT_SATURATED = "not saturated"
@@ -17,13 +18,14 @@ MOST_ABSENT = 4
 LAST = {"tool": 2, "client CPU": 3}
 
 
-def find(result: Mapping[str, Any], environment: str) -> dict[str, Any]:
+def find(result: Mapping[str, Any], environment: str) -> Bottleneck:
     """Return the bottleneck of a measured cell.
 
     `name` is one ceiling, "not saturated" if no ceiling was reached, "not known" if none of the storage's could be
     seen. `evidence` and `next` are sentences; `others` are the ceilings that lost, with the share that was used;
     `unseen` says what could not be looked at; `points` has each point's own name; `is_provisional` says that metrics
-    may still arrive.
+    may still arrive; `on_credits` says of each point what it did faster than can be had always, `server_cache` what
+    part (%) of its reads the server's cache answered.
     """
     evidence = Evidence(result, environment)
     of_storage = [*watched.ceilings(evidence), *provisioned.ceilings(evidence)]
@@ -44,6 +46,8 @@ def find(result: Mapping[str, Any], environment: str) -> dict[str, Any]:
         "unseen": list(_unseen(evidence, of_storage)),
         "points": points,
         "is_provisional": evidence.is_on_aws and not (evidence.kept or {}).get("is_settled", True),
+        "on_credits": bursting.on_credits(evidence),
+        "server_cache": watched.server_cache(evidence),
     }
 
 

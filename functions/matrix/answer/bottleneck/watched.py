@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from matrix.answer.bottleneck.clients import LARGER_EBS
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
-from matrix.answer.bottleneck.provisioned import NAMES
+from matrix.input.storages.ebs import EbsStorage
+from matrix.input.storages.efs import EfsStorage
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.terms.figures import instant, number
 
 MIB = 2.0**20
@@ -24,8 +26,8 @@ SECONDS_OF_CREDITS = 60.0
 
 # Metrics that are 1 in a minute for most of which AWS throttled the volume or the instance.
 CHECKS = {
-    "AWS/EBS VolumeIOPSExceededCheck": ("volume IOPS", NAMES["ebs"].more_operations),
-    "AWS/EBS VolumeThroughputExceededCheck": ("volume throughput", NAMES["ebs"].more_throughput),
+    "AWS/EBS VolumeIOPSExceededCheck": ("volume IOPS", EbsStorage.ceilings.more_operations),
+    "AWS/EBS VolumeThroughputExceededCheck": ("volume throughput", EbsStorage.ceilings.more_throughput),
     "AWS/EC2 InstanceEBSIOPSExceededCheck": ("instance EBS allowance", LARGER_EBS),
     "AWS/EC2 InstanceEBSThroughputExceededCheck": ("instance EBS allowance", LARGER_EBS),
 }
@@ -37,10 +39,10 @@ CREDITS = {
 }
 # Metrics that give the used share of a limit in per cent.
 SHARES = {
-    "AWS/EFS PercentIOLimit": ("EFS IOPS limit", NAMES["efs"].more_operations),
+    "AWS/EFS PercentIOLimit": ("EFS IOPS limit", EfsStorage.ceilings.more_operations),
     "AWS/FSx FileServerDiskThroughputUtilization": (FSX_DISK, MORE_FSX),
     "AWS/FSx FileServerDiskIopsUtilization": (FSX_DISK, MORE_FSX),
-    "AWS/FSx DiskIopsUtilization": (FSX_DISK, NAMES["fsx-openzfs"].more_operations),
+    "AWS/FSx DiskIopsUtilization": (FSX_DISK, FsxOpenZfsStorage.ceilings.more_operations),
     "AWS/FSx NetworkThroughputUtilization": ("FSx network", MORE_FSX),
     "AWS/FSx CPUUtilization": ("FSx CPU", MORE_FSX),
 }
@@ -98,6 +100,17 @@ def _percent(evidence: Evidence, metric: str, name: str, advice: str) -> Iterato
     yield Ceiling(name, shares, words, advice, is_told=True)
 
 
+def server_cache(evidence: Evidence) -> dict[str, float]:
+    """Return the cache's hit ratio in per cent of each point that mostly read: the mean over its minutes."""
+    ratios: dict[str, list[float]] = {}
+    for series in evidence.series("AWS/FSx FileServerCacheHitRatio"):
+        for at, _ in series:
+            point, hits = evidence.point_at(at, at + series.period_s), _hits(evidence, at)
+            if point is not None and hits is not None:
+                ratios.setdefault(point, []).append(hits)
+    return {point: sum(hits) / len(hits) for point, hits in ratios.items()}
+
+
 def _hits(evidence: Evidence, at: float) -> float | None:
     """The cache's hit ratio in per cent in a minute of mostly reads; None in one of mostly writes."""
     read, written = (_value(evidence, f"AWS/FSx Data{way}Bytes", at) for way in ("Read", "Write"))
@@ -125,7 +138,7 @@ def _efs_throughput(evidence: Evidence) -> Iterator[Ceiling]:
     share, at = top
     most = permitted[at]
     words = f"{number(share * most / MIB)} of {number(most / MIB)} MiB/s permitted at {instant(at)}"
-    name, advice = NAMES["efs"].throughput, NAMES["efs"].more_throughput
+    name, advice = EfsStorage.ceilings.throughput, EfsStorage.ceilings.more_throughput
     left = _value(evidence, "AWS/EFS BurstCreditBalance", at)
     if left is not None and evidence.storage.get("throughputMode") == "bursting":
         words += f", {number(left / GIB)} GiB of burst credits left"

@@ -9,14 +9,15 @@ One question per workload, point and fleet: which storage? Storages are compared
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision.answers import answer
-from matrix.answer.decision.candidates import Document
 from matrix.answer.decision.objective import Objective
 from matrix.answer.decision.questions import questions_of
 from matrix.answer.decision.sentences import sentences
+from matrix.terms.documents.parts import Part
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import Decision, SummaryDocument
 
 SCHEMA = 1
 # Environments whose figures recommend no purchase, because what was measured there is not what AWS sells.
@@ -28,12 +29,12 @@ NOT_FOR_SALE = {
 
 
 def decide(
-    summary: Mapping[str, Any],
+    summary: SummaryDocument,
     *,
-    results: Mapping[str, Mapping[str, Any]] | None = None,
-    objective: Mapping[str, Any] | None = None,
+    results: Mapping[str, ResultDocument] | None = None,
+    objective: Part | None = None,
     bill: Bill | None = None,
-) -> Document:
+) -> Decision:
     """Return the decision of a run, from its summary and, where they are known, its cells' single values.
 
     `results` are the cells' result.json by id, `objective` that of the matrix. Local and emulated runs are ranked all

@@ -160,6 +160,7 @@ def _describe(question: Question) -> None:
     for doubt in dict.fromkeys(tied.values()):
         names = [candidate.name for candidate in ranked[1:] if tied.get(candidate.cell) == doubt]
         parts.append(f"{doubt}: {fastest.name} and {' and '.join(names)}")
+    parts += [f"{candidate.name}: {risk}" for candidate in ranked for risk in candidate.risks if "on credits" in risk]
     if question.why_median:
         parts.append(f"ranked by the median, since {question.why_median}")
     question.words = "; ".join(parts)

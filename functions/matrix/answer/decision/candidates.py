@@ -1,14 +1,12 @@
 """One question, its candidates, their order, and who was not there."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from matrix.answer.costs import PointCost
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.statistics.fleet_values import FleetValues
+from matrix.terms.documents import summary as documents
 from matrix.terms.figures import quantity
-
-Document = dict[str, Any]
 
 # A difference below 5 % is not worth paying for: the same matrix measured on another day hardly repeats it.
 AS_GOOD = 0.05
@@ -29,6 +27,7 @@ class Candidate:
     values: FleetValues | None
     lost: str | None = None  # why it was not measured, or may not be believed
     is_one_event: bool = False  # too few repetitions of a storage that all instances share
+    is_volatile: bool = False  # what it counts as created was in the instances' memory only
     ranked: Percentile | None = None  # slow end or median: what all candidates of a question are compared by
     on_front: bool = False
     verdict: str = ""
@@ -50,7 +49,7 @@ class Candidate:
         """As it stands in a sentence."""
         return self.storage
 
-    def to_document(self) -> Document:
+    def to_document(self) -> documents.Candidate:
         """As it is in summary.json."""
         end = self.slow_end
         return {
@@ -151,11 +150,17 @@ class Question:
         """Write what a candidate is ranked by: `P90 101m 17s`."""
         return f"P{self.ranked_level:g} {quantity(candidate.value, self.unit)}"
 
-    def to_document(self) -> Document:
+    def to_document(self) -> documents.Question:
         """As it is in summary.json."""
-        names = ("workload", "label", "fleet", "instances", "metric", "unit", "higher_is_better", "level")
         return {
-            **{name: getattr(self, name) for name in names},
+            "workload": self.workload,
+            "label": self.label,
+            "fleet": self.fleet,
+            "instances": self.instances,
+            "metric": self.metric,
+            "unit": self.unit,
+            "higher_is_better": self.higher_is_better,
+            "level": self.level,
             "ranked_level": self.ranked_level,
             "why_median": self.why_median,
             "candidates": [candidate.to_document() for candidate in self.candidates],

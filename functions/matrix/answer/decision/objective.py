@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from matrix.terms.documents.summary import RankedBy
 from matrix.terms.figures import quantity
 
 USUAL_PERCENT = 90.0
+HOUR_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,7 @@ class Objective:
     percent: float = USUAL_PERCENT
     limit: float | None = None
     is_upper: bool = True
+    job_s: float | None = None  # how long the real job lasts; None asks only for what was measured
 
     @classmethod
     def of(cls, document: Mapping[str, Any] | None) -> "Objective":
@@ -25,7 +28,14 @@ class Objective:
             return cls()
         upper, lower = document.get("atMost"), document.get("atLeast")
         limit = upper if upper is not None else lower
-        return cls(document.get("metric"), float(document.get("percentile", USUAL_PERCENT)), limit, upper is not None)
+        hours = document.get("jobHours")
+        job_s = None if hours is None else HOUR_S * hours
+        percent = float(document.get("percentile", USUAL_PERCENT))
+        return cls(document.get("metric"), percent, limit, upper is not None, job_s)
+
+    def outlasts(self, lasts_s: float | None) -> bool:
+        """Whether the real job goes on after credits are used up that last so long; None: nobody knows how long."""
+        return self.job_s is not None and (lasts_s is None or self.job_s > lasts_s)
 
     def is_met(self, value: float) -> bool:
         """Whether a value reaches it."""
@@ -47,6 +57,6 @@ class Percentile:
     doubt: str | None  # why this percentile is not sure, in words
     is_carried: bool  # False only where too few values are known to stand behind it
 
-    def to_document(self) -> dict[str, float | None]:
+    def to_document(self) -> RankedBy:
         """As it is in summary.json."""
         return {"level": self.level, "value": self.value, "low": self.low, "high": self.high}

@@ -9,6 +9,8 @@ import numpy as np
 from matrix.answer.costs import Bill
 from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
+from matrix.answer.decision.sustaining import judge_by_sustained
+from matrix.input.storage_names import whole_names
 from matrix.input.storages import is_shared
 from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
@@ -17,7 +19,6 @@ from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import LEAST_UNITS, is_one_event
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric
 from matrix.terms.sentences import error_text
-from matrix.terms.storages import whole_names
 
 NOT_IN_RUN = "not measured: the run has no such cell"
 
@@ -63,7 +64,9 @@ def questions_of(
             )
             samples = (full.get(point["id"]) or point).get("samples")
             storage = _placed(storages[_system(cell)], cell)
-            question.candidates.append(_candidate(cell, point, metric, name, samples, question.level, bill, storage))
+            candidate = _candidate(cell, point, metric, name, samples, question.level, bill, storage)
+            is_rate = question.higher_is_better
+            question.candidates.append(judge_by_sustained(candidate, cell, name, wanted, higher_is_better=is_rate))
     questions = [question for family in families.values() for question in family.values()]
     for question in questions:
         question.candidates += [
@@ -108,7 +111,14 @@ def _candidate(
         values=values,
         lost=f"left out: {cell['suspect']}" if cell.get("suspect") else None,
         is_one_event=values is not None and is_one_event(values),
+        is_volatile=_is_volatile(cell, point),
     )
+
+
+def _is_volatile(cell: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+    """Whether creates counted before they were stored: XFS gathers them in memory, a file server stores each one."""
+    is_synced = (point.get("params") or {}).get("sync", "none") != "none"
+    return cell["workload"]["type"] == "touch" and not is_synced and not is_shared(cell["storage"])
 
 
 def _absent(cell: Mapping[str, Any], storage: str) -> Candidate:
@@ -181,9 +191,12 @@ def _percentile(metric: Mapping[str, Any], values: FleetValues | None, level: fl
 
 def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
     count = independent_n(values)
-    carries = len(values.units) >= LEAST_UNITS and is_carried(level, count)
-    interval = percentile_interval(values, level) if carries or level == MEDIAN else None
-    carries = carries or interval is not None
+    # Whether there is an interval depends on how many instances there are, not on how much they vary (describing.py).
+    is_shown = level == MEDIAN or is_carried(level, len(values.units))
+    interval = percentile_interval(values, level) if is_shown else None
+    carries = (len(values.units) >= LEAST_UNITS and is_carried(level, count)) or (
+        level == MEDIAN and interval is not None
+    )
     doubt = None if carries else _too_few(level, count)
     low, high = (interval.low, interval.high) if interval else (None, None)
     return Percentile(level, float(np.percentile(values.pooled, level)), low, high, doubt, carries)

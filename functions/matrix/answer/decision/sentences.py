@@ -11,7 +11,7 @@ MOST_SENTENCES = 3
 
 def sentences(questions: Sequence[Question], wanted: Objective, note: str | None) -> list[str]:
     """Return the answer in at most three sentences for any matrix, after what forbids to follow it."""
-    notes = [note] if note else []
+    notes = [text for text in (note, _unlike_creates(questions)) if text]
     if not questions:
         return [*notes, "Nothing was measured, so there is nothing to choose from."]
     room = MOST_SENTENCES
@@ -24,6 +24,20 @@ def sentences(questions: Sequence[Question], wanted: Objective, note: str | None
     if len(tallies) > room:
         tallies = [*tallies[: room - 1], f"{len(tallies) - room + 1} more workloads are in the tables."]
     return notes + tallies
+
+
+def _unlike_creates(questions: Sequence[Question]) -> str:
+    """Say where files that were in memory are counted beside files that were stored; '' where they are not."""
+    unlike = [question for question in questions if len({candidate.is_volatile for candidate in question.judged}) > 1]
+    if not unlike:
+        return ""
+    judged = [candidate for question in unlike for candidate in question.judged]
+    volatile = dict.fromkeys(candidate.name for candidate in judged if candidate.is_volatile)
+    stored = dict.fromkeys(candidate.name for candidate in judged if not candidate.is_volatile)
+    return (
+        f"Unlike things are compared {at_sizes(unlike, questions)}: a create counts on {' and '.join(volatile)} when it"
+        f" is in the instance's memory, on {' and '.join(stored)} when it is stored; sync each measures both stored."
+    )
 
 
 def _tally(workload: str, questions: Sequence[Question], wanted: Objective) -> str:

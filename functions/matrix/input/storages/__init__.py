@@ -1,13 +1,12 @@
-"""The storages that a matrix may name: one module each, with its fields, its rules and how fast it may be."""
+"""The storages that a matrix may name: one module each, with its fields, its rules and all that is special about it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
 from matrix.input.fields import models_by_type
-from matrix.input.part import Rule
-from matrix.input.storages import ebs, efs, fsx_openzfs, s3
+from matrix.input.storages.contract import Storage as Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.file_server import FileServerStorage
@@ -15,7 +14,7 @@ from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.input.storages.instance_store import InstanceStoreStorage
 from matrix.input.storages.s3 import S3Storage
 
-Storage = Annotated[
+AnyStorage = Annotated[
     EbsStorage
     | EfsStorage
     | FsxOpenZfsStorage
@@ -25,20 +24,10 @@ Storage = Annotated[
     Field(discriminator="type"),
 ]  # fmt: skip
 
-MODELS = models_by_type(Storage)
-RULES: dict[str, tuple[Rule, ...]] = {
-    "ebs": ebs.RULES,
-    "efs": efs.RULES,
-    "fsx-openzfs": fsx_openzfs.RULES,
-    "instance-store": (),
-    "s3": s3.RULES,
-    "file-server": (),
-}
-
-# Each instance of a cell has its own of these.
-OF_EACH_INSTANCE = ("ebs", "instance-store")
+MODELS = cast("dict[str, type[Storage]]", models_by_type(AnyStorage))
 
 
 def is_shared(storage: Mapping[str, Any]) -> bool:
     """Whether the instances of a cell share a storage, as a result describes it; of an unknown type it is supposed."""
-    return storage.get("type") not in OF_EACH_INSTANCE
+    model = MODELS.get(str(storage.get("type")))
+    return model is None or model.is_shared

@@ -7,13 +7,25 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, StringConstraints
 
 from matrix.input import limits
-from matrix.input.fields import InputModel, Name
-from matrix.input.part import Part
+from matrix.input.fields import Name
+from matrix.input.part import Part, Rule
+from matrix.input.storages.bursts import Burst, Counted
+from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
 from matrix.terms.problems import Problems
 
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
 # /dev/sdf to /dev/sdm: names that EC2 leaves to data volumes on every kind of instance.
 MOST_RAID0 = 8
+
+# Seconds of a read and of a write: "single-digit milliseconds", of io2 "under 500 µs" (EBS guide, performance).
+# A larger block counts as several operations (EBS guide, I/O characteristics).
+SSD_BLOCK_TIMES = BlockTimes(0.001, 0.001, unit_bytes=256 * 2**10)
+_HDD_BLOCK_TIMES = BlockTimes(0.01, 0.01, unit_bytes=2**20)
+BLOCK_TIMES = {
+    "io2": BlockTimes(0.000_5, 0.000_5, SSD_BLOCK_TIMES.unit_bytes),
+    "st1": _HDD_BLOCK_TIMES,
+    "sc1": _HDD_BLOCK_TIMES,
+}
 
 
 def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
@@ -21,12 +33,33 @@ def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
     return lambda fields: int(limit.value) if fields.get("volume_type") == "gp3" else None
 
 
-class EbsStorage(InputModel):
+class EbsStorage(StorageModel):
     """An Amazon EBS volume, or several as RAID-0; each instance of a cell gets its own."""
 
+    is_shared: ClassVar[bool] = False
     # Its volumes come and go with their instances.
     create_and_delete_s: ClassVar[float] = 0.0
     create_and_delete_most_s: ClassVar[float] = 0.0
+    words: ClassVar[Words] = Words(
+        "EBS",
+        "EBS",
+        {
+            "volumeType": "{}",
+            "sizeGiB": "{} GiB",
+            "iops": "{} IOPS",
+            "throughputMiBps": "{} MiB/s",
+            "raid0": "RAID-0 of {}",
+            "snapshotId": "from {}",
+        },
+        in_names={"raid0": "{} volumes as RAID-0"},
+        named_by=("volumeType",),
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "volume IOPS",
+        "volume throughput",
+        "provision more iops, stripe volumes with raid0, or use larger blocks",
+        "provision more throughputMiBps (gp3; it may need more iops), or stripe volumes with raid0",
+    )
 
     type: Literal["ebs"]
     """Kind of storage."""
@@ -46,11 +79,6 @@ class EbsStorage(InputModel):
     """Stripe over so many such volumes (2 to 8, mdadm); size, iops and throughput are those of each volume."""
     snapshot_id: Annotated[SnapshotId | None, Field(examples=["snap-0123456789abcdef0"])] = None
     """Snapshot that each instance's volume is made from, such as one that holds a filled cache."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether the instances of a cell share it."""
-        return False
 
     @property
     def volumes(self) -> int:
@@ -91,6 +119,27 @@ class EbsStorage(InputModel):
         return max(mibps, 1.0) * 2**20
 
     @property
+    def bursts(self) -> list[Burst]:
+        """What an instance's volumes do beyond what they sustain."""
+        if self.volume_type == "gp2":
+            most = limits.GP2_MOST_IOPS.value
+            always = max(limits.GP2_LEAST_IOPS.value, min(most, limits.GP2_IOPS_PER_GIB.value * self.size_gib))
+            pair, balance = (always, max(always, limits.GP2_BURST_IOPS.value)), limits.GP2_CREDITS.value
+            return self._bursts("volume IOPS", "IOPS", pair, balance)
+        if self.volume_type in limits.HDD_MIBPS_PER_TIB:
+            tib = self.size_gib / 1_024
+            per_tib, burst_per_tib, most = limits.HDD_MIBPS_PER_TIB[self.volume_type]
+            pair = min(most, per_tib * tib) * 2**20, min(most, burst_per_tib * tib) * 2**20
+            return self._bursts("volume throughput", "bytes/s", pair, tib * 2**40)
+        return []
+
+    def _bursts(self, of: str, counts: Counted, pair: tuple[float, float], balance: float) -> list[Burst]:
+        sustained, most = pair
+        if most <= sustained:
+            return []
+        return [Burst(of, counts, self.volumes * sustained, self.volumes * most, self.volumes * balance)]
+
+    @property
     def create_latency_s(self) -> float:
         """Seconds that one create takes one thread: a local journalled file system needs no round trip for it."""
         return 0.0001
@@ -101,6 +150,11 @@ class EbsStorage(InputModel):
         return 0.001 if self.volume_type in {"gp2", "gp3", "io1", "io2"} else 0.01
 
     @property
+    def block_times(self) -> BlockTimes | None:
+        """By volume type, as the guide describes them."""
+        return BLOCK_TIMES.get(self.volume_type, SSD_BLOCK_TIMES)
+
+    @property
     def slug(self) -> str:
         """Readable id."""
         words = ["ebs", self.volume_type, f"{self.size_gib}gib"]
@@ -109,6 +163,28 @@ class EbsStorage(InputModel):
         words += [f"raid0x{self.raid0}"] if self.raid0 else []
         words += [self.snapshot_id] if self.snapshot_id else []
         return "-".join(words)
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return the GiB of one instance's volumes."""
+        del instance_type
+        return float(self.size_gib * self.volumes)
+
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return the programs that make or mount its file system."""
+        return frozenset({"mkfs.xfs", "mdadm"} if document.get("raid0") else {"mkfs.xfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (
+            snapshot_is_of_one_volume,
+            size_is_offered,
+            iops_are_offered,
+            iops_fit_the_size,
+            throughput_is_offered,
+            throughput_fits_the_iops,
+        )
 
 
 def size_is_offered(part: Part) -> Problems:
@@ -191,13 +267,3 @@ def snapshot_is_of_one_volume(part: Part) -> Problems:
     rule = "its blocks are fetched from S3 when they are first read, which is slow and would be measured"
     fix = "enable fast snapshot restore for it, in every zone of the fleet"
     yield part.problem("snapshotId", rule, fix, disputed=True)
-
-
-RULES = (
-    snapshot_is_of_one_volume,
-    size_is_offered,
-    iops_are_offered,
-    iops_fit_the_size,
-    throughput_is_offered,
-    throughput_fits_the_iops,
-)

@@ -5,17 +5,43 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input import limits
-from matrix.input.fields import InputModel, Name
-from matrix.input.part import Part
+from matrix.input.fields import Name
+from matrix.input.part import Part, Rule
+from matrix.input.storages.bursts import Burst
+from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
 from matrix.terms.problems import Problems
 
 
-class EfsStorage(InputModel):
+class EfsStorage(StorageModel):
     """An Amazon EFS file system, shared by the instances of a cell."""
 
+    is_shared: ClassVar[bool] = True
     # Seconds that creating and deleting it takes, and may take (EFS guide: minutes).
     create_and_delete_s: ClassVar[float] = 210.0
     create_and_delete_most_s: ClassVar[float] = 2_700.0
+    words: ClassVar[Words] = Words(
+        "EFS",
+        "EFS",
+        {
+            "performanceMode": "performance mode {}",
+            "throughputMode": "throughput mode {}",
+            "provisionedThroughputMiBps": "{} MiB/s",
+            "deployment": {"oneZone": "One Zone"},
+            "tls": {True: "TLS"},
+            "iam": {True: "IAM"},
+        },
+        in_names={"throughputMode": "{}", "performanceMode": {"maxIO": "maxIO"}},
+        named_by=("throughputMode", "performanceMode", "deployment", "tls", "iam"),
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "EFS IOPS limit",
+        "EFS permitted throughput",
+        "use throughputMode elastic, which allows the most operations, or fewer and larger files",
+        "raise provisionedThroughputMiBps, or use throughputMode elastic",
+    )
+    assumption: ClassVar[str] = (
+        "creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double"
+    )
 
     type: Literal["efs"]
     """Kind of storage."""
@@ -37,11 +63,6 @@ class EfsStorage(InputModel):
     """Authorise instances by IAM, and refuse all others and every connection without TLS; needs tls."""
 
     @property
-    def is_shared(self) -> bool:
-        """Whether the instances of a cell share it."""
-        return True
-
-    @property
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that all clients together may write (EFS guide, performance summary, lowest region)."""
         mibps = {"elastic": 1_024.0, "bursting": 100.0, "provisioned": max(1.0, self.provisioned_throughput_mibps or 1)}
@@ -51,6 +72,14 @@ class EfsStorage(InputModel):
     def effective_iops(self) -> int:
         """Writes per second of the whole file system."""
         return most_operations(self.throughput_mode, self.deployment, self.performance_mode)[1]
+
+    @property
+    def bursts(self) -> list[Burst]:
+        """What an empty file system does beyond what it sustains; each TiB stored sustains 50 MiB/s more."""
+        if self.throughput_mode != "bursting":
+            return []
+        sustained, most = limits.EFS_LEAST_MIBPS.value * 2**20, limits.EFS_BURST_MIBPS.value * 2**20
+        return [Burst("EFS throughput", "bytes/s", sustained, most, limits.EFS_CREDITS_TIB.value * 2**40)]
 
     @property
     def create_latency_s(self) -> float:
@@ -63,6 +92,11 @@ class EfsStorage(InputModel):
         return 0.04
 
     @property
+    def block_times(self) -> BlockTimes | None:
+        """EFS guide, performance: 250 µs and 2.7 ms; of a block, the rsize of our mounts."""
+        return BlockTimes(0.000_25, 0.002_7, unit_bytes=2**20)
+
+    @property
     def slug(self) -> str:
         """Readable id."""
         words = ["efs"] + (["maxio"] if self.performance_mode == "maxIO" else [])
@@ -72,6 +106,28 @@ class EfsStorage(InputModel):
         words += ["tls"] if self.tls else []
         words += ["iam"] if self.iam else []
         return "-".join(words)
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return whether it is One Zone: a Regional one has a mount target in each zone."""
+        return document.get("deployment") == "oneZone"
+
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return the programs that make or mount its file system."""
+        is_helped = document.get("tls") or document.get("iam")
+        return frozenset({"mount.nfs", "mount.efs"} if is_helped else {"mount.nfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (
+            iam_has_tls,
+            performance_mode_goes_with_throughput,
+            performance_mode_goes_with_deployment,
+            provisioned_has_its_figure,
+            provisioned_is_offered,
+        )
 
 
 def most_operations(throughput_mode: str, deployment: str, performance_mode: str) -> tuple[int, int]:
@@ -132,12 +188,3 @@ def iam_has_tls(part: Part) -> Problems:
     """Yield a problem for IAM without TLS."""
     if part.iam and not part.tls:
         yield part.problem("iam", "the mount helper authorises by IAM over TLS only", "write tls true beside it")
-
-
-RULES = (
-    iam_has_tls,
-    performance_mode_goes_with_throughput,
-    performance_mode_goes_with_deployment,
-    provisioned_has_its_figure,
-    provisioned_is_offered,
-)

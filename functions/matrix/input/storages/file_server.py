@@ -4,8 +4,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel, Name
+from matrix.input.fields import Name
 from matrix.input.fleet import InstanceType
+from matrix.input.storages.contract import CeilingWords, Document, StorageModel, Words
 from matrix.input.storages.ebs import EbsStorage
 
 # What agent/file_server.py has connections for, and the largest answer that it gives.
@@ -18,12 +19,25 @@ def volume(size_gib: int) -> dict[str, Any]:
     return {"type": "ebs", "volumeType": "gp3", "sizeGiB": size_gib, "iops": 3_000, "throughputMiBps": 125}
 
 
-class FileServerStorage(InputModel):
+class FileServerStorage(StorageModel):
     """Our file server with a gp3 volume (3,000 IOPS, 125 MiB/s), shared by the instances of a cell; for reads."""
 
+    is_shared: ClassVar[bool] = True
+    is_only_read: ClassVar[bool] = True
     # Seconds that launching and ending the server takes, and may take.
     create_and_delete_s: ClassVar[float] = 150.0
     create_and_delete_most_s: ClassVar[float] = 1_800.0
+    words: ClassVar[Words] = Words("File server", "File server", {"instanceType": "{}", "sizeGiB": "{} GiB"})
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        # The client cannot count the volume's operations: one request causes a read of the volume for each page.
+        "file server's volume IOPS",
+        "file server's volume throughput",
+        "read larger pages",
+        "read from EBS, EFS or FSx, whose throughput can be provisioned",
+    )
+    assumption: ClassVar[str] = (
+        "a file server is one instance more, launched before its first cell and billed as its file system"
+    )
 
     type: Literal["file-server"]
     """Kind of storage."""
@@ -38,11 +52,6 @@ class FileServerStorage(InputModel):
     def volume(self) -> EbsStorage:
         """The server's volume."""
         return EbsStorage.model_validate(volume(self.size_gib))
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether the instances of a cell share it."""
-        return True
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
@@ -73,3 +82,14 @@ class FileServerStorage(InputModel):
     def slug(self) -> str:
         """Readable id."""
         return f"file-server-{self.instance_type.replace('.', '-')}"
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return the GiB of its volume."""
+        del instance_type
+        return float(self.size_gib)
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return True: it is one instance."""
+        del document
+        return True

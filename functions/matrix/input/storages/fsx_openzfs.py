@@ -5,17 +5,44 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input import limits
-from matrix.input.fields import InputModel, Name
-from matrix.input.part import Part
+from matrix.input.fields import Name
+from matrix.input.part import Part, Rule
+from matrix.input.storages.bursts import Burst
+from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
 from matrix.terms.problems import Problems
 
 
-class FsxOpenZfsStorage(InputModel):
+class FsxOpenZfsStorage(StorageModel):
     """An Amazon FSx for OpenZFS file system on SSD, shared by the instances of a cell."""
 
+    is_shared: ClassVar[bool] = True
     # Seconds that creating and deleting it takes, and may take (FSx guide: 10 minutes and more).
     create_and_delete_s: ClassVar[float] = 1_500.0
     create_and_delete_most_s: ClassVar[float] = 7_200.0
+    words: ClassVar[Words] = Words(
+        "FSx for OpenZFS",
+        "FSx OpenZFS",
+        {
+            "deploymentType": "{}",
+            "storageCapacityGiB": "{} GiB",
+            "throughputCapacityMBps": "{} MB/s",
+            "iops": "{} IOPS",
+            "compression": "{}",
+            "recordSizeKiB": "{} KiB records",
+            "nfsVersion": "NFS {}",
+            "nconnect": "{} connections",
+            "placement": "instances in {}",
+        },
+        in_names={"placement": "{}"},
+        usual={"compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "FSx disk IOPS",
+        "FSx throughput capacity",
+        "provision more iops for the file system",
+        "raise throughputCapacityMBps",
+    )
+    assumption: ClassVar[str] = "creating and deleting an FSx file system takes 25 minutes, in which it is billed"
 
     type: Literal["fsx-openzfs"]
     """Kind of storage."""
@@ -41,11 +68,6 @@ class FsxOpenZfsStorage(InputModel):
     """TCP connections of each instance to the file system, 1 to 16; unless given, the kernel's one."""
 
     @property
-    def is_shared(self) -> bool:
-        """Whether the instances of a cell share it."""
-        return True
-
-    @property
     def effective_iops(self) -> int:
         """SSD IOPS provisioned."""
         return max(1, self.iops or 3 * self.storage_capacity_gib)
@@ -54,6 +76,28 @@ class FsxOpenZfsStorage(InputModel):
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that all clients together may write."""
         return max(1, self.throughput_capacity_mbps) * 1e6
+
+    @property
+    def cache_bytes(self) -> float:
+        """Bytes that the server answers without its disks, in memory and on NVMe; 0 where they are not known."""
+        return self._server[0] * 1e9
+
+    @property
+    def bursts(self) -> list[Burst]:
+        """What its disks and its network do beyond what they sustain; AWS does not say for how long."""
+        _, disk, network, always = self._server
+        pairs = {"FSx disk throughput": (self.throughput_capacity_mbps, disk), "FSx network": (always, network)}
+        return [
+            Burst(of, "bytes/s", sustained * 1e6, most * 1e6, None)
+            for of, (sustained, most) in pairs.items()
+            if most > sustained
+        ]
+
+    @property
+    def _server(self) -> tuple[float, float, float, float]:
+        kind = "multi-az" if self.deployment_type.startswith("MULTI") else "second"
+        kind = "first" if self.deployment_type in {"SINGLE_AZ_1", "SINGLE_AZ_HA_1"} else kind
+        return limits.FSX_SERVERS[kind].get(self.throughput_capacity_mbps, (0.0, 0.0, 0.0, 0.0))
 
     @property
     def create_latency_s(self) -> float:
@@ -66,6 +110,21 @@ class FsxOpenZfsStorage(InputModel):
         return 0.002
 
     @property
+    def block_times(self) -> BlockTimes | None:
+        """FSx guide, performance: "few hundred microseconds"; of a block, the rsize of our mounts."""
+        return BlockTimes(0.000_5, 0.000_5, unit_bytes=2**20)
+
+    @property
+    def compressor(self) -> str | None:
+        """Its root volume's compression."""
+        return None if self.compression == "NONE" else self.compression
+
+    @property
+    def is_free_between_zones(self) -> bool:
+        """The price of Multi-AZ includes that traffic (FSx for OpenZFS pricing)."""
+        return self.deployment_type == "MULTI_AZ_1"
+
+    @property
     def slug(self) -> str:
         """Readable id."""
         words = ["fsx", self.deployment_type.lower().replace("_", "-"), f"{self.storage_capacity_gib}gib"]
@@ -76,6 +135,28 @@ class FsxOpenZfsStorage(InputModel):
         words += [f"nfs{self.nfs_version}"] if self.nfs_version != "4.1" else []
         words += [f"nconnect{self.nconnect}"] if self.nconnect else []
         return "-".join(words)
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return the GiB of SSD."""
+        del instance_type
+        return float(self.storage_capacity_gib)
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return True: its active file server is in one."""
+        del document
+        return True
+
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return the programs that make or mount its file system."""
+        del document
+        return frozenset({"mount.nfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (capacity_is_offered, throughput_is_offered, iops_are_offered, record_size_is_offered)
 
 
 def capacity_is_offered(part: Part) -> Problems:
@@ -127,6 +208,3 @@ def record_size_is_offered(part: Part) -> Problems:
         nearest = min(limits.FSX_RECORD_KIB, key=lambda value: abs(value - part.record_size_kib))
         rule = f"records have {', '.join(map(str, limits.FSX_RECORD_KIB))} KiB"
         yield part.problem("recordSizeKiB", rule, f"write {nearest}")
-
-
-RULES = (capacity_is_offered, throughput_is_offered, iops_are_offered, record_size_is_offered)

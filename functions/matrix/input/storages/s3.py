@@ -2,15 +2,37 @@
 
 from typing import ClassVar, Literal
 
-from matrix.input.fields import InputModel, Name
+from matrix.input.fields import Name
+from matrix.input.storages.contract import CeilingWords, Document, StorageModel, Words
+
+# What reads it beside boto3, which each instance has.
+_PROGRAMS = {"crt": {"awscrt"}, "mountpoint": {"mount-s3"}}
 
 
-class S3Storage(InputModel):
+class S3Storage(StorageModel):
     """Objects in Amazon S3 (Standard), each instance's below its own prefix; for reads."""
 
+    is_shared: ClassVar[bool] = True
+    is_only_read: ClassVar[bool] = True
     # Seconds that writing down whose the prefix is and deleting its objects takes, and may take.
     create_and_delete_s: ClassVar[float] = 10.0
     create_and_delete_most_s: ClassVar[float] = 900.0
+    words: ClassVar[Words] = Words(
+        "S3",
+        "S3 by",
+        {"client": "client {}"},
+        in_names={"client": "{}"},
+        named_by=("client",),
+        supposed={"client": "boto3"},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "S3 requests of a prefix",
+        "S3 throughput",
+        "spread the objects over more prefixes, or ask for larger ranges",
+        "",
+        # A fleet reaches the network limits of its instances before any throughput limit of S3.
+        is_throughput_bounded=False,
+    )
 
     type: Literal["s3"]
     """Kind of storage."""
@@ -18,11 +40,6 @@ class S3Storage(InputModel):
     """Your own name for it, used in ids and tables."""
     client: Literal["boto3", "crt", "mountpoint"] = "boto3"
     """Ranged GETs by boto3 or by the AWS Common Runtime, or files through Mountpoint for Amazon S3."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether the instances of a cell share it."""
-        return True
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
@@ -54,5 +71,12 @@ class S3Storage(InputModel):
         """Readable id."""
         return f"s3-{self.client}"
 
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return what its client is, besides boto3."""
+        return frozenset(_PROGRAMS.get(str(document.get("client")), ()))
 
-RULES = ()
+    @classmethod
+    def tools_in_folder(cls, document: Document) -> frozenset[str]:
+        """Return those of a client without a mount: the local cloud has an S3 of its own."""
+        return cls.tools(document) - {"mount-s3"}

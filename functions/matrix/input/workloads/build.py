@@ -1,12 +1,13 @@
 """Any build with a source cache on the storage: what a storage means for a developer's day."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import InputModel, Name, Sweep
-from matrix.input.part import Part
-from matrix.input.storages import Storage
+from matrix.input.fields import Name, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 
@@ -20,8 +21,12 @@ CachePath = Annotated[
 ASSUMED_BYTES_PER_S = 10e6
 
 
-class BuildWorkload(InputModel):
+class BuildWorkload(WorkloadModel):
     """Runs a shell command as a build; primary metric duration_s."""
+
+    primary_metric: ClassVar[str] = "duration_s"
+    yields: ClassVar[frozenset[str]] = frozenset({"build_cpu_s"})
+    assumption: ClassVar[str] = "a build takes its expectedSeconds and moves 10 MB/s each way"
 
     type: Literal["build"]
     """Kind of workload."""
@@ -70,6 +75,11 @@ class BuildWorkload(InputModel):
         """Readable id."""
         return self.name or self.type
 
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (commands_are_not_blank, values_are_different)
+
 
 def commands_are_not_blank(part: Part) -> Problems:
     """Yield a problem for a command of nothing but spaces."""
@@ -77,6 +87,3 @@ def commands_are_not_blank(part: Part) -> Problems:
         command = getattr(part, name)
         if command is not None and not command.strip():
             yield part.problem(name, "is blank", "write a shell command" if name == "build" else "leave it out")
-
-
-RULES = (commands_are_not_blank, values_are_different)

@@ -1,13 +1,15 @@
 """Writing large files in blocks with dd: what a storage's bandwidth can do."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel, Name, Size, Sweep
-from matrix.input.part import Part
-from matrix.input.storages import Storage
+from matrix.input.fields import Name, Size, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 
@@ -16,8 +18,14 @@ MOST_BLOCK_BYTES = UNITS["GiB"]
 INSTANCE_BYTES_PER_S = 625e6
 
 
-class DdWorkload(InputModel):
+class DdWorkload(WorkloadModel):
     """Writes files in blocks; primary metric mb_per_s."""
+
+    primary_metric: ClassVar[str] = "mb_per_s"
+    yields: ClassVar[frozenset[str]] = frozenset(
+        {"mb_per_s", "mib_per_s", "longest_stall_s", "slowest_dd_s", "slowest_dd_mb_per_s", *latencies("write")}
+    )
+    size_field: ClassVar[str] = "totalSize"
 
     type: Literal["dd"]
     """Kind of workload."""
@@ -63,9 +71,19 @@ class DdWorkload(InputModel):
         return bool(params["tool"] == "engine")
 
     @property
+    def writes_zeros(self) -> bool:
+        """Whether zeros are one of its sources."""
+        return "zero" in self.source
+
+    @property
     def slug(self) -> str:
         """Readable id."""
         return self.name or self.type
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (blocks_fill_the_total, blocks_fit_into_memory, values_are_different)
 
 
 def blocks_fill_the_total(part: Part) -> Problems:
@@ -89,6 +107,3 @@ def blocks_fit_into_memory(part: Part) -> Problems:
         if block > MOST_BLOCK_BYTES:
             yield part.problem("blockSize", "dd holds a whole block in memory; at most 1GiB", 'write "1GiB" or less')
             return
-
-
-RULES = (blocks_fill_the_total, blocks_fit_into_memory, values_are_different)

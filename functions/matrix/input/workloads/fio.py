@@ -4,7 +4,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     ConfigDict,
@@ -16,11 +16,13 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from matrix.input.fields import InputModel, Name, Sweep
-from matrix.input.part import Part
-from matrix.input.storages import Storage
+from matrix.input.fields import Name, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
+from matrix.terms.metrics import latencies
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
@@ -52,7 +54,7 @@ OPTIONS = frozenset(
     buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered clocksource create_fsync
     create_on_open create_serialize dedupe_percentage direct end_fsync exitall_on_error fallocate
     fdatasync file_service_type filesize fill_device fixedbufs fsync fsync_on_close group_reporting hipri
-    invalidate io_size iodepth iodepth_batch iodepth_batch_complete iodepth_batch_complete_max
+    invalidate io_size io_submit_mode iodepth iodepth_batch iodepth_batch_complete iodepth_batch_complete_max
     iodepth_batch_complete_min iodepth_batch_submit iodepth_low ioengine iomem_align kb_base
     latency_percentile latency_run latency_target latency_window loops max_latency
     nonvectored norandommap nrfiles number_ios numjobs offset offset_align offset_increment openfiles
@@ -113,8 +115,16 @@ DEFAULT_BLOCK_BYTES = 4_096
 MOST_NUMBER = 10**9
 
 
-class FioWorkload(InputModel):
+class FioWorkload(WorkloadModel):
     """Runs fio; every other key is one of its options, a list makes a sweep; primary metric iops."""
+
+    primary_metric: ClassVar[str] = "iops"
+    yields: ClassVar[frozenset[str]] = frozenset(
+        {"iops", "mb_per_s", *latencies("read", "write", "sync")}.union(
+            *({f"{direction}_iops", f"{direction}_mib_per_s"} for direction in ("read", "write"))
+        )
+    )
+    tools: ClassVar[frozenset[str]] = frozenset({"fio"})
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, FioOption] = Field(init=False)
@@ -128,6 +138,11 @@ class FioWorkload(InputModel):
     def options(self) -> dict[str, list[Any]]:
         """fio's options, each as the list of its values."""
         return self.__pydantic_extra__
+
+    @property
+    def number_of_points(self) -> int:
+        """The product of the options' lists."""
+        return math.prod(len(values) for values in self.options.values())
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
@@ -147,6 +162,11 @@ class FioWorkload(InputModel):
             stored_bytes=laid_out,
         )
 
+    def reads(self, params: Params) -> bool:
+        """Return whether a point reads."""
+        options = params["options"]
+        return str(options.get("rw", options.get("readwrite", "read"))) not in {"write", "randwrite"}
+
     def io_s(self, params: Params, storage: Storage, instances: int) -> float:
         """Return the seconds for which fio is expected to measure; below one second its rates mean nothing."""
         return _io(params["options"], storage, instances)[1]
@@ -155,6 +175,17 @@ class FioWorkload(InputModel):
     def slug(self) -> str:
         """Readable id."""
         return self.name or self.type
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (
+            options_are_ours_to_pass,
+            option_values_are_known,
+            numbers_are_in_range,
+            job_has_an_end,
+            values_are_scalars,
+        )
 
 
 def _bytes_per_s(storage: Storage, instances: int) -> float:
@@ -294,12 +325,3 @@ def values_are_scalars(part: Part) -> Problems:
             yield part.problem(
                 name, "a value is given twice", "give each value once; `repetitions` measures them again"
             )
-
-
-RULES = (
-    options_are_ours_to_pass,
-    option_values_are_known,
-    numbers_are_in_range,
-    job_has_an_end,
-    values_are_scalars,
-)

@@ -1,12 +1,13 @@
 """One large write from each instance, watched each second: how fast an instance type may write, and for how long."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel, Name, Size, Sweep
-from matrix.input.part import Part
-from matrix.input.storages import Storage
+from matrix.input.fields import Name, Size, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
@@ -17,8 +18,16 @@ SLOWEST_BYTES_PER_S = 30e6
 MOST_BLOCK_BYTES = 64 * 2**20
 
 
-class InstanceThroughputWorkload(InputModel):
+class InstanceThroughputWorkload(WorkloadModel):
     """Writes one large file and watches the bytes each second; primary metric mb_per_s."""
+
+    primary_metric: ClassVar[str] = "mb_per_s"
+    yields: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("mb_per_s", "burst_mb_per_s", "baseline_mb_per_s", "burst_s", "cpu_steal_s"),
+            *("bw_in_allowance_exceeded", "bw_out_allowance_exceeded"),
+        }
+    )
 
     type: Literal["instance-throughput"]
     """Kind of workload."""
@@ -43,9 +52,19 @@ class InstanceThroughputWorkload(InputModel):
         return Footprint(seconds, written_bytes=total_bytes, stored_bytes=total_bytes)
 
     @property
+    def writes_zeros(self) -> bool:
+        """Whether zeros are one of its sources."""
+        return "zero" in self.source
+
+    @property
     def slug(self) -> str:
         """Readable id."""
         return self.name or self.type
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (blocks_are_smaller_than_the_file, values_are_different)
 
 
 def blocks_are_smaller_than_the_file(part: Part) -> Problems:
@@ -57,6 +76,3 @@ def blocks_are_smaller_than_the_file(part: Part) -> Problems:
     elif largest > min(part.size):
         rule = f"is larger than the smallest size, {format_size(min(part.size))}"
         yield part.problem("blockSize", rule, "write smaller blocks, or a larger size", value=format_size(largest))
-
-
-RULES = (blocks_are_smaller_than_the_file, values_are_different)

@@ -1,14 +1,16 @@
 """Reading records: sequentially or at random, by pages, as an application with a page cache of its own does."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel, Name, Size, Sweep
-from matrix.input.part import Part
-from matrix.input.storages import Storage
+from matrix.input.fields import Name, Size, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 
@@ -20,8 +22,14 @@ MOST_RECORDS = 10_000_000
 DIRECT_BLOCK_BYTES = 4_096
 
 
-class ReadWorkload(InputModel):
+class ReadWorkload(WorkloadModel):
     """Reads records that it has written before; primary metric mb_per_s."""
+
+    primary_metric: ClassVar[str] = "mb_per_s"
+    yields: ClassVar[frozenset[str]] = frozenset(
+        {"mb_per_s", "mib_per_s", "longest_stall_s", "records_per_s", "requests_per_s", *latencies("read")}
+    )
+    size_field: ClassVar[str] = "dataSize"
 
     type: Literal["read"]
     """Kind of workload."""
@@ -72,7 +80,7 @@ class ReadWorkload(InputModel):
         is_random = params["access"] == "random"
         pages = params["records"] if is_random else params["records"] * params["record_bytes"] / params["page_bytes"]
         fetched = pages * params["page_bytes"]
-        waiting_s = pages / params["threads"] * getattr(storage, "read_latency_s", 0.0)
+        waiting_s = pages / params["threads"] * storage.read_latency_s
         seconds = max(fetched / bytes_per_s, pages * sharing / storage.effective_iops, waiting_s)
         written = self._stored_bytes / len(self.points())
         return Footprint(
@@ -82,6 +90,11 @@ class ReadWorkload(InputModel):
             stored_bytes=self._stored_bytes,
             read_requests=pages,
         )
+
+    def reads(self, params: Params) -> bool:
+        """Return whether a point reads: all of them do."""
+        del params
+        return True
 
     def can_be_emulated(self, params: Params) -> bool:
         """Return whether our own engine does a point: it does them all, and only files can be emulated."""
@@ -99,6 +112,19 @@ class ReadWorkload(InputModel):
     def slug(self) -> str:
         """Readable id."""
         return self.name or self.type
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (
+            records_have_room_for_their_number,
+            pages_hold_whole_records,
+            direct_reads_are_aligned,
+            requests_are_whole,
+            only_random_requests_are_batched,
+            data_holds_the_records,
+            values_are_different,
+        )
 
 
 def records_have_room_for_their_number(part: Part) -> Problems:
@@ -182,14 +208,3 @@ def data_holds_the_records(part: Part) -> Problems:
 def _written(size: int) -> str:
     text = format_size(size)
     return f'"{text}"' if isinstance(text, str) else str(text)
-
-
-RULES = (
-    records_have_room_for_their_number,
-    pages_hold_whole_records,
-    direct_reads_are_aligned,
-    requests_are_whole,
-    only_random_requests_are_batched,
-    data_holds_the_records,
-    values_are_different,
-)

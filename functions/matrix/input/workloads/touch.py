@@ -1,12 +1,13 @@
 """Creating empty files: what a storage's metadata can do."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel, Name, Sweep
-from matrix.input.part import Part
-from matrix.input.storages import Storage
+from matrix.input.fields import Name, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 
@@ -16,8 +17,13 @@ METERED_REQUEST_BYTES = 4_096
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
 
 
-class TouchWorkload(InputModel):
+class TouchWorkload(WorkloadModel):
     """Creates empty files; primary metric files_per_s."""
+
+    primary_metric: ClassVar[str] = "files_per_s"
+    yields: ClassVar[frozenset[str]] = frozenset(
+        {"files_per_s", "create_lat_p50_us", "create_lat_p99_us", "longest_stall_s"}
+    )
 
     type: Literal["touch"]
     """Kind of workload."""
@@ -31,16 +37,26 @@ class TouchWorkload(InputModel):
     """Whether the threads of an instance share one directory or each have their own."""
     tool: Sweep[Literal["engine", "touch", "parallel"]] = Field(default=["engine"])
     """What creates them: the agent's own engine, loops of touch, or touch under GNU parallel (as published)."""
+    sync: Sweep[Literal["none", "end", "each"]] = Field(default=["none"])
+    """When a create counts: when the kernel has it, or (engine only) stored: each by itself, or all at the end."""
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
         return combinations(
-            {"files": self.files, "threads": self.threads, "directories": self.directories, "tool": self.tool}
+            {
+                "files": self.files,
+                "threads": self.threads,
+                "directories": self.directories,
+                "tool": self.tool,
+                "sync": self.sync,
+            }
         )
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step of `params`."""
-        per_s = min(params["threads"] / storage.create_latency_s, TOOL_CEILING_PER_S[params["tool"]])
+        # A shared storage answers when a file is stored, so a sync has nothing left to wait for.
+        sync_s = storage.sync_latency_s if params.get("sync") == "each" and not storage.is_shared else 0.0
+        per_s = min(params["threads"] / (storage.create_latency_s + sync_s), TOOL_CEILING_PER_S[params["tool"]])
         if storage.is_shared:
             per_s = min(per_s, storage.effective_iops / instances)
         return Footprint(params["files"] / per_s, written_bytes=params["files"] * METERED_REQUEST_BYTES)
@@ -54,6 +70,11 @@ class TouchWorkload(InputModel):
         """Readable id."""
         return self.name or self.type
 
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (files_divide_by_threads, only_the_engine_syncs, values_are_different)
+
 
 def files_divide_by_threads(part: Part) -> Problems:
     """Yield a problem where the threads cannot have equally many files each."""
@@ -66,4 +87,10 @@ def files_divide_by_threads(part: Part) -> Problems:
                 return
 
 
-RULES = (files_divide_by_threads, values_are_different)
+def only_the_engine_syncs(part: Part) -> Problems:
+    """Yield a problem where a program that cannot sync is to do so."""
+    others = [tool for tool in part.tool if tool != "engine"]
+    asked = [sync for sync in part.sync if sync != "none"]
+    if others and asked:
+        rule = f"{others[0]} does not sync what it creates"
+        yield part.problem("sync", rule, 'write tool "engine", or leave sync out', value=asked[0])

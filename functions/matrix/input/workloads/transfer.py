@@ -1,12 +1,13 @@
 """Copying many files from the instance's own disk to the storage: what the tools that people copy with make of it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel, Name, Size, Sweep
-from matrix.input.part import Part
-from matrix.input.storages import Storage
+from matrix.input.fields import Name, Size, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
@@ -27,8 +28,12 @@ TOOL_FILES_PER_S = {
 MIB = 2**20
 
 
-class TransferWorkload(InputModel):
+class TransferWorkload(WorkloadModel):
     """Copies files of a generated data set to the storage; primary metric mb_per_s."""
+
+    primary_metric: ClassVar[str] = "mb_per_s"
+    yields: ClassVar[frozenset[str]] = frozenset({"mb_per_s", "files_per_s"})
+    size_field: ClassVar[str] = "files"
 
     type: Literal["transfer"]
     """Kind of workload."""
@@ -83,6 +88,11 @@ class TransferWorkload(InputModel):
         """Readable id."""
         return self.name or self.type
 
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (data_fits_on_the_root_volume, values_are_different)
+
 
 def data_fits_on_the_root_volume(part: Part) -> Problems:
     """Yield a problem where the data sets of all points, which are made once and kept, are too large."""
@@ -93,6 +103,3 @@ def data_fits_on_the_root_volume(part: Part) -> Problems:
         element: dict[str, Any] = part.element
         rule = f"{of_all}{needed:,} bytes; the instance's own disk takes at most {format_size(MOST_DATA_BYTES)}"
         yield part.problem("files", rule, "copy fewer or smaller files", value=element.get("files", part.files[0]))
-
-
-RULES = (data_fits_on_the_root_volume, values_are_different)

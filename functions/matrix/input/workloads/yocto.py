@@ -1,13 +1,13 @@
 """Yocto builds: bitbake of an image, with all of its sources in a download cache on the storage."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import InputModel, Name
-from matrix.input.part import Rule
-from matrix.input.storages import Storage
+from matrix.input.fields import Name
+from matrix.input.storages.contract import Storage
 from matrix.input.workloads.build import CachePath
+from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params
 
 # Each becomes an argument of bitbake, git or docker and must not look like an option of theirs.
@@ -21,8 +21,16 @@ DOWNLOADS_BYTES = 15e9
 BUILD_BYTES = 80e9
 
 
-class YoctoWorkload(InputModel):
+class YoctoWorkload(WorkloadModel):
     """Builds a Yocto image with bitbake, its sources on the storage; primary metric duration_s."""
+
+    primary_metric: ClassVar[str] = "duration_s"
+    yields: ClassVar[frozenset[str]] = frozenset()
+    tools: ClassVar[frozenset[str]] = frozenset({"docker"})
+    size_field: ClassVar[str] = "image"
+    assumption: ClassVar[str] = (
+        "a Yocto build takes its expectedSeconds, reads 15 GB of sources and writes 80 GB beside them"
+    )
 
     type: Literal["yocto"]
     """Kind of workload."""
@@ -48,6 +56,16 @@ class YoctoWorkload(InputModel):
         """Seconds that filling the cache takes, about."""
         return float(self.expected_fetch_seconds)
 
+    @property
+    def containers(self) -> tuple[str, ...]:
+        """The container with what Yocto needs on its host."""
+        return (self.container,)
+
+    @property
+    def root_disk_gib(self) -> int:
+        """What the build and its sources take."""
+        return self.build_disk_gib
+
     def points(self) -> list[Params]:
         """Return the parameters of the only point."""
         params = {"image": self.image, "release": self.release, "container": self.container}
@@ -67,6 +85,3 @@ class YoctoWorkload(InputModel):
     def slug(self) -> str:
         """Readable id."""
         return self.name or f"{self.type}-{self.image}".lower().replace("_", "-").replace("+", "-").replace(".", "-")
-
-
-RULES: tuple[Rule, ...] = ()

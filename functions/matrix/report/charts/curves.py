@@ -10,6 +10,7 @@ COUNTERS = {
     "network_sent_bytes": "sent over the network",
     "disk_write_bytes": "written to the disk",
     "file_bytes": "by which the file grew",
+    "operation_bytes": "of the operations that ended",
 }
 HEADS = ("Storage", "Point", "Instance", "Repetition", "Median burst MB/s", "Median baseline MB/s", "Burst s")
 

@@ -39,6 +39,8 @@ class Mount(TypedDict):
     """ebs: device names of its volumes."""
     fstype: NotRequired[str]
     """ebs, instance-store: the file system that is made on them."""
+    precondition: NotRequired[int]
+    """instance-store: how often all disks are written before."""
     source: NotRequired[str]
     """nfs, efs: server and path."""
     options: NotRequired[str]

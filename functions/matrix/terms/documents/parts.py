@@ -82,6 +82,16 @@ class Emulation(TypedDict):
     read_s: float
     write_s: float
     sync_s: float
+    # What a storage does besides (docs/matrix-format.md, emulated storages); absent where it is as usual.
+    times: NotRequired[float]
+    tail_share: NotRequired[float]
+    tail_s: NotRequired[float]
+    stall_every: NotRequired[int]
+    stall_s: NotRequired[float]
+    change_after: NotRequired[int]
+    change_times: NotRequired[float]
+    noise: NotRequired[float]
+    slow_times: NotRequired[float]
 
 
 class Source(TypedDict):

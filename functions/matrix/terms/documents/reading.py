@@ -1,5 +1,6 @@
 """Reading documents: what does not fit its type is refused with the path, the value and the rule."""
 
+import json
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -7,6 +8,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from matrix.terms.documents.image import BakeRecord, BootedImage
 from matrix.terms.documents.job import FleetRecord, Gate, JobDocument
+from matrix.terms.documents.older import completed_plan
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
@@ -37,11 +39,24 @@ def adapter(kind: type) -> TypeAdapter[Any]:
     return TypeAdapter(with_config(ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True))(kind))
 
 
-def read(kind: type[T], document: object, name: str) -> T:
-    """Return a document, unchanged, once it is seen to be one of `kind`. `name` says which, such as its key.
+def parse(text: bytes, name: str) -> Any:
+    """Return the JSON of a document. `name` says which, such as its key. Raises InvalidDocument with the reason."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise InvalidDocument(f"{name} cannot be read: it is nested too deeply") from error
+    except ValueError as error:  # no JSON, no UTF-8, or a number of too many digits
+        raise InvalidDocument(f"{name} cannot be read: {error if text else 'it is empty'}") from error
 
-    A key that is not known is no problem: a newer version may have written it. Raises InvalidDocument.
+
+def read(kind: type[T], document: object, name: str) -> T:
+    """Return a document once it is seen to be one of `kind`. `name` says which, such as its key.
+
+    A key that is not known is no problem: a newer version may have written it. The plan of an older version gets what
+    it left out. Raises InvalidDocument.
     """
+    if kind is PlanDocument and isinstance(document, dict):
+        document = completed_plan(document)
     try:
         adapter(cast("type", kind)).validate_python(document, extra="ignore")
     except ValidationError as error:

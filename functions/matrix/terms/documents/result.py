@@ -181,6 +181,14 @@ class SampleColumns(TypedDict):
     metrics: dict[str, list[float | None]]
 
 
+class Curve(TypedDict):
+    """What went through over time."""
+
+    counter: str
+    seconds: list[float]
+    mb_per_s: list[float]
+
+
 class Rate(TypedDict):
     """What went through over time in one repetition on one instance."""
 
@@ -284,6 +292,19 @@ class OtherCeiling(TypedDict):
     words: str
 
 
+class OnCredits(TypedDict):
+    """A rate above what can be had always."""
+
+    of: str
+    """Which limit: volume IOPS, instance network …"""
+    counts: str
+    """IOPS or bytes/s."""
+    rate: float
+    sustained: float
+    lasts_s: float | None
+    """How long a full balance lasts at this rate; None where AWS does not say."""
+
+
 class Bottleneck(TypedDict):
     """Which ceiling a cell hit."""
 
@@ -300,6 +321,10 @@ class Bottleneck(TypedDict):
     """By point: its own ceiling."""
     is_provisional: bool
     """Whether metrics may still arrive."""
+    on_credits: NotRequired[dict[str, list[OnCredits]]]
+    """By point: what it did faster than can be had always."""
+    server_cache: NotRequired[dict[str, float]]
+    """By point: per cent of its reads that the server's cache answered (FSx)."""
 
 
 class ResultDocument(TypedDict):

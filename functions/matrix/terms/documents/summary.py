@@ -125,7 +125,7 @@ class SummaryDocument(TypedDict):
     started_at: float | None
     finished_at: float | None
     status: str
-    """measured, partly failed or failed."""
+    """measured, partly failed or failed; interrupted where the run ended before it was analysed."""
     cells: list[ResultDocument]
     """Without samples, rates and bins, which the cells' own result.json keep."""
     totals: NotRequired[SummaryTotals]

@@ -1,0 +1,57 @@
+"""What the module of a file system offers to the functions."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
+
+
+@dataclass(frozen=True)
+class Existing:
+    """A file system as its service lists it."""
+
+    id: str
+    tags: list[dict[str, str]]
+    created_at: float  # epoch seconds
+
+
+class FileSystem(Protocol):
+    """What the module of a file system offers. `storage` is the matrix's, `resource_id` what `create` returned."""
+
+    CREATION_LIMIT_S: int
+    SEEN_GONE: str
+    """Which answer of which service says that it is gone, in the words of the receipt."""
+
+    def create(self, token: str, storage: Part, tags: list[dict[str, str]], run: str, name: str, /) -> str:
+        """Create the file system `name` of a run, or find the one that this token made before; return its id."""
+        ...
+
+    def find(self, token: str, /) -> str | None:
+        """Return the id of the one that this token made, None where there is none (any more)."""
+        ...
+
+    def is_ready(self, resource_id: str, storage: Part, /) -> bool:
+        """Say whether instances can mount it. Raises FileSystemFailed where they never will."""
+        ...
+
+    def is_lent(self, storage: Part, /) -> bool:
+        """Say whether the local cloud lends a folder in its place; what it does not lend, it has itself."""
+        ...
+
+    def mount(self, resource_id: str, storage: Part, /) -> Mount:
+        """Return how an instance gets at it."""
+        ...
+
+    def delete(self, resource_id: str, /) -> bool:
+        """Take its deletion one step further; say whether it is gone."""
+        ...
+
+    def existing(self) -> Iterable[Existing]:
+        """Return those of the account and region. Empty for what is found with its instances."""
+        ...
+
+    def gone(self, created_at: Mapping[str, float], /) -> Iterable[str]:
+        """Return which of these ids, each with the epoch second of its creation, do not exist any more."""
+        ...

@@ -1,0 +1,40 @@
+"""What a run has created, as AWS lists it: found by tag for the table, looked up by id until it is gone."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from aws.inventory import resources
+from aws.inventory.resources import Resource, SeenGone
+from aws.records import table
+from aws.stack import tags
+from aws.storages import FILE_SYSTEMS
+
+_SEEN_GONE = {kind: SeenGone(module.gone, module.SEEN_GONE) for kind, module in FILE_SYSTEMS.items()}
+
+
+def record(run: str, *, file_system: str | None = None) -> None:
+    """Give every resource of a run or file system its row."""
+    resources.add_rows(
+        run, (resource for resource in of_run(run) if file_system in (None, resource.facts.get("file_system")))
+    )
+
+
+def of_run(run: str) -> Iterator[Resource]:
+    """Yield every resource that carries the run's tag.
+
+    Only services that the run was planned to use are asked: an account may forbid the others.
+    """
+    yield from resources.of_fleets(run)
+    planned = table.file_systems(run)
+    for kind, module in FILE_SYSTEMS.items():
+        # A row written by an older version of the stack has no type: it may be of any.
+        if all(row.get("storage_type", kind) != kind for row in planned):
+            continue
+        for existing in module.existing():
+            if tags.is_ours(tags.as_mapping(existing.tags), run):
+                yield Resource(kind, existing.id, resources.facts_of(existing.tags, existing.created_at))
+
+
+def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
+    """Ask each service for resources not known to be gone; mark the rows of those that are, return the other rows."""
+    return resources.verify(run, file_system=file_system, of_storages=_SEEN_GONE)

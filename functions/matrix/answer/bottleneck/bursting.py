@@ -1,0 +1,91 @@
+"""What points did faster than storage and instance always may: it is paid from credits, and ends with them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from matrix.answer.bottleneck import provisioned
+from matrix.answer.bottleneck.clients import HELD
+from matrix.answer.bottleneck.evidence import BEYOND, Evidence
+from matrix.answer.costs import storage_of
+from matrix.input.storages.bursts import Burst, Counted
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.samples import usage
+from matrix.terms.documents.result import OnCredits
+
+# "Maximum performance for 30 minutes at least once every 24 hours" (EBS guide, EBS optimization).
+EBS_AT_MOST_S = 30 * 60.0
+# "Burst bandwidth for a limited time, typically from 5 to 60 minutes" (EC2 guide, network bandwidth): the least of it.
+NETWORK_AT_MOST_S = 5 * 60.0
+
+
+@dataclass(frozen=True)
+class _Limited:
+    """A burst with the rate of each point that it limits."""
+
+    burst: Burst
+    rates: Mapping[str, float | None]
+
+
+def on_credits(evidence: Evidence) -> dict[str, list[OnCredits]]:
+    """Return what each point did on credits: rate, what is sustained, and for how long a full balance lasts.
+
+    Only what is AWS's has credits. A point that is not listed was no faster than it can always be, or its rate is not
+    known. Of an EFS file system what an empty one sustains counts, since a benchmark stores little.
+    """
+    points: dict[str, list[OnCredits]] = {}
+    if not evidence.is_on_aws:
+        return points
+    for limited in (*_of_storage(evidence), *_of_instance(evidence)):
+        burst = limited.burst
+        for point, rate in limited.rates.items():
+            # More than the burst itself allows was answered by a cache.
+            if rate is not None and burst.sustained * HELD < rate <= burst.most * BEYOND:
+                points.setdefault(point, []).append(
+                    {
+                        "of": burst.of,
+                        "counts": burst.counts,
+                        "rate": rate,
+                        "sustained": burst.sustained,
+                        "lasts_s": burst.lasts_s(rate),
+                    }
+                )
+    return points
+
+
+def _of_storage(evidence: Evidence) -> Iterator[_Limited]:
+    storage = storage_of(evidence.storage)
+    if storage is None:
+        return
+    uses = evidence.fleet_uses if storage.is_shared else evidence.uses
+    for burst in storage.bursts:
+        if burst.counts == "IOPS":
+            yield _Limited(burst, {point: usage.disk_operations(use) for point, use in uses.items()})
+        elif isinstance(storage, FsxOpenZfsStorage) and burst.of == "FSx disk throughput":
+            # What is read may come from the server's cache; what is written reaches its disks.
+            yield _Limited(burst, {point: use.get("nfs_write_bytes_per_s") for point, use in uses.items()})
+        else:
+            yield _Limited(burst, {point: provisioned.moved_bytes(evidence, use) for point, use in uses.items()})
+
+
+def _of_instance(evidence: Evidence) -> Iterator[_Limited]:
+    known, uses = evidence.instance_limits, evidence.uses
+    if evidence.kind == "ebs":
+        operations = {point: usage.disk_operations(use) for point, use in uses.items()}
+        moved = {point: usage.disk_bytes(use) for point, use in uses.items()}
+        yield from _pair("instance EBS IOPS", "IOPS", known.get("ebs_iops"), EBS_AT_MOST_S, operations)
+        yield from _pair("instance EBS throughput", "bytes/s", known.get("ebs_bytes_per_s"), EBS_AT_MOST_S, moved)
+    sent_or_received = {
+        point: usage.most(use, ("network_received_bytes_per_s", "network_sent_bytes_per_s"))
+        for point, use in uses.items()
+    }
+    limit = known.get("network_bytes_per_s")
+    yield from _pair("instance network", "bytes/s", limit, NETWORK_AT_MOST_S, sent_or_received)
+
+
+def _pair(
+    of: str, counts: Counted, limit: Mapping[str, float] | None, at_most_s: float, rates: Mapping[str, float | None]
+) -> Iterator[_Limited]:
+    """Yield a limit of the instance type that has a baseline below its maximum."""
+    if limit and limit["maximum"] > limit["baseline"] > 0:
+        paid = (limit["maximum"] - limit["baseline"]) * at_most_s
+        yield _Limited(Burst(of, counts, limit["baseline"], limit["maximum"], paid), rates)

@@ -1,0 +1,52 @@
+"""What a storage keeps of its speed in a job that goes on after credits are used up."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from matrix.answer.decision.candidates import Candidate
+from matrix.answer.decision.objective import Objective, Percentile
+from matrix.terms.figures import rough_duration
+from matrix.terms.names import credits_words, shortest
+
+
+def judge_by_sustained(
+    candidate: Candidate, cell: Mapping[str, Any], metric: str, wanted: Objective, *, higher_is_better: bool
+) -> Candidate:
+    """Return a candidate as a job of the objective's length would find it, with the risk that its credits are.
+
+    Without credits it stays as it is. Where they end before the job, rates are taken times what is sustained as a share
+    of what was measured, durations and costs divided by it: the limit that was exceeded stays the one that binds. Of
+    latencies and counts it is not known, so they stay, with the risk.
+    """
+    paid: Sequence[Mapping[str, Any]] = ((cell.get("bottleneck") or {}).get("on_credits") or {}).get(
+        candidate.point, []
+    )
+    if not paid:
+        return candidate
+    ended = [burst for burst in paid if wanted.outlasts(burst["lasts_s"])]
+    is_scaled = metric == "duration_s" or higher_is_better
+    if not ended or not is_scaled:
+        return replace(candidate, risks=[*candidate.risks, credits_words(shortest(paid))])
+    worst = shortest(ended)
+    share = worst["sustained"] / worst["rate"]
+    factor = share if higher_is_better else 1 / share
+    risk = (
+        f"judged by what it sustains, {100 * share:.2g} % of its rate: {credits_words(worst)}, and the job lasts"
+        f" {rough_duration(wanted.job_s or 0.0)}"
+    )
+    return replace(
+        candidate,
+        slow_end=_times(candidate.slow_end, factor),
+        median=_times(candidate.median, factor),
+        values=candidate.values and replace(candidate.values, table=candidate.values.table * factor),
+        cost=candidate.cost and replace(candidate.cost, usd=candidate.cost.usd / share),
+        risks=[*candidate.risks, risk],
+    )
+
+
+def _times(percentile: Percentile | None, factor: float) -> Percentile | None:
+    if percentile is None:
+        return None
+    low, high = (None if end is None else end * factor for end in (percentile.low, percentile.high))
+    return replace(percentile, value=percentile.value * factor, low=low, high=high)

@@ -1,0 +1,143 @@
+"""Warnings of figures that would be of something else than the storage: memory, a cache, credits, a compressor."""
+
+import math
+
+from matrix.check.cells import Combination, path_of_workload
+from matrix.input.matrix import Matrix
+from matrix.input.storages import Storage
+from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.input.workloads.fio import FioWorkload, cautions
+from matrix.input.workloads.read import ReadWorkload
+from matrix.input.workloads.touch import TouchWorkload
+from matrix.terms.figures import number, rough_duration
+from matrix.terms.problems import Problem, Problems
+from matrix.terms.sizes import format_size
+
+# fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (measuring.md).
+LEAST_FIO_S = 1.0
+# With so many times the cache's bytes, at most half of what is read at random can have been answered by it.
+CACHES_TO_READ = 2
+
+
+def misleading_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning for each part of the matrix whose figures would not be those of its storage."""
+    yield from _short_fio_problems(matrix, cells)
+    yield from _page_cache_problems(matrix, cells)
+    yield from _volatile_create_problems(matrix, cells)
+    yield from _burst_problems(matrix)
+    yield from _server_cache_problems(matrix, cells)
+    yield from _compression_problems(matrix)
+
+
+def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning for each fio workload that a storage of its cells may be done with in less than a second."""
+    shortest: dict[str, tuple[float, Combination]] = {}
+    for cell in cells:
+        if isinstance(cell.workload, FioWorkload):
+            instances = cell.fleet.count if cell.storage.is_shared else 1
+            took = min(cell.workload.io_s(point, cell.storage, instances) for point in cell.workload.points())
+            path = path_of_workload(matrix, cell)
+            shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
+    for path, (took, cell) in shortest.items():
+        if took < LEAST_FIO_S:
+            rule = f"may take only {took:.1g} s on {cell.storage.slug}; below 1 s fio's rates mean nothing and it fails"
+            yield Problem(
+                f"{path}.size", None, rule, "write time_based 1 with a runtime, or a larger size", disputed=True
+            )
+
+
+def _page_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield one warning for each option by which a fio workload measures something else than the storage."""
+    warned: set[tuple[str, str]] = set()
+    for cell in cells:
+        if not isinstance(cell.workload, FioWorkload):
+            continue
+        path = path_of_workload(matrix, cell)
+        for point in cell.workload.points():
+            for name, rule, fix in cautions(point["options"]):
+                if (path, rule) not in warned:
+                    warned.add((path, rule))
+                    yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, disputed=True)
+
+
+def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning where creates in an instance's memory would stand beside creates that are stored."""
+    storages_of: dict[str, tuple[TouchWorkload, dict[bool, Storage]]] = {}
+    for cell in cells:
+        if isinstance(cell.workload, TouchWorkload) and "none" in cell.workload.sync:
+            _, by_sharing = storages_of.setdefault(path_of_workload(matrix, cell), (cell.workload, {}))
+            by_sharing.setdefault(cell.storage.is_shared, cell.storage)
+    for path, (workload, by_sharing) in storages_of.items():
+        if len(by_sharing) < 2:  # noqa: PLR2004 (shared or not)
+            continue
+        # Seen on two disks (ext4): 22,866 creates a second without a sync and 396 with one of each, 83,000 and 3,700.
+        rule = (
+            f"a create counts on {by_sharing[False].slug} when it is in the instance's memory, on"
+            f" {by_sharing[True].slug} when it is stored: 20 to 60 times apart on one and the same disk"
+        )
+        fix = 'write sync "each"' if workload.tool == ["engine"] else 'write tool "engine" and sync "each"'
+        yield Problem(f"{path}.sync", "none", rule, fix, disputed=True)
+
+
+def _burst_problems(matrix: Matrix) -> Problems:
+    """Yield a warning for each storage that is faster as long as its credits last than it always is."""
+    storages_by_path = {f"storage[{i}]": storage for i, storage in enumerate(matrix.storage)}
+    storages_by_path |= {f"include[{i}].storage": inclusion.storage for i, inclusion in enumerate(matrix.include)}
+    field = {"ebs": "volumeType", "efs": "throughputMode", "fsx-openzfs": "throughputCapacityMBps"}
+    for path, storage in storages_by_path.items():
+        for burst in storage.bursts[:1]:
+            scale, unit = (1.0, "IOPS") if burst.counts == "IOPS" else (1e6, "MB/s")
+            lasts_s = burst.lasts_s(burst.most)
+            until = "as long as its credits last" if lasts_s is None else f"for {rough_duration(lasts_s)} from credits"
+            rule = (
+                f"has {number(burst.sustained / scale)} {unit} always ({burst.of}) and {number(burst.most / scale)}"
+                f" {until}: shorter steps measure the credits"
+            )
+            fix = "read the sustained figure in the report, and write objective.jobHours for a job that lasts longer"
+            yield Problem(f"{path}.{field[storage.type]}", storage.slug, rule, fix, disputed=True)
+
+
+def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning where FSx caches all that a fleet reads: O_DIRECT passes the instance's cache only."""
+    warned: set[str] = set()
+    for cell in cells:
+        if not isinstance(cell.storage, FsxOpenZfsStorage) or not isinstance(
+            cell.workload, (ReadWorkload, FioWorkload)
+        ):
+            continue
+        points = [point for point in cell.workload.points() if cell.workload.reads(point)]
+        path = path_of_workload(matrix, cell)
+        if not points or path in warned:
+            continue
+        stored = max(cell.workload.footprint(point, cell.storage, cell.fleet.count).stored_bytes for point in points)
+        wanted = CACHES_TO_READ * cell.storage.cache_bytes
+        if stored * cell.fleet.count < wanted:
+            warned.add(path)
+            name = "dataSize" if isinstance(cell.workload, ReadWorkload) else "size"
+            rule = (
+                f"{cell.fleet.count} instances read {format_size(int(stored))} each, and the server of"
+                f" {cell.storage.slug} caches {cell.storage.cache_bytes / 1e9:,.0f} GB: this measures its memory and"
+                " network, up to three times faster than its disks"
+            )
+            gib = math.ceil(wanted / cell.fleet.count / 2**30)
+            fix = f'write {name} "{gib}GiB" or more to read from its disks; the report says what the cache answered'
+            yield Problem(f"{path}.{name}", format_size(int(stored)), rule, fix, disputed=True)
+
+
+def _compression_problems(matrix: Matrix) -> Problems:
+    """Yield a warning where compressible data would measure a compressor."""
+    for s, storage in enumerate(matrix.storage):
+        for w, workload in enumerate(matrix.workload):
+            if storage.compressor and workload.writes_zeros:
+                rule = f"zeros on storage[{s}] ({storage.compressor}): compressible data measures the compressor"
+                yield Problem(f"workload[{w}].source", "zero", rule, "write source random", disputed=True)
+            if storage.compressor and isinstance(workload, FioWorkload) and not _refills(workload):
+                # 5 to 11 %: zlib's level 1 on records of 128 KiB, fio 3.33 with blocks of 1 MiB to 4 KiB.
+                saved = f"{storage.compressor} on storage[{s}] saves a tenth"
+                rule = f"fio writes a random block again and again, of which {saved}"
+                yield Problem(f"workload[{w}].refill_buffers", None, rule, "write refill_buffers 1", disputed=True)
+
+
+def _refills(workload: FioWorkload) -> bool:
+    """Whether every block of a fio job is drawn anew in all of its points."""
+    return workload.options.get("refill_buffers") == [1]

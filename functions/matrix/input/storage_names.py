@@ -1,0 +1,94 @@
+"""How storages are written: labels in tables (`EBS (gp3; 200 GiB)`), names in sentences and charts (`EBS gp3`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from matrix.input.storages.contract import Document, FieldWords, Words
+
+
+def _words_of(storage: Document) -> Words | None:
+    # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    from matrix.input.storages import MODELS
+
+    model = MODELS.get(str(storage.get("type")))
+    return model.words if model else None
+
+
+def _texts(storage: Document, fields: Mapping[str, FieldWords], usual: Mapping[str, object]) -> dict[str, str]:
+    """Write each field that is set, and not as usual, in its words."""
+    texts = {}
+    for key, words in fields.items():
+        value = storage.get(key)
+        if value is not None and value != usual.get(key):
+            texts[key] = words.format(value) if isinstance(words, str) else words.get(value, "")
+    return {key: text for key, text in texts.items() if text}
+
+
+def storage_label(storage: Document) -> str:
+    """Label a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`.
+
+    A type without words of its own is labelled by all of its fields; an emulated storage says so first.
+    """
+    words = _words_of(storage)
+    label = words.label if words else str(storage.get("type", "storage"))
+    fields = (words and words.fields) or {key: f"{key} {{}}" for key in storage if key not in ("type", "emulated")}
+    texts = _texts(storage, fields, words.usual if words else {})
+    # The throughput belongs to its mode: `throughput mode provisioned 512 MiB/s`.
+    if throughput := texts.pop("provisionedThroughputMiBps", ""):
+        texts["throughputMode"] = f"{texts.get('throughputMode', 'throughput mode')} {throughput}"
+    details = ["EMULATED"] * bool(storage.get("emulated")) + list(texts.values())
+    return f"{label} ({'; '.join(details)})" if details else label
+
+
+@dataclass(frozen=True)
+class StorageName:
+    """A storage's name without figures, such as `EBS gp3`, and its figures by field."""
+
+    kind: str
+    figures: Mapping[str, str]
+
+    @classmethod
+    def of(cls, storage: Document) -> StorageName | None:
+        """Read a storage; None if its user has named it or its type is unknown."""
+        words = _words_of(storage)
+        if storage.get("name") or words is None:
+            return None
+        texts = _texts({**words.supposed, **storage}, {**words.fields, **words.in_names}, words.usual)
+        own = [texts.pop(key) for key in words.named_by if key in texts]
+        return cls(" ".join([words.name, *own]), texts)
+
+    def text(self, fields: Iterable[str]) -> str:
+        """Write the name with these of its figures: `EBS gp3 (200 GiB, 3000 IOPS)`."""
+        figures = ", ".join(self.figures[key] for key in fields if key in self.figures)
+        return f"{self.kind} ({figures})" if figures else self.kind
+
+
+def whole_names(storages: Iterable[tuple[str, Document]]) -> dict[str, str]:
+    """Return the name of each storage, by its id, with all of its figures."""
+    return _names(dict(storages), brief=False)
+
+
+def brief_names(storages: Iterable[tuple[str, Document]]) -> dict[str, str]:
+    """Return the name of each storage, by its id, with the figures in which it differs from others of its kind."""
+    return _names(dict(storages), brief=True)
+
+
+def _names(storages: Mapping[str, Document], *, brief: bool) -> dict[str, str]:
+    read = {key: StorageName.of(storage) for key, storage in storages.items()}
+    names = {}
+    for key, name in read.items():
+        if name is None:
+            names[key] = str(storages[key].get("name") or storage_label(storages[key]))
+            continue
+        alike = [other for other in read.values() if other and other.kind == name.kind]
+        names[key] = name.text(
+            each for each in name.figures if not brief or len({other.figures.get(each) for other in alike}) > 1
+        )
+    # Storages of equal names differ in a field that has no words, so their ids tell them apart.
+    texts = list(names.values())
+    return {key: text if texts.count(text) == 1 else f"{text} [{key}]" for key, text in names.items()}

@@ -1,0 +1,198 @@
+"""What the model of a storage offers to the rest of Storage Matrix, and what most of them have in common."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from matrix.input.element import Element, ElementModel
+from matrix.input.storages.bursts import Burst
+
+# A storage as plan and results have it; an old or a published one may lack fields.
+Document = Mapping[str, Any]
+# Written around a field's value, or instead of each of its values; a value without words is left out.
+FieldWords = str | Mapping[Any, str]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a type of storage is called in labels and in names, and the words of its fields in reading order."""
+
+    label: str
+    name: str
+    fields: Mapping[str, FieldWords] = field(default_factory=dict)
+    # Names have less room than labels: shorter words of some fields.
+    in_names: Mapping[str, FieldWords] = field(default_factory=dict)
+    # Fields that are part of the name itself and not in its brackets: `EFS provisioned TLS (512 MiB/s)`.
+    named_by: tuple[str, ...] = ()
+    # Values so usual that neither labels nor names mention them.
+    usual: Mapping[str, object] = field(default_factory=dict)
+    # What names say of fields that an old or a published storage lacks.
+    supposed: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CeilingWords:
+    """What a type of storage calls its two ceilings, and what raises them."""
+
+    operations: str
+    throughput: str
+    more_operations: str
+    more_throughput: str
+    is_throughput_bounded: bool = True
+
+
+OTHER_CEILINGS = CeilingWords(
+    "storage IOPS", "storage throughput", "take a storage with more IOPS", "take a faster storage"
+)
+
+
+@dataclass(frozen=True)
+class BlockTimes:
+    """How long an emulated storage takes for one block, beside its bytes."""
+
+    read_s: float
+    write_s: float
+    unit_bytes: int  # a larger block counts as several operations
+
+
+class Storage(Element, Protocol):
+    """What a storage of a matrix offers. mypy checks each model against it where cells are made of them."""
+
+    is_shared: ClassVar[bool]
+    """Whether the instances of a cell share it; else each has its own."""
+    is_only_read: ClassVar[bool]
+    """Whether nothing but the workload `read` can be done on it."""
+    create_and_delete_s: ClassVar[float]
+    """Seconds that creating and deleting it takes."""
+    create_and_delete_most_s: ClassVar[float]
+    """Seconds that creating and deleting it may take."""
+    words: ClassVar[Words]
+    ceilings: ClassVar[CeilingWords]
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second: of a shared storage for all clients together."""
+        ...
+
+    @property
+    def effective_iops(self) -> int:
+        """Operations per second: of a shared storage for all clients together."""
+        ...
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one create takes one thread."""
+        ...
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one small synchronous write takes beside its bytes."""
+        ...
+
+    @property
+    def read_latency_s(self) -> float:
+        """Seconds that one read takes beside its bytes, where that is what bounds one thread; else 0."""
+        ...
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """How an emulated one times its blocks; None for a type that cannot be emulated."""
+        ...
+
+    @property
+    def bursts(self) -> list[Burst]:
+        """Its limits that credits raise for a while."""
+        ...
+
+    @property
+    def precondition_s(self) -> float:
+        """Seconds that each instance writes its disks all over before the first step; 0 if it does not."""
+        ...
+
+    @property
+    def compressor(self) -> str | None:
+        """What compresses its data; None if nothing does."""
+        ...
+
+    @property
+    def is_free_between_zones(self) -> bool:
+        """Whether its price includes the traffic between Availability Zones."""
+        ...
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return the GiB that one instance sees of it; None where there is no end to it."""
+        ...
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return whether such a storage lives in one Availability Zone, from which others are reached at a price."""
+        ...
+
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return the programs that an instance needs to get at such a storage."""
+        ...
+
+    @classmethod
+    def tools_in_folder(cls, document: Document) -> frozenset[str]:
+        """Return which of them are also needed where the local cloud plays it, which mounts nothing."""
+        ...
+
+
+class StorageModel(ElementModel):
+    """What holds for a storage unless its own model says otherwise."""
+
+    is_only_read: ClassVar[bool] = False
+
+    @property
+    def read_latency_s(self) -> float:
+        """Bandwidth and IOPS bound its reads first."""
+        return 0.0
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """It cannot be emulated."""
+        return None
+
+    @property
+    def bursts(self) -> list[Burst]:
+        """It is always as fast."""
+        return []
+
+    @property
+    def precondition_s(self) -> float:
+        """It is measured as it is."""
+        return 0.0
+
+    @property
+    def compressor(self) -> str | None:
+        """Nothing compresses its data."""
+        return None
+
+    @property
+    def is_free_between_zones(self) -> bool:
+        """Traffic between zones is billed."""
+        return False
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return None: there is no end to it."""
+        del instance_type
+        return None
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return False: it is in each zone, or where its instance is."""
+        del document
+        return False
+
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return none: the agent gets at it by itself."""
+        del document
+        return frozenset()
+
+    @classmethod
+    def tools_in_folder(cls, document: Document) -> frozenset[str]:
+        """Return none: a folder is neither made nor mounted."""
+        del document
+        return frozenset()

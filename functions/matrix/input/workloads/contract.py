@@ -1,0 +1,96 @@
+"""What the model of a workload offers to the rest of Storage Matrix, and what most of them have in common."""
+
+import math
+from typing import ClassVar, Protocol
+
+from matrix.input.element import Element, ElementModel
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.sweeps import Footprint, Params
+
+
+class Workload(Element, Protocol):
+    """What a workload of a matrix offers. mypy checks each model against it where cells are made of them."""
+
+    primary_metric: ClassVar[str]
+    """The metric that it is judged by."""
+    yields: ClassVar[frozenset[str]]
+    """Its metrics besides duration_s; some need a certain tool or direction."""
+    tools: ClassVar[frozenset[str]]
+    """The programs that it always needs; what `tool` of a point needs is in plan/needed_tools.py."""
+    size_field: ClassVar[str]
+    """The field that says how much it keeps on the storage."""
+
+    @property
+    def populate_seconds(self) -> float:
+        """Seconds that filling its cache takes, about; 0 if it has none to fill."""
+        ...
+
+    @property
+    def containers(self) -> tuple[str, ...]:
+        """The container images that it runs in."""
+        ...
+
+    @property
+    def root_disk_gib(self) -> int:
+        """GiB that it needs of the root volume beside a shared storage; 0 if the usual ones are enough."""
+        ...
+
+    @property
+    def writes_zeros(self) -> bool:
+        """Whether any of its points writes zeros, which a compressor makes nothing of."""
+        ...
+
+    @property
+    def number_of_points(self) -> int:
+        """How many points its sweeps make, without making them."""
+        ...
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point."""
+        ...
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take for one step of `params`."""
+        ...
+
+    def can_be_emulated(self, params: Params) -> bool:
+        """Return whether the agent's own engines do a point, which alone keep to an emulated storage's speed."""
+        ...
+
+
+class WorkloadModel(ElementModel):
+    """What holds for a workload unless its own model says otherwise."""
+
+    tools: ClassVar[frozenset[str]] = frozenset()
+    size_field: ClassVar[str] = "size"
+
+    @property
+    def populate_seconds(self) -> float:
+        """It has no cache."""
+        return 0.0
+
+    @property
+    def containers(self) -> tuple[str, ...]:
+        """It runs on the instance itself."""
+        return ()
+
+    @property
+    def root_disk_gib(self) -> int:
+        """The usual root volume is enough."""
+        return 0
+
+    @property
+    def writes_zeros(self) -> bool:
+        """It writes what cannot be compressed, or what its own program makes."""
+        return False
+
+    @property
+    def number_of_points(self) -> int:
+        """The product of its sweeps, which are its lists."""
+        values = [getattr(self, name) for name in type(self).model_fields]
+        return math.prod(len(value) for value in values if isinstance(value, list))
+
+    def can_be_emulated(self, params: Params) -> bool:
+        """Return False: other programs than our engines do it."""
+        del params
+        return False

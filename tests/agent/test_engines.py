@@ -1,0 +1,64 @@
+"""What all engines report besides rate and latency: stalls, and every second."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.engine import crew
+from agent.workloads import engines
+
+SECOND = 1_000_000_000
+
+
+def worker(*ends_s):
+    """The report of a worker whose operations ended at these seconds; the first is its start."""
+    return crew.summarise([round(end * SECOND) for end in ends_s])
+
+
+@pytest.mark.parametrize(
+    ("workers", "stall_s"),
+    [
+        ([(0, 0.01, 0.02, 1.02, 1.03)], 1.0),
+        # The other one ends an operation in the middle, so only half a second is without any.
+        ([(0, 0.01, 1.01, 1.02), (0, 0.01, 0.51, 1.01, 1.02)], 0.5),
+        # Of two that wait one after the other no moment is without an operation that ends soon.
+        ([(0, 0.5, *(0.5 + n / 100 for n in range(1, 51))), (*(n / 100 for n in range(51)), 1.0)], 0.0),
+        # One has ended its work; nobody is left but the one that waits.
+        ([(0, 0.01, 0.02), (0, 0.01, 0.02, 0.82)], 0.8),
+        # Two long operations of one worker, one after the other: what ends between them is no stall.
+        ([(0, 0.3, 0.7)], 0.4),
+        ([(0, 0.01, 0.05)], 0.0),
+    ],
+)
+def test_a_stall_is_a_time_in_which_nobody_ends_an_operation(workers, stall_s):
+    assert engines.longest_stall_ns([worker(*ends) for ends in workers]) / SECOND == pytest.approx(stall_s, abs=1e-6)
+
+
+def report(tmp_path, *workers):
+    """An engine's report, as its file has it."""
+    lines = [{"mode": "threads"}, *workers]
+    output = tmp_path / "report"
+    output.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    operations = sum(one["operations"] for one in workers)
+    return engines.read_report(output, threads=len(workers), operations=operations)
+
+
+def test_every_second_has_its_bytes_its_p99_and_its_slowest_operation(tmp_path):
+    # 100 operations of 10 ms in each of three seconds, in the second one of which one takes 510.
+    steady = [100 + n / 100 for n in range(101)]
+    stalled = [*(101 + n / 100 for n in range(1, 50)), *(102 + n / 100 for n in range(101))]
+    done = report(tmp_path, worker(*steady, *stalled))
+
+    document = json.loads(done.series(4096)["series.json"])
+
+    assert document["seconds"] == pytest.approx([0, 1, 2, 3])
+    assert document["counted"]["operation_bytes"] == [0, 100 * 4096, 150 * 4096, 250 * 4096]
+    assert document["p99_us"] == pytest.approx([0, 10_000, 510_000, 10_000], rel=0.01)
+    assert document["slowest_us"] == pytest.approx([0, 10_000, 510_000, 10_000], rel=0.01)
+    assert done.longest_stall_s == pytest.approx(0.51)
+
+
+def test_a_step_of_less_than_two_seconds_has_no_series(tmp_path):
+    assert report(tmp_path, worker(*(n / 100 for n in range(150)))).series(4096) == {}
