@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all faults check lint types format schema predictions published privilege graph lock bench vm bare clean
+.PHONY: help install demo quick test test-all faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published privilege calls proof graph selftest lock sbom bench vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,7 +48,7 @@ demo: install  ## Run a small matrix on a local cloud: real state machine, real 
 	@echo "         matrix import-published && matrix report published-yocto --open"
 
 # Two workers; a file's tests stay with one, which has one cloud for all whole runs.
-WORKERS := -n 2 --dist loadfile
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 CHEAP := -m 'not slow and not system'
 
 quick: $(VENV)/.dev  ## Check format, lint, types and units: before each commit (a minute)
@@ -60,7 +60,7 @@ quick: $(VENV)/.dev  ## Check format, lint, types and units: before each commit 
 test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo (4 minutes)
 	@$(PYTEST) $(WORKERS) $(CHEAP) && rm -rf .pytest-$@
 
-test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
+test-all: $(VENV)/.dev  ## Run all tests, as CI does (25 minutes)
 	@$(PYTEST) $(WORKERS) && rm -rf .pytest-$@
 
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
@@ -72,15 +72,31 @@ vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each st
 faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (about two hours on two cores; goes on where it was)
 	@PYTHONPATH=functions:tests $(BIN)/python -u -m faults.harness
 
+SBOM := $(BIN)/cyclonedx-py requirements --spec-version 1.6 --output-format JSON --output-reproducible
 check: $(VENV)/.dev lint types test-all  ## The whole gate: format, lint, types, template, state machine, tests
 
 # A false alarm of the search for secrets is marked where it stands: `pragma: allowlist secret`.
-lint: $(VENV)/.dev  ## Format and lint; validate template, policies and state machine; search for secrets
+lint: $(VENV)/.dev  ## Format and lint; validate template, policies and state machine; search for secrets and known weaknesses
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-secrets lint-template lint-code lint-judge lint-audit
+
+# What takes longest comes first.
+lint-secrets:
+	@git ls-files -z | xargs -0 -n 100 -P 2 $(BIN)/detect-secrets-hook --no-verify --exclude-files '^(requirements|dependencies)/'
+lint-template:
+	@SAM_CLI_TELEMETRY=0 __SAM_CLI_APP_DIR=.aws-sam AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
+lint-code:
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@SAM_CLI_TELEMETRY=0 __SAM_CLI_APP_DIR=.aws-sam AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
-	@$(PYTEST) tests/template/test_policies.py && rm -rf .pytest-$@
-	@git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --exclude-files '^requirements/'
+lint-judge:
+	@$(PYTEST) $(CHEAP) tests/template/test_policies.py tests/judge && rm -rf .pytest-$@
+lint-audit:
+	@$(BIN)/python tools/audit.py
+
+sbom: $(VENV)/.dev  ## Write dist/sbom.cdx.json: what a release is made of, with hashes (CycloneDX), and the layers' beside it
+	@mkdir -p dist
+	@$(SBOM) --pyproject pyproject.toml --output-file dist/sbom.cdx.json requirements/run.txt
+	@$(SBOM) --output-file dist/sbom-layer.cdx.json dependencies/requirements.txt
+	@$(SBOM) --output-file dist/sbom-report-layer.cdx.json dependencies/report/requirements.txt
 
 types: $(VENV)/.dev  ## Check types
 	@$(BIN)/mypy
@@ -99,8 +115,18 @@ predictions: install  ## Write docs/predictions.md from the published figures
 published: install  ## Write docs/published.md: which matrix measures each published row again
 	@$(BIN)/python -m matrix.published.rows events > docs/published.md
 
+selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/selftest.md (5 minutes)
+	@$(BIN)/matrix selftest --markdown > .selftest.md; status=$$?; \
+	  if [ -s .selftest.md ]; then mv .selftest.md docs/selftest.md; else rm -f .selftest.md; fi; exit $$status
+
 privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.privilege_table
+
+calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, from runs on the local cloud (2 minutes)
+	@PYTHONPATH=functions:tests $(BIN)/python -m support.role_calls
+
+proof: $(VENV)/.dev  ## Write docs/proof.md: each claim about AWS and how it is proved
+	@PYTHONPATH=functions:tests $(BIN)/python -m support.proof_table
 
 graph: install  ## Draw the state machine into docs/run.md, and in brief into the README, from its definition
 	@$(BIN)/python statemachine/draw.py
@@ -115,6 +141,7 @@ lock:  ## Pin every package with its hash (needs uv)
 	@$(COMPILE) --extra dev pyproject.toml -o requirements/dev.txt
 	@$(COMPILE) --constraint requirements/dev.txt pyproject.toml -o requirements/run.txt
 	@$(COMPILE) --constraint requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
+	@for layer in dependencies dependencies/report; do $(COMPILE) $$layer/requirements.in -o $$layer/requirements.txt; done
 
 clean:  ## Remove what make and local runs have left
 	@rm -rf $(VENV) .local .aws-sam .pytest-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -1,18 +1,28 @@
 """Which tests belong to which tier: `make quick`, `make test`, `make test-all` (CONTRIBUTING.md)."""
 
+from functools import cache
 from pathlib import Path
 
+import botocore.loaders
 import pytest
 
 TESTS = Path(__file__).parent
 # Folders whose tests start a local cloud, whole runs or emulated machines.
-SYSTEM = ("local", "system", "faults")
+SYSTEM = ("local", "system", "faults", "contract")
+LONGEST = ("test_demo.py", "test_vm_fleet.py", "test_sam_deploy.py", "test_privilege.py")
+
+# moto ends the default session with each test; the models of services, 20 ms each to parse, need not go with it.
+botocore.loaders.create_loader = cache(botocore.loaders.create_loader)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a cloud or a fleet of agents as `system`, but for the smoke run of `make test`."""
+    """Mark what starts a cloud or a fleet of agents as `system`, but for the smoke run of `make test`.
+
+    The files that take longest come first: nobody waits for them while one of two workers rests.
+    """
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0]
         starts_agents = folder == "agent" and "fleet" in getattr(item, "fixturenames", ())
         if (folder in SYSTEM or starts_agents) and not item.get_closest_marker("smoke"):
             item.add_marker("system")
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))

@@ -14,8 +14,9 @@ FLOORS = {
     "functions/aws": "stack records ec2 account inventory run results fleet storages teardown",
     "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
     "session __main__",
-    "cli": "messages target tables inputs follow commands main",
-    "local": "corrections faults programs deploy roles functions step_functions instances admission server __main__",
+    "cli": "messages target tables inputs follow selftest verify commands main",
+    "local": "corrections faults programs deploy roles keeping functions step_functions instances admission recording "
+    "server __main__",
 }
 
 
