@@ -53,6 +53,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     bucket.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
     bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
     undrawn = _write_report(run, summary, results, plan)
+    if not receipts.stands(receipt):  # of a run that was stopped here, and swept meanwhile
+        receipts.settle(run)
     return {
         "state": "measured" if summary["status"] == "measured" and not left_behind else "failed",
         "totals": summary["totals"],

@@ -289,7 +289,7 @@ def test_an_image_that_its_run_could_not_note_any_more_is_in_the_receipt_after_t
     assert check(context) == "baking"
     finish_image()
 
-    receipts.after_sweep(RUN, 0)
+    receipts.after_sweep(RUN, {"at": 1.0, "remaining": 0})
 
     receipt = bucket.get(f"runs/{RUN}/receipt.json")
     assert [one["id"] for one in receipt["resources"] if one["kind"] == "image"] == [mine()[0]["ImageId"]]

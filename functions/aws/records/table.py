@@ -124,24 +124,35 @@ def settle(run: str, name: str, spent_usd: float, metered_usd: float = 0.0) -> N
 
 
 def _update_plan(run: str, update: str, condition: str, name: str, values: Mapping[str, Any]) -> bool:
-    try:
-        _table().update_item(
-            Key={"PK": _partition(run), "SK": "PLAN"},
-            UpdateExpression=update,
-            ConditionExpression=condition,
-            ExpressionAttributeNames={"#name": name},
-            ExpressionAttributeValues=_numbers(values),
-        )
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
-            raise
-        return False
-    return True
+    return _update_if(
+        condition,
+        run,
+        "PLAN",
+        UpdateExpression=update,
+        ExpressionAttributeNames={"#name": name},
+        ExpressionAttributeValues=_numbers(values),
+    )
 
 
 def record_receipt(run: str, receipt: ReceiptDocument) -> None:
-    """Write the receipt's row: all but its resources, which have rows of their own and may be thousands."""
-    _update(run, "RECEIPT", {name: value for name, value in receipt.items() if name != "resources"})
+    """Write the receipt's row: all but its resources, which have rows of their own and may be thousands.
+
+    Where the receipt of a sweep stands that began later, it stays: a sweep that takes long knows less than one that
+    began and ended meanwhile.
+    """
+    update = _setting({name: value for name, value in receipt.items() if name != "resources"}, {})
+    update["ExpressionAttributeNames"] |= {"#sweep": "sweep", "#at": "at"}
+    condition = "attribute_not_exists(#sweep.#at)"
+    if receipt["sweep"] is not None:
+        condition += " OR #sweep.#at <= :began"
+        update["ExpressionAttributeValues"] |= _numbers({":began": receipt["sweep"]["at"]})
+    _update_if(condition, run, "RECEIPT", **update)
+
+
+def receipt_row(run: str) -> dict[str, Any]:
+    """Return the receipt's row: that of the sweep that began last."""
+    response = _table().get_item(Key={"PK": _partition(run), "SK": "RECEIPT"}, ConsistentRead=True)
+    return response.get("Item", {})
 
 
 def open_receipts() -> list[str]:
@@ -153,6 +164,11 @@ def open_receipts() -> list[str]:
 def close_receipt(run: str) -> None:
     """Note that a run's receipt is complete: no sweep need look at it again."""
     _table().delete_item(Key={"PK": OPEN_RECEIPTS, "SK": run})
+
+
+def reopen_receipt(run: str) -> None:
+    """Note that a run's receipt is not complete, whatever an earlier sweep thought of it."""
+    _table().update_item(Key={"PK": OPEN_RECEIPTS, "SK": run}, **_setting({"run": run}, {}))
 
 
 def cell_row(run: str, cell: str) -> dict[str, Any]:
@@ -179,16 +195,28 @@ def _rows(run: str, prefix: str) -> Iterator[dict[str, Any]]:
 
 def _update(run: str, sort_key: str, facts: Mapping[str, Any], first: Mapping[str, Any] | None = None) -> None:
     """Set attributes of a row; those of `first` only if the row has none yet."""
-    together = {**facts, **(first or {})}
-    names = {f"#n{i}": name for i, name in enumerate(together)}
-    values = {f":v{i}": value for i, value in enumerate(_numbers(list(together.values())))}
+    _table().update_item(Key={"PK": _partition(run), "SK": sort_key}, **_setting(facts, first or {}))
+
+
+def _setting(facts: Mapping[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of UpdateItem that set attributes; names may be words that expressions reserve."""
+    together = {**facts, **first}
     changes = [
-        f"#n{i} = if_not_exists(#n{i}, :v{i})" if name in (first or {}) else f"#n{i} = :v{i}"
-        for i, name in enumerate(together)
+        f"#n{i} = if_not_exists(#n{i}, :v{i})" if name in first else f"#n{i} = :v{i}" for i, name in enumerate(together)
     ]
-    _table().update_item(
-        Key={"PK": _partition(run), "SK": sort_key},
-        UpdateExpression="SET " + ", ".join(changes),
-        ExpressionAttributeNames=names,
-        ExpressionAttributeValues=values,
-    )
+    return {
+        "UpdateExpression": "SET " + ", ".join(changes),
+        "ExpressionAttributeNames": {f"#n{i}": name for i, name in enumerate(together)},
+        "ExpressionAttributeValues": {f":v{i}": value for i, value in enumerate(_numbers(list(together.values())))},
+    }
+
+
+def _update_if(condition: str, run: str, sort_key: str, **update: Any) -> bool:
+    """Update a row if the condition holds; return whether it did."""
+    try:
+        _table().update_item(Key={"PK": _partition(run), "SK": sort_key}, ConditionExpression=condition, **update)
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+            raise
+        return False
+    return True

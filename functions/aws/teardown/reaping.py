@@ -39,8 +39,8 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool
     A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` restricts the
     sweep to one run; if that run `has_ended`, as an event says, Step Functions is not asked. Instances are deleted at
     once; a volume or file system may have to wait for them, stays in `remaining` and goes in a later sweep. Copies that
-    AWS made are deleted with the receipt of their run. A service that the account may not use is named in `unasked`;
-    the others are swept.
+    AWS made are deleted with the receipt of their run; it carries `now`, the time at which this sweep began. A service
+    that the account may not use is named in `unasked`; the others are swept.
     """
     is_running = _RunningRuns({only_run} if only_run and has_ended else set())
     deleted: list[dict[str, str]] = []
@@ -59,7 +59,8 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool
         for run in _runs_to_settle(only_run, [*deleted, *remaining], is_running):
             remaining += _copies_of(run)
             if not is_dry_run:
-                receipts.after_sweep(run, sum(entry["run"] == run for entry in remaining))
+                left = sum(entry["run"] == run for entry in remaining)
+                receipts.after_sweep(run, {"at": now, "remaining": left})
     except (ClientError, LookupError) as error:
         # The table or the bucket refused: the next sweep makes the receipt; what this one deleted stays deleted.
         logger.exception("no receipt yet", reason=str(error))

@@ -1,5 +1,8 @@
 """The receipt of a run: what was created, whether the services still list it, and its cost by the plan's prices."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from aws.fleet import baking
 from aws.inventory import copies
 from aws.records import bucket, table
@@ -26,18 +29,41 @@ def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
     copies.note(run, seen, rows)
     if sweep is not None:
         copies.delete(seen.copies)
-    receipt = receipts.receipt(
-        run=run,
-        plan=plan_of(run),
-        rows=table.resources(run),
-        metered_usd=float((table.run_row(run) or {}).get("metered_usd", 0)),
-        now=now(),
-        sweep=sweep,
-        unasked=[f"{kind}: {reason}" for kind, reason in seen.unasked.items()],
-    )
-    table.record_receipt(run, receipt)
-    bucket.put(run_key(run, "receipt.json"), receipt)
-    return receipt
+    unasked = [f"{kind}: {reason}" for kind, reason in seen.unasked.items()]
+    table.record_receipt(run, _receipt(run, at=now(), sweep=sweep, unasked=unasked))
+    return _written(run, lambda receipt: bucket.put(run_key(run, "receipt.json"), receipt))
+
+
+def _receipt(run: str, *, at: float, sweep: Sweep | None, unasked: list[str]) -> ReceiptDocument:
+    metered_usd = float((table.run_row(run) or {}).get("metered_usd", 0))
+    return receipts.receipt(
+        run=run, plan=plan_of(run), rows=table.resources(run), metered_usd=metered_usd, now=at, sweep=sweep,
+        unasked=unasked,
+    )  # fmt: skip
+
+
+def _written(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocument:
+    """Write documents of the receipt that stands in the table; return it.
+
+    Another sweep may record a later receipt meanwhile and write its documents first. So the table is looked at again
+    afterwards, and whoever writes last has written the receipt that stands.
+    """
+    while True:
+        row = table.receipt_row(run)
+        receipt = _receipt(run, at=float(row["at"]), sweep=_sweep_of(row), unasked=row.get("unasked", []))
+        write(receipt)
+        if stands(receipt):
+            return receipt
+
+
+def stands(receipt: ReceiptDocument) -> bool:
+    """Say whether no later sweep has recorded another receipt."""
+    return _sweep_of(table.receipt_row(receipt["run"])) == receipt["sweep"]
+
+
+def _sweep_of(row: Mapping[str, Any]) -> Sweep | None:
+    sweep = row["sweep"]
+    return {"at": float(sweep["at"]), "remaining": int(sweep["remaining"])} if sweep else None
 
 
 def still_there(receipt: ReceiptDocument) -> list[LeftBehind]:
@@ -46,18 +72,26 @@ def still_there(receipt: ReceiptDocument) -> list[LeftBehind]:
     return [{"kind": resource["kind"], "id": resource["id"]} for resource in remaining]
 
 
-def after_sweep(run: str, remaining: int) -> None:
+def after_sweep(run: str, sweep: Sweep) -> None:
     """Make the receipt of an ended run again, and update its summary and report where they exist."""
     baking.note_kept(plan_of(run))
-    receipt = make(run, sweep={"at": now(), "remaining": remaining})
-    summary = bucket.read(run_key(run, "summary.json"), SummaryDocument)
-    if summary is not None:
-        summary["receipt"], summary["left_behind"] = receipt, still_there(receipt)
-        bucket.put(run_key(run, "summary.json"), summary)
-        bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
-        _settle_report(run, summary)
-    if receipt["is_complete"]:
-        table.close_receipt(run)
+    make(run, sweep=sweep)
+    receipt = settle(run)
+    (table.close_receipt if receipt["is_complete"] else table.reopen_receipt)(run)
+
+
+def settle(run: str) -> ReceiptDocument:
+    """Put the receipt that stands into the run's summary and report, where they exist; return it."""
+
+    def write(receipt: ReceiptDocument) -> None:
+        summary = bucket.read(run_key(run, "summary.json"), SummaryDocument)
+        if summary is not None:
+            summary["receipt"], summary["left_behind"] = receipt, still_there(receipt)
+            bucket.put(run_key(run, "summary.json"), summary)
+            bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
+            _settle_report(run, summary)
+
+    return _written(run, write)
 
 
 def _settle_report(run: str, summary: SummaryDocument) -> None:

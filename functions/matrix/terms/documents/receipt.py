@@ -43,9 +43,10 @@ class ReceiptTotals(TypedDict):
 
 
 class Sweep(TypedDict):
-    """The last sweep after the run's end."""
+    """The sweep after the run's end that began last."""
 
     at: float
+    """When it began to look."""
     remaining: int
     """How many resources it left."""
 
