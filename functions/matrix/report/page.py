@@ -16,6 +16,7 @@ from matrix.report import parts, receipt_island
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
 from matrix.report.charts.plotly import figure
+from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, figure_of, join, table, tag, with_data
 from matrix.report.view import View
 from matrix.terms.documents.parts import Part
@@ -48,7 +49,7 @@ def render(
     """
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
-    shown, hit = sections(view), ceilings(view)
+    shown, hit, heat = sections(view), ceilings(view), heat_map(view)
     charts = {chart.id: figure(chart) for section in shown for chart in section.charts}
     island = receipt_island.island(summary, paid)
     library, script, style = _library(), _own("page.js"), _own("page.css")
@@ -58,7 +59,9 @@ def render(
         tag(
             "main",
             parts.answer(view),
-            _contents(shown, has_ceilings=hit is not None),
+            heat,
+            _contents(shown, has_matrix=bool(heat.text), has_ceilings=hit is not None),
+            parts.comparisons(view),
             *([hit] if hit else []),
             *(_section(section) for section in shown),
             tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
@@ -155,8 +158,10 @@ def _measured(summary: Document) -> str:
     return f"{totals['measured']} of {totals['cells']}" if "measured" in totals and "cells" in totals else ABSENT
 
 
-def _contents(shown: list[Section], *, has_ceilings: bool) -> Markup:
-    names = [("ceilings", "Which ceiling was hit")] if has_ceilings else []
+def _contents(shown: list[Section], *, has_matrix: bool, has_ceilings: bool) -> Markup:
+    names = [("matrix", "The matrix")] if has_matrix else []
+    names += [("comparisons", "Each comparison")]
+    names += [("ceilings", "Which ceiling was hit")] if has_ceilings else []
     names += [(section.id, section.title) for section in shown]
     names += [
         ("tables", "All figures"),

@@ -8,6 +8,7 @@ from matrix.answer.decision.words import money
 from matrix.input.storage_names import storage_label
 from matrix.price.book import published_prices
 from matrix.report.ceilings import ceiling_of
+from matrix.report.heat_map import question_id
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
 from matrix.samples.provenance import lines
@@ -34,30 +35,40 @@ MOST_QUESTIONS = 12
 
 
 def answer(view: View) -> Markup:
-    """What to take, in sentences; then each question with why the others lost."""
-    decision = view.decision
-    sentences = [tag("li", sentence) for sentence in decision.get("sentences") or []]
-    questions = decision.get("questions") or []
-    blocks = [_question(view, question, is_open=len(questions) == 1) for question in questions]
-    asked = tag("h3", "Each comparison, and why the others lost")
-    kind = "answer" if decision.get("is_recommendation", True) else "answer unsold"
+    """What to take, in sentences."""
+    sentences = [tag("li", sentence) for sentence in view.decision.get("sentences") or []]
+    kind = "answer" if view.decision.get("is_recommendation", True) else "answer unsold"
     return tag(
         "section",
         tag("h2", "Answer"),
         tag("ul", *sentences, class_=kind),
         tag("p", _how(view), class_="quiet"),
-        *([asked] if blocks else []),
-        *(blocks if len(blocks) <= MOST_QUESTIONS else [details(f"All {len(questions)} comparisons", *blocks)]),
         id="answer",
     )
 
 
-def _question(view: View, question: Document, *, is_open: bool) -> Markup:
+def comparisons(view: View) -> Markup:
+    """Each question with its answer, and why the others lost."""
+    questions = view.decision.get("questions") or []
+    if not questions:
+        return Markup("")
+    blocks = [_question(view, question, index, is_open=len(questions) == 1) for index, question in enumerate(questions)]
+    return tag(
+        "section",
+        tag("h2", "Each comparison, and why the others lost"),
+        *(blocks if len(blocks) <= MOST_QUESTIONS else [details(f"All {len(questions)} comparisons", *blocks)]),
+        id="comparisons",
+    )
+
+
+def _question(view: View, question: Document, index: int, *, is_open: bool) -> Markup:
     ranked_by = "Median" if question["why_median"] else "Slow end"
     heads = ("Storage", ranked_by, "95 % interval", "Cost per result", "Verdict", "Ceiling that was hit",
              "What is uncertain")  # fmt: skip
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
-    built = table(heads, _answer_rows(view, question), caption=title, class_="verdicts")
+    rows = table(heads, _answer_rows(view, question), caption=title, class_="verdicts")
+    # A link to what is folded away unfolds it, which a link to the block itself does not.
+    built = tag("div", rows, id=question_id(index))
     absent: dict[str, list[str]] = {}
     for candidate in question["candidates"]:
         if candidate["value"] is None:

@@ -101,23 +101,28 @@ class View:
         return brief_names(storages_of(self.summary))
 
     @cached_property
+    def curves(self) -> list[str]:
+        """The storages as decisions name them, each placement by itself, in reading order."""
+        return list(dict.fromkeys(self.curve(cell) for cell in self.cells))
+
+    @cached_property
     def entries(self) -> list[Entry]:
         """Every measured point with its primary metric."""
         return list(self._entries())
 
     def _entries(self) -> Iterator[Entry]:
         # A cell without figures takes no colour, since only eight colours can be told apart.
-        order = list(dict.fromkeys(self._curve(cell) for cell in self.cells if cell["points"]))
+        order = list(dict.fromkeys(self.curve(cell) for cell in self.cells if cell["points"]))
         for cell in self.cells:
             labels = point_labels([dict(point) for point in cell["points"]])
-            curve = self._curve(cell)
+            curve = self.curve(cell)
             for point in cell["points"]:
                 named = primary_metric(dict(point))
                 if named is not None:
                     label, style = labels[point["id"]], order.index(curve)
                     yield Entry(cell, point, label, curve, style, *named)
 
-    def _curve(self, cell: Document) -> str:
+    def curve(self, cell: Document) -> str:
         """The curve that a cell belongs to: its storage, and its placement if the matrix names one."""
         return ", ".join(filter(None, [self.storages[_system(cell)], placement_words(dict(cell["fleet"]))]))
 

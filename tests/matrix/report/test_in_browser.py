@@ -94,6 +94,15 @@ def test_a_legend_is_a_button_that_hides_its_curve_and_a_key_presses_it(opened, 
                            arg=[box.element_handle(), before])  # fmt: skip
 
 
+def test_a_cell_of_the_matrix_leads_to_its_comparison_and_unfolds_it(opened):
+    page = opened()
+    assert not page.locator("#comparison-2 table").is_visible()
+
+    page.locator('#matrix a[href="#comparison-2"]').first.click()
+
+    page.locator("#comparison-2 table").wait_for(state="visible")
+
+
 def test_a_table_is_copied_with_its_exact_values(opened):
     page = opened(permissions=["clipboard-read", "clipboard-write"])
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")

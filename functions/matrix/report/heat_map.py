@@ -1,0 +1,133 @@
+"""The matrix as a picture: storages down, comparisons across, each figure coloured by how far it is from the best.
+
+It is a table, so that it is readable without colours and scripts, and every cell leads to its comparison.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from matrix.report.html import Markup, tag
+from matrix.report.view import View
+from matrix.terms.figures import quantity
+
+Document = Mapping[str, Any]
+
+# A figure that is at most this many times worse than the best of its column has the colour of that place.
+LEVELS = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
+NOT_TOLD_APART = ("no difference shown", "to tell apart")
+
+
+def heat_map(view: View) -> Markup:
+    """Return the section; empty where fewer than two storages were measured, since one has none to stand beside."""
+    questions = view.decision.get("questions") or []
+    columns = [_by_storage(view, question) for question in questions]
+    measured = {storage for column in columns for storage, candidate in column.items() if _value(candidate)}
+    if len(measured) < 2:  # noqa: PLR2004
+        return Markup("")
+    rows = [storage for storage in view.curves if storage in measured]
+    nowhere = [storage for storage in view.curves if storage not in measured]
+    note = [tag("p", f"Nowhere measured: {'; '.join(nowhere)}.", class_="quiet")] if nowhere else []
+    body = tag(
+        "tbody", *(tag("tr", tag("th", storage, scope="row"), *_cells(view, columns, storage)) for storage in rows)
+    )
+    caption = f"{_ranked_by(questions)}, beside the best of its column"
+    built = tag("table", tag("caption", caption), _head(questions), body, class_="heat")
+    return tag(
+        "section",
+        tag("h2", "The matrix"),
+        _legend(),
+        tag("div", built, class_="table", tabindex="0", role="region", aria_label="The matrix"),
+        *note,
+        id="matrix",
+    )
+
+
+def question_id(index: int) -> str:
+    """Return the id of a comparison's table, to which the cells of its column lead."""
+    return f"comparison-{index + 1}"
+
+
+def _value(candidate: Document) -> float | None:
+    ranked = candidate.get("ranked")
+    return float(ranked["value"]) if ranked and candidate["lost"] is None else None
+
+
+def _ranked_by(questions: list[Document]) -> str:
+    """Name the percentiles that columns are ranked by: `P90`, or `P90 (P50 where that is not carried)`."""
+    slow = list(dict.fromkeys(f"P{question['level']:g}" for question in questions if not question.get("why_median")))
+    if not slow:
+        return "P50"
+    has_medians = any(question.get("why_median") for question in questions)
+    return " and ".join(slow) + (" (P50 where too few values carry it)" if has_medians else "")
+
+
+def _head(questions: list[Document]) -> Markup:
+    groups = [(names, list(group)) for names, group in groupby(questions, key=_group)]
+    above = [
+        tag("th", " ".join(filter(None, names)), scope="colgroup", colspan=str(len(group))) for names, group in groups
+    ]
+    fleets = [tag("th", question["fleet"], scope="col") for _, group in groups for question in group]
+    upper = [tag("tr", tag("td"), *above)] if len(groups) > 1 else []
+    return tag("thead", *upper, tag("tr", tag("th", "Storage", scope="col"), *fleets))
+
+
+def _group(question: Document) -> tuple[str, str]:
+    return question["workload"], question["label"]
+
+
+def _by_storage(view: View, question: Document) -> dict[str, Document]:
+    """Return the candidates of a comparison by the brief names of their storages."""
+    curves = {cell["id"]: view.curve(cell) for cell in view.cells}
+    # A comparison names what it lacks even where the matrix has no such cell.
+    return {curves[candidate["cell"]]: candidate for candidate in question["candidates"] if candidate["cell"] in curves}
+
+
+def _cells(view: View, columns: list[dict[str, Document]], storage: str) -> Iterator[Markup]:
+    # Nothing has failed in a run that others published: its cells without figures are those that they leave empty.
+    kinds = ("skipped",) if view.summary.get("environment") == "published" else ("failed", "skipped")
+    states = {cell["id"]: str(cell.get("state")) for cell in view.cells if cell.get("state") in kinds}
+    for index, (question, column) in enumerate(zip(view.decision["questions"], columns, strict=True)):
+        candidate = column.get(storage)
+        if candidate is not None and candidate["ranked"] is not None:
+            yield _measured(question, candidate, index)
+        elif candidate is not None and candidate["cell"] in states:
+            yield _cell(states[candidate["cell"]], states[candidate["cell"]], index=index)
+        else:
+            yield _cell("absent", "not measured")
+
+
+def _measured(question: Document, candidate: Document, index: int) -> Markup:
+    figure = quantity(candidate["ranked"]["value"], question["unit"])
+    value = _value(candidate)
+    if value is None:
+        return _cell("left-out", "left out", figure, index)
+    values = [known for each in question["candidates"] if (known := _value(each)) is not None]
+    best = (max if question["higher_is_better"] else min)(values)
+    if len(values) == 1:
+        return _cell("alone", "the only one", figure, index)
+    ratio = best / value if question["higher_is_better"] else value / best
+    if ratio != ratio or best == 0 or value == 0:  # noqa: PLR0124 - 0 / 0 is no number
+        return _cell("alone", "no ratio", figure, index)
+    words = "best measured" if value == best else f"×{ratio:.2f}"
+    if any(part in candidate["verdict"] for part in NOT_TOLD_APART):
+        words += ", cannot tell"
+    taken = "✔ " if candidate["cell"] == question["recommended"] else ""
+    level = sum(ratio > limit for limit in LEVELS)
+    return _cell(f"level-{level}{' best' if value == best else ''}", f"{taken}{words}", figure, index)
+
+
+def _cell(kind: str, words: str, figure: str | None = None, index: int | None = None) -> Markup:
+    inner = [tag("b", figure)] if figure else []
+    inner.append(tag("span", words))
+    return tag("td", *(inner if index is None else [tag("a", *inner, href=f"#{question_id(index)}")]), class_=kind)
+
+
+def _legend() -> Markup:
+    swatches = [tag("i", "", class_=f"level-{level}") for level in range(len(LEVELS) + 1)]
+    return tag(
+        "p",
+        "best ", *swatches, f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the best of its column. "
+        "Cannot tell: chance may be the whole difference to the best.",
+        class_="quiet scale",
+    )  # fmt: skip
