@@ -183,6 +183,7 @@ class Cloud:
     def _correct_moto(self, operator: Operator, starter: Any, port: int) -> "RoleEnforcement":
         from local.corrections import (
             cloudformation,
+            conditional_writes,
             dynamodb,
             ec2,
             file_systems,
@@ -204,6 +205,7 @@ class Cloud:
         enforcement.install()
         simulation.install()
         dynamodb.install()
+        conditional_writes.install()
         cloudformation.install(operator)
         file_systems.install(self._workdir / "storage" / "file-systems")
         images.install()

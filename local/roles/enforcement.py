@@ -81,6 +81,11 @@ class RoleEnforcement:
 
     def allows(self, caller: Caller, permission: Permission, context: dict[str, str] | None = None) -> bool:
         """Return whether the caller's role, or the bucket, grants this and neither denies it; log the decision."""
+        decision = self._decision(caller, permission, context or {})
+        self._keep(caller, permission, decision, context or {})
+        return decision == "allow"
+
+    def _decision(self, caller: Caller, permission: Permission, context: dict[str, str]) -> str:
         role_arn = f"arn:{PARTITION}:iam::{caller.account}:role/{caller.role}"
         documents = documents_of(caller.account, caller.role)
         if permission.action.startswith("s3:"):
@@ -91,11 +96,9 @@ class RoleEnforcement:
             "aws:userid": caller.userid,
             "aws:principalarn": role_arn,
             "aws:principalaccount": caller.account,
-            **(context or {}),
+            **context,
         }
-        decision = decide(documents, permission, known)
-        self._keep(caller, permission, decision, context or {})
-        return decision == "allow"
+        return decide(documents, permission, known)
 
     def judge(self, response: Any) -> ServiceException | None:
         """Return the denial of a call, None where it is allowed."""
@@ -120,6 +123,9 @@ class RoleEnforcement:
             is_of_bucket, key = False, "*"
         permission = Permission(action, f"arn:{PARTITION}:s3:::{bucket or '*'}{'' if is_of_bucket else f'/{key}'}")
         context = {f"s3:{word}": values[0] for word, values in response.querystring.items() if word == "prefix"}
+        if_none_match = response.headers.get("If-None-Match")
+        if action == "s3:PutObject" and if_none_match is not None:
+            context["s3:if-none-match"] = if_none_match
         if action == "s3:ListBucket":
             context.setdefault("s3:prefix", "")
         if not self.allows(caller, permission, context):
@@ -131,8 +137,11 @@ class RoleEnforcement:
                 return _denial(caller, reading)
         if action == "s3:GetObject" and bucket and key and not _key_exists(caller.account, bucket, key):
             listing = Permission("s3:ListBucket", f"arn:{PARTITION}:s3:::{bucket}")
-            if not self.allows(caller, listing, {"s3:prefix": key}):
+            prefix = {"s3:prefix": key}
+            if self._decision(caller, listing, prefix) != "allow":
+                # Not logged: nobody asked to list, and a 403 in place of a 404 is nothing that a role lacks.
                 return _denial(caller, listing)
+            self.allows(caller, listing, prefix)
         return None
 
     def _play_faults(self, response: Any, proceed: Callable[[Any], Any]) -> Any:

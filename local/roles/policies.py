@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+# Keys whose absence from a context says that the request has no such header, and not that nobody read it.
+ALWAYS_READ = {"s3:if-none-match"}
+
 
 @dataclass(frozen=True)
 class Permission:
@@ -78,24 +81,36 @@ def _conditions_hold(statement: dict, context: dict[str, str]) -> bool:
     for operator, wanted in (statement.get("Condition") or {}).items():
         name = operator.split(":")[-1].removesuffix("IfExists")
         for key, patterns in wanted.items():
-            are_tags_known = f"{key.lower().rpartition('/')[0]}/" in context
-            if name == "Null" and are_tags_known:
+            # A context that has `aws:requesttag/` has all tags of the request.
+            is_read = key.lower() in ALWAYS_READ or f"{key.lower().rpartition('/')[0]}/" in context
+            if name == "Null" and is_read:
                 if (key.lower() not in context) != (str(patterns).lower() == "true"):
                     return False
                 continue
             value = context.get(key.lower())
-            if value is None and are_tags_known and not operator.endswith("IfExists"):
-                if "Not" not in name:  # a tag that is not there equals nothing
+            if value is None and is_read and not operator.endswith("IfExists"):
+                if "Not" not in name:  # what is not there equals nothing
                     return False
                 continue
             if value is None or not name.startswith(("String", "Arn", "Bool")):
                 if statement["Effect"] == "Deny":
                     return False
                 continue
-            is_match = _any([str(pattern) for pattern in listed(patterns)], value, context, fold="Bool" in name)
+            # Of operators on strings only StringLike knows wildcards; those on ARNs all do.
+            is_exact = name.startswith("String") and "Like" not in name
+            wanted_values = [_without_wildcards(str(each)) if is_exact else str(each) for each in listed(patterns)]
+            is_match = _any(wanted_values, value, context, fold="Bool" in name)
             if is_match == ("Not" in name):
                 return False
     return True
+
+
+def _without_wildcards(pattern: str) -> str:
+    """Return a pattern in which `*` and `?` stand for themselves, outside of variables."""
+    return "".join(
+        part if part.startswith("${") else re.sub(r"[*?]", r"${\g<0>}", part)
+        for part in re.split(r"(\$\{[^}]*\})", pattern)
+    )
 
 
 def _any(patterns: list[str], value: str, context: dict[str, str], *, fold: bool = False) -> bool:

@@ -5,13 +5,16 @@ A test that fails here after an upgrade of moto is good news: remove the correct
 
 import importlib
 import json
+from threading import Thread
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
+from moto.s3.models import S3Backend
+from moto.s3.responses import S3Response
 
-from local.corrections import names
+from local.corrections import conditional_writes, names
 
 KEYS = {"region_name": "us-east-1", "aws_access_key_id": "x", "aws_secret_access_key": "x"}
 
@@ -226,3 +229,39 @@ def test_step_functions_integer_percentage_is_refused(client):
 
     with pytest.raises(Exception, match=r"."):
         run(client("stepfunctions"), {"StartAt": "Each", "States": {"Each": each}})
+
+
+def write_at_once(s3, monkeypatch) -> list[int]:
+    """Write a key in another thread while a first write is on its way; the statuses of both answers."""
+    put, others, statuses = S3Backend.put_object, [], []
+    s3.create_bucket(Bucket="board")
+
+    def write() -> None:
+        try:
+            answer = s3.put_object(Bucket="board", Key="k", Body=b"", IfNoneMatch="*")
+        except ClientError as refused:
+            answer = refused.response
+        statuses.append(answer["ResponseMetadata"]["HTTPStatusCode"])
+
+    def put_late(*place, **content):
+        if not others:
+            others.append(Thread(target=write))
+            others[0].start()
+            others[0].join(0.2)  # for ever, where it has to wait for this write
+        return put(*place, **content)
+
+    monkeypatch.setattr(S3Backend, "put_object", put_late)
+    write()
+    others[0].join()
+    return sorted(statuses)
+
+
+def test_s3_conditional_writes(client, monkeypatch):
+    assert write_at_once(client("s3"), monkeypatch) == [200, 200]
+
+
+def test_of_two_conditional_writes_at_once_one_succeeds(client, monkeypatch):
+    monkeypatch.setattr(S3Response, "put_object", S3Response.put_object)
+    conditional_writes.install()
+
+    assert write_at_once(client("s3"), monkeypatch) == [200, 412]
