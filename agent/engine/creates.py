@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from agent.engine import crew
+from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import EmulatedStorage
 
 CREATE = os.O_CREAT | os.O_WRONLY
@@ -17,7 +18,8 @@ CREATE = os.O_CREAT | os.O_WRONLY
 def main() -> None:
     """Prepare, wait at the gate, create, report."""
     plan = json.loads(sys.argv[1])
-    crew.work(plan, measure_pilot(plan), lambda number, is_process: prepare(plan, number, is_process))
+    arrivals = Arrivals.of(plan, plan["files"])
+    crew.work(plan, measure_pilot(plan), lambda number, is_process: prepare(plan, number, is_process, arrivals))
 
 
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
@@ -38,17 +40,25 @@ def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
     return pilot
 
 
-def prepare(plan: dict[str, Any], number: int, is_process: bool) -> crew.Loop:
-    """One worker's names, made before its time begins."""
-    files = crew.share(plan["files"], plan["threads"])[number]
+def prepare(plan: dict[str, Any], number: int, is_process: bool, arrivals: Arrivals | None = None) -> crew.Loop:
+    """One worker's names, made before its time begins; in an open loop each when it is due, to whoever is free."""
     prefix = f"{plan['directories'][number]}/{number}-"
     directory, sync = os.open(plan["directories"][number], os.O_RDONLY), plan["sync"]
     if is_process:  # threads share one working directory
         os.chdir(plan["directories"][number])
         prefix = f"{number}-"
-    names = [f"{prefix}{n}".encode() for n in range(files)]
     storage = EmulatedStorage.of(plan)
-    return lambda: create_all(names, storage, sync, directory)
+    if arrivals is not None:
+        return lambda: arrivals.work(lambda n, due_ns: create_due(f"{prefix}{n}", due_ns, storage, sync, directory))
+    names = [f"{prefix}{n}".encode() for n in range(crew.share(plan["files"], plan["threads"])[number])]
+    return lambda: crew.Timed.closed(create_all(names, storage, sync, directory))
+
+
+def create_due(name: str, due_ns: int, storage: EmulatedStorage | None, sync: str, directory: int) -> int:
+    """Create a file that was due at this moment; returns the clock (monotonic ns) after it."""
+    if storage is not None:
+        storage.arrive(due_ns)
+    return create_all([name.encode()], storage, sync, directory)[-1]
 
 
 def create_all(names: list[bytes], storage: EmulatedStorage | None, sync: str, directory: int) -> list[int]:

@@ -32,8 +32,33 @@ LEAST_WAIT_NS, MOST_WAITS = 100_000_000, 200
 # An hour by the second is 2 MB of each worker; of longer steps nobody needs each second.
 MOST_SECONDS = 3_600
 
-# Does all of a worker's operations; returns the clock (monotonic ns) before the first and after each.
-Loop = Callable[[], "list[int]"]
+
+class Timed:
+    """How the operations of one worker went, by the monotonic clock (ns): when each was due, begun and ended.
+
+    In a closed loop an operation is due when the one before it has ended, so it begins when it is due.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has been done yet."""
+        self.start_ns = 0
+        self.due: list[int] = []
+        self.begun: list[int] = []
+        self.ended: list[int] = []
+        # Of the operations that a free worker waited for: how long after they were due it woke up and began.
+        self.late_ns: list[int] = []
+
+    @classmethod
+    def closed(cls, stamps: list[int]) -> Timed:
+        """Of a closed loop: the clock before the first operation and after each."""
+        timed = cls()
+        timed.start_ns, timed.due, timed.ended = stamps[0], stamps[:-1], stamps[1:]
+        timed.begun = timed.due
+        return timed
+
+
+# Does all of a worker's operations.
+Loop = Callable[[], Timed]
 # Makes the loop of a worker ready, in the worker itself and before the gate: its number, and whether it is a process.
 Prepare = Callable[[int, bool], Loop]
 
@@ -81,22 +106,22 @@ def share(operations: int, workers: int) -> list[int]:
 
 def run_threads(workers: int, prepare: Prepare) -> None:
     """All workers in this process."""
-    stamps: list[list[int]] = [[] for _ in range(workers)]
+    done: list[Timed] = []
 
     def act(number: int) -> None:
         loop = prepare(number, False)
         stand_at_the_gate()
-        stamps[number] = loop()
+        done.append(loop())
 
     threads = [threading.Thread(target=act, args=(number,)) for number in range(workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if not all(stamps):
+    if len(done) < workers:
         sys.exit(1)  # threading has printed the worker's exception
-    for taken in stamps:
-        report(summarise(taken))
+    for timed in done:
+        report(summarise(timed))
 
 
 def run_processes(workers: int, prepare: Prepare) -> None:
@@ -111,11 +136,11 @@ def run_processes(workers: int, prepare: Prepare) -> None:
             try:
                 loop = prepare(number, True)
                 stand_at_the_gate()
-                taken = loop()
+                timed = loop()
                 os.write(finished_write, b".")
                 os.close(report_write)
                 os.read(report_read, 1)
-                report(summarise(taken))
+                report(summarise(timed))
                 status = 0
             except BaseException:
                 sys.excepthook(*sys.exc_info())
@@ -143,20 +168,25 @@ def stand_at_the_gate() -> None:
         os._exit(125)
 
 
-def summarise(stamps: list[int]) -> dict[str, Any]:
-    """One worker's stamps, count and latencies; its long waits; its latencies by the second in which they ended."""
-    latencies = [after - before for before, after in zip(stamps, stamps[1:])]
-    waits = [(before, after) for before, after in zip(stamps, stamps[1:]) if after - before >= LEAST_WAIT_NS]
+def summarise(timed: Timed) -> dict[str, Any]:
+    """One worker's times, count and latencies; its long waits; its latencies by the second in which they ended.
+
+    Latencies count from when operations were due, waits from when they began: before that nobody asked the storage.
+    """
+    latencies = [ended - due for due, ended in zip(timed.due, timed.ended)]
+    waits = [(begun, ended) for begun, ended in zip(timed.begun, timed.ended) if ended - begun >= LEAST_WAIT_NS]
     waits.sort(key=lambda wait: wait[0] - wait[1])
+    end_ns = timed.ended[-1] if timed.ended else timed.start_ns
     seconds: dict[int, list[int]] = {}
-    if (stamps[-1] - stamps[0]) // SECOND_NS <= MOST_SECONDS:
-        for latency, ended in zip(latencies, stamps[1:]):
+    if (end_ns - timed.start_ns) // SECOND_NS <= MOST_SECONDS:
+        for latency, ended in zip(latencies, timed.ended):
             seconds.setdefault((ended - 1) // SECOND_NS, []).append(latency)
     return {
-        "start_ns": stamps[0],
-        "end_ns": stamps[-1],
+        "start_ns": timed.start_ns,
+        "end_ns": end_ns,
         "operations": len(latencies),
         "bins": histogram.from_latencies(latencies),
+        "late": histogram.from_latencies(timed.late_ns),
         "waits": waits[:MOST_WAITS],
         "seconds": {second: histogram.from_latencies(ended) for second, ended in seconds.items()},
     }

@@ -44,7 +44,7 @@ class EmulatedStorage:
         self._ns_per_byte = 1e9 / rule["bytes_per_s"] if rule.get("bytes_per_s") else 0.0
         self._unit_bytes = rule.get("unit_bytes") or math.inf
         self._catch_up_ns = rule.get("catch_up_s", CATCH_UP_S) * 1e9
-        self._due_ns = 0
+        self._due_ns = self._arrival_ns = 0
         # A description of its own for each worker: flock knows nothing smaller, not even threads.
         self._file = os.open(rule["path"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         os.ftruncate(self._file, PAID.size)
@@ -54,6 +54,10 @@ class EmulatedStorage:
     def of(cls, plan: dict[str, Any]) -> EmulatedStorage | None:
         """The storage that an engine's plan wants emulated, if any."""
         return cls(plan["emulation"]) if plan.get("emulation") else None
+
+    def arrive(self, due_ns: int) -> None:
+        """Begin the next operation no earlier than this: in an open loop a worker may have been idle until now."""
+        self._arrival_ns = due_ns
 
     def create(self) -> int:
         """Begin to create a file; returns when (monotonic ns) it may end."""
@@ -88,7 +92,9 @@ class EmulatedStorage:
 
     def _begin(self, latency_s: float, operations: float, size: int) -> int:
         now = time.monotonic_ns()
-        start = self._due_ns if now - self._due_ns < self._catch_up_ns else now
+        start = max(self._due_ns, self._arrival_ns)
+        if now - start >= self._catch_up_ns:
+            start = now
         paid, times = 0.0, 1.0
         if operations or size:
             paid, times = self._pay(start, operations * self._ns_per_operation, size * self._ns_per_byte)

@@ -3,7 +3,7 @@
 Its plan is the point's parameters (`access`, `page_bytes`, `record_bytes`, `records`, `records_per_request`, `threads`,
 `caching`, `data_bytes`) with `mode`, `seed`, and where the data is: the `reader` (`file`, `boto3`, `crt`,
 `file-server`) with the `path` of a file, or `region`, `bucket` and `key` of an object, or `host`, `port`,
-`token` and `path`.
+`token` and `path`. With `open_loop` each request is made when it is due (agent.engine.arrivals).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from typing import Any, Protocol
 
 from agent.engine import crew, records
+from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import EmulatedStorage
 
 # What is kept of the reads and checked after the last one: enough to find a storage that gives wrong data now and then,
@@ -30,7 +31,11 @@ def main() -> None:
     plan = json.loads(sys.argv[1])
     shares = draw(plan)
     pilot = measure_pilot(plan, shares[0])
-    crew.work(plan, pilot, lambda number, _is_process: prepare(plan, shares[number]))
+    arrivals = Arrivals.of(plan, requests_of_each(plan) * plan["threads"])
+    if arrivals is not None:
+        # Whoever is free makes the next request, so each worker may have to make any of them.
+        shares = [[wanted for share in shares for wanted in share]] * plan["threads"]
+    crew.work(plan, pilot, lambda number, _is_process: prepare(plan, shares[number], arrivals))
 
 
 def draw(plan: dict[str, Any]) -> list[list[int]]:
@@ -80,16 +85,17 @@ def page_offsets(plan: dict[str, Any], wanted: list[int]) -> list[int]:
     return [number * record // page * page for number in wanted]
 
 
-def prepare(plan: dict[str, Any], wanted: list[int]) -> crew.Loop:
+def prepare(plan: dict[str, Any], wanted: list[int], arrivals: Arrivals | None = None) -> crew.Loop:
     """Open the data for one worker, before its time begins."""
     reader = reader_of(plan)
     pages = page_offsets(plan, wanted)
-    return lambda: read_all(plan, reader, wanted, pages)
+    if arrivals is not None:
+        return lambda: read_due(plan, reader, wanted, pages, arrivals)
+    return lambda: crew.Timed.closed(read_all(plan, reader, wanted, pages))
 
 
 def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int]) -> list[int]:
     """Read all pages, then check what was kept of them; returns the clock before the first request and after each."""
-    record, page = plan["record_bytes"], plan["page_bytes"]
     batch = plan["records_per_request"]
     # Between stretches the last record is put aside: so little work that it may count as time of the next request.
     stretch = requests_per_check(plan) * batch
@@ -98,11 +104,41 @@ def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: lis
     for first in range(0, len(pages), stretch):
         reader.read(pages[first : first + stretch], batch, stamps)
         number = wanted[min(first + stretch, len(pages)) - 1]
-        at = number * record % page
-        kept.append((number, bytes(reader.page[at : at + record])))
+        kept.append((number, last_record(plan, reader, number)))
     for number, content in kept:
         records.check(content, number)
     return stamps
+
+
+def read_due(
+    plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int], arrivals: Arrivals
+) -> crew.Timed:
+    """Make each request when it is due, then check what was kept of them; how they went."""
+    batch, each = plan["records_per_request"], requests_per_check(plan)
+    kept: list[tuple[int, bytes]] = []
+    stamps: list[int] = []
+
+    def read(request: int, due_ns: int) -> int:
+        if isinstance(reader, EmulatedReader):
+            reader.storage.arrive(due_ns)
+        stamps.clear()
+        reader.read(pages[request * batch : (request + 1) * batch], batch, stamps)
+        if request % each == 0:
+            number = wanted[(request + 1) * batch - 1]
+            kept.append((number, last_record(plan, reader, number)))
+        return stamps[0]
+
+    timed = arrivals.work(read)
+    for number, content in kept:
+        records.check(content, number)
+    return timed
+
+
+def last_record(plan: dict[str, Any], reader: Reader, number: int) -> bytes:
+    """The record of this number in the page that was read last."""
+    record: int = plan["record_bytes"]
+    at = number * record % plan["page_bytes"]
+    return bytes(reader.page[at : at + record])
 
 
 class Reader(Protocol):
@@ -175,16 +211,16 @@ class EmulatedReader(FileReader):
     def __init__(self, plan: dict[str, Any]) -> None:
         """Open the file through the page cache: this machine's disk must not add its own time."""
         super().__init__({**plan, "caching": "cached"})
-        self._storage = EmulatedStorage(plan["emulation"])
+        self.storage = EmulatedStorage(plan["emulation"])
 
     def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
         """Fetch pages, each as if it were cold; those of one request one after the other."""
         size = len(self.page)
         for number, offset in enumerate(pages, start=1):
-            due_ns = self._storage.read(size)
+            due_ns = self.storage.read(size)
             if os.preadv(self._file, [self.page], offset) != size:
                 raise records.RecordWrong(f"the file ends within the page at {offset}")
-            self._storage.wait(due_ns)
+            self.storage.wait(due_ns)
             if number % batch == 0 or number == len(pages):
                 stamps.append(time.monotonic_ns())
 

@@ -47,7 +47,7 @@ def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
 def prepare(plan: dict[str, Any], number: int, pool: memoryview) -> crew.Loop:
     """One worker's open file, made before its time begins."""
     writer = Writer(plan, plan["paths"][number], pool, first_block=number * plan["blocks"])
-    return lambda: writer.write_all(plan["blocks"])
+    return lambda: crew.Timed.closed(writer.write_all(plan["blocks"]))
 
 
 class Writer:

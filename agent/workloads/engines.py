@@ -7,7 +7,7 @@ import json
 import math
 import random
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from agent.engine import crew, histogram
 from agent.engine.emulation import BUCKET
 from agent.errors import WorkIncomplete
 from agent.programs.processes import Armed, Command
+from agent.workloads.trial import integer_problems
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 # Where `agent` was imported from, a folder or the zip: the engine's interpreter imports it from there, too.
 IMPORT_ROOT = str(Path(agent.__file__).parents[1])
 PERCENTS = (50, 90, 99)
+# The parameter of an open loop: operations per second that fall due on each instance.
+RATE = "rate_per_s_per_instance"
+# Above these shares an open loop's latencies are to a notable part of its workers, or of the instance's clock.
+MOST_OVERDUE, MOST_LATE = 0.1, 0.1
 # A shorter step has no second that is whole.
 LEAST_SERIES_S = 2
 
@@ -40,6 +45,7 @@ class Report:
     workers: list[dict[str, int]]
     longest_stall_s: float  # in which no worker ended an operation; 0 where all were shorter than crew.LEAST_WAIT_NS
     seconds: dict[int, dict[int, int]]  # latencies in bins by the second (monotonic clock) in which they ended
+    late: dict[int, int] = field(default_factory=dict)  # open loop: how late free workers began (ns, in bins)
 
     @property
     def duration_s(self) -> float:
@@ -54,6 +60,25 @@ class Report:
     def latency_metrics(self, name: str, percents: tuple[int, ...] = PERCENTS) -> dict[str, float]:
         """Percentiles of the latency as metrics: `<name>_p99_us`."""
         return {f"{name}_p{p}_us": (histogram.percentile(self.bins, p) or 0) / 1000 for p in percents}
+
+    def warnings(self, params: dict[str, Any]) -> list[str]:
+        """What of an open loop's latencies is not the storage's: waiting for a free worker, waking up late."""
+        if RATE not in params:
+            return []
+        sentences = []
+        overdue = 1 - sum(self.late.values()) / self.operations
+        if overdue > MOST_OVERDUE:
+            sentences.append(
+                f"{overdue:.0%} of the operations were due while all {params['threads']} workers waited for others; "
+                "their latency holds the wait for a worker, which more threads shorten unless the storage is at its end"
+            )
+        late, latency = histogram.percentile(self.late, 50), histogram.percentile(self.bins, 50)
+        if late and latency and late > MOST_LATE * latency:
+            sentences.append(
+                f"a free worker began {late / 1000:,.0f} us late at the median, {late / latency:.0%} of the latency at "
+                "the median: that is the instance's clock and processors, not the storage"
+            )
+        return sentences
 
     def series(self, operation_bytes: int) -> dict[str, bytes]:
         """The raw document of every second: bytes so far, P99 and slowest operation (µs); none below two seconds.
@@ -107,6 +132,29 @@ def emulation(job: Job, step: Step, workspace: Workspace) -> dict[str, Any] | No
     return {**job.emulation, "times": times, "path": str(workspace.mount / BUCKET)}
 
 
+def open_loop(job: Job, step: Step, workspace: Workspace) -> dict[str, Any] | None:
+    """The `open_loop` of an engine's plan: its rate, and a seed that no other step or instance has."""
+    if RATE not in step.params:
+        return None
+    seed = f"{job.cell} {step.point} {step.repetition} {workspace.target.parent.name}"
+    return {"rate_per_s": step.params[RATE], "seed": seed}
+
+
+def rate_problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the rate of an open loop, where there is one."""
+    return integer_problems(params, **{RATE: 1}) if RATE in params else []
+
+
+def rate_words(params: dict[str, Any]) -> str:
+    """An open loop, as the end of a command."""
+    return f", open loop: {params[RATE]} due per second" if RATE in params else ""
+
+
+def closed(params: dict[str, Any]) -> dict[str, Any]:
+    """The same point without its rate: as fast as it can."""
+    return {name: value for name, value in params.items() if name != RATE}
+
+
 def _is_first(job: Job, workspace: Workspace) -> bool:
     """Whether this instance is the first of its cell that came to the storage, as a link there says."""
     first, instance = workspace.mount / f"{BUCKET}-first-{job.cell}", workspace.target.parent.name
@@ -138,6 +186,7 @@ def read_report(output: Path, *, threads: int, operations: int) -> Report:
         workers=[{key: worker[key] for key in ("start_ns", "end_ns", "operations")} for worker in workers],
         longest_stall_s=longest_stall_ns(workers) / 1e9,
         seconds=_by_second(workers),
+        late=histogram.merge({int(value): n for value, n in worker["late"].items()} for worker in workers),
     )
 
 

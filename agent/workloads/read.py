@@ -36,6 +36,7 @@ def problems(params: dict[str, Any]) -> list[str]:
     wrong = integer_problems(
         params, records=1, record_bytes=64, page_bytes=64, records_per_request=1, threads=1, data_bytes=64
     )
+    wrong += engines.rate_problems(params)
     return wrong + choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
 
 
@@ -55,7 +56,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     data = -(-records * record // page) * page
     if not records:
         return None
-    return {**params, "records": records, "data_bytes": data, "caching": "cached"}, "mb_per_s"
+    return {**engines.closed(params), "records": records, "data_bytes": data, "caching": "cached"}, "mb_per_s"
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
@@ -65,6 +66,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     where = data(params, workspace.target.parent, job.mount)
     plan = plan_of(params, f"{step.point}/{step.repetition}", where)
     plan["emulation"] = engines.emulation(job, step, workspace)
+    plan["open_loop"] = engines.open_loop(job, step, workspace)
     armed = arm_engine(plan, workspace.scratch)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
@@ -185,7 +187,7 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     tool = {
         **tool_of(plan["reader"]),
         "command": f"{plan['access']} {HOW[plan['reader']]} of {plan['page_bytes']} bytes{past_cache(plan)}, "
-        f"in {plan['threads']} {done.how['mode']}",
+        f"in {plan['threads']} {done.how['mode']}{engines.rate_words(plan)}",
         "checked_records": plan["threads"] * -(-reads.requests_of_each(plan) // reads.requests_per_check(plan)),
         **done.how,
     }
@@ -193,4 +195,4 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")
     reached = {"read": read_bytes} if is_past_cache else {}
     raw = {"histograms.json": done.histograms("read_lat"), **done.series(read_bytes // requests)}
-    return Outcome(metrics, work, tool, raw, reached=reached, worked_ns=done.worked_ns)
+    return Outcome(metrics, work, tool, raw, done.warnings(plan), reached=reached, worked_ns=done.worked_ns)

@@ -26,7 +26,7 @@ MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    wrong = integer_problems(params, files=1, threads=1)
+    wrong = integer_problems(params, files=1, threads=1) + engines.rate_problems(params)
     tools_and_syncs = {"tool": ("engine", "touch", "parallel"), "sync": tuple(SYNCS)}
     return wrong + choice_problems(params, directories=("shared", "own"), **tools_and_syncs)
 
@@ -51,7 +51,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
         if params["files"] > MOST_CALIBRATED["engine"]:
             return None
         files = params["files"]
-    return {**params, "files": max(threads, files // threads * threads)}, "files_per_s"
+    return {**engines.closed(params), "files": max(threads, files // threads * threads)}, "files_per_s"
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
@@ -117,6 +117,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
         # The latency of a create on a shared storage is that of a stored one, so an emulated one adds no sync to it.
         "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
         "emulation": engines.emulation(job, step, workspace),
+        "open_loop": engines.open_loop(job, step, workspace),
     }
     armed = engines.arm("creates", plan, workspace.scratch)
     remove(pilot)
@@ -143,11 +144,12 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
     tool = {
         "name": "engine",
         "version": agent.VERSION,
-        "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {params['threads']} {done.how['mode']}",
+        "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {params['threads']} {done.how['mode']}"
+        + engines.rate_words(params),
         **done.how,
     }
     raw = {"histograms.json": done.histograms("create_lat")}
-    return Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)
+    return Outcome(metrics, {"files": done.operations}, tool, raw, done.warnings(params), worked_ns=done.worked_ns)
 
 
 def _metrics(files: int, duration_s: float) -> dict[str, float]:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from matrix.report import highest_rates
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -33,6 +34,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
     for (workload, metric), cells in _by_metric(summary).items():
         console.print()
         console.print(table(workload, metric, cells, console.width))
+    show_highest_rates(console, summary)
     if has_refused(summary):
         console.print()
         console.print(Text(NOT_CARRIED_NOTE))
@@ -43,6 +45,19 @@ def show(console: Console, summary: SummaryDocument) -> None:
     if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()
         console.print(Text(note, "yellow"))
+
+
+def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
+    """Print the highest rate of each sweep of open loops up to which a limit of latency was kept."""
+    rows = list(highest_rates.rows(summary.get("cells", [])))
+    if not rows:
+        return
+    console.print()
+    console.print(Text(highest_rates.TITLE, "bold"))
+    for storage, fleet, label, limit, _, highest, *_ in rows:
+        where = f": {label}, P99 at most {limit}: " if label else f": P99 at most {limit}: "
+        line = Text.assemble("  ", (f"{storage}, {fleet}", "cyan"), where, (highest, "bold"))
+        console.print(line, soft_wrap=not console.is_terminal)
 
 
 def show_ceilings(console: Console, summary: SummaryDocument) -> None:

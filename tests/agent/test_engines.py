@@ -14,7 +14,7 @@ SECOND = 1_000_000_000
 
 def worker(*ends_s):
     """The report of a worker whose operations ended at these seconds; the first is its start."""
-    return crew.summarise([round(end * SECOND) for end in ends_s])
+    return crew.summarise(crew.Timed.closed([round(end * SECOND) for end in ends_s]))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, cast
 
+from matrix.answer.open_loops import behind_warnings, highest_rates
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.storages import is_shared
 from matrix.input.workloads import MODELS
@@ -70,8 +71,17 @@ def cell_result(
         "points": points,
         "provenance": provenance(files),
         "instances": {"expected": count, "launched": launched},
-        "warnings": short + _warnings(files) + _overhead_warnings(points) + tool_warnings(points) + _findings(points),
+        "warnings": [
+            *short,
+            *_warnings(files),
+            *_overhead_warnings(points),
+            *tool_warnings(points),
+            *behind_warnings(points),
+            *_findings(points),
+        ],
     }
+    if highest := highest_rates(cell, points):
+        result["highest_rates"] = highest
     if cell.get("emulation"):
         result["emulation"] = cell["emulation"]
     if cell.get("attempts"):
@@ -125,7 +135,7 @@ def _point_result(
     repetitions = sorted({step["repetition"] for step in cell["steps"] if step["point"] == point["id"]})
     names = sorted({name for sample in samples for name in sample.metrics})
     expected_n = cell["fleet"]["count"] * len(repetitions)
-    primary = MODELS[cell["workload"]["type"]].primary_metric
+    primary = MODELS[cell["workload"]["type"]].judged_by(point["params"])
     result: PointResult = {
         "id": point["id"],
         "params": point["params"],
@@ -304,6 +314,8 @@ def _never_measured(cell: PlanCell) -> ResultDocument:
 
 def _slim(result: ResultDocument) -> ResultDocument:
     slim: ResultDocument = {**result, "points": [without_samples(point) for point in result["points"]]}
+    if "highest_rates" in slim:
+        slim["highest_rates"] = [{**highest, "samples": None} for highest in slim["highest_rates"]]
     if slim.get("cloudwatch"):
         slim["cloudwatch"] = without_series(slim["cloudwatch"])
     return slim

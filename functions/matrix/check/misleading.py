@@ -9,7 +9,9 @@ from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
+from matrix.statistics.carrying import needed
 from matrix.terms.figures import number, rough_duration
+from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
 
@@ -24,6 +26,7 @@ def misleading_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _short_fio_problems(matrix, cells)
     yield from _page_cache_problems(matrix, cells)
     yield from _volatile_create_problems(matrix, cells)
+    yield from _short_tail_problems(matrix, cells)
     yield from _burst_problems(matrix)
     yield from _server_cache_problems(matrix, cells)
     yield from _compression_problems(matrix)
@@ -77,6 +80,21 @@ def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Probl
         )
         fix = 'write sync "each"' if workload.tool == ["engine"] else 'write tool "engine" and sync "each"'
         yield Problem(f"{path}.sync", "none", rule, fix, disputed=True)
+
+
+def _short_tail_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning for each open loop whose steps have too few operations for a P99."""
+    warned: set[str] = set()
+    for cell in cells:
+        workload, path = cell.workload, path_of_workload(matrix, cell)
+        if path in warned or not isinstance(workload, (ReadWorkload, TouchWorkload)):
+            continue
+        fewest = min((workload.operations(point) for point in workload.points() if RATE in point), default=math.inf)
+        if fewest < needed(99):
+            warned.add(path)
+            rule = f"{fewest:,.0f} operations carry no P99, by which an open loop is judged: it takes {needed(99)}"
+            name = "records" if isinstance(workload, ReadWorkload) else "files"
+            yield Problem(f"{path}.{name}", None, rule, "write more, best for steps of 30 s and more", disputed=True)
 
 
 def _burst_problems(matrix: Matrix) -> Problems:

@@ -22,6 +22,7 @@ from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.terms.metrics import METRICS
+from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 from matrix.terms.sizes import format_size
 
@@ -86,6 +87,12 @@ def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> 
         if kinds and not any(_yields(kind, metric) for kind in kinds):
             rule = f"no workload of the matrix yields it ({', '.join(sorted(kinds))})"
             yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
+        elif metric == HIGHEST_RATE and not any(
+            _has_rates(workload) for _, workload in _elements(document, "workload")
+        ):
+            rule = "is found among the rates of a workload by its limit, and none has both"
+            fix = "write ratePerSecondPerInstance and p99AtMostMs into a workload"
+            yield Problem("objective.metric", metric, rule, fix)
     if ("atMost" in objective) == ("atLeast" in objective):
         rule = "needs either atMost or atLeast, and not both"
         yield Problem("objective", shorten(objective), rule, "write atMost for a duration, atLeast for a rate")
@@ -100,6 +107,10 @@ def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> 
 def _yields(kind: str, metric: str) -> bool:
     model = workloads.MODELS.get(kind)
     return metric == "duration_s" or (model is not None and metric in model.yields)
+
+
+def _has_rates(workload: Any) -> bool:
+    return isinstance(workload, dict) and {"ratePerSecondPerInstance", "p99AtMostMs"} <= workload.keys()
 
 
 def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:

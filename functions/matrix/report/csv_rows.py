@@ -10,6 +10,7 @@ from matrix.input.storage_names import storage_label
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES
 from matrix.terms.names import marks, point_labels
+from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
 
 CSV_COLUMNS = (
@@ -26,7 +27,7 @@ def to_csv(summary: SummaryDocument) -> str:
     writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for cell in summary.get("cells", []):
-        rows = list(_csv_metrics(cell)) or [{}]
+        rows = [*_csv_metrics(cell), *_csv_highest_rates(cell)] or [{}]
         writer.writerows({**_csv_cell(summary, cell), **row} for row in rows)
     return text.getvalue()
 
@@ -62,6 +63,20 @@ def _csv_metrics(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "marks": "; ".join(marks(point, cell)),
                 "tool_share": (point.get("tool_ceiling") or {}).get("share"),
             }
+
+
+def _csv_highest_rates(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One row per sweep of rates with a limit, at the point that kept it."""
+    for sweep in cell.get("highest_rates") or []:
+        metric = sweep["metric"]
+        yield {
+            "point": sweep["held"],
+            "params": json.dumps({**sweep["params"], "p99_at_most_ms": sweep["p99_at_most_ms"]}, sort_keys=True),
+            "metric": HIGHEST_RATE,
+            **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
+            **{percentile: metric.get(percentile) for percentile in PERCENTILES},
+            **_csv_sureness(metric),
+        }
 
 
 def _csv_sureness(metric: Mapping[str, Any]) -> dict[str, Any]:

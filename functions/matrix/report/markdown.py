@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from matrix.input.storage_names import storage_label
+from matrix.report import highest_rates
 from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import (
@@ -36,6 +37,7 @@ def to_markdown(summary: SummaryDocument) -> str:
     blocks = [_markdown_head(summary)]
     blocks += [_markdown_table(title, rows) for title, rows in _groups(summary).items()]
     ends = (
+        _highest_rates(summary),
         _ceilings(summary),
         _markdown_failed(summary),
         _markdown_resumed(summary),
@@ -103,6 +105,15 @@ def _markdown_table(title: str, rows: list[list[str]]) -> str:
 
 def _markdown_line(values: Any) -> str:
     return f"| {' | '.join(values)} |"
+
+
+def _highest_rates(summary: SummaryDocument) -> str:
+    """List the highest rates up to which a limit of latency was kept."""
+    rows = [_markdown_line(map(_inline, row)) for row in highest_rates.rows(summary.get("cells", []))]
+    if not rows:
+        return ""
+    heads = [_markdown_line(highest_rates.HEADS), _markdown_line(["---"] * len(highest_rates.HEADS))]
+    return "\n".join([f"## {highest_rates.TITLE}", "", *heads, *rows])
 
 
 def _ceilings(summary: SummaryDocument) -> str:

@@ -7,6 +7,7 @@ from matrix.answer.costs import prices_read
 from matrix.answer.decision.words import money
 from matrix.input.storage_names import storage_label
 from matrix.price.book import published_prices
+from matrix.report import highest_rates
 from matrix.report.ceilings import ceiling_of
 from matrix.report.heat_map import question_id
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
@@ -128,7 +129,9 @@ def figures(view: View) -> list[Markup]:
     others = _other_metrics(view)
     notes = [tag("p", NOT_CARRIED_NOTE)] if any("≥" in built.text for built in primary) else []
     far_off = _far_off(view)
+    rates = list(highest_rates.rows(view.cells))
     return [
+        *([table(highest_rates.HEADS, rates, caption=highest_rates.TITLE, class_="many")] if rates else []),
         *primary,
         *notes,
         *([far_off] if far_off else []),

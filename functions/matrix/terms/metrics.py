@@ -28,6 +28,12 @@ METRICS: dict[str, Metric] = {
     "slowest_dd_mb_per_s": Metric("MB/s", True, "10^6 bytes per second that the slowest dd of one step says of itself"),
     "records_per_s": Metric("records/s", True, "records read per second by one instance"),
     "requests_per_s": Metric("requests/s", True, "requests for pages or batches of records per second by one instance"),
+    "highest_rate_per_s": Metric(
+        "operations/s",
+        True,
+        "highest rate of a sweep of open loops at which, as at all lower ones, an instance kept up and its P99 was "
+        "within the workload's p99AtMostMs",
+    ),
     "burst_mb_per_s": Metric(
         "MB/s", True, "10^6 bytes per second of one instance before its rate fell, each second's median"
     ),

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from matrix.terms.figures import ABSENT, number, rough_duration
+from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
 
 # A cell of a summary.
 T = TypeVar("T", bound=Mapping[str, Any])
 # Parameters that stand in a point's label even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
-    {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"}
+    {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs", RATE}
 )
 
 
@@ -31,8 +32,12 @@ def marked_label(label: str, point: Mapping[str, Any], cell: Mapping[str, Any]) 
 def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader of a point's figures must know of them.
 
-    The tool was the limit; they end with credits; the server's cache answered; the flash had never been written.
+    It fell behind its rate; the tool was the limit; they end with credits; the server's cache answered; the flash had
+    never been written.
     """
+    offered, done = offered_per_s(point.get("params") or {}), done_per_s(point.get("metrics") or {})
+    if offered is not None and done is not None and not has_kept_up(done, offered):
+        yield f"behind: {number(done)} of {number(offered)}/s"
     bottleneck = cell.get("bottleneck") or {}
     if (point.get("tool_ceiling") or {}).get("is_bound"):
         yield "tool-bound"
@@ -71,6 +76,8 @@ def _label(params: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _param_words(name: str, value: Any) -> str:
+    if name == RATE:
+        return f"open loop at {value}/s"
     if name.endswith("_bytes") and isinstance(value, int):
         return f"{name.removesuffix('_bytes')} {binary_size(value)}"
     return f"{name.replace('_', ' ')} {value}"

@@ -35,6 +35,12 @@ from matrix.terms.metrics import METRICS
         (TOUCH | {"sync": "always"}, "sync"),
         (TOUCH | {"tool": ["engine", "parallel"], "sync": "each"}, "sync"),
         (TOUCH | {"name": "a/b"}, "name"),
+        (TOUCH | {"ratePerSecondPerInstance": 0}, "ratePerSecondPerInstance"),
+        (TOUCH | {"ratePerSecondPerInstance": [100, 100]}, "ratePerSecondPerInstance"),
+        (TOUCH | {"tool": "touch", "ratePerSecondPerInstance": 100}, "ratePerSecondPerInstance"),
+        (TOUCH | {"sync": "end", "ratePerSecondPerInstance": 100}, "sync"),
+        (TOUCH | {"p99AtMostMs": 10}, "p99AtMostMs"),
+        (READ | {"p99AtMostMs": 10}, "p99AtMostMs"),
         (DD | {"totalSize": "64MiB", "threads": 3}, "totalSize"),  # 64 / 3
         (DD | {"totalSize": "1MB"}, "totalSize"),  # 10^6 is no multiple of 2^20
         (DD | {"blockSize": "2GiB", "totalSize": "2GiB"}, "blockSize"),
@@ -332,6 +338,39 @@ def test_an_objective_that_no_workload_of_the_matrix_can_reach_is_refused_before
 
     assert problems_of(workload=[{"type": "instance-throughput"}], objective=objective) == {}
     assert list(problems_of(workload=[FIO], objective=objective)) == ["objective.metric"]
+
+
+def test_a_highest_rate_is_an_objective_only_of_rates_that_have_a_limit():
+    objective = {"metric": "highest_rate_per_s", "atLeast": 100}
+    rates = {"ratePerSecondPerInstance": [100, 200]}
+
+    assert problems_of(workload=[TOUCH | rates | {"p99AtMostMs": 5}], objective=objective) == {}
+    assert list(problems_of(workload=[TOUCH | rates], objective=objective)) == ["objective.metric"]
+    assert list(problems_of(workload=[FIO], objective=objective)) == ["objective.metric"]
+
+
+def test_rates_are_points_that_take_the_time_in_which_their_operations_are_due():
+    touch, read = (
+        matrix(workload=[workload | {"ratePerSecondPerInstance": [50, 100]}]).matrix.workload[0]
+        for workload in (TOUCH | {"files": 1000}, READ | {"access": "random", "records": 1024, "recordsPerRequest": 4})
+    )
+    storage = matrix(storage=[EFS]).matrix.storage[0]
+
+    assert touch.number_of_points == len(touch.points())
+    assert {point["rate_per_s_per_instance"] for point in touch.points()} == {50, 100}
+    slow = next(point for point in touch.points() if point["rate_per_s_per_instance"] == 50)
+    assert touch.footprint(slow, storage, 1).seconds == pytest.approx(1000 / 50)
+    slow = read.points()[0]
+    assert read.footprint(slow, storage, 1).seconds == pytest.approx(1024 / 4 / 50, rel=0.1)
+
+
+@pytest.mark.parametrize(("files", "is_warned"), [(368, False), (364, True)])
+def test_an_open_loop_of_too_few_operations_for_a_p99_is_warned_of(files, is_warned):
+    workload = TOUCH | {"files": files, "threads": 4, "ratePerSecondPerInstance": 100}
+
+    warned = [problem.rule for problem in matrix(workload=[workload]).warnings if "carry no P99" in problem.rule]
+
+    assert [rule.partition(" ")[0] for rule in warned] == (["364"] if is_warned else [])
 
 
 def test_every_metric_is_one_that_some_workload_yields_and_the_other_way_round():

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import LEAST_UNITS, is_one_event
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric
+from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
 
 NOT_IN_RUN = "not measured: the run has no such cell"
@@ -36,9 +38,10 @@ def questions_of(
         if cell.get("state") != "measured" or not points:
             unmeasured.append(cell)
             continue
-        labels = point_labels(points)
-        full = {point["id"]: point for point in (results.get(cell["id"]) or {}).get("points") or []}
-        for point in points:
+        full = results.get(cell["id"]) or {}
+        judged = _sweeps_of_rates(cell, full, wanted) or _points_of(cell, full)
+        labels = point_labels(judged)
+        for point in judged:
             metrics = point.get("metrics") or {}
             primary = primary_metric(point)
             name = wanted.metric if wanted.metric in metrics else primary[0] if primary and not wanted.limit else None
@@ -62,9 +65,8 @@ def questions_of(
                     candidates=[],
                 ),
             )
-            samples = (full.get(point["id"]) or point).get("samples")
             storage = _placed(storages[_system(cell)], cell)
-            candidate = _candidate(cell, point, metric, name, samples, question.level, bill, storage)
+            candidate = _candidate(cell, point, metric, name, question.level, bill, storage)
             is_rate = question.higher_is_better
             question.candidates.append(judge_by_sustained(candidate, cell, name, wanted, higher_is_better=is_rate))
     questions = [question for family in families.values() for question in family.values()]
@@ -77,6 +79,32 @@ def questions_of(
         for question in family.values():
             _name_absences(question, list(family.values()))
     yield from sorted(questions, key=lambda question: (question.workload, question.label, question.instances))
+
+
+def _points_of(cell: Mapping[str, Any], full: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the points of a cell with their samples, where its result has them."""
+    samples = {point["id"]: point.get("samples") for point in full.get("points") or []}
+    return [{**point, "samples": samples.get(point["id"], point.get("samples"))} for point in cell["points"]]
+
+
+def _sweeps_of_rates(cell: Mapping[str, Any], full: Mapping[str, Any], wanted: Objective) -> list[Mapping[str, Any]]:
+    """Return each sweep of rates with a limit as if it were one point: what is asked is the highest rate.
+
+    It costs what its point at that rate costs. None where the objective is about another metric.
+    """
+    if wanted.metric not in (None, HIGHEST_RATE):
+        return []
+    points = {point["id"]: point for point in _points_of(cell, full)}
+    sweeps = full.get("highest_rates") or cell.get("highest_rates") or []
+    return [
+        {
+            **points[sweep["held"] or sweep["points"][0]],
+            "params": sweep["params"],
+            "metrics": {HIGHEST_RATE: sweep["metric"]},
+            "samples": sweep.get("samples"),
+        }
+        for sweep in sweeps
+    ]
 
 
 def storages_of(summary: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -94,19 +122,24 @@ def _placed(storage: str, cell: Mapping[str, Any]) -> str:
 
 
 def _candidate(
-    cell: Mapping[str, Any], point: Mapping[str, Any], metric: Mapping[str, Any], name: str,
-    samples: dict[str, Any] | None, level: float, bill: Bill, storage: str,
+    cell: Mapping[str, Any], point: Mapping[str, Any], metric: Mapping[str, Any], name: str, level: float, bill: Bill,
+    storage: str,
 ) -> Candidate:  # fmt: skip
+    samples = point.get("samples")
     values = from_columns(samples, name, is_shared=is_shared(cell["storage"])) if samples else None
     if values is not None and not len(values.pooled):
         values = None
+    slow_end, median = (_percentile(metric, values, each) for each in (level, MEDIAN))
+    if name == HIGHEST_RATE:
+        # An interval of rates that were tried would say nothing of those between them.
+        slow_end, median = (end and replace(end, low=None, high=None) for end in (slow_end, median))
     return Candidate(
         cell=str(cell["id"]),
         point=str(point["id"]),
         storage=storage,
         file_system=_system(cell),
-        slow_end=_percentile(metric, values, level),
-        median=_percentile(metric, values, MEDIAN),
+        slow_end=slow_end,
+        median=median,
         cost=bill.point_cost(cell, point),
         values=values,
         lost=f"left out: {cell['suspect']}" if cell.get("suspect") else None,

@@ -12,7 +12,7 @@ class Workload(Element, Protocol):
     """What a workload of a matrix offers. mypy checks each model against it where cells are made of them."""
 
     primary_metric: ClassVar[str]
-    """The metric that it is judged by."""
+    """The metric that it is judged by, of an open loop apart."""
     yields: ClassVar[frozenset[str]]
     """Its metrics besides duration_s; some need a certain tool or direction."""
     tools: ClassVar[frozenset[str]]
@@ -57,6 +57,11 @@ class Workload(Element, Protocol):
         """Return whether the agent's own engines do a point, which alone keep to an emulated storage's speed."""
         ...
 
+    @classmethod
+    def judged_by(cls, params: Params) -> str:
+        """Return the metric that a point is judged by."""
+        ...
+
 
 class WorkloadModel(ElementModel):
     """What holds for a workload unless its own model says otherwise."""
@@ -94,3 +99,10 @@ class WorkloadModel(ElementModel):
         """Return False: other programs than our engines do it."""
         del params
         return False
+
+    @classmethod
+    def judged_by(cls, params: Params) -> str:
+        """Return the primary metric, whatever the point."""
+        del params
+        primary: str = cls.primary_metric  # type: ignore[attr-defined] # of the workload's own model
+        return primary

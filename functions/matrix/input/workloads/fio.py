@@ -23,6 +23,7 @@ from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.terms.metrics import latencies
+from matrix.terms.open_loop import offered_per_s
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
@@ -166,6 +167,15 @@ class FioWorkload(WorkloadModel):
         """Return whether a point reads."""
         options = params["options"]
         return str(options.get("rw", options.get("readwrite", "read"))) not in {"write", "randwrite"}
+
+    @classmethod
+    def judged_by(cls, params: Params) -> str:
+        """Return the rate; of an open loop, whose rate is given, the P99 of its reads, or writes where it has none."""
+        if offered_per_s(params) is None:
+            return super().judged_by(params)
+        options = params["options"]
+        is_writing = str(options.get("rw", options.get("readwrite", "read"))) in {"write", "randwrite"}
+        return "write_lat_p99_us" if is_writing else "read_lat_p99_us"
 
     def io_s(self, params: Params, storage: Storage, instances: int) -> float:
         """Return the seconds for which fio is expected to measure; below one second its rates mean nothing."""

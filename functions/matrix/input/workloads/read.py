@@ -7,10 +7,11 @@ from pydantic import Field
 from matrix.input.fields import Name, Size, Sweep
 from matrix.input.part import Part, Rule
 from matrix.input.storages.contract import Storage
-from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.metrics import latencies
+from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 
@@ -22,13 +23,14 @@ MOST_RECORDS = 10_000_000
 DIRECT_BLOCK_BYTES = 4_096
 
 
-class ReadWorkload(WorkloadModel):
+class ReadWorkload(OpenLoopModel):
     """Reads records that it has written before; primary metric mb_per_s."""
 
     primary_metric: ClassVar[str] = "mb_per_s"
+    open_loop_metric: ClassVar[str] = "read_lat_p99_us"
     yields: ClassVar[frozenset[str]] = frozenset(
-        {"mb_per_s", "mib_per_s", "longest_stall_s", "records_per_s", "requests_per_s", *latencies("read")}
-    )
+        {"mb_per_s", "mib_per_s", "longest_stall_s", "records_per_s", "requests_per_s", HIGHEST_RATE}
+    ).union(latencies("read"))
     size_field: ClassVar[str] = "dataSize"
 
     type: Literal["read"]
@@ -65,10 +67,16 @@ class ReadWorkload(WorkloadModel):
                 "caching": self.caching,
             }
         )
-        return [{**point, "data_bytes": self._data_bytes(point)} for point in points]
+        return self.with_rates([{**point, "data_bytes": self._data_bytes(point)} for point in points])
 
     def _data_bytes(self, point: Params) -> int:
         return self.data_size or int(point["records"]) * int(point["record_bytes"])
+
+    def operations(self, params: Params) -> float:
+        """Return how many requests one instance makes in a step."""
+        is_random = params["access"] == "random"
+        per_page = params["page_bytes"] / params["record_bytes"]
+        return float(params["records"] / (params["records_per_request"] if is_random else per_page))
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take: its share of bandwidth or of IOPS, whichever bound comes first.
@@ -81,7 +89,8 @@ class ReadWorkload(WorkloadModel):
         pages = params["records"] if is_random else params["records"] * params["record_bytes"] / params["page_bytes"]
         fetched = pages * params["page_bytes"]
         waiting_s = pages / params["threads"] * storage.read_latency_s
-        seconds = max(fetched / bytes_per_s, pages * sharing / storage.effective_iops, waiting_s)
+        iops_s = pages * sharing / storage.effective_iops
+        seconds = max(fetched / bytes_per_s, iops_s, waiting_s, self.paced_s(params))
         written = self._stored_bytes / len(self.points())
         return Footprint(
             seconds + written / bytes_per_s,
@@ -123,6 +132,7 @@ class ReadWorkload(WorkloadModel):
             requests_are_whole,
             only_random_requests_are_batched,
             data_holds_the_records,
+            a_limit_has_its_rates,
             values_are_different,
         )
 

@@ -7,8 +7,13 @@ from pydantic import Field
 from matrix.input.fields import Name, Sweep
 from matrix.input.part import Part, Rule
 from matrix.input.storages.contract import Storage
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.open_loop import (
+    OpenLoopModel,
+    a_limit_has_its_rates,
+    only_the_engine_keeps_a_rate,
+)
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
 
 # EFS meters each request as at least 4 KB (EFS guide, metering).
@@ -17,12 +22,13 @@ METERED_REQUEST_BYTES = 4_096
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
 
 
-class TouchWorkload(WorkloadModel):
+class TouchWorkload(OpenLoopModel):
     """Creates empty files; primary metric files_per_s."""
 
     primary_metric: ClassVar[str] = "files_per_s"
+    open_loop_metric: ClassVar[str] = "create_lat_p99_us"
     yields: ClassVar[frozenset[str]] = frozenset(
-        {"files_per_s", "create_lat_p50_us", "create_lat_p99_us", "longest_stall_s"}
+        {"files_per_s", "create_lat_p50_us", "create_lat_p99_us", "longest_stall_s", HIGHEST_RATE}
     )
 
     type: Literal["touch"]
@@ -42,7 +48,7 @@ class TouchWorkload(WorkloadModel):
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
-        return combinations(
+        points = combinations(
             {
                 "files": self.files,
                 "threads": self.threads,
@@ -51,6 +57,11 @@ class TouchWorkload(WorkloadModel):
                 "sync": self.sync,
             }
         )
+        return self.with_rates(points)
+
+    def operations(self, params: Params) -> float:
+        """Return how many files one instance creates in a step."""
+        return float(params["files"])
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step of `params`."""
@@ -59,7 +70,8 @@ class TouchWorkload(WorkloadModel):
         per_s = min(params["threads"] / (storage.create_latency_s + sync_s), TOOL_CEILING_PER_S[params["tool"]])
         if storage.is_shared:
             per_s = min(per_s, storage.effective_iops / instances)
-        return Footprint(params["files"] / per_s, written_bytes=params["files"] * METERED_REQUEST_BYTES)
+        seconds = max(params["files"] / per_s, self.paced_s(params))
+        return Footprint(seconds, written_bytes=params["files"] * METERED_REQUEST_BYTES)
 
     def can_be_emulated(self, params: Params) -> bool:
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""
@@ -73,7 +85,13 @@ class TouchWorkload(WorkloadModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (files_divide_by_threads, only_the_engine_syncs, values_are_different)
+        return (
+            files_divide_by_threads,
+            only_the_engine_syncs,
+            only_the_engine_keeps_a_rate,
+            a_limit_has_its_rates,
+            values_are_different,
+        )
 
 
 def files_divide_by_threads(part: Part) -> Problems:

@@ -7,6 +7,7 @@ from matrix.report.charts.chart import MOST_SERIES, Chart, Series
 from matrix.report.charts.labels import percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
+from matrix.terms.open_loop import RATE
 
 # Options of fio that are sizes.
 BYTE_OPTIONS = {"bs", "blocksize", "size", "filesize"}
@@ -16,7 +17,8 @@ def sweeps(view: View) -> Iterator[Chart]:
     """The metric over each numeric parameter that varies within a cell."""
     for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
         params = {id(entry): _flat(entry.point.get("params") or {}) for entry in entries}
-        for param in dict.fromkeys(key for values in params.values() for key in values):
+        # Rates at which operations are due have a chart of their own.
+        for param in dict.fromkeys(key for values in params.values() for key in values if key != RATE):
             curves = _curves(entries, params, param)
             if curves:
                 yield _sweep_chart(view, workload, fleet, name, param, curves, entries[0])

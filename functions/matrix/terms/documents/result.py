@@ -225,6 +225,24 @@ class PointResult(TypedDict):
     """The summary leaves it out."""
 
 
+class HighestRate(TypedDict):
+    """The highest rate of a sweep of open loops up to which a limit of latency was kept."""
+
+    params: Params
+    """Of all its points, without the rate."""
+    p99_at_most_ms: float
+    points: list[str]
+    """From the lowest rate to the highest."""
+    held: str | None
+    """The point of the highest rate that the median instance kept; None where it was not even the lowest."""
+    beyond_per_s: float | None
+    """The next rate, which it did not keep; None where no higher one was tried."""
+    metric: MetricResult
+    """Operations per second of one instance; 0 where it did not keep the lowest rate."""
+    samples: NotRequired[SampleColumns | None]
+    """The summary leaves it out."""
+
+
 class Instances(TypedDict):
     """How many instances were to run, and how many did; None where nothing was launched."""
 
@@ -342,6 +360,8 @@ class ResultDocument(TypedDict):
     actual_s: float | None
     """From the launch to the end."""
     points: list[PointResult]
+    highest_rates: NotRequired[list[HighestRate]]
+    """One for each sweep of rates, where the workload has a limit for them."""
     provenance: NotRequired[dict[str, dict[str, int]]]
     """By fact (agent, kernel, mount …): its values, with how many instances had each."""
     instances: NotRequired[Instances]

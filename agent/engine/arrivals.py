@@ -1,0 +1,83 @@
+"""The open loop: operations are due at moments of their own, whether or not the earlier ones have ended.
+
+A closed loop begins an operation when the one before it has ended. While a storage stands still, a worker then has one
+slow operation, and all that users would have asked for meanwhile is in no figure (coordinated omission; Tene, "How NOT
+to measure latency", 2013). Here it falls due all the same, waits, and its latency counts from then.
+
+The moments are those of many users who know nothing of each other, a Poisson process. Given how many come in a stretch
+of time, they are that many independent and uniform moments of it (Ross, Introduction to Probability Models,
+"conditional distribution of the arrival times"), so the rate of a step is exactly the one that was asked for. Moments
+at even distances would let all instances of a fleet, which start together, ask at once again and again.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+import time
+from typing import Any, Callable
+
+from agent.engine import crew
+
+# Number of the next operation; when (monotonic ns) the first worker began, 0 before that.
+BATON = struct.Struct("=qq")
+# What Linux may let a sleep take longer, to wake up less often: 50 us by default (man 2 PR_SET_TIMERSLACK).
+TIMER_SLACK_NS = 1
+
+# Does the operation of this number, which was due at this moment (monotonic ns); returns the clock at its end.
+Operate = Callable[[int, int], int]
+
+
+class Arrivals:
+    """The moments at which operations are due, dealt to whichever worker is free, in their order.
+
+    Workers are threads or forks, so what they share is a pipe that holds one message, the baton: whoever has read it
+    is the only one to know the next number, and writes it back at once.
+    """
+
+    def __init__(self, operations: int, rate_per_s: float, seed: str) -> None:
+        """Draw the moments, before any worker exists."""
+        generator = random.Random(seed)  # noqa: S311 no secret
+        span_ns = operations / rate_per_s * 1e9
+        self._moments_ns = sorted(int(generator.random() * span_ns) for _ in range(operations))
+        self._taking, self._giving = os.pipe()
+        os.write(self._giving, BATON.pack(0, 0))
+        sharpen_timer()
+
+    @classmethod
+    def of(cls, plan: dict[str, Any], operations: int) -> Arrivals | None:
+        """The arrivals that an engine's plan asks for; None where its loop is closed."""
+        asked = plan.get("open_loop")
+        return cls(operations, asked["rate_per_s"], asked["seed"]) if asked else None
+
+    def work(self, operate: Operate) -> crew.Timed:
+        """Do operations when they are due, until none is left; how those of one worker went."""
+        now, sleep = time.monotonic_ns, time.sleep
+        timed = crew.Timed()
+        while True:
+            number, timed.start_ns = BATON.unpack(os.read(self._taking, BATON.size))
+            timed.start_ns = timed.start_ns or now()
+            is_over = number == len(self._moments_ns)
+            os.write(self._giving, BATON.pack(number if is_over else number + 1, timed.start_ns))
+            if is_over:
+                return timed
+            due_ns = timed.start_ns + self._moments_ns[number]
+            early_ns = due_ns - now()
+            if early_ns > 0:
+                sleep(early_ns / 1e9)
+            begun_ns = now()
+            if early_ns > 0:
+                timed.late_ns.append(begun_ns - due_ns)
+            timed.ended.append(operate(number, due_ns))
+            timed.begun.append(begun_ns)
+            timed.due.append(due_ns)
+
+
+def sharpen_timer() -> None:
+    """Let this process and the workers that it makes sleep no longer than they ask for; older kernels may refuse."""
+    try:
+        with open("/proc/self/timerslack_ns", "w") as slack:  # noqa: PTH123 pathlib would cost the start of the engine 5 ms
+            slack.write(str(TIMER_SLACK_NS))
+    except OSError:
+        return

@@ -1,0 +1,65 @@
+"""What workloads have in common whose operations may be due at a rate instead of one after the other."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from matrix.input.fields import Sweep
+from matrix.input.part import Part
+from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.sweeps import Params
+from matrix.terms.open_loop import RATE
+from matrix.terms.problems import Problems
+
+
+class OpenLoopModel(WorkloadModel):
+    """A workload that our engine does, one operation after the other or each when it is due."""
+
+    open_loop_metric: ClassVar[str]
+    """What a point with a rate is judged by: its rate is given, so what tells storages apart is latency."""
+
+    rate_per_second_per_instance: Annotated[
+        Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] | None, Field(examples=[[100, 200, 400]])
+    ] = None
+    """Open loop: operations due each second on each instance, whether or not others have ended; latency counts from
+    then. Unless given, each thread begins one when it has ended another."""
+    p99_at_most_ms: Annotated[int | float | None, Field(gt=0, le=1e6, examples=[10])] = None
+    """Limit for an instance's P99: results and report name the highest of the rates up to which it is kept."""
+
+    def with_rates(self, points: list[Params]) -> list[Params]:
+        """Return each point at each rate; as they are in a closed loop."""
+        rates = self.rate_per_second_per_instance
+        return points if rates is None else [{**point, RATE: rate} for point in points for rate in rates]
+
+    def operations(self, params: Params) -> float:
+        """Return how many operations one instance does in a step."""
+        raise NotImplementedError
+
+    def paced_s(self, params: Params) -> float:
+        """Return the seconds in which the operations of one instance are due; 0 in a closed loop."""
+        return self.operations(params) / params[RATE] if RATE in params else 0.0
+
+    @classmethod
+    def judged_by(cls, params: Params) -> str:
+        """Return the metric that a point is judged by."""
+        return cls.open_loop_metric if RATE in params else super().judged_by(params)
+
+
+def a_limit_has_its_rates(part: Part) -> Problems:
+    """Yield a problem for a limit of latency that no rate is held against."""
+    if part.p99_at_most_ms is not None and part.rate_per_second_per_instance is None:
+        rule = "is the limit that the highest rate is looked for with, and there are no rates"
+        yield part.problem("p99AtMostMs", rule, "write ratePerSecondPerInstance, such as [100, 200, 400]")
+
+
+def only_the_engine_keeps_a_rate(part: Part) -> Problems:
+    """Yield a problem where a program that takes no rate is to keep one, or where the last operation waits for all."""
+    if part.rate_per_second_per_instance is None:
+        return
+    others = [tool for tool in part.tool if tool != "engine"]
+    if others:
+        rule = f"{others[0]} works as fast as it can"
+        yield part.problem("ratePerSecondPerInstance", rule, 'write tool "engine", or leave the rate out')
+    if "end" in part.sync:
+        rule = "one sync at the end is no latency of an operation that was due at its own moment"
+        yield part.problem("sync", rule, 'write sync "each" or "none", or leave the rate out')

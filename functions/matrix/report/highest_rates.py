@@ -1,0 +1,46 @@
+"""The highest rates of open loops up to which a limit of latency was kept, as rows of a table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from matrix.input.storage_names import storage_label
+from matrix.terms.figures import number, sample_count
+from matrix.terms.names import fleet_words, point_labels, reading_order
+from matrix.terms.open_loop import offered_per_s
+
+TITLE = "Highest rate of one instance with its P99 within the limit"
+HEADS = ("Storage", "Instances", "Point", "P99 at most", "P0", "P50", "P100", "Rates that were tried", "n/expected")
+
+
+def rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each sweep of rates with a limit; in operations per second of one instance."""
+    for cell in reading_order(cells):
+        sweeps = cell.get("highest_rates") or []
+        named = [{"id": str(index), "params": sweep["params"]} for index, sweep in enumerate(sweeps)]
+        labels = point_labels(named)
+        for index, sweep in enumerate(sweeps):
+            metric = sweep["metric"]
+            yield (
+                storage_label(dict(cell["storage"])),
+                fleet_words(dict(cell["fleet"])),
+                labels[str(index)],
+                f"{number(sweep['p99_at_most_ms'])} ms",
+                f"{number(metric['p0'])}/s",
+                highest_words(sweep),
+                f"{number(metric['p100'])}/s",
+                ", ".join(number(rate) for rate in _tried(cell, sweep)),
+                sample_count(metric),
+            )
+
+
+def highest_words(sweep: Mapping[str, Any]) -> str:
+    """Write what the median instance kept: `400/s, not 500`, `at least 800/s` where no more was tried, `none`."""
+    kept, beyond = sweep["metric"]["p50"], sweep["beyond_per_s"]
+    if beyond is None:
+        return f"at least {number(kept)}/s"
+    return f"{number(kept)}/s, not {number(beyond)}" if kept else f"none, not even {number(beyond)}/s"
+
+
+def _tried(cell: Mapping[str, Any], sweep: Mapping[str, Any]) -> list[float]:
+    points = {point["id"]: point for point in cell["points"]}
+    return [offered for id_ in sweep["points"] if (offered := offered_per_s(points[id_]["params"])) is not None]

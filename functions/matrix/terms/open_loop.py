@@ -1,0 +1,37 @@
+"""What an open loop is asked for: operations that are due at a rate, whether or not the earlier ones have ended."""
+
+from collections.abc import Mapping
+from typing import Any
+
+# The parameter of a point of our own engines.
+RATE = "rate_per_s_per_instance"
+# The metric of a whole sweep of rates.
+HIGHEST_RATE = "highest_rate_per_s"
+# What each workload that may be an open loop has done per second.
+DONE_PER_S = ("files_per_s", "requests_per_s", "iops")
+# Below this share of the rate that was asked for, operations pile up: how long they take depends on how long one looks.
+KEPT_UP = 0.95
+
+
+def offered_per_s(params: Mapping[str, Any]) -> float | None:
+    """Return how many operations per second are due on one instance; None of a closed loop.
+
+    fio's requests are due at moments of their own in its offload mode, `rate_iops` of each of its jobs.
+    """
+    if RATE in params:
+        return float(params[RATE])
+    options = params.get("options") or {}
+    rate, jobs = options.get("rate_iops"), options.get("numjobs", 1)
+    if options.get("io_submit_mode") != "offload" or not isinstance(rate, (int, float)):
+        return None
+    return float(rate) * float(jobs if isinstance(jobs, (int, float)) else 1)
+
+
+def done_per_s(metrics: Mapping[str, Mapping[str, Any]]) -> float | None:
+    """Return how many operations per second an instance did at the median; None where no metric says it."""
+    return next((float(metrics[name]["p50"]) for name in DONE_PER_S if name in metrics), None)
+
+
+def has_kept_up(done: float | None, offered: float) -> bool:
+    """Whether so many operations were done as were due, so that none piled up."""
+    return done is not None and done >= KEPT_UP * offered
