@@ -222,11 +222,12 @@ class Cloud:
             credentials.environment,
             injected,
             concurrency=service_quotas.NEW_CONCURRENCY if is_new else None,
+            time_scale=self.options.time_scale,
         )
         runtime.install()
         self._closing.append(runtime.close)
 
-        bridge = events.EventBridge(runtime.invoke, ACCOUNT, self.options.region, self.options.time_scale)
+        bridge = events.EventBridge(runtime.deliver, ACCOUNT, self.options.region, self.options.time_scale)
 
         space = room.Room(
             [self._workdir, self._workdir / "runs", self._workdir / "code", self._workdir / "logs"],

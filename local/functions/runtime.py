@@ -34,6 +34,9 @@ SITE_PACKAGES = sysconfig.get_path("purelib")
 # Invocations at once; further ones wait here, before their timeout begins. Without a cap, a Map of 20 on two cores made
 # functions of 50 ms time out.
 MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
+# Lambda keeps an asynchronous event that it throttled for six hours, and tries it again after 1 s up to 5 minutes.
+# https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
+FIRST_PAUSE_S, LONGEST_PAUSE_S, EVENT_AGE_S = 1.0, 300.0, 21_600.0
 
 
 class ThrottledError(JsonRESTError):
@@ -56,8 +59,11 @@ class LambdaRuntime:
         credentials_for: Callable[[str, str, str], dict[str, str]],
         injected: Faults | None = None,
         concurrency: int | None = None,
+        time_scale: float = 1.0,
     ) -> None:
         self._concurrency = concurrency
+        self._time_scale = time_scale
+        self._is_closed = threading.Event()
         self._at_once = 0
         self._starter = starter
         self._endpoint = endpoint
@@ -84,7 +90,7 @@ class LambdaRuntime:
         payload = body if isinstance(body, bytes) else (body or "{}").encode()
         kind = request_headers.get("x-amz-invocation-type", "RequestResponse")
         if kind == "Event":
-            threading.Thread(target=self._invoke_unheard, args=(function, payload), daemon=True).start()
+            threading.Thread(target=self.deliver, args=(function, payload), daemon=True).start()
         if kind in ("DryRun", "Event"):
             return b""
         try:
@@ -124,11 +130,17 @@ class LambdaRuntime:
             with self._lock:
                 self._at_once -= 1
 
-    def _invoke_unheard(self, function: Any, payload: bytes) -> None:
-        try:
-            self.invoke(function, payload)
-        except TooManyRequestsError:
-            print(f"local cloud: {function.function_name} throttled an asynchronous event", file=sys.stderr)
+    def deliver(self, function: Any, payload: bytes) -> None:
+        """Execute a function for an asynchronous event, as soon as its account has room for it."""
+        pause_s, age_s = FIRST_PAUSE_S, 0.0
+        while age_s < EVENT_AGE_S and not self._is_closed.is_set():
+            try:
+                self.invoke(function, payload)
+            except TooManyRequestsError:
+                self._is_closed.wait(pause_s / self._time_scale)
+                age_s, pause_s = age_s + pause_s, min(2 * pause_s, LONGEST_PAUSE_S)
+            else:
+                return
 
     def execution_ended(self, run: str) -> None:
         """End the sandboxes that were kept for one run."""
@@ -140,6 +152,7 @@ class LambdaRuntime:
 
     def close(self) -> None:
         """End all idle sandboxes; the process starter ends the others."""
+        self._is_closed.set()
         for pool in self._pools.values():
             pool.close()
 

@@ -1,13 +1,52 @@
 """An account that was opened today: what is too large for it is refused with what to ask for, what fits goes on."""
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import BoundedSemaphore, Event, Semaphore
+from unittest.mock import Mock
 
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from support.running_cloud import client_of
+from support.running_cloud import RunningCloud, client_of, function, role
 from support.runs import Cloud, matrix, start_cloud
+
+from local.corrections.service_quotas import NEW_CONCURRENCY
+from local.functions.runtime import LambdaRuntime
+from local.functions.sandboxes import Result, TooManyRequestsError
+
+
+class WaitingFunction:
+    """A function that answers once it may, in an account of ten functions at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make a runtime that runs nothing else."""
+        self.runtime = LambdaRuntime(Mock(), "", folder, Mock(), concurrency=NEW_CONCURRENCY, time_scale=1_000)
+        self.runtime._running = BoundedSemaphore(NEW_CONCURRENCY)
+        self.runtime._pool = lambda _function, _scope: self
+        self.function = Mock(reserved_concurrency=None)
+        self.leave = Event()
+        self.payloads: list[bytes] = []
+        self._busy, self._throttled = Semaphore(0), Event()
+
+    def invoke(self, payload: bytes, _limit: int | None) -> Result:
+        """Do as its sandboxes do."""
+        self.payloads.append(payload)
+        self._busy.release()
+        assert self.leave.wait(60)
+        return Result(payload, failed=False, log="")
+
+    def until_busy(self, number: int) -> None:
+        """Wait until so many are at work."""
+        assert all(self._busy.acquire(timeout=60) for _ in range(number))
+
+    def until_throttled(self) -> None:
+        """Wait until the runtime pauses between two attempts."""
+        pause = self.runtime._is_closed.wait
+        self.runtime._is_closed.wait = lambda seconds: self._throttled.set() or pause(seconds)
+        assert self._throttled.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +71,62 @@ def test_four_instances_of_one_vcpu_fit(account: Cloud):
     assert run.status == "SUCCEEDED"
 
 
-def test_the_eleventh_function_at_once_is_throttled_and_ten_are_not(account: Cloud):
-    once = Config(retries={"total_max_attempts": 1}, max_pool_connections=40)
-    client = client_of(account.description, "lambda", config=once)
+def test_the_eleventh_function_at_once_is_throttled_and_ten_are_not(tmp_path: Path):
+    # Nothing else runs in it: in a whole cloud, sweeps by schedule and after each execution's end count too.
+    waiting = WaitingFunction(tmp_path)
+    with ThreadPoolExecutor(NEW_CONCURRENCY) as pool:
+        ten = [pool.submit(waiting.runtime.invoke, waiting.function, b"one of ten") for _ in range(NEW_CONCURRENCY)]
+        waiting.until_busy(NEW_CONCURRENCY)
+
+        with pytest.raises(TooManyRequestsError):
+            waiting.runtime.invoke(waiting.function, b"the eleventh")
+        waiting.leave.set()
+
+        assert [answer.result().payload for answer in ten] == [b"one of ten"] * NEW_CONCURRENCY
+    assert waiting.runtime.invoke(waiting.function, b"after them").payload == b"after them"
+
+
+def test_an_event_that_was_throttled_is_delivered_once_there_is_room(tmp_path: Path):
+    waiting = WaitingFunction(tmp_path)
+    with ThreadPoolExecutor(NEW_CONCURRENCY + 1) as pool:
+        for _ in range(NEW_CONCURRENCY):
+            pool.submit(waiting.runtime.invoke, waiting.function, b"one of ten")
+        waiting.until_busy(NEW_CONCURRENCY)
+
+        event = pool.submit(waiting.runtime.deliver, waiting.function, b"the run has ended")
+        waiting.until_throttled()
+        waiting.leave.set()
+        event.result(60)
+
+    assert waiting.payloads.count(b"the run has ended") == 1
+
+
+def test_the_account_answers_429_above_its_concurrency_and_the_others_as_ever(account: Cloud, tmp_path: Path):
+    # Each waits for the file, so eleven are at once however busy the machine is.
+    code = "import pathlib, time\ndef handler(event, _context):\n"
+    code += "    while not pathlib.Path(event).exists(): time.sleep(0.05)\n    return 'done'"
+    name = RunningCloud(Mock(), account.folder, account.description).deploy(
+        "waits",
+        {
+            "Resources": {"Role": role(), "Waits": function(code, Timeout=300)},
+            "Outputs": {"Name": {"Value": {"Ref": "Waits"}}},
+        },
+    )["Name"]
+    client = client_of(account.description, "lambda", config=Config(retries={"total_max_attempts": 1}))
+    leave = tmp_path / "leave"
+    refused = Event()
 
     def invoke(_: int) -> str:
         try:
-            client.invoke(FunctionName=account.output("ReapFunctionName"), Payload=b'{"dryRun": true}')
+            answer = client.invoke(FunctionName=name, Payload=json.dumps(str(leave)))
         except ClientError as error:
-            return error.response["Error"]["Code"]
-        return "answered"
+            refused.set()
+            return f"{error.response['ResponseMetadata']['HTTPStatusCode']} {error.response['Error']['Code']}"
+        return json.loads(answer["Payload"].read())
 
-    with ThreadPoolExecutor(40) as pool:
-        many = list(pool.map(invoke, range(40)))
-    with ThreadPoolExecutor(10) as pool:
-        few = list(pool.map(invoke, range(10)))
+    with ThreadPoolExecutor(NEW_CONCURRENCY + 1) as pool:
+        answers = [pool.submit(invoke, number) for number in range(NEW_CONCURRENCY + 1)]
+        assert refused.wait(60)
+        leave.touch()
 
-    assert "TooManyRequestsException" in many
-    assert set(few) == {"answered"}
+    assert {answer.result() for answer in answers} == {"429 TooManyRequestsException", "done"}
