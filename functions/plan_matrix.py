@@ -10,6 +10,7 @@ from aws.account import quotas, spot
 from aws.records import agent_package, bucket, table
 from aws.run import resume
 from aws.stack import network
+from aws.stack.clients import as_not_granted
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.check.read import check_matrix, check_run_name
@@ -24,7 +25,15 @@ logger = Logger()
 
 @logger.inject_lambda_context
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists."""
+    """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists.
+
+    So does NotGranted, but only after some attempts.
+    """
+    with as_not_granted():
+        return _plan(event)
+
+
+def _plan(event: dict[str, Any]) -> dict[str, Any]:
     run = event["run"]
     check_run_name(run)
     checked = check_matrix(event["matrix"])

@@ -8,8 +8,8 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
 from aws.ec2 import instances as fleets
-from aws.fleet import watching
-from aws.records import bucket
+from aws.fleet import launching, watching
+from aws.records import bucket, table
 from aws.stack import network
 from aws.stack.clients import client
 from matrix.run.job import measuring_job
@@ -337,3 +337,20 @@ def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, m
 
     with pytest.raises(error, match=words):
         watching.watch(board)
+
+
+@pytest.mark.parametrize("looks_in_vain", [0, 3, 100])
+def test_volumes_that_ec2_describes_late_are_waited_for_as_nobody_sees_them_after_their_instance(
+    stack, monkeypatch, looks_in_vain
+):
+    described, pauses_s = fleets.volumes, []
+    monkeypatch.setattr(fleets, "volumes", lambda filters: described(filters) if len(pauses_s) >= looks_in_vain else [])
+    monkeypatch.setattr(launching.time, "sleep", pauses_s.append)
+    fleet = launch_fleet(2)
+
+    launching._record_volumes(PLAN["run"], "c1", {"file_system": "ebs", "storage": EBS}, len(fleet.instances))
+
+    kinds = [row["kind"] for row in table.resources(PLAN["run"])]
+    assert kinds.count("volume") == (4 if looks_in_vain < 100 else 0)
+    assert len(pauses_s) == min(looks_in_vain, len(launching.PAUSES_S))
+    assert 20 < sum(launching.PAUSES_S) < 60

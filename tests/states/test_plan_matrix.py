@@ -3,14 +3,17 @@
 import io
 import json
 import zipfile
+from unittest.mock import Mock
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from support.function_events import RUN, load_event
 
 import plan_matrix
 from aws.account import spot
 from aws.records import agent_package
+from matrix.terms.errors import NotGranted
 from matrix.terms.problems import InvalidMatrix
 
 
@@ -50,6 +53,14 @@ def test_a_bad_matrix_is_refused_with_its_problems_and_leaves_nothing(stack, con
         plan_matrix.handler(event, context)
 
     assert documents("") == {}
+
+
+def test_a_denial_while_planning_is_one_that_is_tried_again_and_says_what_was_denied(stack, context, monkeypatch):
+    denial = ClientError({"Error": {"Code": "AccessDenied", "Message": "no identity-based policy"}}, "PutObject")
+    monkeypatch.setattr(agent_package, "publish", Mock(side_effect=denial))
+
+    with pytest.raises(NotGranted, match=r"PutObject.*no identity-based policy.*`matrix verify`"):
+        plan_matrix.handler(load_event("plan_matrix"), context)
 
 
 @pytest.mark.parametrize("cidr", ["10.0.0.0/16", ""])

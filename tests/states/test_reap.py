@@ -1,5 +1,6 @@
 """The sweep: what it deletes and, as important, what it leaves alone."""
 
+import time
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -11,9 +12,9 @@ import reap
 from aws import storages
 from aws.ec2 import instances
 from aws.records import data_bucket
+from aws.run import executions
 from aws.stack.clients import client
 from aws.storages import efs, s3
-from aws.teardown import reaping
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
@@ -23,7 +24,8 @@ EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "el
 def running(monkeypatch):
     """The runs that Step Functions says are running."""
     names = set()
-    monkeypatch.setattr(reaping._RunningRuns, "_ask", staticmethod(lambda run: run in names))
+    monkeypatch.setenv("STATE_MACHINE_ARN", "arn:aws:states:us-east-1:123456789012:stateMachine:run")
+    monkeypatch.setattr(executions, "status", lambda arn: "RUNNING" if arn.rpartition(":")[2] in names else "SUCCEEDED")
     return names
 
 
@@ -133,6 +135,21 @@ def test_an_event_that_a_run_has_ended_counts_more_than_an_answer_that_is_late(s
 
     assert sweep(context, run="r")["deleted"] == []
     assert ids(sweep(context, detail={"name": "r", "status": status})["deleted"]) == {instance}
+
+
+@pytest.mark.parametrize(("age_s", "is_left_alone"), [(3, True), (86_400, False)])
+def test_a_run_that_step_functions_does_not_know_yet_loses_nothing(
+    stack, context, running, monkeypatch, age_s, is_left_alone
+):
+    monkeypatch.setattr(executions, "status", lambda _arn: None)
+    row = {"PK": {"S": "RUN#r"}, "SK": {"S": "PLAN"}, "created_at": {"N": str(time.time() - age_s)}}
+    boto3.client("dynamodb").put_item(TableName="table", Item=row)
+    [instance] = launch("r", LONG_AHEAD)
+
+    swept = sweep(context)
+
+    assert (instances.of_file_system("r", "ebs") == [instance]) is is_left_alone
+    assert (instance in ids(swept["deleted"])) is not is_left_alone
 
 
 def test_an_event_of_a_run_that_goes_on_deletes_nothing(stack, context, running):

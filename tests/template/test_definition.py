@@ -119,10 +119,20 @@ def test_a_task_its_module_and_its_function_have_one_name(name):
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_retries_nothing_but_what_lambda_or_the_network_did(name):
-    [retry] = TASKS[name]["Retry"]
+    retry, *others = TASKS[name]["Retry"]
 
     assert all(error.startswith(("Lambda.", "Sandbox.", "Runtime.")) for error in retry["ErrorEquals"])
     assert retry["JitterStrategy"] == "FULL"
+    # Before anything exists, a denial may be that of a role that was granted its rights just now.
+    denials = [["NotGranted", "Lambda.AccessDeniedException"]] if name == "Plan matrix" else []
+    assert [other["ErrorEquals"] for other in others] == denials
+
+
+def test_planning_waits_for_grants_that_iam_says_may_take_seconds():
+    _, denied = TASKS["Plan matrix"]["Retry"]
+    pauses_s = [denied["IntervalSeconds"] * denied["BackoffRate"] ** n for n in range(denied["MaxAttempts"])]
+
+    assert 10 < sum(pauses_s) < 60
 
 
 def test_a_choice_ends_in_a_question_mark_and_has_a_default():

@@ -1,7 +1,10 @@
 """What Launch fleet and Populate cache have in common: put a job on the blackboard, launch instances that do it."""
 
+import time
+
 from aws.ec2 import instances
 from aws.ec2.instances import Boot
+from aws.ec2.volume_mappings import devices_of
 from aws.inventory import resources
 from aws.records import bucket, table
 from aws.records.plans import image_of
@@ -17,6 +20,10 @@ from matrix.terms.keys import Board
 
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
+# EC2 is eventually consistent: new volumes may be missing from its descriptions, or be there without tags, for some 20
+# seconds. Instances boot meanwhile.
+# https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
+PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 def launch(
@@ -57,8 +64,7 @@ def launch(
     )
     for instance in launched.instances:
         table.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
-    # Volumes come and go with their instances, so they are recorded now, while they exist.
-    resources.record(plan["run"], purpose, cell["file_system"])
+    _record_volumes(plan["run"], purpose, cell, len(launched.instances))
     record: FleetRecord = {
         "instances": launched.instances,
         "expected": fleet["count"],
@@ -66,6 +72,17 @@ def launch(
         "launched_at": launched_at,
     }
     bucket.put(board.fleet, record)
+
+
+def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> None:
+    """Record the volumes of a fleet now: they go with their instances, and then nobody describes them any more."""
+    of_instance = 1 + (len(devices_of(cell["storage"])) if cell["storage"]["type"] == "ebs" else 0)
+    for pause_s in (*PAUSES_S, None):
+        described = resources.record(run, purpose, cell["file_system"])
+        volumes = sum(resource.kind == "volume" for resource in described)
+        if volumes >= instances * of_instance or pause_s is None:
+            return
+        time.sleep(pause_s)
 
 
 def root_mount() -> Mount:

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.records import table
 from aws.stack import tags
-from aws.stack.clients import client, impatient_client
+from aws.stack.clients import DENIED, client, impatient_client
 
 FSX_BACKUP, SNAPSHOT, RECOVERY_POINT = "fsx-backup", "ebs-snapshot", "efs-recovery-point"
 WHO_SAYS_SO = {
@@ -21,8 +21,6 @@ WHO_SAYS_SO = {
     SNAPSHOT: "EC2 DescribeSnapshots: not there",
     RECOVERY_POINT: "AWS Backup ListRecoveryPointsByResource: not there",
 }
-
-DENIED = ("UnauthorizedOperation", "AccessDeniedException", "AccessDenied")
 
 
 @dataclass(frozen=True)

@@ -34,10 +34,15 @@ class Resource:
     facts: dict[str, Any]
 
 
-def record(run: str, cell: str, file_system: str | None = None) -> None:
-    """Give every instance and volume of a cell its row; what is no cell has its name once for each file system."""
-    mine = (resource for resource in of_fleets(run) if resource.facts.get("cell") == cell)
-    add_rows(run, (resource for resource in mine if file_system in (None, resource.facts.get("file_system"))))
+def record(run: str, cell: str, file_system: str | None = None) -> list[Resource]:
+    """Give every instance and volume of a cell its row, and return them as EC2 describes them by now.
+
+    What is no cell has its name once for each file system.
+    """
+    of_cell = [resource for resource in of_fleets(run) if resource.facts.get("cell") == cell]
+    mine = [resource for resource in of_cell if file_system in (None, resource.facts.get("file_system"))]
+    add_rows(run, mine)
+    return mine
 
 
 def add_rows(run: str, resources: Iterable[Resource]) -> None:

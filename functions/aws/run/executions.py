@@ -2,14 +2,23 @@
 
 from aws.stack.clients import client
 
+# Step Functions is eventually consistent: an execution that it does not know counts as new while its run is younger.
+# https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
+UNHEARD_OF_S = 600.0
 
-def is_running(arn: str) -> bool:
-    """Say whether an execution runs. Step Functions forgets executions 90 days after their end: those do not run."""
+
+def status(arn: str) -> str | None:
+    """Return the status of an execution; None of one that Step Functions does not know yet, or any more (90 days)."""
     states = client("stepfunctions")
     try:
-        return bool(states.describe_execution(executionArn=arn)["status"] == "RUNNING")
+        return str(states.describe_execution(executionArn=arn)["status"])
     except states.exceptions.ExecutionDoesNotExist:
-        return False
+        return None
+
+
+def is_running(arn: str) -> bool:
+    """Say whether an execution runs, as far as Step Functions knows."""
+    return status(arn) == "RUNNING"
 
 
 def sibling(arn: str, run: str) -> str:

@@ -1,10 +1,15 @@
 """boto3 clients, one of each kind per Lambda sandbox."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from matrix.terms.errors import NotGranted
 
 # Standard mode retries throttling and transient errors with full jitter; ten attempts last about two minutes at the
 # most, less than any function's timeout, so a throttled account slows a run down rather than failing it.
@@ -29,6 +34,26 @@ def table(name: str) -> Any:
 # without capacity refuses a large fleet once per halved batch, so Launch fleet would run into its timeout.
 # https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-error-codes.html
 WANT_OF_CAPACITY = frozenset({"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity"})
+
+
+# How services say that a role may not; S3's answer to HEAD has no body, so botocore takes its status for the code.
+DENIED = ("UnauthorizedOperation", "AccessDeniedException", "AccessDenied", "403")
+
+
+@contextmanager
+def as_not_granted() -> Iterator[None]:
+    """Turn a denial into NotGranted, after which Plan matrix is tried again: IAM is eventually consistent.
+
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
+    """
+    try:
+        yield
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in DENIED:
+            raise
+        raise NotGranted(
+            f"{error}; if the stack was not deployed just now, `matrix verify` says what it lacks"
+        ) from error
 
 
 @cache

@@ -15,7 +15,7 @@ from aws.inventory import copies
 from aws.records import table
 from aws.run import executions
 from aws.stack import tags
-from aws.stack.clients import client
+from aws.stack.clients import DENIED, client
 from aws.storages import FILE_SYSTEMS
 from aws.storages.contract import Existing, FileSystem
 from aws.teardown import receipts
@@ -42,7 +42,7 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool
     AWS made are deleted with the receipt of their run; it carries `now`, the time at which this sweep began. A service
     that the account may not use is named in `unasked`; the others are swept.
     """
-    is_running = _RunningRuns({only_run} if only_run and has_ended else set())
+    is_running = _RunningRuns({only_run} if only_run and has_ended else set(), now)
     deleted: list[dict[str, str]] = []
     remaining: list[dict[str, str]] = []
     unasked: dict[str, str] = {}
@@ -141,7 +141,7 @@ def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Ex
     try:
         return list(module.existing())
     except ClientError as error:
-        if error.response["Error"]["Code"] not in copies.DENIED:
+        if error.response["Error"]["Code"] not in DENIED:
             raise
         logger.exception("not swept", kind=kind, reason=str(error))
         unasked[kind] = str(error)
@@ -151,18 +151,25 @@ def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Ex
 class _RunningRuns:
     """Whether a run's execution is still running, asked of Step Functions once unless the end is known."""
 
-    def __init__(self, ended: set[str]) -> None:
+    def __init__(self, ended: set[str], now: float) -> None:
         self._known = dict.fromkeys(ended, False)
+        self._now = now
 
     def __call__(self, run: str) -> bool:
         if run not in self._known:
-            self._known[run] = self._ask(run)
+            status = self._ask(run)
+            self._known[run] = self._is_young(run) if status is None else status == "RUNNING"
         return self._known[run]
 
     @staticmethod
-    def _ask(run: str) -> bool:
+    def _ask(run: str) -> str | None:
         arn = os.environ["STATE_MACHINE_ARN"].replace(":stateMachine:", ":execution:")
-        return executions.is_running(f"{arn}:{run}")
+        return executions.status(f"{arn}:{run}")
+
+    def _is_young(self, run: str) -> bool:
+        """Return whether a run that Step Functions does not know may only be too new for it."""
+        row = table.run_row(run)
+        return row is not None and self._now - float(row["created_at"]) < executions.UNHEARD_OF_S
 
 
 def _is_overdue(resource_tags: dict[str, str], now: float) -> bool:

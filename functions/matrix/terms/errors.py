@@ -9,6 +9,10 @@ class QuotaExceeded(StorageMatrixError):
     """An account quota refuses the resource; waiting does not help, asking for a higher quota does."""
 
 
+class NotGranted(StorageMatrixError):
+    """AWS denies the planner a call: seconds after a deployment it still may, later the stack's rights are too few."""
+
+
 class OverBudget(StorageMatrixError):
     """The worst case of a cell or file system would take the run above budgetUsd, so it is not begun."""
 
