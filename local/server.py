@@ -191,6 +191,7 @@ class Cloud:
             recovery_points,
             service_quotas,
         )
+        from local.faults import lateness
         from local.functions import runtime as lambda_runtime
         from local.instances import player as instances
         from local.keeping import writes
@@ -207,7 +208,10 @@ class Cloud:
         dynamodb.install()
         conditional_writes.install()
         cloudformation.install(operator)
-        file_systems.install(self._workdir / "storage" / "file-systems")
+        file_systems.install(
+            self._workdir / "storage" / "file-systems",
+            late_s=lateness.name_late_s(injected, ACCOUNT, self.options.region) if injected else None,
+        )
         images.install()
         recovery_points.install()
         is_new = self.options.account == "new"
@@ -251,6 +255,8 @@ class Cloud:
             ended=ended,
             injected=injected,
         )
+        if injected:
+            lateness.install(injected)
         bridge.start()
         space.start()
 

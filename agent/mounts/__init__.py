@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -68,6 +69,22 @@ def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
         yield module.describe(mount, path)
     finally:
         module.detach(path, log)
+
+
+def persist(
+    refusal: Callable[[float], str | None], source: str, advice: str, log: logging.Logger,
+    *, timeout_s: float, pause_s: float,
+) -> None:  # fmt: skip
+    """Try to mount a source every `pause_s`, until there is no refusal; MountFailed with the last when time is over.
+
+    `refusal` tries once, for as many seconds as are left, and returns why it could not be mounted.
+    """
+    give_up_at = time.monotonic() + timeout_s
+    while (why := refusal(give_up_at - time.monotonic())) is not None:
+        log.info("not mounted yet: %s", why)
+        if time.monotonic() + pause_s > give_up_at:
+            raise MountFailed(f"{source} could not be mounted within {timeout_s:g} s, lastly: {why}; {advice}")
+        time.sleep(pause_s)
 
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:

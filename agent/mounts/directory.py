@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import mounts
-from agent.errors import MountFailed
 
 if TYPE_CHECKING:
     import logging
+
+# The folder of a file system comes when its name is known, which takes 90 s; the rest is patience, as for NFS.
+TIMEOUT_S = 300.0
+PAUSE_S = 1.0
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
@@ -18,13 +21,17 @@ def tools(mount: dict[str, Any]) -> set[str]:
     return set()
 
 
-def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Create the directory unless it exists; return its path."""
+def attach(mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S) -> Path:
+    """Wait until the directory is there, as for the name of a file system; return its path."""
     path = Path(mount["path"])
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as err:
-        raise MountFailed(f"the directory {path} cannot be used: {err.strerror}") from err
+    mounts.persist(
+        lambda _left_s: None if path.is_dir() else "it is not there",
+        f"the directory {path}",
+        "its owner makes it",
+        log,
+        timeout_s=timeout_s,
+        pause_s=pause_s,
+    )
     log.info("using the directory %s", path)
     return path
 

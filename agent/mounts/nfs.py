@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import mounts
-from agent.errors import MountFailed
 
 if TYPE_CHECKING:
     import logging
@@ -37,21 +35,18 @@ def attach(
     path = mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
     command = ["mount", "-t", fstype, "-o", mount["options"], mount["source"], str(path)]
-    give_up_at = time.monotonic() + timeout_s
-    while True:
-        why = _refusal(command, give_up_at - time.monotonic())
-        if why is None:
-            log.info("mounted %s at %s", mount["source"], path)
-            if mount.get("read_ahead_kib"):
-                _read_ahead(path, mount["read_ahead_kib"], log)
-            return path
-        log.info("not mounted yet: %s", why)
-        if time.monotonic() + pause_s > give_up_at:
-            raise MountFailed(
-                f"{mount['source']} could not be mounted within {timeout_s:g} s, lastly: {why}; "
-                "look at its mount targets and at port 2049 in the security groups"
-            )
-        time.sleep(pause_s)
+    mounts.persist(
+        lambda left_s: _refusal(command, left_s),
+        mount["source"],
+        "look at its mount targets and at port 2049 in the security groups",
+        log,
+        timeout_s=timeout_s,
+        pause_s=pause_s,
+    )
+    log.info("mounted %s at %s", mount["source"], path)
+    if mount.get("read_ahead_kib"):
+        _read_ahead(path, mount["read_ahead_kib"], log)
+    return path
 
 
 def _refusal(command: list[str], left_s: float) -> str | None:

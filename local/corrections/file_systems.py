@@ -10,6 +10,7 @@ import shutil
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from moto.efs import models as efs
 from moto.fsx import models as fsx
 
 DELAY_S = 0.3
+LateS = Callable[[str, float], float]
 
 
 class FileSystemNotFound(ServiceException):
@@ -31,21 +33,30 @@ class IncompatibleParameterError(ServiceException):
 class Folders:
     """The folders that stand for shared file systems."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, late_s: LateS) -> None:
         self._root = root
+        self._late_s = late_s
+        self._since: dict[str, float] = {}
+        self._gone: set[str] = set()
 
     def create(self, file_system_id: str) -> None:
-        """Make the folder unless it is there."""
-        (self._root / file_system_id).mkdir(parents=True, exist_ok=True)
+        """Make the folder unless it is there, or its name is not known yet."""
+        is_first = file_system_id not in self._since
+        left_s = self._late_s(file_system_id, self._since.setdefault(file_system_id, time.time()))
+        if left_s and is_first:
+            _later(left_s, self.create, file_system_id)
+        elif not left_s and file_system_id not in self._gone:
+            (self._root / file_system_id).mkdir(parents=True, exist_ok=True)
 
     def delete(self, file_system_id: str) -> None:
         """Remove the folder with all it holds."""
+        self._gone.add(file_system_id)
         shutil.rmtree(self._root / file_system_id, ignore_errors=True)
 
 
-def install(root: Path, delay_s: float = DELAY_S) -> None:
-    """Apply all corrections; folders are made below `root`."""
-    folders = Folders(root)
+def install(root: Path, delay_s: float = DELAY_S, late_s: LateS | None = None) -> None:
+    """Apply all corrections; folders are made below `root`, as late as `late_s` says of an id and when it came."""
+    folders = Folders(root, late_s or (lambda _id, _since: 0.0))
     _age_efs(folders, delay_s)
     _delete_efs_slowly(folders, delay_s)
     _age_fsx(folders, delay_s)

@@ -55,7 +55,8 @@ NAMES = {
     "moto.core.responses": ["BaseResponse.call_action", "BaseResponse._get_action", "BaseResponse.serialized"],
     "moto.dynamodb.responses": ["DynamoHandler.call_action"],
     "moto.backends": ["list_of_moto_modules"],
-    "moto.ec2.models.elastic_block_store": ["EBSBackend.describe_snapshots"],
+    "moto.ec2.models.core": ["TaggedEC2Resource.get_tags"],
+    "moto.ec2.models.elastic_block_store": ["EBSBackend.describe_snapshots", "EBSBackend.describe_volumes"],
     "moto.ec2.models.amis": ["AmiBackend.create_image", "Ami"],
     "moto.ec2.models.instances": [
         "Instance.add_block_device",
@@ -63,6 +64,7 @@ NAMES = {
         "Instance.start",
         "Instance.stop",
         "InstanceBackend.run_instances",
+        "InstanceBackend.all_reservations",
         "InstanceBackend._get_template_from_args",
     ],
     "moto.ec2.models.iam_instance_profile": ["IamInstanceProfileAssociationBackend.associate_iam_instance_profile"],
@@ -76,6 +78,7 @@ NAMES = {
         "MountTarget.info_json",
         "EFSBackend.create_file_system",
         "EFSBackend.delete_file_system",
+        "EFSBackend.create_mount_target",
     ],
     "moto.events.models": ["EventPattern.matches_event", "EventPattern.get_pattern", "events_backends"],
     "moto.fsx.models": [
@@ -102,6 +105,7 @@ NAMES = {
     ],
     "moto.stepfunctions.responses": [
         "StepFunctionResponse.stop_execution",
+        "StepFunctionResponse.describe_execution",
         "StepFunctionResponse.get_execution_history",
         "get_backend",
     ],

@@ -18,6 +18,7 @@ faults:
     crash           the call takes effect, then the sandbox or the agent that made it is killed
     stopped         StopExecution, when the state machine enters a state: action `enter`, `what` the state's name
     history full    at the same place: the execution, of a file system the child, ends by an error that nothing catches
+    late            what took effect shows `seconds` later; `what` it is about: local/faults/lateness.py
 
 All calls are recorded in calls.jsonl, in their order, hit by a fault or not: a harness takes its work list from there.
 """
@@ -28,7 +29,8 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -52,6 +54,7 @@ INTERNAL = {
     "elasticfilesystem": "InternalServerError",
     "fsx": "InternalServerError",
 }
+LATE = "late"
 DENIAL = {"ec2": "UnauthorizedOperation", "s3": "AccessDenied", "elasticfilesystem": "AccessDenied"}
 
 
@@ -82,10 +85,13 @@ class Rule:
     what: str | None = None
     nth: int = 1
     times: int | None = 1
+    seconds: float = 0.0
 
     def matches(self, call: Call) -> bool:
         """Return whether the rule is about this call."""
-        return all(getattr(self, name) in (None, getattr(call, name)) for name in ("run", "who", "action", "what"))
+        return self.fault != LATE and all(
+            getattr(self, name) in (None, getattr(call, name)) for name in ("run", "who", "action", "what")
+        )
 
     def hits(self, number: int) -> bool:
         """Return whether the fault hits the `number`th call that the rule matches."""
@@ -120,6 +126,9 @@ class Faults:
         self._matches: Counter[str] = Counter()
         self._record: TextIO = record.open("w", buffering=1)
         self._lock = threading.Lock()
+        self._begun: dict[str | None, float] = {}
+        self._shown_late: set[tuple[str, str | None]] = set()
+        self._answering = threading.local()
 
     def due(self, call: Call) -> str | None:
         """Return the fault that hits this call, None for none; the call is recorded."""
@@ -130,9 +139,47 @@ class Faults:
                 if rule.matches(call):
                     self._matches[rule.id] += 1
                     fault = fault or (rule.fault if rule.hits(self._matches[rule.id]) else None)
-            line = {"at": round(time.time(), 3), **vars(call)}
-            self._record.write(json.dumps(line | ({"fault": fault} if fault else {})) + "\n")
+            is_call = call.action not in ("enter", "sts:GetCallerIdentity")
+            if is_call and self._late_s("grants", call.run, self._begun.setdefault(call.run, time.time())):
+                fault = "denied"
+            self._keep(call, fault)
             return fault
+
+    def late_s(self, what: str, run: str | None, since: float) -> float:
+        """Return for how many seconds more something of a run that happened at a time does not show, 0 if it does."""
+        with self._lock:
+            self._read()
+            return self._late_s(what, run, since)
+
+    def is_late(self, what: str, run: str | None) -> bool:
+        """Return whether something of a run is late at all, for as long as that takes."""
+        return self.late_s(what, run, time.time()) > 0
+
+    @property
+    def is_asked_by_role(self) -> bool:
+        """Return whether this thread answers a description that a deployed role has asked for."""
+        return getattr(self._answering, "is_role", False)
+
+    @contextmanager
+    def describing(self, call: Call) -> Iterator[None]:
+        """Answer a call of a deployed role in the block."""
+        self._answering.is_role = call.action.partition(":")[2].startswith("Describe")
+        try:
+            yield
+        finally:
+            self._answering.is_role = False
+
+    def _late_s(self, what: str, run: str | None, since: float) -> float:
+        rules = (rule for rule in self._rules if rule.fault == LATE and rule.what == what and rule.run in (None, run))
+        left_s = max((rule.seconds for rule in rules), default=0.0) - (time.time() - since)
+        if left_s > 0 and (what, run) not in self._shown_late:
+            self._shown_late.add((what, run))
+            self._keep(Call(run, "AWS", LATE, what), LATE)
+        return max(left_s, 0.0)
+
+    def _keep(self, call: Call, fault: str | None) -> None:
+        line = {"at": round(time.time(), 3), **vars(call)}
+        self._record.write(json.dumps(line | ({"fault": fault} if fault else {})) + "\n")
 
     def run_of(self, access_key: str) -> str | None:
         """Return the run that the holder of an access key works for at this moment."""

@@ -153,7 +153,8 @@ class RoleEnforcement:
         refusal = injection.refusal(fault, call) if fault else None
         if refusal is not None:
             return _refused_answer(response, refusal)
-        answer = proceed(response)
+        with self._injected.describing(call):
+            answer = proceed(response)
         if fault == "crash":
             self._injected.kill(caller.access_key)
         elif fault == "lost answer" and call.who == "Run":

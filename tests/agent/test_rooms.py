@@ -18,7 +18,7 @@ from agent.errors import JobInvalid, MountFailed, ToolFailed, ToolMissing
 from agent.job import Step
 from agent.machine import counters, host
 from agent.machine.workspace import Workspaces
-from agent.mounts import disks, ebs, nfs
+from agent.mounts import directory, disks, ebs, nfs
 from agent.programs import processes, tools
 from agent.workloads.trial import Outcome
 
@@ -413,6 +413,15 @@ def test_nfs_is_tried_again_until_its_name_is_known(fake_tool, tmp_path):
     path = nfs.attach({"source": "fs:/", "options": "hard"}, LOG, timeout_s=10, pause_s=0.01)
 
     assert path == tmp_path / "mnt"
+
+
+def test_a_lent_folder_is_waited_for_as_the_name_of_a_file_system_is(tmp_path, monkeypatch):
+    lent = tmp_path / "lent"
+    monkeypatch.setattr(mounts.time, "sleep", lambda _pause_s: lent.mkdir())
+
+    assert directory.attach({"path": str(lent)}, LOG) == lent
+    with pytest.raises(MountFailed, match=r"within 0 s, lastly: it is not there"):
+        directory.attach({"path": str(tmp_path / "never")}, LOG, timeout_s=0)
 
 
 @pytest.mark.usefixtures("recorded")

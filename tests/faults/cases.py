@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
         ],
     ),
     "stopped": matrix(storage=[EFS | {"name": "efs"}], workload=[BUILD | {"build": "sleep 30"}]),
+    "unmade": matrix(storage=[FSX], workload=[TOUCH], fleet=[ONE]),
     "objects": matrix(storage=[{"type": "s3", "name": "s3"}], workload=[READ], fleet=[ONE]),
     "served": matrix(
         storage=[{"type": "file-server", "name": "server", "instanceType": "m6i.large"}], workload=[READ], fleet=[ONE]
@@ -56,9 +57,28 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 # What befalls a scenario anyway, and how it ends then; the others succeed.
 FATE: dict[str, dict[str, Any]] = {
     "stopped": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3},
+    "unmade": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Wait for file system"},
     "unbaked": {"fault": "denied", "who": "CheckImage", "action": "ec2:CreateImage", "times": None},
 }
-STATUS = {"failing": "FAILED", "unbaked": "FAILED", "stopped": "ABORTED"}
+STATUS = {"failing": "FAILED", "unbaked": "FAILED", "stopped": "ABORTED", "unmade": "ABORTED"}
+LATE, EVERYTHING = "late", "everything"
+# How late AWS may be, in seconds (local/faults/lateness.py). For a grant Step Functions waits, whose waits pass
+# TIME_SCALE times faster here.
+TIME_SCALE = 10
+LATE_S: dict[str, float] = {
+    "executions": 5, "instances": 20, "tags": 5, "names": 90, "mount targets": 1, "deletion": 20,
+    "grants": 10 / TIME_SCALE,
+}  # fmt: skip
+# Each thing that is late where it matters most; everything at once is late in each scenario.
+LATE_ALONE = {
+    "executions": ("alone", "stopped"),
+    "instances": ("alone", "stopped", "served", "baked"),
+    "tags": ("shared", "fsx", "stopped", "served"),
+    "names": ("shared", "fsx", "cached"),
+    "mount targets": ("shared",),
+    "deletion": ("unmade",),
+    "grants": ("alone", "stopped"),
+}
 # A fault and how many calls in a row it befalls; None: all that follow.
 Kind = tuple[str, int | None]
 THROTTLED, THROTTLED_FOR_GOOD, DENIED = ("throttled", 3), ("throttled", None), ("denied", None)
@@ -90,13 +110,19 @@ class Case:
     @property
     def id(self) -> str:
         """A readable name, the same for each run of the harness."""
+        if self.fault == LATE:
+            return f"{self.scenario} late {self.what}"
         times = "always" if self.times is None else f"{self.times}x"
         return " ".join(part for part in (self.scenario, self.who, self.action, self.what, self.fault, times) if part)
 
-    def rule(self, run: str) -> dict[str, Any]:
-        """The rule for local/faults/injection.py."""
+    def rules(self, run: str, late_s: Mapping[str, float] = LATE_S) -> list[dict[str, Any]]:
+        """The rules for local/faults/injection.py; `late_s` is how late each thing is that is late."""
+        if self.fault == LATE:
+            names = list(late_s) if self.what == EVERYTHING else [self.what]
+            late = {"fault": LATE, "run": run}
+            return [late | {"id": f"{run} {name}", "what": name, "seconds": late_s[name]} for name in names]
         about = {name: getattr(self, name) for name in ("who", "action", "what", "fault", "times")}
-        return {"id": f"{run} {self.id}", "run": run, **about}
+        return [{"id": f"{run} {self.id}", "run": run, **about}]
 
 
 # Cases that share a run.
@@ -123,6 +149,13 @@ def work_list(recorded: dict[str, list[dict[str, Any]]]) -> list[Case]:
     return cases
 
 
+def late_cases() -> list[Case]:
+    """Each thing that AWS shows late, alone where it matters, and all of them at once in each scenario."""
+    alone = [(scenario, what) for what, scenarios in LATE_ALONE.items() for scenario in scenarios]
+    both = [*alone, *((scenario, EVERYTHING) for scenario in SCENARIOS)]
+    return [Case(scenario, "AWS", LATE, what, LATE, None) for scenario, what in both]
+
+
 def is_read(action: str) -> bool:
     """Whether an action changes nothing."""
     return action.partition(":")[2].startswith(READS)
@@ -131,7 +164,7 @@ def is_read(action: str) -> bool:
 def kinds(scenario: str, who: str, action: str, what: str, *, is_first: bool) -> Iterable[Kind]:
     """The faults worth injecting into a call."""
     if action == "enter":
-        return [] if scenario == "stopped" or what in ENDS else [("stopped", 1)]
+        return [] if STATUS.get(scenario) == "ABORTED" or what in ENDS else [("stopped", 1)]
     if action == "lambda:Invoke":
         return KINDS_OF_INVOKE
     if who == "Instance" and action == "s3:GetObject" and what == "gate.json":

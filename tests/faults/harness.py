@@ -3,6 +3,7 @@
     PYTHONPATH=functions:tests python -m faults.harness            all cases, then docs/faults.md
     PYTHONPATH=functions:tests python -m faults.harness --list     only the cases
     PYTHONPATH=functions:tests python -m faults.harness --only EXPRESSION
+    PYTHONPATH=functions:tests python -m faults.harness --late     only what AWS shows late, and that part of the page
 
 Each finished case is a line of .local/faults/cases.jsonl; started again, the harness goes on with those that are
 missing (`--again` begins anew). Each line says the commit it befell: `--stale` also runs again what befell another one,
@@ -25,9 +26,9 @@ from dataclasses import asdict
 from itertools import chain, zip_longest
 from queue import SimpleQueue
 
-from faults.cases import ROOT, SCENARIOS, STATUS, Case, Trial, is_of_first_run, run_name, trials, work_list
+from faults.cases import ROOT, SCENARIOS, STATUS, Case, Trial, is_of_first_run, late_cases, run_name, trials, work_list
 from faults.laboratory import SWEEP_LIMIT_S, Laboratory, Verdict, commit, laboratory, wait_for
-from faults.summary import summary
+from faults.summary import summary, with_late
 
 WORK = ROOT / ".local" / "faults"
 # Moto is one process with one interpreter lock: two clouds use two cores.
@@ -128,15 +129,17 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="begin anew, forgetting finished cases")
     parser.add_argument("--problems", action="store_true", help="run those with problems once more")
     parser.add_argument("--stale", action="store_true", help="run those that befell another commit once more, at last")
+    parser.add_argument("--late", action="store_true", help="only those in which AWS shows something late")
     arguments = parser.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     listed, finished = WORK / "work-list.json", WORK / "cases.jsonl"
     if arguments.again:
         listed.unlink(missing_ok=True)
         finished.unlink(missing_ok=True)
-    if not listed.exists():
+    if not (listed.exists() or arguments.late):
         listed.write_text(json.dumps([asdict(case) for case in record_all()]))
-    cases = [Case(**case) for case in json.loads(listed.read_text())]
+    recorded = [] if arguments.late else [Case(**case) for case in json.loads(listed.read_text())]
+    cases = [*recorded, *late_cases()]
     lines_so_far = finished.read_text().splitlines() if finished.exists() else []
     verdicts = {found["id"]: Verdict(**found) for found in map(json.loads, lines_so_far)}
     done = {name for name, verdict in verdicts.items() if not (arguments.problems and verdict.problems)}
@@ -159,8 +162,12 @@ def main() -> int:
             for problem in verdict.problems:
                 print(f"      PROBLEM: {problem[:1000]}", flush=True)
     known = [verdicts[case.id] for case in cases if case.id in verdicts]
-    text = summary(known, cases=len(cases), at_once=CLOUDS_AT_ONCE * RUNS_PER_CLOUD)
-    (ROOT / "docs" / "faults.md").write_text(text)
+    page = ROOT / "docs" / "faults.md"
+    if arguments.late:
+        text = with_late(page.read_text(), known)
+    else:
+        text = summary(known, cases=len(cases), at_once=CLOUDS_AT_ONCE * RUNS_PER_CLOUD)
+    page.write_text(text)
     print(text)
     return int(any(v.problems for v in known) or len(known) < len(cases))
 

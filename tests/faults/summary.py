@@ -5,10 +5,21 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
-from faults.cases import MOST_FAULTS_OF_A_RUN
-from faults.laboratory import SWEEP_LIMIT_S, TIME_SCALE, Verdict
+from faults.cases import EVERYTHING, LATE, LATE_S, MOST_FAULTS_OF_A_RUN, TIME_SCALE
+from faults.laboratory import SWEEP_LIMIT_S, Verdict
 
 FAULTS = ("throttled", "denied", "internal error", "lost answer", "crash", "stopped")
+LATE_HEADING, NEXT_HEADING = "## What AWS shows late", "## Problems"
+WHAT_IS_LATE = {
+    "executions": "DescribeExecution knows no execution that has just begun, and says RUNNING of one that has ended",
+    "instances": "new instances and volumes are missing where EC2 describes them",
+    "tags": "new instances, volumes and file systems are described without tags, and not found by them",
+    "names": "the name of a new file system does not resolve",
+    "mount targets": "CreateMountTarget is refused once, though the file system is described as available",
+    "deletion": "FSx refuses to delete what it still creates",
+    "grants": "all calls of the roles are denied at first (10 s of Step Functions' time)",
+    EVERYTHING: "all of these at once",
+}
 WHAT_IT_DOES = """\
 Written by `make faults` (tests/faults/harness.py). It records every AWS call that the deployed roles make in a few runs
 on the local cloud: good, failing and stopped ones. Then it runs the same again, with each different call (who makes it,
@@ -43,8 +54,66 @@ HOW_TO_READ = f"""## How to read it
 """
 
 
+def with_late(page: str, verdicts: list[Verdict]) -> str:
+    """docs/faults.md with another part on what AWS shows late."""
+    before, _, others = page.partition(f"{LATE_HEADING}\n")
+    if not others:
+        before, _, others = page.partition(f"{NEXT_HEADING}\n")
+        others = f"{NEXT_HEADING}\n{others}"
+    after = others[others.index(NEXT_HEADING) :]
+    return "\n".join([before.rstrip("\n"), "", *late(verdicts), "", after])
+
+
+def late(verdicts: list[Verdict]) -> list[str]:
+    """The part of docs/faults.md on what AWS shows late."""
+    of_late = [verdict for verdict in verdicts if verdict.case["fault"] == LATE]
+    lines = [
+        LATE_HEADING,
+        "",
+        "AWS is eventually consistent, and the local cloud is not. Here it is: what took effect shows later",
+        "(local/faults/lateness.py). Nothing may come of it but time: the run ends as ever, and its receipt is whole.",
+        "",
+        f"{_when(of_late)}:",
+        "",
+        *_outcomes(of_late),
+        "",
+        "| late | for | runs | survived |",
+        "|---|--:|--:|--:|",
+    ]
+    for what, words in WHAT_IS_LATE.items():
+        runs = [verdict for verdict in of_late if verdict.case["what"] == what]
+        seconds = f"{LATE_S[what]:g} s" if what in LATE_S and what != "mount targets" else ""
+        lines.append(f"| {words} | {seconds} | {len(runs)} | {sum(not verdict.problems for verdict in runs)} |")
+    return [*lines, *_if_any(_problem_lines(of_late))]
+
+
+def _if_any(lines: list[str]) -> list[str]:
+    return ["", *lines] if lines else []
+
+
+def _when(verdicts: list[Verdict]) -> str:
+    commits = Counter(verdict.commit for verdict in verdicts).most_common()
+    of_commits = ", ".join(f"{number} at commit {commit}" for commit, number in commits)
+    return f"Last run: {datetime.now(UTC):%Y-%m-%d}, {len(verdicts)} runs ({of_commits})"
+
+
+def _outcomes(verdicts: list[Verdict]) -> list[str]:
+    leaks = sum(any(problem.startswith("left behind") for problem in v.problems) for v in verdicts)
+    lost = sum(any("samples" in problem for problem in v.problems) for v in verdicts)
+    swept = [verdict for verdict in verdicts if verdict.left_at_end]
+    return [
+        f"- leaks: {leaks}; {len(swept)} runs left something at their end that was gone after "
+        f"{max((verdict.sweeps for verdict in swept), default=1)} sweeps at the most",
+        f"- runs with lost samples: {lost}",
+        f"- runs with problems: {sum(bool(v.problems) for v in verdicts)}",
+    ]
+
+
 def summary(verdicts: list[Verdict], *, cases: int, at_once: int) -> str:
     """docs/faults.md."""
+    late_part = late(verdicts)
+    cases -= sum(verdict.case["fault"] == LATE for verdict in verdicts)
+    verdicts = [verdict for verdict in verdicts if verdict.case["fault"] != LATE]
     runs = {verdict.run: verdict for verdict in verdicts}
     commits = Counter(verdict.commit for verdict in verdicts).most_common()
     hours = sum(verdict.seconds for verdict in runs.values()) / 3600
@@ -70,7 +139,9 @@ def summary(verdicts: list[Verdict], *, cases: int, at_once: int) -> str:
         "",
         *_calls(verdicts),
         "",
-        "## Problems",
+        *late_part,
+        "",
+        NEXT_HEADING,
         "",
         *(_problem_lines(verdicts) or ["None."]),
         "",

@@ -5,7 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from faults.cases import Case, stratified, work_list
+from faults.cases import EVERYTHING, LATE, LATE_S, Case, stratified, work_list
 from faults.harness import execute_apart
 from faults.laboratory import Laboratory, Verdict, laboratory
 from support.runs import Run
@@ -23,6 +23,9 @@ STOPS = [
     ("shared", "Delete file system"),
 ]
 
+# An EFS file system and its fleet; FSx is late in `make faults`. Half as late is late enough, and waits half as long.
+LATE_HERE_S = {name: min(seconds, 10) for name, seconds in LATE_S.items() if name != "deletion"}
+
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Laboratory]:
@@ -36,6 +39,13 @@ def good(lab: Laboratory) -> Iterator[Future[list[dict[str, Any]]]]:
     """The calls of a good run, which goes on while the first test has its own runs."""
     with ThreadPoolExecutor(1) as pool:
         yield pool.submit(lab.record, SCENARIO, "good")
+
+
+@pytest.fixture(scope="module")
+def late(lab: Laboratory) -> Iterator[Future[list[Verdict]]]:
+    """What becomes of a run to which AWS shows everything late; it too goes on while the first test has its runs."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(lab.execute, (Case("shared", "AWS", LATE, EVERYTHING, LATE, None),), "late", LATE_HERE_S)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +67,7 @@ def execute(lab: Laboratory, cases: list[Case]) -> list[Verdict]:
         return [verdict for found in pool.map(lambda case: execute_apart(lab, (case,)), cases) for verdict in found]
 
 
-def test_runs_that_are_stopped_in_five_states_leave_nothing_after_one_sweep(lab, good):
+def test_runs_that_are_stopped_in_five_states_leave_nothing_after_one_sweep(lab, good, late):
     chosen = [Case(scenario, "Run", "enter", state, "stopped", 1) for scenario, state in STOPS]
 
     verdicts = execute(lab, chosen)
@@ -67,7 +77,15 @@ def test_runs_that_are_stopped_in_five_states_leave_nothing_after_one_sweep(lab,
     created = [row["kind"] for v in verdicts for row in Run(lab.cloud, v.run, "").rows().values() if "kind" in row]
     assert set(created) == {"efs", "instance", "volume"}
     good.result()
+    late.result()
     assert lab.left_by_all() == {}
+
+
+def test_what_aws_shows_late_costs_time_and_nothing_else(lab, late):
+    [verdict] = late.result()
+
+    assert (verdict.status, verdict.problems) == ("SUCCEEDED", [])
+    assert {call["what"] for call in lab.calls("late") if call["action"] == LATE} == set(LATE_HERE_S)
 
 
 def test_a_child_that_ends_without_its_clean_up_leaves_nothing_after_one_sweep(lab):
