@@ -12,6 +12,7 @@ from cli.commands.compare import compare
 from cli.commands.fit import fit
 from cli.commands.import_fio import import_fio
 from cli.commands.import_published import import_published
+from cli.commands.logs import logs
 from cli.commands.plan import plan
 from cli.commands.reap import reap
 from cli.commands.report import report
@@ -20,6 +21,7 @@ from cli.commands.run import run
 from cli.commands.runs import runs
 from cli.commands.schema import schema
 from cli.commands.selftest import selftest
+from cli.commands.stop import stop
 from cli.commands.verify import verify
 from cli.commands.version import show_version
 from cli.commands.watch import watch
@@ -65,9 +67,9 @@ class Commands(TyperGroup):
         except (typer.Exit, typer.Abort):
             raise
         except BrokenPipeError:
-            # The reader closed our output, as in `matrix results | head`.
+            # The reader closed our output, as in `matrix results | head`: it has what it wanted, so nothing failed.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(ExitCode.FAILED) from None
+            raise typer.Exit(ExitCode.MEASURED) from None
         except KeyboardInterrupt:
             terminal.say_error(CommandError("interrupted", "nothing goes on unless a run was said to have started"))
             raise typer.Exit(ExitCode.INTERRUPTED) from None
@@ -113,7 +115,8 @@ def matrix(
 
 
 COMMANDS = (
-    plan, run, verify, watch, results, report, compare, fit, runs, reap, import_fio, import_published, schema, selftest,
+    plan, run, verify, watch, stop, logs, results, report, compare, fit, runs, reap, import_fio, import_published,
+    schema, selftest,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -64,8 +64,8 @@ def _refuse_what_cannot_be_reaped(service: Service, run: str) -> None:
     """Refuse an unknown run, of which "nothing is left" would mislead, and a running one, which needs its resources."""
     execution = service.execution(run)
     if execution.is_running:
-        stop = f"stop it first (console, or `aws stepfunctions stop-execution --execution-arn {execution.arn}`)"
-        raise CommandError(f"{run} is still running, so it needs what it has", f"{stop}, or wait for its end")
+        advice = f"stop it, which also deletes: `matrix stop {run} {service.deployment.flag}`; or wait for its end"
+        raise CommandError(f"{run} is still running, so it needs what it has", advice)
 
 
 def _show(answer: dict[str, Any], dry_run: bool) -> None:

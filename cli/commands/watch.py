@@ -4,10 +4,11 @@ from cli.follow import following, progress, running
 from cli.follow.interruption import ClosingDown, Interrupted
 from cli.inputs import options
 from cli.messages import terminal
-from cli.messages.errors import CommandError, ExitCode
+from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.target import deployment, mirror
 from cli.target.documents import readable
 from cli.target.service import Execution, Service
+from cli.target.summaries import LATEST
 
 
 def watch(
@@ -20,11 +21,14 @@ def watch(
     """Follow a run that already goes on.
 
     Live until it ends; the final state at once when it has ended. Without --local or --stack it is looked for in the
-    local cloud if one is running, else on AWS. Ctrl-C only stops looking; the run goes on.
+    local cloud if one is running, else on AWS; `latest` is the newest there is, also of those kept here.
+    Ctrl-C only stops looking; the run goes on.
 
-    Example: matrix watch builds-20261120-101500-4f
+    Example: matrix watch latest
     """
     deployment.refuse_two_places(local=local, stack=stack)
+    if run == LATEST:
+        run = _newest(local=local, stack=stack, region=region)
     kept = readable(mirror.execution, run) if stack is None and region is None else None
     if kept is not None and not kept.is_running:
         _show_end(kept, as_json)
@@ -40,6 +44,19 @@ def watch(
             again = f"matrix watch {run} {service.deployment.flag}"
             raise CommandError("stopped looking; the run goes on", f"again: `{again}`", ExitCode.INTERRUPTED) from None
     running.finish(service, ended, as_json=as_json)
+
+
+def _newest(*, local: bool, stack: str | None, region: str | None) -> str:
+    """Return the name of the newest run: of a deployment, or of those kept here where no local cloud has one."""
+    is_open = stack is None and region is None
+    kept = mirror.kept_runs() if is_open else []
+    if kept and not deployment.is_local_cloud_running():
+        return kept[0]
+    service = Service(deployment.find_any(local=local, stack=stack, region=region))
+    newest = [execution.run for execution in service.executions(1)] or kept
+    if not newest:
+        raise UnknownRun("there is no run yet", "start one: `matrix run FILE`")
+    return newest[0]
 
 
 def _show_end(execution: Execution, as_json: bool) -> None:

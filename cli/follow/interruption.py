@@ -151,16 +151,21 @@ def words(resources: list[dict[str, Any]]) -> str:
 
 def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str, flag: str) -> CommandError:
     """Say how an interrupted run ended: what was deleted, what had been measured and where that is."""
+    lines = [f"run {last.execution.run} interrupted", *what_became(last, clean, where=where, flag=flag)]
+    advice = resume_line(last.execution.run, flag) if clean.is_complete else by_hand
+    return CommandError("\n".join(lines), advice, ExitCode.INTERRUPTED)
+
+
+def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> list[str]:
+    """Say of a stopped run what was deleted, what had been measured and where that is, and what remains."""
     measured = [cell.id for cell in last.cells if cell.state == "measured"]
     names = f": {', '.join(measured)}" if measured else ""
     lines = [
-        f"run {last.execution.run} interrupted",
         f"  deleted: {words(clean.deleted) or 'nothing (nothing was left)'}",
         f"  measured before: {len(measured)} of {len(last.cells)} cells{names}",
         f"  results so far: `matrix results {last.execution.run} {flag}`, in {where}",
     ]
-    if clean.is_complete:
-        return CommandError("\n".join(lines), resume_line(last.execution.run, flag), ExitCode.INTERRUPTED)
-    still = words(clean.remaining) or "unknown"
-    lines.append(f"  CLEAN-UP NOT FINISHED ({clean.problem or 'resources remain'}): still there: {still}")
-    return CommandError("\n".join(lines), by_hand, ExitCode.INTERRUPTED)
+    if not clean.is_complete:
+        still = words(clean.remaining) or "unknown"
+        lines.append(f"  CLEAN-UP NOT FINISHED ({clean.problem or 'resources remain'}): still there: {still}")
+    return lines

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from cli.follow import following, interruption
 from cli.follow.following import View
-from cli.follow.interruption import ClosingDown, Interrupted, Patience
+from cli.follow.interruption import CleanUp, ClosingDown, Interrupted, Patience
 from cli.follow.progress import RunProgress
 from cli.inputs.planning import Planned
 from cli.messages import terminal
@@ -26,6 +26,7 @@ from cli.target.unfinished import resume_line
 from cli.target.workdir import run_folder
 from local.keeping.room import DISK_FULL
 from local.keeping.runs import how_far
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.sentences import receipt_sentence
 
@@ -85,16 +86,40 @@ def _say_detached(service: Service, wish: Wish) -> None:
 def _interrupted(service: Service, planned: Planned, wish: Wish, shown: View, closing: ClosingDown) -> CommandError:
     """Stop the run and clean up; return the message."""
     following.refuse_dead_cloud(service, wish.run)
-    patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
-    clean = interruption.stop_and_clean(service, wish.run, shown.say, closing, patience)
-    last = following.look(service, wish.run, planned.plan)
-    shown.show(last)
-    by_hand = f"finish by hand: matrix reap --run {wish.run} {service.deployment.flag}"
+    last, clean = stop(service, wish.run, planned.plan, shown, closing)
+    by_hand = f"finish by hand: {_reap_line(service, wish.run)}"
     if wish.ends_cloud:
         by_hand = "nothing: the local cloud ends now, and everything in it"
     return interruption.interrupted(
         last, clean, where=where(service, wish.run), by_hand=by_hand, flag=service.deployment.flag
     )
+
+
+def stop(
+    service: Service, run: str, plan: PlanDocument | None, shown: View, closing: ClosingDown
+) -> tuple[RunProgress, CleanUp]:
+    """Stop a run and delete what belongs to it; return how it stands then, and what became of its resources."""
+    patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
+    clean = interruption.stop_and_clean(service, run, shown.say, closing, patience)
+    last = following.look(service, run, plan)
+    shown.show(last)
+    return last, clean
+
+
+def stop_on_request(service: Service, run: str, plan: PlanDocument | None) -> None:
+    """Stop a run from anywhere, and say what became of it; raises CommandError where something of it remains."""
+    console, flag = terminal.stdout(), service.deployment.flag
+    with ClosingDown() as closing:
+        last, clean = stop(service, run, plan, following.PlainLines(console), closing)
+    lines = interruption.what_became(last, clean, where=where(service, run), flag=flag)
+    if not clean.is_complete:
+        raise CommandError("\n".join([f"run {run} was stopped", *lines]), f"in a minute: {_reap_line(service, run)}")
+    console.print("\n".join([f"run {run} was stopped", *lines]), soft_wrap=True)
+    console.print(f"  {resume_line(run, flag)}", soft_wrap=True)
+
+
+def _reap_line(service: Service, run: str) -> str:
+    return f"matrix reap --run {run} {service.deployment.flag}"
 
 
 @dataclass(frozen=True)

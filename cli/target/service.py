@@ -109,17 +109,22 @@ class Service:
 
         Raises UnreadableRun where it is not what its name says.
         """
+        stored = self.content(run, name)
+        where = f"{self.where(run)}{name}"
+        return None if stored is None else parsed(stored, name, where, "measure the run again, or mend the object")
+
+    def content(self, run: str, name: str) -> bytes | None:
+        """Return the bytes of an object of a run, such as an instance's log; None when it is not there."""
         try:
             stored = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=f"runs/{run}/{name}")
         except self._bucket.exceptions.NoSuchKey:
             return None
-        where = f"{self.where(run)}{name}"
-        return parsed(stored["Body"].read(), name, where, "measure the run again, or mend the object")
+        return cast("bytes", stored["Body"].read())
 
-    def keys(self, run: str) -> Iterator[str]:
-        """Yield the keys of all objects of a run."""
+    def keys(self, run: str, below: str = "") -> Iterator[str]:
+        """Yield the keys of all objects of a run, or of those `below` a prefix within it."""
         pages = self._bucket.get_paginator("list_objects_v2").paginate(
-            Bucket=self.deployment.outputs["BucketName"], Prefix=f"runs/{run}/"
+            Bucket=self.deployment.outputs["BucketName"], Prefix=f"runs/{run}/{below}"
         )
         for page in pages:
             yield from (listed["Key"] for listed in page.get("Contents", []))

@@ -8,6 +8,8 @@ import pytest
 from support.cli_documents import plan_document, rows, summary_document
 
 from cli.commands import reap
+from cli.follow import running
+from cli.follow.interruption import Patience
 from cli.target import deployment
 from cli.target.deployment import Deployment
 from cli.target.service import Service
@@ -141,7 +143,36 @@ def test_a_run_that_is_still_running_is_not_said_to_have_left_nothing(stack, mat
 
     assert said.exit_code == 1
     assert "going is still running" in said.stderr
-    assert "stop-execution --execution-arn arn:aws:states:eu-central-1:" in said.stderr
+    assert "`matrix stop going --stack mine --region eu-central-1`" in said.stderr
+
+
+def test_a_run_is_stopped_from_anywhere_and_what_it_has_made_is_deleted(stack, matrix, nothing_to_reap, monkeypatch):
+    monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
+    stack.start("going")
+    stack.write_rows("going", rows())
+    stack.write_document("going", "plan.json", plan_document())
+
+    stopped = matrix("stop", "going", "--stack", "mine")
+    again = matrix("stop", "going", "--stack", "mine")
+
+    assert stopped.exit_code == 0
+    assert "measured before: 1 of 2 cells" in stopped.stdout
+    assert "`matrix run --resume going --stack mine --region eu-central-1`" in stopped.stdout
+    assert "ABORTED" in matrix("runs", "--stack", "mine").stdout
+    assert again.exit_code == 1
+    assert "going has already ended: ABORTED" in again.stderr
+
+
+def test_a_stop_that_leaves_something_is_red_and_says_how_to_go_on(stack, matrix, monkeypatch):
+    monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.1, at_most_s=0.05))
+    monkeypatch.setattr(Service, "reap", lambda *_, **__: {"deleted": [], "remaining": [VOLUME]})
+    stack.start("going")
+
+    stopped = matrix("stop", "going", "--stack", "mine")
+
+    assert stopped.exit_code == 1
+    assert "still there: volume vol-1" in stopped.stderr
+    assert "matrix reap --run going --stack mine --region eu-central-1" in stopped.stderr
 
 
 def test_a_misspelt_run_is_not_said_to_have_left_nothing(stack, matrix, nothing_to_reap):

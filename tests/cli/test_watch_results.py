@@ -1,6 +1,7 @@
 """Watching, reading and listing runs, over rows and objects written as the contracts say."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -40,6 +41,58 @@ def test_a_look_at_a_run_reads_no_points_and_no_resources(cloud):
     seen = {row["SK"] for row in Service(running_local_cloud()).progress_rows("r")}
 
     assert seen == {"PLAN", "FS#ebs-gp3", *(f"CELL#{cell}" for cell in CELLS)}
+
+
+def test_latest_is_the_newest_run_of_a_cloud_or_of_those_kept_here(cloud, matrix, keep_run, workdir):
+    finished(cloud, run="older")
+    finished(cloud, run="newer")
+    ended = {"run": "kept", "status": "SUCCEEDED", "started_at": 1000.0, "ended_at": 2000.0, "error": "", "cause": ""}
+    keep_run("kept").joinpath("execution.json").write_text(json.dumps(ended))
+
+    of_cloud = matrix("watch", "latest")
+    (workdir / "cloud.json").unlink()
+    kept = matrix("watch", "latest", "--json")
+
+    assert "run newer:" in of_cloud.output
+    assert json.loads(kept.stdout)["run"] == "kept"
+
+
+def write_log(folder, cell, instance, text):
+    """Write an instance's log as its agent does; returns the folder of the instance."""
+    own = folder / "cells" / cell / "instances" / f"AROAEXAMPLE:{instance}"
+    own.mkdir(parents=True)
+    (own / "log.gz").write_bytes(gzip.compress(text.encode()))
+    return own
+
+
+def test_logs_are_printed_by_instance_those_that_failed_first(keep_run, matrix):
+    folder = keep_run("r")
+    write_log(folder, CELLS[0], "i-1", "booted\nmounted\n")
+    write_log(folder, CELLS[0], "i-2", "booted\n\x1b[2Jno disk").joinpath("failed.json").write_text("{}")
+
+    both, one = matrix("logs", "r", CELLS[0]), matrix("logs", "r", CELLS[0], "i-1")
+
+    assert both.stdout.splitlines() == ["i-2 booted", "i-2 ?[2Jno disk", "i-1 booted", "i-1 mounted"]
+    assert one.stdout.splitlines() == ["booted", "mounted"]
+
+
+def test_logs_that_are_not_there_or_damaged_are_said(keep_run, matrix):
+    write_log(keep_run("r"), CELLS[0], "i-1", "booted").joinpath("log.gz").write_bytes(b"no gzip")
+
+    absent, damaged = matrix("logs", "r", CELLS[0], "i-9"), matrix("logs", "r", CELLS[0])
+
+    assert absent.exit_code == damaged.exit_code == 1
+    assert "no log of i-9 in run r" in absent.stderr
+    assert "instances with a log: i-1" in absent.stderr
+    assert "i-1/log.gz cannot be read" in damaged.stderr
+
+
+def test_logs_on_aws_come_from_the_bucket(cloud, matrix):
+    cloud.start("r")
+    key = f"runs/r/cells/{CELLS[0]}/instances/AROAEXAMPLE:i-1/log.gz"
+    cloud.client.s3.put_object(Bucket="results", Key=key, Body=gzip.compress(b"booted"))
+
+    assert matrix("logs", "r", CELLS[0], "--local").stdout == "booted\n"
 
 
 def test_watching_with_json_prints_nothing_but_the_summary_on_stdout(cloud, matrix):

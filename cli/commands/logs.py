@@ -1,0 +1,36 @@
+"""`matrix logs`: what the instances of a cell wrote down."""
+
+from typing import Annotated
+
+import typer
+
+from cli.inputs import options
+from cli.messages.errors import UnknownRun
+from cli.target import logs as stored
+from cli.target.deployment import DEFAULT_STACK
+
+
+def logs(
+    run: options.RunName,
+    cell: Annotated[str, typer.Argument(metavar="CELL", help="The cell's id, as `matrix watch` and results show it.")],
+    instance: Annotated[str | None, typer.Argument(metavar="INSTANCE", help="Only this instance's.")] = None,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+) -> None:
+    """Print the logs of a cell's instances, those of instances that failed first.
+
+    An instance uploads its log when it ends. One that never came so far has none: its console output may say why
+    (`aws ec2 get-console-output`).
+
+    Example: matrix logs builds-20261120-101500-4f ebs.build.m6i.large-x4 | less
+    """
+    by_instance = stored.of_cell(run, cell, local=local, stack=stack, region=region)
+    chosen = {name: lines for name, lines in by_instance.items() if instance in (None, name)}
+    if not chosen:
+        names = f"instances with a log: {', '.join(by_instance)}" if by_instance else "no instance of it has a log"
+        place = "" if local or stack or region else f"; on AWS: add --stack {DEFAULT_STACK}"
+        raise UnknownRun(f"no log of {instance or cell} in run {run}", f"{names}{place}")
+    for name, lines in chosen.items():
+        for line in lines:
+            typer.echo(line if len(chosen) == 1 else f"{name} {line}")

@@ -1,0 +1,33 @@
+"""`matrix stop`: end a run from anywhere, with all that it has made."""
+
+from cli.follow import running
+from cli.inputs import options
+from cli.messages.errors import CommandError
+from cli.target import deployment
+from cli.target.documents import readable
+from cli.target.service import Service
+
+
+def stop(
+    run: options.RunName,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+) -> None:
+    """Stop a run and delete what it has made; what was measured is kept.
+
+    The same as Ctrl-C in the command that started it, for runs that were detached or started elsewhere: the state
+    machine ends, Reap deletes until nothing remains, and the rest can be measured later with `matrix run --resume`.
+    Exit code 1 when something remains.
+
+    Example: matrix stop builds-20261120-101500-4f
+    """
+    # The deployment is never guessed, as for `matrix reap`.
+    deployment.refuse_local_run(run, local=local, stack=stack, region=region)
+    service = Service(deployment.find(local=local, stack=stack, region=region))
+    execution = service.execution(run)
+    if not execution.is_running:
+        flag = service.deployment.flag
+        advice = f"its results: `matrix results {run} {flag}`; what it may have left: `matrix reap --run {run} {flag}`"
+        raise CommandError(f"{run} has already ended: {execution.status}", advice)
+    running.stop_on_request(service, run, readable(service.plan, run))
