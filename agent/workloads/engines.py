@@ -61,22 +61,31 @@ class Report:
         """Percentiles of the latency as metrics: `<name>_p99_us`."""
         return {f"{name}_p{p}_us": (histogram.percentile(self.bins, p) or 0) / 1000 for p in percents}
 
+    def open_loop(self, params: dict[str, Any]) -> dict[str, float]:
+        """How an open loop was kept, for the tool's own record; empty of a closed one.
+
+        `overdue_share`: of the operations, those that were due while all workers waited for others; `late_p50_us`: how
+        late a free worker began.
+        """
+        if RATE not in params:
+            return {}
+        late = (histogram.percentile(self.late, 50) or 0) / 1000
+        return {"overdue_share": 1 - sum(self.late.values()) / self.operations, "late_p50_us": late}
+
     def warnings(self, params: dict[str, Any]) -> list[str]:
         """What of an open loop's latencies is not the storage's: waiting for a free worker, waking up late."""
-        if RATE not in params:
-            return []
-        sentences = []
-        overdue = 1 - sum(self.late.values()) / self.operations
-        if overdue > MOST_OVERDUE:
+        kept, sentences = self.open_loop(params), []
+        if kept and kept["overdue_share"] > MOST_OVERDUE:
             sentences.append(
-                f"{overdue:.0%} of the operations were due while all {params['threads']} workers waited for others; "
-                "their latency holds the wait for a worker, which more threads shorten unless the storage is at its end"
+                f"more than {MOST_OVERDUE:.0%} of the operations were due while all {params['threads']} workers waited "
+                "for others: their latency holds the wait for a worker, which more threads shorten unless the storage "
+                "is at its end"
             )
-        late, latency = histogram.percentile(self.late, 50), histogram.percentile(self.bins, 50)
-        if late and latency and late > MOST_LATE * latency:
+        latency_us = (histogram.percentile(self.bins, 50) or 0) / 1000
+        if kept and kept["late_p50_us"] > MOST_LATE * latency_us:
             sentences.append(
-                f"a free worker began {late / 1000:,.0f} us late at the median, {late / latency:.0%} of the latency at "
-                "the median: that is the instance's clock and processors, not the storage"
+                f"more than {MOST_LATE:.0%} of the latency at the median is that a free worker began late: that is the "
+                "instance's clock and processors, not the storage"
             )
         return sentences
 

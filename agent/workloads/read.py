@@ -190,6 +190,7 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
         f"in {plan['threads']} {done.how['mode']}{engines.rate_words(plan)}",
         "checked_records": plan["threads"] * -(-reads.requests_of_each(plan) // reads.requests_per_check(plan)),
         **done.how,
+        **done.open_loop(plan),
     }
     work = {"read_bytes": read_bytes, "records": plan["records"]}
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")

@@ -147,6 +147,7 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
         "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {params['threads']} {done.how['mode']}"
         + engines.rate_words(params),
         **done.how,
+        **done.open_loop(params),
     }
     raw = {"histograms.json": done.histograms("create_lat")}
     return Outcome(metrics, {"files": done.operations}, tool, raw, done.warnings(params), worked_ns=done.worked_ns)

@@ -39,6 +39,19 @@ FEW_QUIRKS: dict[str, dict[str, Any]] = {
     "credits": {"times": 5, "changeAfter": 320, "changeTimes": 4},
     "ceiling": {"times": 5},
 }
+# One that stands still for a second after each so many operations, asked in a closed loop and in an open one.
+PAUSE_EVERY, RATE_PER_S, OPEN_FILES, OPEN_THREADS = 400, 100, 200, 20
+PAUSING = {"times": 10, "stallEvery": PAUSE_EVERY, "stallS": STALL_S}
+# Rates of each of two instances: together below the IOPS, and above them.
+KEPT_PER_S, BEYOND_PER_S, LIMIT_MS = 60, 150, 200
+ASKED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "pausing": (PAUSING, {"threads": 1}),
+    "pausing-open": (PAUSING, {"threads": OPEN_THREADS, "ratePerSecondPerInstance": RATE_PER_S}),
+    "ceiling-open": (
+        {"times": 5},
+        {"threads": OPEN_THREADS, "ratePerSecondPerInstance": [KEPT_PER_S, BEYOND_PER_S], "p99AtMostMs": LIMIT_MS},
+    ),
+}
 
 
 def matrix() -> Document:
@@ -46,13 +59,16 @@ def matrix() -> Document:
     workload = {"type": "touch", "files": FILES, "threads": THREADS, "directories": "own"}
     return {
         "name": "selftest",
-        "emulate": QUIRKS | FEW_QUIRKS,
+        "emulate": QUIRKS | FEW_QUIRKS | {name: quirks for name, (quirks, _) in ASKED.items()},
         "storage": [_storage(name) for name in QUIRKS],
         "workload": [workload],
         "fleet": [{"instanceType": "t2.micro", "count": INSTANCES}],
         "include": [
-            {"storage": _storage(name), "workload": workload, "fleet": {"instanceType": "t2.micro", "count": FEW}}
-            for name in FEW_QUIRKS
+            {"storage": _storage(name), "workload": asked, "fleet": {"instanceType": "t2.micro", "count": FEW}}
+            for name, asked in [
+                *((name, workload) for name in FEW_QUIRKS),
+                *((name, workload | {"files": OPEN_FILES} | asked) for name, (_, asked) in ASKED.items()),
+            ]
         ],
         "repetitions": 3,
         "order": "as-written",
@@ -62,7 +78,7 @@ def matrix() -> Document:
 
 
 def _storage(name: str) -> Document:
-    iops = IOPS if name == "ceiling" else 12_000
+    iops = IOPS if name.startswith("ceiling") else 12_000
     return {
         "type": "fsx-openzfs", "name": name, "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": iops,
     }  # fmt: skip
@@ -90,7 +106,7 @@ def measure(service: Service) -> dict[str, ResultDocument]:
 
 def rows(results: dict[str, ResultDocument]) -> Iterator[Row]:
     """Yield what a run's results, by the name of their storage, say of each truth."""
-    for judge in (_ceiling, _same, _slower, _medians, _limping, _stalling, _credits):
+    for judge in (_ceiling, _same, _slower, _medians, _limping, _stalling, _credits, _pausing, _highest_rate):
         yield judge(lambda name: results[name])
 
 
@@ -159,3 +175,29 @@ def _credits(result_of: Result) -> Row:
     words = f"{', '.join(kinds) or 'nothing odd'}; of a steady storage {', '.join(steady) or 'nothing'}"
     is_right = bool({"two groups of repetitions", "unsteady", "drift"} & set(kinds)) and not steady
     return Row(LAYER, "credits run out", "the last of three repetitions is four times as slow", words, is_right)
+
+
+def _pausing(result_of: Result) -> Row:
+    """Who comes in a pause of S waits for what is left of it, evenly from S to 0: P99 is S (1 - 1 % / their share).
+
+    The share is what is due in the pause, by all instances, of what lies between two pauses.
+    """
+    opened, closed = (
+        cast("Document", result_of(name)["points"][0]["latency"]["create_lat"])["p99"] / 1e6
+        for name in ("pausing-open", "pausing")
+    )
+    expected = STALL_S * (1 - 0.01 / (FEW * RATE_PER_S * STALL_S / PAUSE_EVERY))
+    usual = CREATE_S * PAUSING["times"]
+    # A busy machine adds milliseconds, a stall that is seen adds a hundred times as much.
+    is_right = abs(opened / expected - 1) <= CLOSE_LATENCY and closed <= STALL_S / 10
+    words = f"P99 {opened:.3f} s; in a closed loop {1000 * closed:.1f} ms"
+    truth = f"stalls of {STALL_S:g} s: P99 {expected:.3f} s where {RATE_PER_S}/s are due, {1000 * usual:.0f} ms else"
+    return Row(LAYER, "open loop", truth, words, is_right)
+
+
+def _highest_rate(result_of: Result) -> Row:
+    [highest] = result_of("ceiling-open")["highest_rates"]
+    kept, beyond = highest["metric"]["p50"], highest["beyond_per_s"]
+    words = f"{kept:g}/s, not {beyond:g}" if beyond else f"at least {kept:g}/s"
+    truth = f"{IOPS} IOPS: {FEW} instances are within {LIMIT_MS} ms at {KEPT_PER_S}/s each, not at {BEYOND_PER_S}"
+    return Row(LAYER, "highest rate", truth, words, (kept, beyond) == (KEPT_PER_S, BEYOND_PER_S))

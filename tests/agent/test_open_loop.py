@@ -163,8 +163,12 @@ def report_of(bins, late):
     ("late", "params", "says"),
     [
         ({1_000: 100}, {"rate_per_s_per_instance": 5}, None),
-        ({1_000: 80}, {"rate_per_s_per_instance": 5}, "20% of the operations were due while all 4 workers waited"),
-        ({400_000: 100}, {"rate_per_s_per_instance": 5}, "a free worker began 400 us late at the median, 40% of the"),
+        ({1_000: 80}, {"rate_per_s_per_instance": 5}, "more than 10% of the operations were due while all 4 workers"),
+        (
+            {400_000: 100},
+            {"rate_per_s_per_instance": 5},
+            "more than 10% of the latency at the median is that a free worker",
+        ),
         ({}, {}, None),
     ],
 )
@@ -172,6 +176,7 @@ def test_what_of_a_latency_is_not_the_storages_is_warned_of(late, params, says):
     outcome = touch.engine_outcome(report_of({1_000_000: 100}, late), touch_params(**params))
 
     assert [warning[: len(says)] for warning in outcome.warnings] == ([says] if says else [])
+    assert ("overdue_share" in outcome.tool) == bool(params)
 
 
 def test_the_ceiling_of_an_open_loops_tool_is_found_without_its_rate():

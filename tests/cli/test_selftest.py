@@ -12,6 +12,7 @@ from matrix.statistics import describing
 from matrix.statistics.differing import Difference
 from matrix.statistics.percentiles import percentiles as _percentiles
 from matrix.statistics.uncertainty import Uncertainty
+from matrix.terms.open_loop import RATE
 
 QUIET = trials.SCENARIOS[0]
 LATENCIES = "latencies with a tail"
@@ -105,3 +106,10 @@ def test_the_matrix_of_the_live_layer_gives_each_storage_its_truth():
     assert emulated["slower"]["times"] / emulated["same-a"]["times"] == pytest.approx(live.SLOWER)
     assert emulated["same-a"]["create_s"] == live.CREATE_S
     assert emulated["stalling"]["stall_every"] == live.FEW_QUIRKS["stalling"]["stallEvery"]
+    assert emulated["pausing"] == emulated["pausing-open"]
+    rates = {
+        cell["storage"]["name"]: [point["params"].get(RATE) for point in cell["points"]]
+        for cell in planned.plan["cells"]
+    }
+    assert (rates["pausing"], rates["pausing-open"]) == ([None], [live.RATE_PER_S])
+    assert rates["ceiling-open"] == [live.KEPT_PER_S, live.BEYOND_PER_S]

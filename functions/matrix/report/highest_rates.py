@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.input.storage_names import storage_label
-from matrix.terms.figures import number, sample_count
+from matrix.terms.figures import sample_count
 from matrix.terms.names import fleet_words, point_labels, reading_order
 from matrix.terms.open_loop import offered_per_s
 
@@ -24,11 +24,11 @@ def rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
                 storage_label(dict(cell["storage"])),
                 fleet_words(dict(cell["fleet"])),
                 labels[str(index)],
-                f"{number(sweep['p99_at_most_ms'])} ms",
-                f"{number(metric['p0'])}/s",
+                f"{sweep['p99_at_most_ms']:g} ms",
+                f"{metric['p0']:g}/s",
                 highest_words(sweep),
-                f"{number(metric['p100'])}/s",
-                ", ".join(number(rate) for rate in _tried(cell, sweep)),
+                f"{metric['p100']:g}/s",
+                ", ".join(f"{rate:g}" for rate in _tried(cell, sweep)),
                 sample_count(metric),
             )
 
@@ -37,8 +37,8 @@ def highest_words(sweep: Mapping[str, Any]) -> str:
     """Write what the median instance kept: `400/s, not 500`, `at least 800/s` where no more was tried, `none`."""
     kept, beyond = sweep["metric"]["p50"], sweep["beyond_per_s"]
     if beyond is None:
-        return f"at least {number(kept)}/s"
-    return f"{number(kept)}/s, not {number(beyond)}" if kept else f"none, not even {number(beyond)}/s"
+        return f"at least {kept:g}/s"
+    return f"{kept:g}/s, not {beyond:g}" if kept else f"none, not even {beyond:g}/s"
 
 
 def _tried(cell: Mapping[str, Any], sweep: Mapping[str, Any]) -> list[float]:

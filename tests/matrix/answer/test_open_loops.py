@@ -162,7 +162,7 @@ def test_the_curve_of_latency_over_rate_and_the_highest_rates_are_in_every_outpu
 
     assert [list(series.x) for series in chart.series] == [list(RATES)] * 2
     assert chart.series[0].y == pytest.approx([1000 * 1.0025, 7000 * 1.0025, 2000 * 1.0025])
-    assert chart.limit == (5000.0, "P99 at most 5.00 ms")
+    assert chart.limit == (5000.0, "P99 at most 5 ms")
     assert [row[5] for row in rows(summary["cells"])] == ["100/s, not 200", "200/s, not 400"]
     assert "200/s, not 400" in to_markdown(summary)
     assert "highest_rate_per_s" in to_csv(summary)

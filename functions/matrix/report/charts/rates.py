@@ -108,7 +108,7 @@ def _limit(entries: Sequence[Entry]) -> tuple[float, str] | None:
     """Return the limit of the workloads, if they have the same one."""
     limits = {(entry.cell.get("workload") or {}).get("p99AtMostMs") for entry in entries}
     limit_ms = limits.pop() if len(limits) == 1 else None
-    return None if limit_ms is None else (1000.0 * limit_ms, f"P99 at most {number(limit_ms)} ms")
+    return None if limit_ms is None else (1000.0 * limit_ms, f"P99 at most {limit_ms:g} ms")
 
 
 def _row(key: tuple[str, str, str], rate: float, entry: Entry) -> tuple[object, ...]:
