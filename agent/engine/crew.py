@@ -138,6 +138,8 @@ def run_processes(workers: int, prepare: Prepare) -> None:
                 stand_at_the_gate()
                 timed = loop()
                 os.write(finished_write, b".")
+                # While one that has finished held it open, nobody would see the end of one that failed.
+                os.close(finished_write)
                 os.close(report_write)
                 os.read(report_read, 1)
                 report(summarise(timed))

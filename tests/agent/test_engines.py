@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import pytest
 
 from agent.engine import crew
+from agent.errors import ToolFailed
 from agent.workloads import engines
 
 SECOND = 1_000_000_000
@@ -62,3 +64,23 @@ def test_every_second_has_its_bytes_its_p99_and_its_slowest_operation(tmp_path):
 
 def test_a_step_of_less_than_two_seconds_has_no_series(tmp_path):
     assert report(tmp_path, worker(*(n / 100 for n in range(150)))).series(4096) == {}
+
+
+def test_an_engine_ends_when_one_of_its_workers_fails_and_the_others_have_finished(tmp_path):
+    folders = [tmp_path / str(number) for number in range(3)]
+    for folder in folders:
+        folder.mkdir()
+    plan = {
+        "files": 3, "threads": 3, "directories": [str(folder) for folder in folders], "mode": "processes",
+        "pilot_directory": str(tmp_path), "sync": "none",
+    }  # fmt: skip
+    armed = engines.arm("creates", plan, tmp_path)
+    folders[1].rmdir()
+    # Without the mend it would wait for ever.
+    give_up = threading.Timer(20, armed.kill)
+    give_up.start()
+    armed.release()
+
+    with pytest.raises(ToolFailed, match="status 1: FileNotFoundError"):
+        armed.wait()
+    give_up.cancel()
