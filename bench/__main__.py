@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "functions")]
 
-from bench import blocks, creates, merging, serving  # noqa: E402 - found by the path above
+from bench import blocks, creates, merging, phases, serving  # noqa: E402 - found by the path above
 from bench.places import place  # noqa: E402
 
 
@@ -25,6 +25,7 @@ def main() -> int:
             print(f"on {what}; medians of both sides, ratio of their best rounds")
         for result in itertools.chain(
             creates.bars(folder, arguments.rounds),
+            phases.bars(folder, arguments.rounds),
             blocks.bars(folder, arguments.rounds),
             serving.bars(folder, arguments.rounds),
             merging.bars(),

@@ -17,12 +17,14 @@ from bench.pairs import Result, against, in_turns
 FILES = 40_000
 # Both do open(O_CREAT) + close on relative names in directories of their own, one process per worker, rate = files /
 # (last end - first start).
+CREATE = "int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0666); if (fd < 0) _exit(1); close(fd);"
 C_LOOP = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +36,8 @@ static long long now(void) {
 int main(int argc, char **argv) {
     int files = atoi(argv[1]), workers = argc - 2, gate[2], ready[2];
     long long *stamps = mmap(0, workers * 16, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    char byte = '\n', name[64];
+    char byte = '\n', name[64], other[72];
+    struct stat about;
     if (pipe(gate) || pipe(ready)) return 1;
     for (int w = 0; w < workers; w++)
         if (!fork()) {
@@ -43,9 +46,7 @@ int main(int argc, char **argv) {
             stamps[2 * w] = now();
             for (int i = 0; i < share; i++) {
                 snprintf(name, sizeof name, "%d-%d", w, i);
-                int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
-                if (fd < 0) _exit(1);
-                close(fd);
+                ACT
             }
             stamps[2 * w + 1] = now();
             _exit(0);
@@ -115,19 +116,24 @@ def slow_storage(folder: Path, create_s: float) -> dict[str, object]:
     return {**emulation.UNLIMITED, **own, "path": str(folder / "bucket")}
 
 
-def compile_c(folder: Path) -> Path | None:
-    """Build the C loop; return its path, None where there is no compiler."""
+def compile_c(folder: Path, name: str = "create", act: str = CREATE) -> Path | None:
+    """Build the C loop with what it does to a file called `name`; return its path, None where there is no compiler."""
     if shutil.which("cc") is None:
         return None
-    source = folder / "loop.c"
-    source.write_text(C_LOOP)
-    subprocess.run(["cc", "-O2", "-o", str(folder / "loop"), str(source)], check=True)
-    return folder / "loop"
+    source, program = folder / f"{name}.c", folder / f"{name}-loop"
+    source.write_text(C_LOOP.replace("ACT", act))
+    subprocess.run(["cc", "-O2", "-o", str(program), str(source)], check=True)
+    return program
 
 
 def run_c(folder: Path, program: Path, workers: int) -> float:
-    """Return files per second of the C loop."""
-    command = [str(program), str(FILES), *fresh(folder, workers)]
+    """Return files per second of the C loop in empty directories."""
+    return run_c_in(fresh(folder, workers), program)
+
+
+def run_c_in(directories: list[str], program: Path) -> float:
+    """Return files per second of the C loop, one process for each directory."""
+    command = [str(program), str(FILES), *directories]
     return float(subprocess.run(command, check=True, capture_output=True).stdout)
 
 

@@ -180,12 +180,17 @@ def arm(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool 
     return Armed([Command(argv, scratch, runners=plan["threads"])], scratch, {"PYTHONPATH": IMPORT_ROOT})
 
 
-def read_report(output: Path, *, threads: int, operations: int) -> Report:
-    """Read an engine's output; raises WorkIncomplete when a worker or an operation is missing."""
-    how, *workers = (json.loads(line) for line in output.read_text().splitlines())
+def read_report(output: Path, *, threads: int, operations: int | None = None) -> Report:
+    """Read an engine's output; raises WorkIncomplete when a worker or an operation is missing.
+
+    Without `operations` any number may have been done: what ends at a stonewall knows none beforehand.
+    """
+    how, *lines = (json.loads(line) for line in output.read_text().splitlines())
+    workers = [line for line in lines if "operations" in line]
     done = sum(worker["operations"] for worker in workers)
-    if len(workers) != threads or done != operations:
-        raise WorkIncomplete(f"{len(workers)} of {threads} engine workers reported {done} of {operations} operations")
+    wanted = done if operations is None else operations
+    if len(workers) != threads or done != wanted:
+        raise WorkIncomplete(f"{len(workers)} of {threads} engine workers reported {done} of {wanted} operations")
     return Report(
         start_ns=min(worker["start_ns"] for worker in workers),
         end_ns=max(worker["end_ns"] for worker in workers),

@@ -12,6 +12,7 @@ FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 1024, "throughputCapacityMBp
 FILE_SERVER = {"type": "file-server", "instanceType": "m6i.xlarge"}
 INSTANCE_STORE = {"type": "instance-store"}
 TOUCH = {"type": "touch", "files": 1024, "threads": [1, 4]}
+METADATA = {"type": "metadata", "files": 1024, "threads": [1, 4]}
 DD = {"type": "dd", "totalSize": "64MiB"}
 FIO = {"type": "fio", "rw": "randwrite", "bs": ["4k", "8k"], "size": "1G", "time_based": 1, "runtime": 10}
 READ = {"type": "read", "records": 1024, "pageBytes": "64KiB"}

@@ -152,6 +152,9 @@ def _point_result(
         },
         "samples": _columns(taken, names),
     }
+    if caches := {sample.caches for sample in samples if sample.caches}:
+        # What is not dropped is said with its reason, which the provenance has.
+        result["caches"] = " and ".join(sorted({words.partition(":")[0] for words in caches}))
     if cell.get("emulation"):
         result["emulated"] = True
     if ceiling := tool_ceiling(point["id"], files):

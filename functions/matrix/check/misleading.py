@@ -7,6 +7,7 @@ from matrix.input.matrix import Matrix
 from matrix.input.storages import Storage
 from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.input.workloads.fio import FioWorkload, cautions
+from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.carrying import needed
@@ -65,9 +66,9 @@ def _page_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a warning where creates in an instance's memory would stand beside creates that are stored."""
-    storages_of: dict[str, tuple[TouchWorkload, dict[bool, Storage]]] = {}
+    storages_of: dict[str, tuple[TouchWorkload | MetadataWorkload, dict[bool, Storage]]] = {}
     for cell in cells:
-        if isinstance(cell.workload, TouchWorkload) and "none" in cell.workload.sync:
+        if isinstance(cell.workload, (TouchWorkload, MetadataWorkload)) and "none" in cell.workload.sync:
             _, by_sharing = storages_of.setdefault(path_of_workload(matrix, cell), (cell.workload, {}))
             by_sharing.setdefault(cell.storage.is_shared, cell.storage)
     for path, (workload, by_sharing) in storages_of.items():
@@ -78,7 +79,8 @@ def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Probl
             f"a create counts on {by_sharing[False].slug} when it is in the instance's memory, on"
             f" {by_sharing[True].slug} when it is stored: 20 to 60 times apart on one and the same disk"
         )
-        fix = 'write sync "each"' if workload.tool == ["engine"] else 'write tool "engine" and sync "each"'
+        is_synced_by_tool = isinstance(workload, MetadataWorkload) or workload.tool == ["engine"]
+        fix = 'write sync "each"' if is_synced_by_tool else 'write tool "engine" and sync "each"'
         yield Problem(f"{path}.sync", "none", rule, fix, disputed=True)
 
 

@@ -143,6 +143,6 @@ def emulation_problems(
             fix = (
                 'write tool "engine"'
                 if field == "tool"
-                else "use read, or touch or dd with tool engine, or leave out emulate"
+                else "use read or metadata, or touch or dd with tool engine, or leave out emulate"
             )
             yield Problem(f"workload[{i}].{field}", value, rule, fix)

@@ -122,13 +122,18 @@ class _Cell:
         return max(ROOT_VOLUME_GIB, self.combination.workload.root_disk_gib if is_built_there else 0)
 
     def steps(self, seed: int, *, is_random: bool) -> list[Step]:
-        """Return the order of the points: repetition by repetition, so that drift over time meets every point."""
+        """Return the order of the points: repetition by repetition, so that drift over time meets every point.
+
+        Phases of one piece of work stay together, in their order.
+        """
+        length = self.combination.workload.points_in_a_row
         ids = [point["id"] for point in self.points]
+        rows = [ids[first : first + length] for first in range(0, len(ids), length)]
         steps: list[Step] = []
         for repetition in range(1, self.repetitions + 1):
             if is_random:
-                ids = shuffled(ids, f"{seed}/{self.id}/{repetition}")
-            steps += [{"point": point, "repetition": repetition} for point in ids]
+                rows = shuffled(rows, f"{seed}/{self.id}/{repetition}")
+            steps += [{"point": point, "repetition": repetition} for row in rows for point in row]
         return steps
 
 

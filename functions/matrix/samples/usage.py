@@ -21,7 +21,10 @@ RATES = (
 ALLOWANCE = "_allowance_exceeded"
 # Rates by the workload's own clock, which runs while it works; the counters are read around its programs.
 OWN_RATES = frozenset({"operations_per_s", "files_per_s", "requests_per_s", "bytes_per_s"})
-LATENCIES = ("create_lat_p50_us", "read_lat_p50_us", "write_lat_p50_us", "sync_lat_p50_us")
+LATENCIES = (
+    *("create_lat_p50_us", "read_lat_p50_us", "write_lat_p50_us", "sync_lat_p50_us"),
+    *("stat_lat_p50_us", "open_read_lat_p50_us", "rename_lat_p50_us", "delete_lat_p50_us"),
+)
 # A sample that took no time by the wall clock counts as one millisecond, so that its rate is finite.
 LEAST_S = 1e-3
 

@@ -32,8 +32,8 @@ def marked_label(label: str, point: Mapping[str, Any], cell: Mapping[str, Any]) 
 def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader of a point's figures must know of them.
 
-    It fell behind its rate; the tool was the limit; they end with credits; the server's cache answered; the flash had
-    never been written.
+    It fell behind its rate; the tool was the limit; they end with credits; the server's cache answered; a client's
+    cache may have answered what was asked of names; the flash had never been written.
     """
     offered, done = offered_per_s(point.get("params") or {}), done_per_s(point.get("metrics") or {})
     if offered is not None and done is not None and not has_kept_up(done, offered):
@@ -46,6 +46,8 @@ def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
     cached = (bottleneck.get("server_cache") or {}).get(point["id"])
     if cached is not None:
         yield f"{cached:.0f} % from server cache"
+    if "phase" in (point.get("params") or {}) and point.get("caches"):
+        yield f"caches {point['caches']}"
     if (cell.get("storage") or {}).get("type") == "instance-store" and not cell["storage"].get("precondition"):
         yield "fresh flash"
 

@@ -1,5 +1,6 @@
 """Which ceiling did a cell hit? Results whose cause is known, made by the code that makes results."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -352,6 +353,25 @@ def test_an_emulated_storage_is_held_against_the_limits_that_it_was_given():
 
     assert said["points"] == {"p01": "volume IOPS", "p02": "volume throughput"}
     assert said["evidence"].startswith("2,990 of 3,000 IOPS at block 4 KiB")
+
+
+@pytest.mark.parametrize(
+    ("phase", "create_operations", "operations"),
+    [("create", 1.0, "2,990"), ("delete", 0.0, "0"), ("stat", 0.0, "2,990"), ("list", 1.0, "23.4")],
+)
+def test_a_phase_of_metadata_takes_the_operations_that_the_emulation_counts(phase, create_operations, operations):
+    said = found(
+        measured(
+            cell(points=({"phase": phase},), count=1) | {"workload": {"type": "metadata"}},
+            {"metrics": {"files_per_s": 2_990.0}},
+            emulation=EMULATION | {"create_operations": create_operations},
+        ),
+        "emulated",
+    )
+
+    # A journal gathers the changes of a volume; a reply lists 128 files.
+    text = said["evidence"] + "".join(other["words"] for other in said["others"])
+    assert set(re.findall(r"([0-9.,]+) of 3,000 IOPS", text)) == {operations}
 
 
 def test_a_cell_without_any_sample_has_no_known_bottleneck():

@@ -51,6 +51,19 @@ def test_a_fast_storage_that_costs_more_loses_to_a_slower_one_that_is_fast_enoug
     assert question["recommended"] == cell_of(summary, "efs", 50)["id"]
 
 
+def test_changes_of_metadata_in_memory_are_unlike_stored_ones_and_looks_are_alike():
+    summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
+
+    def first_sentence(phase):
+        for cell in summary["cells"]:
+            cell["workload"] = {"type": "metadata"}
+            cell["points"][0]["params"] = {"phase": phase, "sync": "none"}
+        return decide(summary, results=results, bill=Bill.of(planned, None))["sentences"][0]
+
+    assert first_sentence("rename").startswith("Unlike things are compared")
+    assert not first_sentence("stat").startswith("Unlike things are compared")
+
+
 @pytest.mark.parametrize(("sync", "is_unlike"), [("none", True), ("each", False)])
 def test_creates_that_were_in_memory_are_said_to_be_unlike_those_that_were_stored(sync, is_unlike):
     summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})

@@ -58,6 +58,22 @@ def test_provenance_says_how_often_an_engine_had_threads_and_how_often_processes
     assert result["provenance"]["workers"] == {"threads": 3, "processes": 1}
 
 
+@pytest.mark.parametrize(
+    ("of_samples", "said"),
+    [
+        (["dropped", "dropped"], "dropped"),
+        (["not dropped: needs root", "not dropped: a lent directory"], "not dropped"),
+        (["dropped", "not dropped: needs root"], "dropped and not dropped"),
+    ],
+)
+def test_a_point_says_what_was_done_about_the_caches_before_it(of_samples, said):
+    file = samples("i-1", [10, 10])
+    for sample, words in zip(file.samples, of_samples, strict=True):
+        sample.caches = words
+
+    assert cell_result(CELL, [file], error=None, actual_s=1.0)["points"][0]["caches"] == said
+
+
 def worked(instance, started_at, ended_at, *, process=None):
     """A file with one sample of 10 files, done between two moments by programs that took longer."""
     file = samples(instance, [1])

@@ -8,6 +8,7 @@ from support.matrices import (
     EFS,
     FIO,
     FSX,
+    METADATA,
     READ,
     THROUGHPUT,
     TOUCH,
@@ -41,6 +42,13 @@ from matrix.terms.metrics import METRICS
         (TOUCH | {"sync": "end", "ratePerSecondPerInstance": 100}, "sync"),
         (TOUCH | {"p99AtMostMs": 10}, "p99AtMostMs"),
         (READ | {"p99AtMostMs": 10}, "p99AtMostMs"),
+        (METADATA | {"files": 1000, "threads": 3}, "files"),
+        (METADATA | {"phases": ["create"]}, "phases[0]"),  # always measured
+        (METADATA | {"phases": ["stat", "stat"]}, "phases"),
+        (METADATA | {"directories": "shared"}, "directories"),
+        (METADATA | {"stonewall": "last"}, "stonewall"),
+        (METADATA | {"atMostSeconds": 0}, "atMostSeconds"),
+        (METADATA | {"fileBytes": 3901, "sync": ["each", "end"]}, "sync"),
         (DD | {"totalSize": "64MiB", "threads": 3}, "totalSize"),  # 64 / 3
         (DD | {"totalSize": "1MB"}, "totalSize"),  # 10^6 is no multiple of 2^20
         (DD | {"blockSize": "2GiB", "totalSize": "2GiB"}, "blockSize"),
@@ -125,6 +133,43 @@ def test_touch_makes_a_point_of_every_combination():
         {"files": 1024, "threads": 4, "directories": "shared", "tool": "engine", "sync": "none"},
         {"files": 1024, "threads": 4, "directories": "own", "tool": "engine", "sync": "none"},
     ]
+
+
+def test_metadata_makes_a_point_of_each_phase_of_every_combination_in_mdtests_order():
+    workload = matrix(workload=[METADATA | {"phases": ["rename", "stat"]}]).matrix.workload[0]
+
+    points = workload.points()
+
+    assert [(point["threads"], point["phase"]) for point in points] == [
+        (threads, phase) for threads in (1, 4) for phase in ("create", "stat", "rename", "delete")
+    ]
+    assert (workload.number_of_points, workload.points_in_a_row) == (8, 4)
+
+
+def test_a_phase_takes_the_time_of_a_create_or_of_a_look_and_a_listing_less():
+    efs = matrix(storage=[EFS]).matrix.storage[0]
+    workload = matrix(workload=[METADATA | {"threads": 4, "directories": ["own", "fleet"]}]).matrix.workload[0]
+
+    seconds = {
+        (point["directories"], point["phase"]): workload.footprint(point, efs, 10).seconds
+        for point in workload.points()
+    }
+
+    # 1,024 files by 4 workers: 12 ms for a create, 0.25 ms for a read of a block; 50,000 writes/s for all ten.
+    assert seconds["own", "create"] == seconds["own", "rename"] == seconds["own", "delete"] == 1024 / 4 * 0.012
+    assert seconds["own", "stat"] == seconds["own", "open-read"] == max(1024 / 4 * 0.000_25, 1024 * 10 / 50_000)
+    # One worker lists the files of ten instances, 128 in a reply: faster than the engine's 100,000/s.
+    assert seconds["fleet", "list"] == 10_240 / 100_000
+
+
+def test_changes_in_memory_are_warned_about_beside_stored_ones_for_metadata_too():
+    both = {"storage": [EBS, EFS]}
+
+    def warned(**changes):
+        return [warning.path for warning in matrix(**both, workload=[METADATA | changes]).warnings]
+
+    assert "workload[0].sync" in warned()
+    assert "workload[0].sync" not in warned(sync="each")
 
 
 def test_the_points_of_dd_are_in_bytes():

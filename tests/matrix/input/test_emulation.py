@@ -1,7 +1,7 @@
 """Emulated storages: the truth that follows from what is provisioned, what is refused, the mark on everything."""
 
 import pytest
-from support.matrices import DD, EBS, EFS, FIO, FSX, TOUCH, matrix, problems_of
+from support.matrices import DD, EBS, EFS, FIO, FSX, METADATA, TOUCH, matrix, problems_of
 
 from matrix.answer.comparing import NotComparable, compare
 from matrix.input.emulation import environment_of, truth
@@ -92,7 +92,7 @@ def test_programs_that_no_emulated_storage_can_slow_down_are_refused(workload, p
 
 def test_the_same_workloads_are_good_where_nothing_is_emulated_or_our_engine_does_them():
     assert problems_of(workload=[FIO, DD, TOUCH | {"tool": "parallel"}]) == {}
-    assert problems_of(emulate=True, workload=[DD | {"tool": "engine"}, TOUCH]) == {}
+    assert problems_of(emulate=True, workload=[DD | {"tool": "engine"}, TOUCH, METADATA]) == {}
 
 
 @pytest.mark.parametrize("name", ["aws", "local-vm"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, TOUCH, YOCTO, matrix
+from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, TOUCH, YOCTO, matrix
 
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
@@ -99,6 +99,21 @@ def test_in_random_order_every_repetition_still_has_every_point_once():
             steps = cell["steps"][at : at + len(points)]
             assert sorted(step["point"] for step in steps) == points
             assert {step["repetition"] for step in steps} == {repetition}
+
+
+def test_phases_stay_together_in_their_order_however_random_the_rest_is():
+    orders = set()
+    workload = METADATA | {"threads": [1, 2, 4, 8]}
+    for seed in range(5):
+        [cell] = planned(storage=[EBS], workload=[workload], fleet=[FLEET], seed=seed, repetitions=2)["cells"]
+        steps = [step["point"] for step in cell["steps"]]
+        rows = [tuple(steps[first : first + 6]) for first in range(0, len(steps), 6)]
+        assert len(steps) == 2 * 4 * 6
+        assert {row[0]: row for row in rows} == {
+            f"p{first:02d}": tuple(f"p{first + n:02d}" for n in range(6)) for first in (1, 7, 13, 19)
+        }
+        orders.add(tuple(row[0] for row in rows))
+    assert len(orders) > 1
 
 
 def test_the_order_is_random_but_reproducible():

@@ -191,6 +191,13 @@ def test_an_instance_store_says_that_its_flash_is_fresh():
     assert names.marked_label("bs 4k", {"id": "p01"}, worn) == "bs 4k"
 
 
+def test_a_phase_says_whether_names_were_asked_of_the_storage_or_of_the_clients_cache():
+    point = {"id": "p01", "params": {"phase": "stat"}, "caches": "not dropped"}
+
+    assert names.marked_label("phase stat", point, {}) == "phase stat [caches not dropped]"
+    assert names.marked_label("threads 4", {**point, "params": {"threads": 4}}, {}) == "threads 4"
+
+
 def test_what_is_left_behind_and_the_warnings_of_cells_are_listed():
     cells = [{"id": "c1", "warnings": ["steal (3 samples)"]}]
     text = markdown.to_markdown({"run": "r", "cells": cells, "left_behind": [{"kind": "volume", "id": "vol-1"}]})

@@ -12,6 +12,7 @@ from matrix.answer.costs import storage_limits
 from matrix.input import limits
 from matrix.input.storages import MODELS, efs
 from matrix.input.storages.contract import OTHER_CEILINGS
+from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
 from matrix.samples import usage
 from matrix.terms.figures import number
 
@@ -97,9 +98,11 @@ def _efs_writes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
 def _emulated_operations(
     emulation: Mapping[str, float], params: Mapping[str, object], use: Mapping[str, float]
 ) -> float | None:
-    """As the engines pay for them: a create is so many operations, a large block as many as it has units."""
+    """As the engines pay for them: a create is so many operations, a stat one, a block its units."""
     if "files_per_s" in use:
-        return use["files_per_s"] * float(emulation.get("create_operations", 1))
+        phase = str(params.get("phase", "create"))
+        each = float(emulation.get("create_operations", 1)) if phase in CHANGES else operations_of_a_file(phase)
+        return use["files_per_s"] * each
     block = next((value for name in BLOCKS if isinstance(value := params.get(name), int) and value > 0), None)
     if block is None or "bytes_per_s" not in use:
         return use.get("operations_per_s")

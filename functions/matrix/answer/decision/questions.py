@@ -13,6 +13,7 @@ from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
 from matrix.input.storages import is_shared
+from matrix.input.workloads.metadata import CHANGES
 from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import independent_n
@@ -149,9 +150,10 @@ def _candidate(
 
 
 def _is_volatile(cell: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
-    """Whether creates counted before they were stored: XFS gathers them in memory, a file server stores each one."""
-    is_synced = (point.get("params") or {}).get("sync", "none") != "none"
-    return cell["workload"]["type"] == "touch" and not is_synced and not is_shared(cell["storage"])
+    """Whether changes counted before they were stored: XFS gathers them in memory, a file server stores each one."""
+    params = point.get("params") or {}
+    is_change = cell["workload"]["type"] == "touch" or params.get("phase") in CHANGES
+    return is_change and params.get("sync", "none") == "none" and not is_shared(cell["storage"])
 
 
 def _absent(cell: Mapping[str, Any], storage: str) -> Candidate:

@@ -10,6 +10,7 @@ from matrix.input.workloads.contract import Workload as Workload
 from matrix.input.workloads.dd import DdWorkload
 from matrix.input.workloads.fio import FioWorkload
 from matrix.input.workloads.instance_throughput import InstanceThroughputWorkload
+from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.input.workloads.transfer import TransferWorkload
@@ -17,6 +18,7 @@ from matrix.input.workloads.yocto import YoctoWorkload
 
 AnyWorkload = Annotated[
     TouchWorkload
+    | MetadataWorkload
     | DdWorkload
     | FioWorkload
     | ReadWorkload

@@ -45,6 +45,11 @@ class Workload(Element, Protocol):
         """How many points its sweeps make, without making them."""
         ...
 
+    @property
+    def points_in_a_row(self) -> int:
+        """How many of its points, one after another, are phases of one piece of work, measured in their order."""
+        ...
+
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
         ...
@@ -94,6 +99,11 @@ class WorkloadModel(ElementModel):
         """The product of its sweeps, which are its lists."""
         values = [getattr(self, name) for name in type(self).model_fields]
         return math.prod(len(value) for value in values if isinstance(value, list))
+
+    @property
+    def points_in_a_row(self) -> int:
+        """Each of its points stands for itself."""
+        return 1
 
     def can_be_emulated(self, params: Params) -> bool:
         """Return False: other programs than our engines do it."""

@@ -9,6 +9,7 @@ from matrix.report.charts.curves import curves
 from matrix.report.charts.fleet import skews, spreads
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.percentiles import bands
+from matrix.report.charts.phases import phases
 from matrix.report.charts.rates import rates
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.sweeps import sweeps
@@ -31,6 +32,7 @@ def sections(view: View) -> list[Section]:
         Section("percentiles", "How fast, and how evenly", list(bands(view))),
         Section("cost", "Cost against speed", list(costs(view))),
         Section("scaling", "More instances", list(scaling(view))),
+        Section("phases", "Phases of metadata", list(phases(view))),
         Section("sweeps", "Sweeps: threads, block sizes and the like", list(sweeps(view))),
         Section("rates", "Latency over rate", list(rates(view))),
         Section("latency", "Latency distributions", list(latencies(view))),

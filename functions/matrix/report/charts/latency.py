@@ -9,7 +9,17 @@ from matrix.report.charts.chart import MOST_SERIES, Chart, Series
 from matrix.report.charts.labels import slug
 from matrix.report.view import Entry, View
 
-LATENCY_NAMES = {"create_lat": "Creates", "read_lat": "Reads", "write_lat": "Writes", "sync_lat": "Syncs"}
+LATENCY_NAMES = {
+    "create_lat": "Creates",
+    "read_lat": "Reads",
+    "write_lat": "Writes",
+    "sync_lat": "Syncs",
+    "stat_lat": "Stats",
+    "open_read_lat": "Opens and reads",
+    "list_lat": "Listings",
+    "rename_lat": "Renames",
+    "delete_lat": "Deletes",
+}
 
 
 def latencies(view: View) -> Iterator[Chart]:

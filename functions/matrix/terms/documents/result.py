@@ -214,11 +214,13 @@ class PointResult(TypedDict):
     """What one instance took of itself and the storage: medians, by the names of matrix/samples/usage.py."""
     fleet_use: NotRequired[dict[str, float]]
     """What all instances took together."""
+    caches: NotRequired[str]
+    """What was done about the instances' caches before the samples: dropped, not dropped, or both."""
     overhead_share: NotRequired[float]
     """Median share of a sample's time in which its programs started or ended."""
     tool_ceiling: NotRequired[ToolCeiling]
     latency: NotRequired[dict[str, Latency]]
-    """By operation: create_lat, read_lat, write_lat."""
+    """By operation: create_lat, stat_lat, read_lat, write_lat and the like."""
     samples: NotRequired[SampleColumns | None]
     """The summary leaves it out."""
     rates: NotRequired[list[Rate]]

@@ -1,0 +1,215 @@
+"""The metadata engine: one phase of what mdtest does with files, as fast as the storage and not the tool allows.
+
+Its plan: the `phase`, `threads`, each worker's `directories`, `prefix` of names, `counts` (files that each worker has,
+or is to create) and `renamed` (how many of them have their second name), `file_bytes`, `sync`, `stonewall` and
+`at_most_s`, `pilot_directory`, `mode` and `emulation`. Each worker says in a line of its own how many it has
+done.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import mmap
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, Callable, cast
+
+from agent.engine import crew
+from agent.engine.creates import CREATE, measure_pilot
+from agent.engine.emulation import EmulatedStorage
+
+PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
+# What changes a directory, and is only stored when the directory is.
+CHANGES = frozenset({"create", "rename", "delete"})
+# What an emulated storage lists in one operation: a READDIR reply of 32 KiB with about 256 bytes for each entry.
+ENTRIES_OF_A_REPLY = 128
+DONE = "done"
+SECOND_NAME = b"r"
+
+Act = Callable[[bytes], None]
+
+
+class Wall:
+    """Where a phase ends for all workers of an instance, whether or not they have done all of their files."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        """Stand beyond all time, unless the plan says how many seconds; all workers see when the first is done."""
+        self.most_ns = int((plan.get("at_most_s") or 1e9) * 1e9)
+        self._ends_with_first = plan["stonewall"] == "first"
+        # Shared with the workers that are forked after this.
+        self.reached = mmap.mmap(-1, 1)
+
+    def end(self) -> None:
+        """Say that a worker has done all of its files."""
+        if self._ends_with_first:
+            self.reached[0] = 1
+
+
+def main() -> None:
+    """Prepare, wait at the gate, do the phase, report."""
+    plan = json.loads(sys.argv[1])
+    pilot: dict[str, float] = {}
+    if plan["mode"] == "auto" and plan["phase"] == "list":
+        # Taking a reply's entries apart is all processor: threads would wait for each other's interpreter.
+        plan["mode"] = "processes"
+    elif plan["mode"] == "auto":
+        pilot = measure_pilot(plan)
+    wall = Wall(plan)
+    crew.work(plan, pilot, lambda number, is_process: prepare(plan, number, is_process, wall))
+
+
+def prepare(plan: dict[str, Any], number: int, is_process: bool, wall: Wall) -> crew.Loop:
+    """One worker's names and what it does with them, made before its time begins."""
+    folder = plan["directories"][number]
+    directory = os.open(folder, os.O_RDONLY)
+    prefix = f"{folder}/{plan['prefix']}{number}-"
+    if is_process:  # threads share one working directory
+        os.chdir(folder)
+        prefix, folder = f"{plan['prefix']}{number}-", "."
+    storage = EmulatedStorage.of(plan)
+    if plan["phase"] == "list":
+        return lambda: crew.Timed.closed(list_all(number, folder, storage))
+    names = list(names_of(prefix, plan["counts"][number], plan["renamed"][number]))
+    act = paced(act_of(plan, directory, is_emulated=storage is not None), plan, storage)
+    settle = settling(plan, directory, storage)
+
+    def loop() -> crew.Timed:
+        stamps = act_on_all(names, act, wall)
+        if settle:
+            settle()
+            stamps[-1] = time.monotonic_ns()
+        say_done(number, len(stamps) - 1)
+        return crew.Timed.closed(stamps)
+
+    return loop
+
+
+def names_of(prefix: str, count: int, renamed: int) -> Iterator[bytes]:
+    """The names of a worker's files; the first `renamed` of them have their second name."""
+    for n in range(count):
+        yield f"{prefix}{n}".encode() + (SECOND_NAME if n < renamed else b"")
+
+
+def act_on_all(names: list[bytes], act: Act, wall: Wall) -> list[int]:
+    """Act on each file until all are done or the wall is reached; returns the clock before the first and after each."""
+    now = time.monotonic_ns
+    stamps = [now()]
+    append, reached, due_ns = stamps.append, wall.reached, stamps[0] + wall.most_ns
+    for name in names:
+        act(name)
+        stamp = now()
+        append(stamp)
+        if stamp >= due_ns or reached[0]:
+            break
+    else:
+        wall.end()
+    return stamps
+
+
+def act_of(plan: dict[str, Any], directory: int, *, is_emulated: bool) -> Act:
+    """What the phase does with one file."""
+    size = plan["file_bytes"]
+    is_stored_each = plan["sync"] == "each" and not is_emulated
+    acts: dict[str, Act] = {
+        "create": creating(os.urandom(size), is_stored_each),
+        "stat": cast("Act", os.stat),
+        "open-read": reading(size),
+        "rename": lambda name: os.rename(name, name + SECOND_NAME),  # noqa: PTH104 pathlib would be the tool's time
+        "delete": os.unlink,
+    }
+    act = acts[plan["phase"]]
+    if plan["phase"] not in CHANGES or not is_stored_each:
+        return act
+
+    def act_and_store(name: bytes) -> None:
+        act(name)
+        # The name is the directory's, so the file's own fsync promises nothing of it (POSIX).
+        os.fsync(directory)
+
+    return act_and_store
+
+
+def creating(content: bytes, is_stored: bool) -> Act:
+    """Create a file, write what belongs into it, and have that stored if it is to be."""
+    open_, write, close, flags = os.open, os.write, os.close, CREATE
+
+    def create_empty(name: bytes) -> None:
+        close(open_(name, flags, 0o666))
+
+    def create(name: bytes) -> None:
+        file = open_(name, flags, 0o666)
+        try:
+            if content and write(file, content) != len(content):
+                raise OSError(errno.EIO, f"{name!r} took less than its {len(content)} bytes")
+            if is_stored:
+                os.fsync(file)
+        finally:
+            close(file)
+
+    return create if content or is_stored else create_empty
+
+
+def reading(size: int) -> Act:
+    """Open a file and read it to its end."""
+    open_, read, close, flags = os.open, os.read, os.close, os.O_RDONLY
+
+    def read_whole(name: bytes) -> None:
+        file = open_(name, flags)
+        try:
+            content = read(file, size + 1)
+        finally:
+            close(file)
+        if len(content) != size:
+            raise OSError(errno.EIO, f"{name!r} has {len(content)} of {size} bytes")
+
+    return read_whole
+
+
+def paced(act: Act, plan: dict[str, Any], storage: EmulatedStorage | None) -> Act:
+    """Act no faster than an emulated storage: a change takes a create's time, a look that of a read."""
+    if storage is None:
+        return act
+    is_change, size = plan["phase"] in CHANGES, plan["file_bytes"] if plan["phase"] == "open-read" else 0
+    is_stored_each = is_change and plan["sync"] == "each"
+
+    def act_in_time(name: bytes) -> None:
+        due_ns = storage.create() if is_change else storage.read(size)
+        act(name)
+        storage.wait(due_ns)
+        if is_stored_each:
+            storage.wait(storage.synchronise())
+
+    return act_in_time
+
+
+def settling(plan: dict[str, Any], directory: int, storage: EmulatedStorage | None) -> Callable[[], None] | None:
+    """What stores a worker's changes after the last one; None where nothing is to be."""
+    if plan["sync"] != "end" or plan["phase"] not in CHANGES:
+        return None
+    return (lambda: os.fsync(directory)) if storage is None else (lambda: storage.wait(storage.synchronise()))
+
+
+def list_all(number: int, folder: str, storage: EmulatedStorage | None) -> list[int]:
+    """List a directory once: names only, as `ls` and `find -name` ask for them."""
+    stamps = [time.monotonic_ns()]
+    count = 0
+    with os.scandir(folder) as entries:
+        for _ in entries:
+            if storage is not None and count % ENTRIES_OF_A_REPLY == 0:
+                storage.wait(storage.read(0))
+            count += 1
+    stamps.append(time.monotonic_ns())
+    say_done(number, count)
+    return stamps
+
+
+def say_done(number: int, count: int) -> None:
+    """Say how many files a worker has done, for the phases that follow; listed ones are those that were there."""
+    crew.report({"number": number, DONE: count})
+
+
+if __name__ == "__main__":
+    main()

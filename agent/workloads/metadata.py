@@ -1,0 +1,235 @@
+"""Metadata in phases, as mdtest and IO500 measure it: create, stat, open-read, list, rename, delete.
+
+Each phase is a step: the fleet meets before it and the caches are dropped. What a phase leaves is noted on the
+instance's own disk for the next one: the files of one repetition of one combination of parameters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import agent
+from agent.engine import phases
+from agent.engine.crew import share
+from agent.errors import WorkIncomplete
+from agent.machine.workspace import Workspace, count_files, remove
+from agent.programs.processes import Armed, Ended
+from agent.workloads import engines
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+MOST_CALIBRATED = 10_000
+HOW = {
+    "create": "open(O_CREAT) + close",
+    "stat": "stat",
+    "open-read": "open + read + close",
+    "list": "getdents of the whole directory",
+    "rename": "rename within the directory",
+    "delete": "unlink",
+}
+SYNCS = {"none": "", "end": ", fsync of the directory at the end", "each": " + fsync of what has changed"}
+WALLS = {"none": "", "first": ", all end when the first worker is done"}
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    wrong = integer_problems(params, files=1, threads=1, file_bytes=0)
+    if params.get("at_most_s") is not None:
+        wrong += integer_problems(params, at_most_s=1)
+    choices = {"phase": phases.PHASES, "directories": ("own", "fleet"), "sync": tuple(SYNCS), "stonewall": tuple(WALLS)}
+    return wrong + choice_problems(params, **choices)
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """None: the agent has an engine of its own."""
+    del params
+    return set()
+
+
+def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+    """The same phase of enough files for the engine's full speed, each worker's whole share."""
+    threads = params["threads"]
+    files = min(MOST_CALIBRATED, room // max(1, params["file_bytes"])) // threads * threads
+    if not files:
+        return None
+    shortened = {"files": files, "stonewall": "none", "at_most_s": None, "is_alone": True}
+    return {**params, **shortened}, "files_per_s"
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Find the files that the phase before has left, or make what is asked for outside of the time; arm the engine."""
+    params = step.params
+    files = Files.of(step, workspace)
+    workers = files.workers_of(params["phase"])
+    pilot = workspace.target / "pilot"
+    pilot.mkdir()
+    plan = {
+        **{name: params[name] for name in ("phase", "file_bytes", "stonewall", "at_most_s")},
+        "threads": workers,
+        "directories": files.directories[:workers],
+        "prefix": files.prefix,
+        "counts": files.counts,
+        "renamed": files.renamed,
+        "pilot_directory": str(pilot),
+        "mode": "auto",
+        # The latency of a change on a shared storage is that of a stored one, so an emulated one adds no sync to it.
+        "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
+        "emulation": engines.emulation(job, step, workspace),
+    }
+    armed = engines.arm("phases", plan, workspace.scratch)
+    remove(pilot)
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del armed
+        done = engines.read_report(ended[0].stdout, threads=workers)
+        counts = done_by(ended[0].stdout, workers)
+        is_cut = params["stonewall"] != "none" or params["at_most_s"] is not None
+        files.after(params["phase"], counts, is_cut=is_cut)
+        return outcome(params, done, sum(counts))
+
+    return Trial(armed, workers, read)
+
+
+def done_by(report: Path, workers: int) -> list[int]:
+    """How many files each worker has done, by its own word; read_report has seen that all of them are there."""
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    counts = {line["number"]: line[phases.DONE] for line in lines if phases.DONE in line}
+    return [counts[number] for number in range(workers)]
+
+
+def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome:
+    """Rates by file, latencies by operation: a listing is one operation however many files it lists."""
+    name = params["phase"].replace("-", "_")
+    rate = files / done.duration_s
+    metrics = {
+        "files_per_s": rate,
+        f"{name}s_per_s": rate,
+        "duration_s": done.duration_s,
+        **done.latency_metrics(f"{name}_lat"),
+    }
+    is_settled_last = params["sync"] == "end" and params["phase"] in phases.CHANGES
+    if not is_settled_last:
+        # There the last change waits for all others, which is no stall.
+        metrics["longest_stall_s"] = done.longest_stall_s
+    sync = SYNCS[params["sync"]] if params["phase"] in phases.CHANGES else ""
+    most = f", for at most {params['at_most_s']} s" if params["at_most_s"] else ""
+    tool = {
+        "name": "engine",
+        "version": agent.VERSION,
+        "command": f"{HOW[params['phase']]}{sync}{WALLS[params['stonewall']]}{most},"
+        f" in {len(done.workers)} {done.how['mode']}",
+        **done.how,
+    }
+    raw = {"histograms.json": done.histograms(f"{name}_lat")}
+    return Outcome(metrics, {"files": files}, tool, raw, worked_ns=done.worked_ns)
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of one repetition of one combination of parameters, as the last phase has left them."""
+
+    root: str  # in which all directories are
+    directories: list[str]  # of each worker
+    prefix: str  # of all names of this instance
+    counts: list[int]  # of each worker, the first ones of its names
+    renamed: list[int]  # how many of these have their second name
+    is_shared: bool  # whether the directory is that of all workers, here and on other instances
+    note: str  # where this is kept for the next phase
+
+    @classmethod
+    def of(cls, step: Step, workspace: Workspace) -> Files:
+        """The files that the step works with: to be created, or as they are."""
+        params = step.params
+        series = hashlib.sha256(
+            json.dumps([step.repetition, {**params, "phase": None}], sort_keys=True).encode()
+        ).hexdigest()[:12]
+        note = workspace.data / f"metadata-{series}.json"
+        if params["phase"] != "create" and note.exists():
+            return cls(**json.loads(note.read_text()))
+        files = cls.empty(workspace, params, f"metadata-{series}", str(note))
+        if params["phase"] != "create":
+            # A ceiling is measured phase by phase.
+            files.make(params["file_bytes"])
+        return files
+
+    @classmethod
+    def empty(cls, workspace: Workspace, params: dict[str, Any], series: str, note: str) -> Files:
+        """The directories, made outside of the time; `counts` are what is to be created."""
+        threads, instance = params["threads"], workspace.target.parent
+        is_shared = params["directories"] == "fleet"
+        # Beside the folders of all instances; where each has a storage of its own, nobody else comes there.
+        root = (instance.parent if is_shared and not params.get("is_alone") else instance) / series
+        folders = [root] * threads if is_shared else [root / str(number) for number in range(threads)]
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+        prefix = f"{instance.name}-" if is_shared else ""
+        directories = [str(folder) for folder in folders]
+        return cls(str(root), directories, prefix, share(params["files"], threads), [0] * threads, is_shared, note)
+
+    def workers_of(self, phase: str) -> int:
+        """One worker lists a directory that all share, on each instance."""
+        return 1 if phase == "list" and self.is_shared else len(self.directories)
+
+    def names(self, number: int) -> list[str]:
+        """The names of a worker's files."""
+        prefix = f"{self.directories[number]}/{self.prefix}{number}-"
+        return [name.decode() for name in phases.names_of(prefix, self.counts[number], self.renamed[number])]
+
+    def make(self, file_bytes: int) -> None:
+        """Create all files, without measuring it."""
+        create = phases.creating(os.urandom(file_bytes), is_stored=False)
+        for number in range(len(self.directories)):
+            for name in self.names(number):
+                create(name.encode())
+
+    def after(self, phase: str, counts: list[int], *, is_cut: bool) -> None:
+        """Check what a phase did and note what it has left. Raises WorkIncomplete where files are missing or left."""
+        wanted = sum(self.counts)
+        if phase == "list":
+            if sum(counts) < wanted or (not self.is_shared and sum(counts) > wanted):
+                raise WorkIncomplete(f"{sum(counts)} files were listed, and {wanted} were created")
+            return
+        if sum(counts) != wanted and not is_cut:
+            raise WorkIncomplete(f"{phase} of {sum(counts)} files, there are {wanted}")
+        if phase == "create":
+            self._check_created(counts)
+            self._keep(replace(self, counts=counts))
+        elif phase == "rename":
+            self._keep(replace(self, renamed=counts))
+        elif phase == "delete":
+            self._end(counts, is_cut=is_cut)
+
+    def _check_created(self, counts: list[int]) -> None:
+        # Counting the fleet's directory would disturb the instances that still create; deleting finds each file.
+        if self.is_shared:
+            return
+        there = [count_files(Path(folder)) for folder in self.directories]
+        if there != counts:
+            raise WorkIncomplete(f"{sum(there)} of {sum(counts)} files are there after the engine said it was done")
+
+    def _keep(self, files: Files) -> None:
+        Path(self.note).write_text(json.dumps(asdict(files)))
+
+    def _end(self, counts: list[int], *, is_cut: bool) -> None:
+        """Remove the directories, and what a stonewall has left in them."""
+        Path(self.note).unlink(missing_ok=True)
+        for number, count in enumerate(counts if is_cut else []):
+            for name in self.names(number)[count:]:
+                Path(name).unlink()
+        if self.is_shared:
+            # The last instance that is done finds it empty.
+            with contextlib.suppress(OSError):
+                Path(self.root).rmdir()
+            return
+        left = sum(count_files(Path(folder)) for folder in self.directories)
+        remove(Path(self.root))
+        if left:
+            raise WorkIncomplete(f"{left} files are still there after all were deleted")

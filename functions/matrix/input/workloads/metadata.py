@@ -1,0 +1,139 @@
+"""Metadata in phases, as mdtest and IO500 measure it: what a storage does with names rather than with bytes."""
+
+import math
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from matrix.input.fields import Name, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.input.workloads.touch import METERED_REQUEST_BYTES, TOOL_CEILING_PER_S, files_divide_by_threads
+from matrix.terms.metrics import latencies
+from matrix.terms.problems import Problems
+
+# Always in this order, as in mdtest; list is IO500's find.
+PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
+# What changes a directory; the others only look.
+CHANGES = frozenset({"create", "rename", "delete"})
+# A READDIR reply of 32 KiB with about 256 bytes for each entry: what an emulated storage counts as one operation.
+ENTRIES_OF_A_REPLY = 128
+MOST_FILE_BYTES = 2**20
+
+
+class MetadataWorkload(WorkloadModel):
+    """Creates files and then looks at, opens, lists, renames and deletes them; primary metric files_per_s."""
+
+    primary_metric: ClassVar[str] = "files_per_s"
+    yields: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("files_per_s", "longest_stall_s"),
+            *(f"{phase.replace('-', '_')}s_per_s" for phase in PHASES),
+            *latencies(*(phase.replace("-", "_") for phase in PHASES)),
+        }
+    )
+    size_field: ClassVar[str] = "files"
+
+    type: Literal["metadata"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    files: Annotated[Sweep[Annotated[int, Field(ge=1, le=10_000_000)]], Field(examples=[1024])]
+    """Files that each instance creates, over all its threads."""
+    phases: list[Literal["stat", "open-read", "list", "rename"]] = Field(
+        default=["stat", "open-read", "list", "rename"], max_length=4
+    )
+    """What is done with them between create and delete, which are always measured."""
+    threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
+    """Workers of each instance: threads or processes, whichever suits the storage."""
+    directories: Sweep[Literal["own", "fleet"]] = Field(default=["own"])
+    """Each worker has its own, or all workers of all instances work in one (of a volume: all of its instance)."""
+    file_bytes: Sweep[Annotated[int, Field(ge=0, le=MOST_FILE_BYTES)]] = Field(default=[0])
+    """What is written into each file when it is created, and read by open-read; IO500's hard files have 3901."""
+    sync: Sweep[Literal["none", "end", "each"]] = Field(default=["none"])
+    """When a create, rename or delete counts: when the kernel has it, or stored: each by itself, or all at the end."""
+    stonewall: Sweep[Literal["none", "first"]] = Field(default=["none"])
+    """Whether a phase ends for all workers of an instance when its first worker is done."""
+    at_most_seconds: Annotated[int | None, Field(ge=1, le=3_600, examples=[300])] = None
+    """Seconds after which a phase ends for all workers of all instances; what was done by then counts."""
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point: the phases of each combination, one after the other."""
+        points = combinations(
+            {
+                "files": self.files,
+                "threads": self.threads,
+                "directories": self.directories,
+                "file_bytes": self.file_bytes,
+                "sync": self.sync,
+                "stonewall": self.stonewall,
+                "phase": [phase for phase in PHASES if phase in {"create", "delete", *self.phases}],
+            }
+        )
+        return [{"phase": point.pop("phase"), **point, "at_most_s": self.at_most_seconds} for point in points]
+
+    @property
+    def points_in_a_row(self) -> int:
+        """Its phases: each works with what the one before it has left."""
+        return len(self.phases) + 2
+
+    @property
+    def number_of_points(self) -> int:
+        """The phases of each combination."""
+        sweeps = (self.files, self.threads, self.directories, self.file_bytes, self.sync, self.stonewall)
+        return math.prod(len(values) for values in sweeps) * self.points_in_a_row
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take for one phase of `params`."""
+        phase, files, threads = params["phase"], params["files"], params["threads"]
+        if phase in CHANGES:
+            # A shared storage answers when a name is stored, so a sync has nothing left to wait for.
+            sync_s = storage.sync_latency_s if params["sync"] == "each" and not storage.is_shared else 0.0
+            latency_s = storage.create_latency_s + sync_s
+        else:
+            latency_s = storage.block_times.read_s if storage.block_times else storage.create_latency_s
+        if phase == "list":
+            # In the fleet's directory one worker of each instance lists the files of all.
+            is_shared = params["directories"] == "fleet"
+            files *= instances if is_shared and storage.is_shared else 1
+            latency_s, threads = latency_s / ENTRIES_OF_A_REPLY, 1 if is_shared else threads
+        per_s = min(threads / latency_s, TOOL_CEILING_PER_S["engine"])
+        operations = files * operations_of_a_file(phase)
+        seconds = max(files / per_s, operations * instances / storage.effective_iops if storage.is_shared else 0.0)
+        moved_bytes = operations * max(METERED_REQUEST_BYTES, params["file_bytes"] if phase != "stat" else 0)
+        is_writing = phase == "create"
+        return Footprint(
+            min(seconds, params["at_most_s"] or math.inf),
+            read_bytes=0.0 if is_writing else moved_bytes,
+            written_bytes=moved_bytes if is_writing else 0.0,
+            stored_bytes=files * -(-params["file_bytes"] // 4096) * 4096 if is_writing else 0.0,
+        )
+
+    def can_be_emulated(self, params: Params) -> bool:
+        """Return whether our own engine does a point, which alone keeps to an emulated storage's speed: it does all."""
+        del params
+        return True
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (files_divide_by_threads, contents_are_not_synced_at_the_end, values_are_different)
+
+
+def operations_of_a_file(phase: str) -> float:
+    """Return how many operations of a storage one file of a phase is; a reply lists many files at once."""
+    return 1 / ENTRIES_OF_A_REPLY if phase == "list" else 1.0
+
+
+def contents_are_not_synced_at_the_end(part: Part) -> Problems:
+    """Yield a problem where names would be stored at the end, and what is in the files would not."""
+    if "end" in part.sync and any(part.file_bytes):
+        rule = "stores the names at the end, and not what is in the files"
+        yield part.problem("sync", rule, 'write "each" or "none", or leave fileBytes out', value="end")

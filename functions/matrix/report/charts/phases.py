@@ -1,0 +1,65 @@
+"""Phases of one piece of work side by side: what a storage is good at, create to delete."""
+
+from collections.abc import Iterator, Sequence
+
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.labels import percentile_words, slug
+from matrix.report.charts.marks import is_wide
+from matrix.report.view import Entry, View
+from matrix.terms.names import point_labels
+
+
+def phases(view: View) -> Iterator[Chart]:
+    """Yield one chart for each fleet and combination of parameters of which phases were measured."""
+    for (workload, fleet), entries in view.by("workload", "fleet").items():
+        combinations: dict[str, list[Entry]] = {}
+        for entry in entries:
+            if "phase" in (entry.point.get("params") or {}):
+                combinations.setdefault(_rest(entry), []).append(entry)
+        for rest, of_rest in combinations.items():
+            yield _chart(view, f"{workload} on {fleet}{f', {rest}' if rest else ''}", of_rest)
+
+
+def _rest(entry: Entry) -> str:
+    """What a point's label says beside its phase."""
+    points = [
+        {**point, "params": {name: value for name, value in (point.get("params") or {}).items() if name != "phase"}}
+        for point in entry.cell["points"]
+    ]
+    return point_labels(points)[entry.point["id"]]
+
+
+def _chart(view: View, title: str, entries: Sequence[Entry]) -> Chart:
+    names = list(dict.fromkeys(str(entry.point["params"]["phase"]) for entry in entries))
+    storages = list(dict.fromkeys(entry.storage for entry in entries))[:MOST_SERIES]
+    by_storage = {storage: [entry for entry in entries if entry.storage == storage] for storage in storages}
+    first = entries[0]
+    return Chart(
+        id=f"phases-{slug(title)}",
+        title=f"{title}: {first.name} of each phase",
+        reads="Median of each phase, with its 95 % interval where there is one. Right is better.",
+        x_title=first.title,
+        y_title="",
+        series=[
+            Series(
+                storage,
+                [entry.metric.get("p50") for entry in of_storage],
+                [str(entry.point["params"]["phase"]) for entry in of_storage],
+                "dots",
+                of_storage[0].style,
+                low=[entry.interval()[0] for entry in of_storage],
+                high=[entry.interval()[1] for entry in of_storage],
+                hover=[f"{storage}, {entry.label}<br>{percentile_words(view, entry)}" for entry in of_storage],
+            )
+            for storage, of_storage in by_storage.items()
+        ],
+        heads=("Storage", "Phase", "P50", "P50, 95 % low", "P50, 95 % high"),
+        rows=[
+            (storage, entry.point["params"]["phase"], entry.metric.get("p50"), *entry.interval())
+            for storage, of_storage in by_storage.items()
+            for entry in of_storage
+        ],
+        categories=names,
+        is_x_log=is_wide([entry.metric.get("p50") for entry in entries]),
+        is_from_zero=True,
+    )
