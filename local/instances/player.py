@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,12 +138,13 @@ class InstancePlayer:
         (volume / "tmp").mkdir(parents=True, exist_ok=True)
         identity = self._identify(instance)
         agent = self._fetch(settings["AGENT_URI"], instance, identity)
+        run = settings["JOB_URI"].partition("/runs/")[2].partition("/")[0]
+        self._boot(instance, run)
         with self._starting:
             process = self._start(instance, [str(agent), settings["JOB_URI"]], volume)
             if process is None:
                 return
             if self._injected is not None:
-                run = settings["JOB_URI"].partition("/runs/")[2].partition("/")[0]
                 access_key = identity.session().access_key_id
                 self._injected.clients[access_key] = injection.Client(lambda: run, process.end)
             ec2.set_state(instance, "running", ec2.RUNNING)
@@ -154,6 +156,14 @@ class InstancePlayer:
             process.end(END_GRACE_S)
             status = process.wait()
         self._say(instance, f"agent ended with status {status}")
+
+    def _boot(self, instance: Any, run: str) -> None:
+        """Take as long to boot as EC2 takes to describe the instance where that is late: on AWS it takes longer."""
+        if self._injected is None:
+            return
+        began = time.time()
+        while self._injected.late_s("instances", run, began) and not self._running[instance.id].is_ending:
+            time.sleep(0.2)
 
     def _run_machine(self, instance: Any, machines: Machines) -> None:
         folder = self._volumes / instance.id
