@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,14 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Between:
+    """What went to and from the storage since the sample before, or since it was mounted: preparation, no sample's."""
+
+    since: float  # epoch seconds
+    counters: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Conditions:
     """How one sample was taken; times by the wall clock (epoch seconds)."""
 
@@ -43,6 +51,7 @@ class Conditions:
     workers: int
     caches: str
     counters: dict[str, float]
+    between: Between | None = None
 
     @property
     def start_skew_s(self) -> float | None:
@@ -93,6 +102,7 @@ def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str])
         "caches": conditions.caches,
         "tool": outcome.tool,
         "counters": conditions.counters,
+        **({"between": asdict(conditions.between)} if conditions.between else {}),
         "raw": raw,
         "warnings": outcome.warnings,
     }

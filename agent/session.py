@@ -11,7 +11,7 @@ from agent import calibration, mounts, samples, workloads
 from agent.board.barrier import Barrier, sleep_until
 from agent.board.heartbeat import Heartbeat
 from agent.file_server import FileServer
-from agent.machine import caches, counters, host
+from agent.machine import caches, counters, host, nvme
 from agent.machine.workspace import Workspaces
 from agent.programs import provisions, tools
 
@@ -44,6 +44,7 @@ class Session:
         self._barrier: Barrier | None = None
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # what is being done, for failed.json
+        self._seen: tuple[float, dict[str, float]] = 0.0, {}  # when (epoch seconds) the storage's counters stood where
 
     @property
     def samples_taken(self) -> int:
@@ -108,6 +109,7 @@ class Session:
         workspaces = Workspaces(setting.mounted.path, job.run, job.cell, self.identity.instance_id)
         try:
             heartbeat.say("preparing", None, None)
+            self._seen = time.time(), counters.of_storage(workspaces.mount)
             setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
             for step in job.steps:
                 self._step = step
@@ -141,21 +143,27 @@ class Session:
     def _measure(
         self, step: Step, trial: Trial, dropped: str, heartbeat: Heartbeat, storage: Path
     ) -> tuple[Outcome, samples.Conditions]:
-        card_before = counters.allowances()
+        # A volume and the card take longer to answer than the kernel, so they are asked before the wait for the start.
+        slow_before = {**counters.allowances(), **nvme.of_storage(storage)}
         scheduled_at, missed_s = self._meet(step, heartbeat)
         if scheduled_at is not None:
             # Counters are read just before the start: what happens while the fleet waits does not belong to the sample.
             sleep_until(scheduled_at - COUNTING_S)
-        before = {**card_before, **counters.cheap(storage)}
+        before = {**slow_before, **counters.cheap(storage)}
         if scheduled_at is not None:
             sleep_until(scheduled_at)
         ended = trial.run()
         ended_at = time.time()
-        counted = counters.difference(before, {**counters.cheap(storage), **counters.allowances()})
+        after = counters.cheap(storage)
+        counted = counters.difference(before, {**after, **counters.allowances(), **nvme.of_storage(storage)})
+        between = samples.Between(self._seen[0], counters.difference(self._seen[1], before))
+        self._seen = ended_at, {name: amount for name, amount in after.items() if name in self._seen[1]}
         outcome = trial.read(trial.armed, ended)
         started_at = trial.armed.released_at
         worked = work_span(trial.armed, outcome, ended_at)
-        conditions = samples.Conditions(scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted)
+        conditions = samples.Conditions(
+            scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted, between
+        )
         outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
         outcome.warnings.extend(counters.unseen(outcome.reached, counted))
         return outcome, conditions

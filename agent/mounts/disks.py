@@ -7,21 +7,18 @@ requested name. On Amazon Linux udev links that name to the disk; other distribu
 
 from __future__ import annotations
 
-import ctypes
-import fcntl
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from agent.machine import nvme
 
 EBS_MODEL = "Amazon Elastic Block Store"
 INSTANCE_STORE_MODEL = "Amazon EC2 NVMe Instance Storage"
 # Where a disk has no model (virtio), its serial number tells the kind: that of an EBS volume begins with vol.
 INSTANCE_STORE_SERIAL = re.compile(r"AWS[0-9A-F]{17}")
-# struct nvme_admin_cmd, opcode 6 (identify), CNS 1 (controller): linux/nvme_ioctl.h
-NVME_IOCTL_ADMIN_CMD = 0xC0484E41
+# Opcode 6 is identify, of which CNS 1 is the controller (NVMe base specification).
 IDENTIFY, CONTROLLER = 0x06, 1
-IDENTIFY_BYTES = 4096
 VENDOR_OFFSET, NAME_BYTES = 3072, 32
 
 
@@ -66,19 +63,7 @@ def instance_stores(root: Path = Path("/")) -> list[Path]:
 
 def asked_name(device: Path) -> str | None:
     """Return the requested name (without /dev/) from the volume's NVMe controller; needs root."""
-    answer = ctypes.create_string_buffer(IDENTIFY_BYTES)
-    command = _AdminCommand(opcode=IDENTIFY, addr=ctypes.addressof(answer), data_len=IDENTIFY_BYTES, cdw10=CONTROLLER)
-    try:
-        descriptor = os.open(device, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.ioctl(descriptor, NVME_IOCTL_ADMIN_CMD, command)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
-    return parse_vendor_name(answer.raw)
+    return parse_vendor_name(nvme.command(device, IDENTIFY, cdw10=CONTROLLER))
 
 
 def parse_vendor_name(identification: bytes) -> str | None:
@@ -96,26 +81,3 @@ def _disk(path: Path) -> Disk:
         return ""
 
     return Disk(path.name, read("device/serial", "serial"), read("device/model"))
-
-
-class _AdminCommand(ctypes.Structure):
-    _fields_ = (
-        ("opcode", ctypes.c_uint8),
-        ("flags", ctypes.c_uint8),
-        ("rsvd1", ctypes.c_uint16),
-        ("nsid", ctypes.c_uint32),
-        ("cdw2", ctypes.c_uint32),
-        ("cdw3", ctypes.c_uint32),
-        ("metadata", ctypes.c_uint64),
-        ("addr", ctypes.c_uint64),
-        ("metadata_len", ctypes.c_uint32),
-        ("data_len", ctypes.c_uint32),
-        ("cdw10", ctypes.c_uint32),
-        ("cdw11", ctypes.c_uint32),
-        ("cdw12", ctypes.c_uint32),
-        ("cdw13", ctypes.c_uint32),
-        ("cdw14", ctypes.c_uint32),
-        ("cdw15", ctypes.c_uint32),
-        ("timeout_ms", ctypes.c_uint32),
-        ("result", ctypes.c_uint32),
-    )

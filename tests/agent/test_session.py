@@ -39,6 +39,11 @@ def test_samples_say_where_and_how_they_were_measured(cloud, instance, make_job,
     assert bool(document["mount"]["options"]) == is_mounted
     [sample] = document["samples"]
     assert {"cpu_s", "steal_s", "iowait_s", "tool_cpu_s", "network_sent_bytes"} <= set(sample["counters"])
+    # Where the kernel counts for the storage, it is also told what went on between mount and step.
+    assert {name for name in sample["counters"] if name.startswith(("disk_", "nfs_"))} == set(
+        sample["between"]["counters"]
+    )
+    assert sample["between"]["since"] <= sample["started_at"]
     assert sample["scheduled_at"] is None
     assert sample["start_skew_s"] is None
 

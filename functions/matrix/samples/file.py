@@ -42,6 +42,22 @@ Counters = Annotated[dict[str, float], BeforeValidator(_counters)]
 Epoch = Annotated[FiniteFloat, Field(ge=0, le=1e11)]
 
 
+class Between(BaseModel):
+    """What went to and from the storage before a step, since the one before or since it was mounted."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    since: Epoch
+    counters: Counters = Field(default_factory=dict)
+
+
+def _between(value: object) -> Between | None:
+    """Return it if it is valid: no figure depends on it, so an invalid one does not void the sample."""
+    with suppress(ValidationError):
+        return Between.model_validate(value)
+    return None
+
+
 class Sample(BaseModel):
     """One step (a point in one repetition) on one instance."""
 
@@ -62,6 +78,7 @@ class Sample(BaseModel):
     caches: Name | None = None
     tool: ToolField
     counters: Counters = Field(default_factory=dict)
+    between: Annotated[Between | None, BeforeValidator(_between)] = None
     workers: int = Field(default=0, ge=0, le=1_000_000)
 
     @property

@@ -79,6 +79,14 @@ class Prepared(TypedDict):
     """Epoch seconds when that was done."""
 
 
+class Between(TypedDict):
+    """What went to and from the storage before a step, since the one before or since it was mounted."""
+
+    since: float
+    """Epoch seconds."""
+    counters: dict[str, float]
+
+
 class SamplesEntry(TypedDict):
     """One step on one instance."""
 
@@ -107,7 +115,8 @@ class SamplesEntry(TypedDict):
     tool: dict[str, Any]
     """What did the work: name, version, and what else is worth knowing of it."""
     counters: dict[str, float]
-    """Differences of the kernel's and the network card's counters over the step."""
+    """Differences of the kernel's, the network card's and the volumes' own counters over the step."""
+    between: NotRequired[Between]
     raw: list[str]
     """Names of the files with the tool's own output."""
     warnings: list[str]
