@@ -12,6 +12,7 @@ from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, sample_count
+from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.names import direction, fleet_words, marked_label, point_labels, primary_metric, reading_order
 from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, grouped_warnings
 
@@ -39,6 +40,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
         console.print()
         console.print(Text(NOT_CARRIED_NOTE))
     show_ceilings(console, summary)
+    show_layers(console, summary)
     show_failed(console, summary)
     for warning in grouped_warnings(summary):
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
@@ -78,6 +80,20 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
             console.print(Text(f"    and {len(cells) - MOST_EXAMPLES} more, in summary.md"))
     if any(bottleneck["is_provisional"] for cells in groups.values() for _, bottleneck in cells):
         console.print(Text(f"  {PROVISIONAL}", "yellow"))
+
+
+def show_layers(console: Console, summary: SummaryDocument) -> None:
+    """Print where most lies between what programs asked for and what the storage saw: a cache, or amplification."""
+    far = far_layers(summary)
+    if not far:
+        return
+    console.print()
+    console.print(Text("What each layer saw of the work", "bold"))
+    for cell, label, layer in far[:MOST_EXAMPLES]:
+        line = Text.assemble("    ", (cell, "cyan"), f", {label}: {layer_sentence(layer)}")
+        console.print(line, soft_wrap=not console.is_terminal)
+    if len(far) > MOST_EXAMPLES:
+        console.print(Text(f"    and {len(far) - MOST_EXAMPLES} more, in the report"))
 
 
 def has_refused(summary: SummaryDocument) -> bool:

@@ -8,8 +8,9 @@ from typing import cast
 from cli.messages import terminal
 from cli.target.documents import readable
 from cli.target.service import Service
-from matrix.terms.documents.result import CloudWatchMetrics, ResultDocument, WatchedResources
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 
 def refreshed(service: Service, results: Mapping[str, ResultDocument], environment: str) -> dict[str, ResultDocument]:

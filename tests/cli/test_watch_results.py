@@ -247,6 +247,21 @@ def test_results_say_which_ceilings_were_hit_with_the_evidence_of_a_few_cells():
     assert "cell-4" not in said
 
 
+def test_results_say_where_a_cache_lies_between_programs_and_storage():
+    cell = summary_document()["cells"][0]
+    passed = {"way": "read", "counts": "bytes", "above": "programs", "below": "mount", "asked": 10.0, "seen": 1.0}
+    points = [{**cell["points"][0], "layers": [passed | {"ratio": ratio}]} for ratio in (0.1, 1.0)]
+    console = Console(width=200, file=io.StringIO())
+
+    result_tables.show_layers(console, {"cells": [{**cell, "id": "c1", "points": points[:1]},
+                                                  {**cell, "id": "c2", "points": points[1:]}]})  # fmt: skip
+
+    said = console.file.getvalue()
+    assert "the mount saw 0.100 of the bytes that programs read: the instance's cache answered the rest" in said
+    assert "c1" in said
+    assert "c2" not in said
+
+
 @pytest.mark.parametrize("damaged", ['{"run": "b', "[]", ""])
 def test_a_damaged_run_is_named_and_hides_no_other_one(keep_run, matrix, damaged):
     keep_run("good")

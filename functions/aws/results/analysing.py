@@ -14,7 +14,7 @@ from aws.results import observing
 from aws.run import budget
 from aws.stack.clock import now
 from aws.stack.environment import environment
-from matrix.answer import bottleneck
+from matrix.answer import bottleneck, layers
 from matrix.answer.results import cell_result, skipped_result, without_samples
 from matrix.samples import histograms, rates
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
@@ -194,6 +194,7 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
         if observed := observing.observe(run, cell, files):
             result["cloudwatch"], result["instance_limits"] = observed
         result["bottleneck"] = bottleneck.find(result, environment().name)
+        result["server_layers"] = layers.of_server(result)
     except Exception as problem:  # of any kind: it must not cost what was measured
         logger.exception("no bottleneck of %s", cell["id"])
         result["warnings"].append(f"no bottleneck was looked for: {type(problem).__name__}: {problem}")

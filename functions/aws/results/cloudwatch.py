@@ -6,7 +6,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.stack.clock import now
 from matrix.samples import cloudwatch
-from matrix.terms.documents.result import CloudWatchMetrics, WatchedResources
+from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 
 def read(client: Any, about: WatchedResources, begun: float, ended: float) -> CloudWatchMetrics:

@@ -14,8 +14,10 @@ from matrix.answer import bottleneck
 from matrix.answer.bottleneck.instance_limits import limits_of
 from matrix.samples.cloudwatch import resources
 from matrix.samples.file import SampleFile
+from matrix.samples.moved import by_minute
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.documents.result import CloudWatchMetrics, Limit, ResultDocument
+from matrix.terms.documents.result import Limit, ResultDocument
+from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.keys import Board
 
 # GetMetricData allows 50 calls a second (CloudWatch quotas).
@@ -38,6 +40,8 @@ def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[Clou
     )
     begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
     watched = cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended)
+    # Volumes are asked for of some instances only; a file system is everybody's.
+    watched["moved"] = by_minute(files, set(about["volumes"].values() or (file.instance.id for file in files)))
     return watched, instance_limits(cell["fleet"]["instanceType"])
 
 

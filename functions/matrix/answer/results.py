@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any, cast
 
+from matrix.answer import layers
 from matrix.answer.open_loops import behind_warnings, highest_rates
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.storages import is_shared
@@ -157,6 +158,8 @@ def _point_result(
         result["caches"] = " and ".join(sorted({words.partition(":")[0] for words in caches}))
     if cell.get("emulation"):
         result["emulated"] = True
+    elif passed := layers.of_samples(point["id"], point["params"], files):
+        result["layers"] = passed
     if ceiling := tool_ceiling(point["id"], files):
         result["tool_ceiling"] = ceiling
     return result

@@ -72,10 +72,13 @@ def _why(view: View, cell: Document, bottleneck: Document) -> Markup:
 
 def _watched(series: Sequence[Document]) -> Iterator[Sequence[object]]:
     """Yield one row for each CloudWatch metric, over all the resources that have it."""
-    names = dict.fromkeys((curve["namespace"], curve["metric"], curve["statistic"], curve["unit"]) for curve in series)
-    for namespace, metric, statistic, unit in names:
-        mine = [curve for curve in series if (curve["namespace"], curve["metric"]) == (namespace, metric)]
+    for namespace, metric, statistic, unit in dict.fromkeys(map(_name, series)):
+        mine = [curve for curve in series if _name(curve) == (namespace, metric, statistic, unit)]
         values = [value for curve in mine for value in curve["values"]]
         last = max(max(curve["at"]) for curve in mine)
         low, middle, high = (figure_of(value) for value in (min(values), median(values), max(values)))
         yield f"{namespace} {metric} ({statistic})", len(mine), low, middle, high, unit, instant(last)
+
+
+def _name(curve: Document) -> tuple[str, str, str, str]:
+    return curve["namespace"], curve["metric"], curve["statistic"], curve["unit"]

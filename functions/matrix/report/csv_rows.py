@@ -9,6 +9,7 @@ from typing import Any
 from matrix.input.storage_names import storage_label
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES
+from matrix.terms.layers import is_far, layer_sentence, layers_of
 from matrix.terms.names import marks, point_labels
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
@@ -18,6 +19,7 @@ CSV_COLUMNS = (
     *("point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
     *PERCENTILES,
     *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck", "marks"),
+    *("layers", "between_layers"),
 )
 
 
@@ -61,6 +63,7 @@ def _csv_metrics(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 **{percentile: metric.get(percentile) for percentile in PERCENTILES},
                 **_csv_sureness(metric),
                 "marks": "; ".join(marks(point, cell)),
+                **_csv_layers(point, cell),
                 "tool_share": (point.get("tool_ceiling") or {}).get("share"),
             }
 
@@ -77,6 +80,18 @@ def _csv_highest_rates(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             **{percentile: metric.get(percentile) for percentile in PERCENTILES},
             **_csv_sureness(metric),
         }
+
+
+def _csv_layers(point: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[str, str]:
+    """Each ratio of two layers as JSON, and the reasons of those that are far from 1 in words."""
+    layers = layers_of(point, cell)
+    ratios = {
+        f"{layer['way']} {layer['counts']}, {layer['above']} to {layer['below']}": layer["ratio"] for layer in layers
+    }
+    return {
+        "layers": json.dumps(ratios) if ratios else "",
+        "between_layers": "; ".join(layer_sentence(layer) for layer in layers if is_far(layer)),
+    }
 
 
 def _csv_sureness(metric: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from matrix.terms.figures import (
     number,
     sample_count,
 )
+from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.names import direction, fleet_words, marked_label, point_labels, primary_metric, reading_order
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
@@ -30,6 +31,8 @@ from matrix.terms.sentences import (
 
 # A fleet of 200 instances with two volumes each lists 600 resources; receipt.json has them all.
 MOST_RECEIPT_ROWS = 50
+# A sweep of 30 points through a cache has 30 such sentences.
+MOST_LAYERS = 10
 
 
 def to_markdown(summary: SummaryDocument) -> str:
@@ -39,6 +42,7 @@ def to_markdown(summary: SummaryDocument) -> str:
     ends = (
         _highest_rates(summary),
         _ceilings(summary),
+        _layers(summary),
         _markdown_failed(summary),
         _markdown_resumed(summary),
         _markdown_warnings(summary),
@@ -134,6 +138,16 @@ def _ceilings(summary: SummaryDocument) -> str:
     is_late = any(bottleneck["is_provisional"] for _, bottleneck in bottlenecks(summary))
     table = [_markdown_line(heads), _markdown_line(["---"] * len(heads)), *rows]
     return "\n".join(["## Which ceiling was hit", "", *table, *(["", f"{PROVISIONAL}."] if is_late else [])])
+
+
+def _layers(summary: SummaryDocument) -> str:
+    """Say where a cache or an amplification lies between programs and storage, the largest first."""
+    far = far_layers(summary)
+    lines = [
+        f"- `{cell}`, {_inline(label)}: {_inline(layer_sentence(layer))}" for cell, label, layer in far[:MOST_LAYERS]
+    ]
+    more = [f"- and {len(far) - MOST_LAYERS} more, in the report"] if len(far) > MOST_LAYERS else []
+    return "\n".join(["## What each layer saw of the work", "", *lines, *more]) if lines else ""
 
 
 def _markdown_failed(summary: SummaryDocument) -> str:

@@ -18,6 +18,7 @@ from matrix.report.charts import Section, sections
 from matrix.report.charts.plotly import figure
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, figure_of, join, table, tag, with_data
+from matrix.report.layers import layers
 from matrix.report.view import View
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanDocument
@@ -49,7 +50,7 @@ def render(
     """
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
-    shown, hit, heat = sections(view), ceilings(view), heat_map(view)
+    shown, hit, passed, heat = sections(view), ceilings(view), layers(view), heat_map(view)
     charts = {chart.id: figure(chart) for section in shown for chart in section.charts}
     island = receipt_island.island(summary, paid)
     library, script, style = _library(), _own("page.js"), _own("page.css")
@@ -60,10 +61,13 @@ def render(
             "main",
             parts.answer(view),
             heat,
-            _contents(shown, has_matrix=bool(heat.text), has_ceilings=hit is not None),
+            _contents(
+                shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None
+            ),
             parts.comparisons(view),
             *([hit] if hit else []),
             *(_section(section) for section in shown),
+            *([passed] if passed else []),
             tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
             parts.warnings(view),
             parts.failed(view),
@@ -158,11 +162,12 @@ def _measured(summary: Document) -> str:
     return f"{totals['measured']} of {totals['cells']}" if "measured" in totals and "cells" in totals else ABSENT
 
 
-def _contents(shown: list[Section], *, has_matrix: bool, has_ceilings: bool) -> Markup:
+def _contents(shown: list[Section], *, has_matrix: bool, has_ceilings: bool, has_layers: bool) -> Markup:
     names = [("matrix", "The matrix")] if has_matrix else []
     names += [("comparisons", "Each comparison")]
     names += [("ceilings", "Which ceiling was hit")] if has_ceilings else []
     names += [(section.id, section.title) for section in shown]
+    names += [("layers", "What each layer saw")] if has_layers else []
     names += [
         ("tables", "All figures"),
         ("warnings", "Warnings"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from matrix.terms.documents.result import CloudWatchMetrics, MetricSeries, WatchedResources
+from matrix.terms.documents.watched import CloudWatchMetrics, MetricSeries, WatchedResources
 
 Document = dict[str, Any]
 
@@ -115,6 +115,8 @@ EFS = _metrics(
     TotalIOBytes        Sum     bytes
     DataReadIOBytes     Sum     bytes
     DataWriteIOBytes    Sum     bytes
+    DataReadIOBytes     SampleCount operations
+    DataWriteIOBytes    SampleCount operations
     MetadataIOBytes     Sum     bytes
     MeteredIOBytes      Sum     bytes
     PermittedThroughput Minimum bytes/s
@@ -320,13 +322,19 @@ def refused(about: WatchedResources, begun: float, ended: float, read_at: float,
 
 
 def without_series(kept: CloudWatchMetrics) -> CloudWatchMetrics:
-    """Return the document without its series, which result.json keeps."""
-    return cast("CloudWatchMetrics", {name: value for name, value in kept.items() if name != "series"})
+    """Return the document without its values, which result.json keeps."""
+    return cast("CloudWatchMetrics", {name: value for name, value in kept.items() if name not in ("series", "moved")})
 
 
-def values(kept: Mapping[str, Any] | None, name: str) -> list[Series]:
-    """Return each series of a metric (`AWS/EBS BurstBalance`); empty where it is absent."""
+def values(kept: Mapping[str, Any] | None, name: str, statistic: str | None = None) -> list[Series]:
+    """Return each series of a metric (`AWS/EBS BurstBalance`); empty where it is absent.
+
+    Of several statistics the values themselves are returned and not their count, unless `statistic` says so.
+    """
     wanted = [
-        series for series in (kept or {}).get("series") or [] if f"{series['namespace']} {series['metric']}" == name
+        series
+        for series in (kept or {}).get("series") or []
+        if f"{series['namespace']} {series['metric']}" == name
+        and (series["statistic"] == statistic if statistic else series["statistic"] != "SampleCount")
     ]
     return [Series(series["resource"], series["period_s"], series["at"], series["values"]) for series in wanted]

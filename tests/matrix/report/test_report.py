@@ -379,6 +379,23 @@ def test_the_ceiling_of_each_cell_stands_with_its_evidence_and_beside_each_verdi
     assert "EC2's network allowances: the card or ethtool does not count them" in read.text
 
 
+def test_a_cache_between_two_layers_is_told_in_words_and_every_ratio_stands_in_a_table():
+    summary, results, planned = build_run(TWO_STORAGES)
+    passed = {"way": "read", "counts": "bytes", "above": "programs", "below": "mount", "asked": 1e9}
+    summary["cells"][0]["points"][0]["layers"] = [
+        passed | {"seen": 1e8, "ratio": 0.1}, passed | {"way": "write", "seen": 1e9, "ratio": 1.0},
+    ]  # fmt: skip
+
+    page = Page(without_library(render(summary, results=results, plan=planned)))
+
+    assert "the mount saw 0.100 of the bytes that programs read: the instance's cache answered the rest." in page.text
+    rows = next(rows for rows in page.tables if [cell[1] for cell in rows[0]][4:5] == ["Layers"])
+    assert [[cell[1] for cell in row][4:] for row in rows[1:]] == [
+        ["programs → mount", "1,000,000,000", "100,000,000", "0.100", "the instance's cache answered the rest"],
+        ["programs → mount", "1,000,000,000", "1,000,000,000", "1.00", "–"],
+    ]
+
+
 def receipt_in(text):
     """The island of a page that its script draws the receipt from."""
     [island] = [text for attributes, text in Page(without_library(text)).scripts if attributes.get("id") == "receipt"]

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import pytest
 
@@ -326,6 +327,44 @@ def test_csv_names_the_ceiling_of_each_point():
     rows = list(csv.DictReader(io.StringIO(csv_rows.to_csv(document))))
 
     assert [row["bottleneck"] for row in rows] == ["volume IOPS", ""]
+
+
+def layered():
+    """The summary of a cell whose cache answered nine of ten bytes, and whose server's disks read twice the rest."""
+    document = summary()
+    asked = {"way": "read", "counts": "bytes", "asked": 100.0, "seen": 10.0}
+    document["cells"][0]["points"][0]["layers"] = [
+        asked | {"above": "programs", "below": "mount", "ratio": 0.1},
+        asked | {"way": "write", "above": "programs", "below": "mount", "ratio": 1.01},
+    ]
+    document["cells"][0]["server_layers"] = {"p01": [asked | {"above": "FSx server", "below": "FSx disks", "ratio": 2}]}
+    return document
+
+
+def test_markdown_says_where_a_cache_or_an_amplification_lies_the_largest_first():
+    text = markdown.to_markdown(layered())
+
+    [block] = [block for block in text.split("## ") if block.startswith("What each layer saw")]
+    assert block.splitlines()[2:4] == [
+        "- `ebs-gp3.build.m6i.4xlarge-x10`, jobs 16: the mount saw 0.100 of the bytes that programs read: the "
+        "instance's cache answered the rest",
+        "- `ebs-gp3.build.m6i.4xlarge-x10`, jobs 16: FSx disks saw 2.00 times the bytes that the FSx server read: "
+        "amplification: whole records are read for parts of them",
+    ]
+    assert "wrote" not in block
+    assert "What each layer saw" not in markdown.to_markdown(summary())
+
+
+def test_csv_has_the_ratio_of_each_layer_and_words_for_those_far_from_one():
+    row, other = csv.DictReader(io.StringIO(csv_rows.to_csv(layered())))
+
+    assert json.loads(row["layers"]) == {
+        "read bytes, programs to mount": 0.1,
+        "write bytes, programs to mount": 1.01,
+        "read bytes, FSx server to FSx disks": 2,
+    }
+    assert row["between_layers"].count(";") == 1
+    assert (other["layers"], other["between_layers"]) == ("", "")
 
 
 def test_an_fsx_file_system_is_named_by_what_is_not_usual():

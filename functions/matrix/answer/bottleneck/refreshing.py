@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from matrix.answer.bottleneck.verdict import find
-from matrix.terms.documents.result import CloudWatchMetrics, ResultDocument, WatchedResources
+from matrix.answer.layers import of_server
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 
 def is_late(result: ResultDocument) -> bool:
@@ -15,7 +17,7 @@ def is_late(result: ResultDocument) -> bool:
 def refreshed(
     result: ResultDocument, environment: str, read: Callable[[WatchedResources, float, float], CloudWatchMetrics]
 ) -> ResultDocument:
-    """Return a result with its metrics as they are now, and the bottleneck that follows from them.
+    """Return a result with its metrics as they are now, and the bottleneck and layers that follow from them.
 
     `read` is given the resources and the first and last moment. What was there before stays where it could not ask, or
     where CloudWatch has thrown away what it had: minutes after 15 days.
@@ -24,8 +26,10 @@ def refreshed(
     now = read(kept["resources"], kept["from"], kept["to"])
     if now["unasked"] or _count(now) < _count(kept):
         return result
+    if moved := kept.get("moved"):
+        now["moved"] = moved
     refreshed: ResultDocument = {**result, "cloudwatch": now}
-    return {**refreshed, "bottleneck": find(refreshed, environment)}
+    return {**refreshed, "bottleneck": find(refreshed, environment), "server_layers": of_server(refreshed)}
 
 
 def _count(kept: CloudWatchMetrics) -> int:

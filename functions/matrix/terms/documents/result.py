@@ -5,6 +5,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from matrix.terms.documents.parts import Attempt, Emulation, Failure, Fleet, Params, Part, Source
+from matrix.terms.documents.watched import CloudWatchMetrics
 
 
 class Interval(TypedDict):
@@ -199,6 +200,23 @@ class Rate(TypedDict):
     mb_per_s: list[float]
 
 
+class Layer(TypedDict):
+    """How much of what one layer was asked for the next one saw, summed over all samples of a point."""
+
+    way: str
+    """read or write."""
+    counts: str
+    """bytes or operations."""
+    above: str
+    """Who asked: programs, mount, FSx server."""
+    below: str
+    """Who was asked: mount, volume (its own count), volume in CloudWatch, EFS, FSx server, FSx disks."""
+    asked: float
+    seen: float
+    ratio: float
+    """Below 1: a cache, or what is not written yet. Above 1: amplification."""
+
+
 class PointResult(TypedDict):
     """One point of a cell."""
 
@@ -218,6 +236,8 @@ class PointResult(TypedDict):
     """What was done about the instances' caches before the samples: dropped, not dropped, or both."""
     overhead_share: NotRequired[float]
     """Median share of a sample's time in which its programs started or ended."""
+    layers: NotRequired[list[Layer]]
+    """By the counters of the instances; what servers saw is in the cell's `server_layers`."""
     tool_ceiling: NotRequired[ToolCeiling]
     latency: NotRequired[dict[str, Latency]]
     """By operation: create_lat, stat_lat, read_lat, write_lat and the like."""
@@ -250,51 +270,6 @@ class Instances(TypedDict):
 
     expected: int
     launched: int | None
-
-
-class WatchedResources(TypedDict):
-    """What metrics of CloudWatch are about."""
-
-    type: str
-    volume_type: str | None
-    instance_type: str
-    instances: list[str]
-    of: int
-    """How many instances there were; of a large fleet only some are asked for."""
-    volumes: dict[str, str]
-    """By volume: the instance that it was attached to."""
-    file_system: str | None
-
-
-class MetricSeries(TypedDict):
-    """One metric of one resource."""
-
-    namespace: str
-    metric: str
-    statistic: str
-    unit: str
-    period_s: int
-    resource: dict[str, str]
-    expression: str | None
-    at: list[float]
-    """Epoch seconds at which each period begins."""
-    values: list[float]
-
-
-# `from` is a word of Python, so this one cannot be written as a class.
-CloudWatchMetrics = TypedDict(
-    "CloudWatchMetrics",
-    {
-        "from": float,
-        "to": float,
-        "read_at": float,
-        "is_settled": bool,
-        "resources": WatchedResources,
-        "series": NotRequired[list[MetricSeries]],
-        "absent": list[str],
-        "unasked": str | None,
-    },
-)
 
 
 class Limit(TypedDict):
@@ -374,7 +349,9 @@ class ResultDocument(TypedDict):
     taken_from: NotRequired[Source]
     attempts: NotRequired[list[Attempt]]
     cloudwatch: NotRequired[CloudWatchMetrics]
-    """The summary has it without `series`."""
+    """The summary has it without `series` and `moved`."""
     instance_limits: NotRequired[dict[str, Limit]]
     """What EC2 allows the instance type, by ebs_iops, ebs_bytes_per_s, network_bytes_per_s."""
     bottleneck: NotRequired[Bottleneck]
+    server_layers: NotRequired[dict[str, list[Layer]]]
+    """By point, from CloudWatch: what the server saw of the instances' work, and its disks of that."""

@@ -1,0 +1,161 @@
+"""How much of what one layer was asked for the next one saw: a cache or an amplification, as a ratio of two counts.
+
+Programs ask their mount, the mount its volume or its server, the server its disks. Of the instances the agents'
+counters tell both sides of each step. Of the servers CloudWatch does, by the minute: there the minutes of a point count
+in which the point moved most of what the instances moved at all.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matrix.samples import cloudwatch
+from matrix.samples.file import Sample, SampleFile
+from matrix.samples.moved import BETWEEN, by_mount
+from matrix.terms.documents.result import Layer, ResultDocument
+from matrix.terms.documents.watched import MovedByMinute
+
+# Below this much a count is of journals, access times and the like.
+LEAST = {"bytes": 2.0**20, "operations": 256.0}
+# A point that moved less of a minute's bytes than this cannot be told from its neighbours.
+MOSTLY = 0.8
+# What programs say they have written, by the names of their work.
+WRITTEN = ("bytes", "write_bytes")
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two layers that count the same, one by CloudWatch (`metric`, its statistic where it has several)."""
+
+    way: str
+    counts: str
+    above: str
+    below: str
+    metric: str
+    statistic: str | None = None
+    # The layer above where it is also a metric and not the instances' own count.
+    above_metric: str | None = None
+
+
+def _pairs(below: str, **metrics: str) -> Iterator[_Pair]:
+    """Yield a pair for each of read_bytes, write_operations … by its metric, with the instances' mounts above."""
+    for name, metric in metrics.items():
+        way, _, counts = name.partition("_")
+        yield _Pair(way, counts, "mount", below, metric)
+
+
+def _disk_pairs() -> Iterator[_Pair]:
+    for way in ("Read", "Write"):
+        for counts in ("Bytes", "Operations"):
+            disks, server = (f"AWS/FSx {whose}{way}{counts}" for whose in ("Disk", "Data"))
+            yield _Pair(way.lower(), counts.lower(), "FSx server", "FSx disks", disks, above_metric=server)
+
+
+PAIRS: Mapping[str, tuple[_Pair, ...]] = {
+    "ebs": tuple(
+        _pairs(
+            "volume in CloudWatch",
+            read_bytes="AWS/EBS VolumeReadBytes",
+            write_bytes="AWS/EBS VolumeWriteBytes",
+            read_operations="AWS/EBS VolumeReadOps",
+            write_operations="AWS/EBS VolumeWriteOps",
+        )
+    ),
+    # SampleCount is "the count of data read operations", and of write operations (EFS guide, CloudWatch metrics).
+    "efs": (
+        *_pairs("EFS", read_bytes="AWS/EFS DataReadIOBytes", write_bytes="AWS/EFS DataWriteIOBytes"),
+        _Pair("read", "operations", "mount", "EFS", "AWS/EFS DataReadIOBytes", "SampleCount"),
+        _Pair("write", "operations", "mount", "EFS", "AWS/EFS DataWriteIOBytes", "SampleCount"),
+    ),
+    "fsx-openzfs": (
+        *_pairs(
+            "FSx server",
+            read_bytes="AWS/FSx DataReadBytes",
+            write_bytes="AWS/FSx DataWriteBytes",
+            read_operations="AWS/FSx DataReadOperations",
+            write_operations="AWS/FSx DataWriteOperations",
+        ),
+        *_disk_pairs(),
+    ),
+}
+
+
+def of_samples(point: str, params: Mapping[str, Any], files: Sequence[SampleFile]) -> list[Layer]:
+    """Return how much of what programs did went through their mounts, and of that to the volumes, at one point.
+
+    Each ratio is of sums over all samples that have both counts. fio's ramp is left out of what it says it has done and
+    not out of what the kernel counted, so with one the programs are left out.
+    """
+    taken = [(sample, by_mount(file, sample.counters)) for file in files for sample in file.samples]
+    mounts = [(sample, moved) for sample, moved in taken if sample.point == point and moved]
+    has_ramp = bool((params.get("options") or {}).get("ramp_time"))
+    layers: list[Layer | None] = []
+    for way in ("read", "write"):
+        if not has_ramp:
+            asked = [(_asked(sample, way), moved.get(f"{way}_bytes")) for sample, moved in mounts]
+            layers.append(_layer(way, "bytes", "programs", "mount", asked))
+        for counts in LEAST:
+            name = f"{way}_{counts}"
+            passed = [(moved.get(name), sample.counters.get(f"volume_{name}")) for sample, moved in mounts]
+            layers.append(_layer(way, counts, "mount", "volume", passed))
+    return [layer for layer in layers if layer]
+
+
+def of_server(result: ResultDocument) -> dict[str, list[Layer]]:
+    """Return how much of what the mounts passed on each server saw, and of that its disks, by point.
+
+    A point is missing where it shared its minutes with others, where a minute's value has not arrived, where it moved
+    next to nothing, or where not all instances have told what they moved.
+    """
+    kept = result.get("cloudwatch")
+    moved = kept.get("moved") if kept else None
+    launched = result["instances"]["launched"] if "instances" in result else None
+    if not kept or not moved or (launched or 0) > kept["resources"]["of"]:
+        return {}
+    points: dict[str, list[Layer]] = {}
+    for pair in PAIRS.get(kept["resources"]["type"], ()):
+        for point in moved["points"]:
+            if point != BETWEEN and (layer := _seen_by_server(kept, moved, pair, point)):
+                points.setdefault(point, []).append(layer)
+    return points
+
+
+def _seen_by_server(kept: Mapping[str, Any], moved: MovedByMinute, pair: _Pair, point: str) -> Layer | None:
+    name = f"{pair.way}_{pair.counts}"
+    mine = moved["points"][point].get(name) or []
+    minutes = [index for index, amount in enumerate(mine) if amount > 0]
+    times = [moved["at"][index] for index in minutes]
+    own = sum(mine[index] for index in minutes)
+    everybodys = sum(ways[name][index] for ways in moved["points"].values() if name in ways for index in minutes)
+    seen = _sum(kept, pair.metric, pair.statistic, times)
+    if own < LEAST[pair.counts] or own < MOSTLY * everybodys or seen is None:
+        return None
+    asked = _sum(kept, pair.above_metric, None, times) if pair.above_metric else everybodys
+    return _layer(pair.way, pair.counts, pair.above, pair.below, [(asked, seen)])
+
+
+def _sum(kept: Mapping[str, Any], metric: str, statistic: str | None, times: Sequence[float]) -> float | None:
+    """Sum a metric over these minutes and all of its resources; None where one lacks a minute, which is not zero."""
+    values = [dict(series) for series in cloudwatch.values(kept, metric, statistic)]
+    volumes = len(kept["resources"]["volumes"]) if kept["resources"]["type"] == "ebs" else 1
+    if len(values) < volumes or any(at not in of_resource for of_resource in values for at in times):
+        return None
+    return sum(of_resource[at] for of_resource in values for at in times)
+
+
+def _asked(sample: Sample, way: str) -> float | None:
+    names = WRITTEN if way == "write" else ("read_bytes",)
+    return sum(sample.work[name] for name in names if name in sample.work) or None
+
+
+def _layer(
+    way: str, counts: str, above: str, below: str, pairs: Sequence[tuple[float | None, float | None]]
+) -> Layer | None:
+    known = [(asked, seen) for asked, seen in pairs if asked is not None and seen is not None]
+    asked, seen = sum(pair[0] for pair in known), sum(pair[1] for pair in known)
+    if asked < LEAST[counts]:
+        return None
+    return {
+        "way": way, "counts": counts, "above": above, "below": below, "asked": asked, "seen": seen,
+        "ratio": seen / asked,
+    }  # fmt: skip

@@ -1,0 +1,67 @@
+"""What the instances' mounts moved minute by minute, to be held against minutes of CloudWatch.
+
+Each step, and what went on before it, is spread evenly over its time. Over whole minutes the sums are exact but for the
+first and the last, whose rest is nobody's.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from matrix.samples.file import SampleFile
+from matrix.terms.documents.watched import MovedByMinute
+
+MINUTE_S = 60
+WAYS = ("read_bytes", "write_bytes", "read_operations", "write_operations")
+# What stands for the time between the steps, which is of no point.
+BETWEEN = ""
+# A day has 1,440 minutes. Whoever claims more than a week is no instance of ours.
+MOST_MINUTES = 10_000
+# Of these mounts the kernel counts what it passes to their disk or server; a folder shares its disk with everybody.
+COUNTED_BY = {"ebs": "disk", "instance-store": "disk", "root": "disk", "nfs": "nfs", "efs": "nfs"}
+
+
+def by_mount(file: SampleFile, counted: Mapping[str, float]) -> dict[str, float]:
+    """Return what an instance's mount moved, by the names of WAYS; empty where the kernel does not count it."""
+    where = COUNTED_BY.get(file.mount.kind or "")
+    names = {way: f"{where}_{way}" for way in WAYS}
+    return {way: counted[name] for way, name in names.items() if name in counted}
+
+
+def by_minute(files: Sequence[SampleFile], instances: Collection[str]) -> MovedByMinute:
+    """Return bytes and operations that the mounts of these instances moved together in each minute, by point."""
+    sums: dict[tuple[str, str], dict[int, float]] = {}
+    for file in files:
+        if (
+            file.instance.id not in instances
+            or sum(len(_minutes(*span)) for _, *span, _ in _spans(file)) > MOST_MINUTES
+        ):
+            continue
+        for point, begun, ended, counted in _spans(file):
+            for way, amount in by_mount(file, counted).items():
+                by_time = sums.setdefault((point, way), {})
+                for minute in _minutes(begun, ended):
+                    by_time[minute] = by_time.get(minute, 0.0) + amount * _share(minute, begun, ended)
+    at = sorted({minute for by_time in sums.values() for minute in by_time})
+    moved: dict[str, dict[str, list[float]]] = {}
+    for (point, way), by_time in sums.items():
+        moved.setdefault(point, {})[way] = [by_time.get(minute, 0.0) for minute in at]
+    return {"at": [float(minute * MINUTE_S) for minute in at], "points": moved}
+
+
+def _spans(file: SampleFile) -> Iterator[tuple[str, float, float, Mapping[str, float]]]:
+    for sample in file.samples:
+        if sample.between and sample.between.since <= sample.started_at:
+            yield BETWEEN, sample.between.since, sample.started_at, sample.between.counters
+        yield sample.point, sample.started_at, sample.ended_at, sample.counters
+
+
+def _minutes(begun: float, ended: float) -> range:
+    first = math.floor(begun / MINUTE_S)
+    return range(first, max(math.ceil(ended / MINUTE_S), first + 1))
+
+
+def _share(minute: int, begun: float, ended: float) -> float:
+    """What part of a span lies in a minute."""
+    if ended <= begun:
+        return 1.0
+    return max(0.0, min(ended, (minute + 1) * MINUTE_S) - max(begun, minute * MINUTE_S)) / (ended - begun)

@@ -1,0 +1,60 @@
+"""What CloudWatch counted while a cell was measured, and what the instances' mounts moved meanwhile."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+
+class WatchedResources(TypedDict):
+    """What metrics of CloudWatch are about."""
+
+    type: str
+    volume_type: str | None
+    instance_type: str
+    instances: list[str]
+    of: int
+    """How many instances there were; of a large fleet only some are asked for."""
+    volumes: dict[str, str]
+    """By volume: the instance that it was attached to."""
+    file_system: str | None
+
+
+class MetricSeries(TypedDict):
+    """One metric of one resource."""
+
+    namespace: str
+    metric: str
+    statistic: str
+    unit: str
+    period_s: int
+    resource: dict[str, str]
+    expression: str | None
+    at: list[float]
+    """Epoch seconds at which each period begins."""
+    values: list[float]
+
+
+class MovedByMinute(TypedDict):
+    """What the mounts of the instances moved while CloudWatch counted."""
+
+    at: list[float]
+    """Epoch seconds at which each minute begins."""
+    points: dict[str, dict[str, list[float]]]
+    """By point ("" between the steps), then by read_bytes, write_bytes, read_operations, write_operations."""
+
+
+# `from` is a word of Python, so this one cannot be written as a class.
+CloudWatchMetrics = TypedDict(
+    "CloudWatchMetrics",
+    {
+        "from": float,
+        "to": float,
+        "read_at": float,
+        "is_settled": bool,
+        "resources": WatchedResources,
+        "series": NotRequired[list[MetricSeries]],
+        "moved": NotRequired[MovedByMinute],
+        "absent": list[str],
+        "unasked": str | None,
+    },
+)

@@ -1,0 +1,77 @@
+"""What layers saw of each other's work, read from a result and written in words."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from matrix.terms.documents.result import Layer
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.figures import number
+from matrix.terms.names import point_labels, reading_order
+
+# Two counters that are read a moment apart, and minutes that are cut, stay within a fifth of each other.
+FAR_BELOW, FAR_ABOVE = 0.8, 1.25
+
+MERGED, SPLIT = "small neighbours are put together", "large ones are split"
+# Why a layer sees less, and why it sees more, of the layer above it.
+READ_WHY = {
+    "mount": ("the instance's cache answered the rest", "read-ahead, or pages larger than what was asked for"),
+    "FSx disks": ("the server's cache answered the rest", "amplification: whole records are read for parts of them"),
+}
+WRITE_WHY = {
+    "mount": (
+        "the rest was still in the instance's memory, or was overwritten there",
+        "amplification: journal, metadata, whole blocks for parts of them",
+    ),
+    "FSx disks": (
+        "compression, or the rest was still in the server's memory",
+        "amplification: whole records are written for parts of them, beside the intent log",
+    ),
+}
+OTHERS_WHY = ("one of the two does not count everything", "others used it too, or it counts more than the data")
+
+
+def layers_of(point: Mapping[str, Any], cell: Mapping[str, Any]) -> list[Layer]:
+    """Return the layers of a point, from its programs down; empty for results of older versions."""
+    return [*(point.get("layers") or []), *((cell.get("server_layers") or {}).get(point["id"]) or [])]
+
+
+def all_layers(summary: SummaryDocument) -> Iterator[tuple[str, str, Layer]]:
+    """Yield (cell, label of the point, layer) of a run, in reading order."""
+    for cell in reading_order(summary.get("cells", [])):
+        labels = point_labels(cell.get("points") or [])
+        for point in cell.get("points") or []:
+            for layer in layers_of(point, cell):
+                yield cell["id"], labels[point["id"]], layer
+
+
+def far_layers(summary: SummaryDocument) -> list[tuple[str, str, Layer]]:
+    """Return (cell, label of the point, layer) where much lies between two layers, the farthest from 1 first."""
+    far = [entry for entry in all_layers(summary) if is_far(entry[2])]
+    return sorted(far, key=lambda entry: -abs(math.log(max(entry[2]["ratio"], 1e-9))))
+
+
+def is_far(layer: Layer) -> bool:
+    """Whether a layer saw so much less or more than it was asked for that something lies between."""
+    return not FAR_BELOW <= layer["ratio"] <= FAR_ABOVE
+
+
+def layer_sentence(layer: Layer) -> str:
+    """Write a ratio: `FSx disks saw 0.10 of the bytes that the FSx server read: the server's cache answered the rest`.
+
+    Close to 1 there is nothing to explain.
+    """
+    above = layer["above"] if layer["above"] == "programs" else f"the {layer['above']}"
+    below = layer["below"] if layer["below"] in ("EFS", "FSx disks") else f"the {layer['below']}"
+    did = {"read": "read", "write": "wrote"}[layer["way"]]
+    what = f"bytes that {above} {did}" if layer["counts"] == "bytes" else f"{layer['way']} operations of {above}"
+    ratio = f"{below} saw {number(layer['ratio'])} {'of' if layer['ratio'] < 1 else 'times'} the {what}"
+    return f"{ratio}: {_why(layer)}" if is_far(layer) else ratio
+
+
+def _why(layer: Layer) -> str:
+    is_more = layer["ratio"] > 1
+    reasons = (READ_WHY if layer["way"] == "read" else WRITE_WHY).get(layer["below"])
+    if reasons is None:
+        reasons = (MERGED, SPLIT) if layer["counts"] == "operations" else OTHERS_WHY
+    return reasons[is_more]
