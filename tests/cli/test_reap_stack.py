@@ -5,6 +5,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+from botocore.config import Config
 from support.cli_documents import plan_document, rows, summary_document
 
 from cli.commands import reap
@@ -91,7 +92,9 @@ def stack(cloud, moto_server, workdir, monkeypatch):
         "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
         "Outputs": {name: {"Value": value} for name, value in outputs.items()},
     }
-    client = boto3.client("cloudformation", region_name="eu-central-1", endpoint_url=moto_server)
+    # At its first stack moto imports all of its services, which takes more than a minute on a busy machine.
+    patient = Config(read_timeout=600)
+    client = boto3.client("cloudformation", region_name="eu-central-1", endpoint_url=moto_server, config=patient)
     client.create_stack(StackName="mine", TemplateBody=json.dumps(template))
     template["Outputs"].pop("TableName")
     client.create_stack(StackName="other", TemplateBody=json.dumps(template))

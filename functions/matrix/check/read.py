@@ -90,8 +90,7 @@ def parse_json(text: str | bytes) -> Any:
     except UnicodeDecodeError as error:
         raise _refusal(None, f"is not UTF-8 (byte {error.start})", "save the file as UTF-8") from None
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise _refusal(None, f"is no JSON: {error.msg} at {where}", "mend it there") from None
+        raise _no_json(error) from None
     except RecursionError:
         raise _refusal(None, "is nested too deeply", "a matrix needs 5 levels") from None
     except ValueError as error:  # an integer of more digits than Python reads
@@ -100,6 +99,21 @@ def parse_json(text: str | bytes) -> Any:
         names = ", ".join(display(key) for key in repeated[:5])
         raise _refusal(None, f"has keys twice in one object: {names}", "keep one of each")
     return document
+
+
+def _no_json(error: json.JSONDecodeError) -> InvalidMatrix:
+    """Show the place, and name the mistake that is made most: a comma after the last entry."""
+    line_begin = error.doc.rfind("\n", 0, error.pos) + 1
+    line_end = error.doc.find("\n", error.pos)
+    before, after = error.doc[line_begin : error.pos], error.doc[error.pos : None if line_end < 0 else line_end]
+    excerpt = shorten(f"{before[-40:]}⟨here⟩{after[:20]}")
+    where = f"at line {error.lineno}, column {error.colno}"
+    closing = error.doc[error.pos : error.pos + 1]
+    if closing in ("}", "]") and error.doc[: error.pos].rstrip().endswith(","):
+        return InvalidMatrix(
+            [Problem("", excerpt, f"is no JSON {where}: a comma stands before {closing}", "take it away")]
+        )
+    return InvalidMatrix([Problem("", excerpt, f"is no JSON {where}: {error.msg}", "mend it there")])
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -141,7 +141,7 @@ def _no_kind_words(fault: _Fault) -> tuple[str, str]:
 
 def _unknown_kind_words(fault: _Fault) -> tuple[str, str]:
     kinds = _kinds_at(fault.path)
-    return f"is no known type; types are {', '.join(kinds)}", _suggest(fault.value, kinds)
+    return f"is no known type; types are {', '.join(kinds)}", _suggest_kind(fault.value, kinds)
 
 
 def _choice_words(fault: _Fault) -> tuple[str, str]:
@@ -220,6 +220,14 @@ _WORDS: dict[str, Callable[[_Fault], tuple[str, str]]] = {
 def _suggest(value: object, choices: list[str]) -> str:
     close = difflib.get_close_matches(str(value)[:40], choices, n=1)
     return f"{_MEANT}{close[0]}?" if close else f"write {choices[0]}"
+
+
+def _suggest_kind(value: object, kinds: list[str]) -> str:
+    """Suggest a kind only where its spelling is near: another kind of storage is another matrix."""
+    if str(value).startswith("fsx-") and value not in kinds:
+        return "of FSx only OpenZFS can be measured: write fsx-openzfs, or leave it out"
+    close = difflib.get_close_matches(str(value)[:40], kinds, n=1)
+    return f"{_MEANT}{close[0]}?" if close else "write one of them, or leave it out"
 
 
 _PARTS: dict[str, type[BaseModel]] = {

@@ -193,6 +193,17 @@ def test_the_points_of_dd_are_in_bytes():
         ("bs", [], "bs"),
         ("bs", "4k;x", "bs"),
         ("bs", ["4k", ["8k"]], "bs[1]"),
+        ("bs", "banana", "bs"),
+        ("bs", "4kk", "bs"),
+        ("bs", ["4k", "-4k"], "bs"),
+        ("bs", 0, "bs"),
+        ("bs", ",", "bs"),
+        ("bs", "3.5k", "bs"),
+        ("bsrange", "4k", "bsrange"),
+        ("size", "10Q", "size"),
+        ("size", "-1G", "size"),
+        ("size", "101%", "size"),
+        ("filesize", "4k,8k", "filesize"),
         ("numjobs", {}, "numjobs"),
         ("numjobs", "4", "numjobs"),
         ("ramp_time", "soon", "ramp_time"),
@@ -208,6 +219,15 @@ def test_the_points_of_dd_are_in_bytes():
 )
 def test_a_bad_option_of_fio_has_one_problem_that_names_it(option, value, path):
     assert list(problems_of(workload=[FIO | {option: value}])) == [f"workload[0].{path}"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("bs", 4096), ("bs", "4KiB"), ("bs", "4k,8k"), ("bs", ",8k"), ("bsrange", "4k-64k"), ("size", "80%"),
+     ("io_size", "2g"), ("filesize", "4k-64k")],
+)  # fmt: skip
+def test_sizes_that_fio_reads_as_they_are_meant_are_taken(option, value):
+    assert problems_of(workload=[FIO | {option: value}]) == {}
 
 
 def test_every_option_of_fio_may_be_a_sweep():

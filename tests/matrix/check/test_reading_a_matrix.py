@@ -157,6 +157,20 @@ def test_what_is_no_matrix_at_all_is_one_clear_problem(text, rule):
     assert rule in found[""].rule
 
 
+def test_a_comma_too_many_is_named_and_shown():
+    found = problems_of_text('{"name": "a",\n "fleet": [{"count": 1},\n ]}')
+
+    assert found[""].rule == "is no JSON at line 3, column 2: a comma stands before ]"
+    assert found[""].value == " ⟨here⟩]}"
+    assert "take it away" in found[""].fix
+
+
+def test_a_storage_that_is_not_supported_is_not_answered_with_another():
+    assert "only OpenZFS" in problems_of(storage=[{"type": "fsx-lustre"}])["storage[0].type"].fix
+    assert "or leave it out" in problems_of(storage=[{"type": "gluster"}])["storage[0].type"].fix
+    assert "did you mean ebs?" in problems_of(storage=[{"type": "ebss"}])["storage[0].type"].fix
+
+
 def test_infinity_and_huge_integers_are_refused_where_they_stand():
     text = json.dumps(document(budgetUsd=1)).replace('"budgetUsd": 1', '"budgetUsd": 1e999, "seed": ' + "9" * 400)
 
