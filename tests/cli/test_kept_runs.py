@@ -3,26 +3,23 @@
 import json
 import os
 import random
-import shutil
 import threading
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from support.cli_documents import plan_document, summary_document
+from support.power_loss import Bucket, Copier, assert_nothing_is_lost, lose_power
 
-from cli.inputs import resuming
 from cli.messages.errors import UnreadableRun
 from cli.target import mirror
-from cli.target.deployment import Deployment
 from local.keeping import runs
-from local.keeping.runs import LASTING, KeptExecution, KeptRuns
+from local.keeping.runs import KeptExecution, KeptRuns
 from local.programs.liveness import started_ticks
 
 # No process has this number: Linux allows 2**22 of them.
 DEAD = {"cloud_pid": 2**22 + 1, "cloud_started_ticks": 1}
 CELLS = 8
-COPIES = 200
+COPIES = 25
 
 
 def execution(run, status="RUNNING", **cloud):
@@ -60,8 +57,8 @@ def put(kept, name, document):
     assert kept.keep_object(f"runs/r/{name}", lambda: body)
 
 
-def write_run(kept, plan, finished):
-    """Write what a run writes, in its order; `finished` has each cell whose result was taken."""
+def write_run(kept, plan):
+    """Write what a run writes, in its order."""
     kept.keep_execution(execution("r"))
     put(kept, "matrix.json", {"name": "small"})
     put(kept, "plan.json", plan)
@@ -75,97 +72,24 @@ def write_run(kept, plan, finished):
             kept.keep_row("r", {"PK": {"S": "RUN#r"}, "SK": {"S": f"CELL#{cell['id']}"}, "cell": {"S": cell["id"]},
                                 "state": {"S": "running"}, "step": {"N": str(step)}})  # fmt: skip
         put(kept, f"{board}/result.json", result_of(cell, number))
-        finished.append(cell["id"])
 
 
-def copy_now(folder, copy):
-    """Copy a folder that is being written, as it is file by file."""
-    for parent, _, names in os.walk(folder):
-        into = copy / Path(parent).relative_to(folder)
-        into.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            with suppress(FileNotFoundError):  # renamed meanwhile
-                shutil.copyfile(Path(parent, name), into / name)
-
-
-def lose_power(copy, chance):
-    """Cut off, at any length, each file that was not synced to the disk, but one in two."""
-    for path in copy.rglob("*"):
-        if path.is_file() and path.name not in LASTING and chance.random() < 0.5:
-            os.truncate(path, chance.randrange(path.stat().st_size + 1))
-
-
-class Bucket:
-    """The empty bucket of the next cloud."""
-
-    deployment = Deployment("local", "storage-matrix", "us-east-1", None)
-
-    def __init__(self):
-        self.objects = {}
-
-    def keys(self, run):
-        return iter([key for key in self.objects if key.startswith(f"runs/{run}/")])
-
-    def upload(self, path, key):
-        self.objects[key] = path.read_bytes()
-
-    def document(self, run, name):
-        body = self.objects.get(f"runs/{run}/{name}")
-        return None if body is None else json.loads(body)
-
-
-@pytest.mark.slow
-def test_from_200_copies_at_any_moment_with_power_lost_every_measured_cell_is_read_and_taken_over(
-    tmp_path, monkeypatch
-):
+def test_from_copies_at_any_moment_with_power_lost_every_measured_cell_is_read_and_taken_over(tmp_path, monkeypatch):
+    """Of a run that is written without a pause; tests/system/test_kills.py copies real ones."""
     chance = random.Random(1)
     plan, work = plan_of(CELLS), tmp_path / "work"
-    seen_counts = set()
+    writer = threading.Thread(target=write_run, args=(KeptRuns(work / "runs"), plan))
 
-    def take_copies():
-        """Each copy with the cells that were finished before it, and when it was done."""
-        copies = []
-        for round_number in range(COPIES):
-            if round_number % 25 == 0:  # the writer needs so many rounds to be met at any place
-                shutil.rmtree(work, ignore_errors=True)
-                finished = []
-                writer = threading.Thread(target=write_run, args=(KeptRuns(work / "runs"), plan, finished))
-                writer.start()
-            threading.Event().wait(chance.random() * 0.004)
-            before, copy = len(finished), tmp_path / f"copy-{round_number}"
-            copy_now(work, copy)
-            copies.append((copy, before, len(finished)))
-            if round_number % 25 == 24:
-                writer.join()
-        return copies
+    with Copier(work, tmp_path / "copies", 0.004, COPIES) as copier:
+        writer.start()
+        writer.join()
 
-    for copy, at_least, at_most in take_copies():
-        lose_power(copy, chance)
-        monkeypatch.setenv("MATRIX_WORKDIR", str(copy))
-        folder = copy / "runs/r"
-        if mirror.execution("r") is None:
-            assert at_least == 0
-            continue
-        bucket = Bucket()
-
-        assert mirror.execution("r").error == "LocalCloudEnded"
-        assert isinstance(mirror.progress_rows("r"), list)
-        mirror.restore(bucket, "r")
-        assert all(json.loads(path.read_bytes()) for path in folder.rglob("*") if path.name in LASTING)
-        results = [
-            cell["id"] for cell in plan["cells"] if bucket.document("r", f"cells/{cell['id']}/result.json") is not None
-        ]
-        assert at_least <= len(results) <= at_most + 1
-        if results:
-            earlier = resuming._earlier(bucket, "r", bucket.document("r", "plan.json"))
-            taken = [each.taken_from["cell"] for each in earlier.values() if each.taken_from]
-            assert sorted(taken) == sorted(results)
-        [sentence, *_] = runs.close_interrupted(copy / "runs")
-        assert f"{len(results)} of {CELLS} cells measured" in sentence or not (folder / "plan.json").exists()
-        assert not list(copy.rglob("*.partial"))
-        assert runs.close_interrupted(copy / "runs") == []
-        seen_counts.add(len(results))
-    assert len(seen_counts) > CELLS / 2, "the copies were all of the same moments"
+    counts = set()
+    for copy in copier.copies:
+        lose_power(copy.folder, chance)
+        monkeypatch.setenv("MATRIX_WORKDIR", str(copy.folder))
+        counts.add(assert_nothing_is_lost(copy))
+    assert len(counts) > 1, "the copies were all of the same moment"
 
 
 @pytest.fixture
@@ -281,11 +205,11 @@ def test_a_damaged_upload_is_left_out_and_named(killed, workdir):
 def test_rows_that_were_cut_off_leave_out_one_row(workdir):
     kept = KeptRuns(workdir / "runs")
     for state in ("planned", "running"):
-        kept.keep_row("r", {"SK": {"S": "CELL#a"}, "state": {"S": state}})
+        kept.keep_row("r", {"SK": {"S": "CELL#a"}, "cell": {"S": "a"}, "state": {"S": state}})
     path = workdir / "runs/r/rows.jsonl"
     path.write_bytes(path.read_bytes()[:-9])
 
-    kept.keep_row("r", {"SK": {"S": "CELL#b"}, "state": {"S": "planned"}})
+    kept.keep_row("r", {"SK": {"S": "CELL#b"}, "cell": {"S": "b"}, "state": {"S": "planned"}})
 
     assert [(row["SK"], row["state"]) for row in mirror.progress_rows("r")] == [
         ("CELL#a", "planned"),

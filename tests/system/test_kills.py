@@ -1,7 +1,8 @@
-"""kill -9 of the command and of the cloud: what was measured is there, the rest is measured, and nothing stays."""
+"""kill -9 of the command and of the cloud, a loss of power: what was measured is there, the rest is measured."""
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from support.power_loss import Copier, assert_nothing_is_lost, copy_now, lose_power
 from support.running_cloud import wait_until
 from support.runs import TOUCH, agents_of, matrix
 
@@ -18,6 +20,8 @@ from local.programs.liveness import started_ticks
 CELLS = 3
 START_S = 120  # of a cloud and a cell, beside a load
 SAYS_SO_WITHIN_S = 5
+# Of each run; docs/kills.md has the figures of 200 copies of one run.
+COPIES, PAUSE_S = 20, 0.5
 
 
 def command(folder: Path, *arguments: str) -> subprocess.Popen:
@@ -51,17 +55,19 @@ def memory_of(pids: list[int]) -> list[Path]:
     return [path for path in MEMORY.iterdir() if (own := OWNED.fullmatch(path.name)) and int(own[1]) in pids]
 
 
-def test_a_run_outlives_kill_9_of_its_command_and_of_its_cloud(tmp_path):
+def test_a_run_outlives_kill_9_of_its_command_and_of_its_cloud_and_a_loss_of_power(tmp_path, monkeypatch):
     workload = [TOUCH | {"threads": threads} for threads in (1, 2, 4)]
     (tmp_path / "m.json").write_text(json.dumps(matrix(workload=workload)))
+    chance = random.Random(1)
 
     # The command is killed once a cell was measured, and the cloud ends with it.
-    first = command(tmp_path, "run", "m.json", "--local", "--name", "first")
-    wait_until(lambda: measured(tmp_path, "first") == 1, "a cell of the first run", START_S)
-    cloud = cloud_of(tmp_path)
-    first.kill()
-    first.communicate()
-    wait_until(lambda: started_ticks(cloud) is None, "the end of the cloud", START_S)
+    with Copier(tmp_path / ".local", tmp_path / "copies-of-first", PAUSE_S, COPIES) as of_first:
+        first = command(tmp_path, "run", "m.json", "--local", "--name", "first")
+        wait_until(lambda: measured(tmp_path, "first") == 1, "a cell of the first run", START_S)
+        cloud = cloud_of(tmp_path)
+        first.kill()
+        first.communicate()
+        wait_until(lambda: started_ticks(cloud) is None, "the end of the cloud", START_S)
     for question in (("results", "first"), ("watch", "first")):
         _, seen = answer_of(command(tmp_path, *question))
         assert re.search(rf"[12] of {CELLS} cells", seen)
@@ -69,15 +75,20 @@ def test_a_run_outlives_kill_9_of_its_command_and_of_its_cloud(tmp_path):
         assert "no AWS region" not in seen
     done = measured(tmp_path, "first")
 
+    # Then the power goes: from here on it is a copy of the folder, without what was not synced.
+    home = tmp_path / "home"
+    lose_power(copy_now(tmp_path / ".local", home / ".local").folder, chance)
+
     # The cloud is killed in the middle of a cell of the second run, whose agent dies with it.
-    second = command(tmp_path, "run", "--resume", "first", "--local", "--name", "second")
-    agents = wait_until(lambda: (own := agents_of("second")) and memory_of(own) and own, "an agent", START_S)
-    kept_in_memory = memory_of(agents)
-    cloud = cloud_of(tmp_path)
-    os.kill(cloud, signal.SIGKILL)
-    began = time.monotonic()
-    code, seen = answer_of(second)
-    took_s = time.monotonic() - began
+    with Copier(home / ".local", tmp_path / "copies-of-second", PAUSE_S, COPIES) as of_second:
+        second = command(home, "run", "--resume", "first", "--local", "--name", "second")
+        agents = wait_until(lambda: (own := agents_of("second")) and memory_of(own) and own, "an agent", START_S)
+        kept_in_memory = memory_of(agents)
+        cloud = cloud_of(home)
+        os.kill(cloud, signal.SIGKILL)
+        began = time.monotonic()
+        code, seen = answer_of(second)
+        took_s = time.monotonic() - began
     assert code == 1
     assert f"{done} of {CELLS} cells are taken over" in seen
     assert "the local cloud has ended, and run second with it" in seen
@@ -86,14 +97,23 @@ def test_a_run_outlives_kill_9_of_its_command_and_of_its_cloud(tmp_path):
     assert all(path.exists() for path in kept_in_memory)
 
     # The third run measures the rest, and its start sweeps what the killed agent could not.
-    third = command(tmp_path, "run", "--resume", "second", "--local", "--name", "third", "--json")
-    wait_until(lambda: not any(path.exists() for path in kept_in_memory), "the start to sweep memory", START_S)
-    code, seen = answer_of(third)
+    with Copier(home / ".local", tmp_path / "copies-of-third", PAUSE_S, COPIES) as of_third:
+        third = command(home, "run", "--resume", "second", "--local", "--name", "third", "--json")
+        wait_until(lambda: not any(path.exists() for path in kept_in_memory), "the start to sweep memory", START_S)
+        code, seen = answer_of(third)
     assert code == 0, seen
     assert "Found: run second had ended with its cloud" in seen
-    summary = json.loads((tmp_path / ".local/runs/third/summary.json").read_text())
+    summary = json.loads((home / ".local/runs/third/summary.json").read_text())
     assert summary["totals"]["measured"] == CELLS
     sources = [cell.get("taken_from", {}).get("run") for cell in summary["cells"]]
     assert sources.count("first") == done
-    assert not (tmp_path / ".local/storage").exists()
-    assert not (tmp_path / ".local/cloud.json").exists()
+    assert not (home / ".local/storage").exists()
+    assert not (home / ".local/cloud.json").exists()
+
+    # Had the power gone at another moment, every result that was taken would be there too.
+    copies = [*of_first.copies, *of_second.copies, *of_third.copies]
+    assert copies
+    for copy in copies:
+        lose_power(copy.folder, chance)
+        monkeypatch.setenv("MATRIX_WORKDIR", str(copy.folder))
+        assert_nothing_is_lost(copy)
