@@ -1,21 +1,32 @@
-"""Ask the Python Packaging Authority's advisory database for known weaknesses of every package that we pin.
+"""Ask for known weaknesses of every package that we pin: the Python Packaging Authority's database, else OSV.
 
-Fails where one is known. Where the database cannot be reached, or knows none of the packages (as behind a mirror), it
-says so and does not fail: `make lint` works without a network, and CI has one.
+Fails where one is known. Where neither can be reached, or knows any of the packages (as behind a mirror), it says so
+and does not fail: `make lint` works without a network, and CI has one.
 """
 
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import NamedTuple
 
 LOCKED = ("requirements/dev.txt", "dependencies/requirements.txt", "dependencies/report/requirements.txt")
 LONGEST_S = 180
 NO_NETWORK = "requests.exceptions."
+PYPI: Sequence[str] = ("--vulnerability-service", "pypi")
+OSV: Sequence[str] = ("--vulnerability-service", "osv")
+
+
+class Verdict(NamedTuple):
+    """What an audit found, in words; whether that fails the check, and whether anything was audited."""
+
+    words: str
+    fails: bool
+    is_audited: bool
 
 
 def pinned(texts: Iterable[str]) -> list[list[str]]:
@@ -33,13 +44,13 @@ def pinned(texts: Iterable[str]) -> list[list[str]]:
     return [[f"{name}=={version}" for name, version in versions.items()] for versions in rounds]
 
 
-def verdict(answer: str, complaint: str) -> tuple[str, bool]:
-    """Return what pip-audit's answer (JSON) and complaint (stderr) mean, in words, and whether the check fails."""
+def verdict(answer: str, complaint: str) -> Verdict:
+    """Return what pip-audit's answer (JSON) and complaint (stderr) mean."""
     try:
         packages = json.loads(answer)["dependencies"]
     except (ValueError, KeyError, TypeError):
         reason = (complaint.strip().splitlines() or ["no answer"])[-1][:500]
-        return f"Packages were not audited: {reason}", not reason.startswith(NO_NETWORK)
+        return Verdict(f"Packages were not audited: {reason}", not reason.startswith(NO_NETWORK), False)
     weak = [
         f"{package['name']} {package['version']}: {weakness['id']}, mended in "
         f"{', '.join(weakness['fix_versions']) or 'no version yet'}"
@@ -47,17 +58,28 @@ def verdict(answer: str, complaint: str) -> tuple[str, bool]:
         for weakness in package.get("vulns", [])
     ]
     if weak:
-        return "\n".join(["Known weaknesses of pinned packages; pin a mended version, then `make lock`:", *weak]), True
+        heading = "Known weaknesses of pinned packages; pin a mended version, then `make lock`:"
+        return Verdict("\n".join([heading, *weak]), True, True)
     unknown = [package["name"] for package in packages if "skip_reason" in package]
     audited = len(packages) - len(unknown)
     if not audited:
-        return f"Packages were not audited: the advisory database knows none of the {len(packages)} from here", False
+        words = f"Packages were not audited: the advisory database knows none of the {len(packages)} from here"
+        return Verdict(words, False, False)
     beside = f"; not found there: {', '.join(unknown)}" if unknown else ""
-    return f"{audited} packages have no known weakness{beside}", False
+    return Verdict(f"{audited} packages have no known weakness{beside}", False, True)
 
 
-def audit(packages: list[str]) -> tuple[str, bool]:
-    """Ask for these packages; return what came out in words, and whether that fails the check."""
+def audit(packages: list[str]) -> Verdict:
+    """Ask for these packages, a second database where the first cannot tell."""
+    first = ask(packages, PYPI)
+    if first.is_audited or first.fails:
+        return first
+    second = ask(packages, OSV)
+    return second if second.is_audited else first._replace(words=f"{first.words}; OSV does not answer either")
+
+
+def ask(packages: list[str], database: Sequence[str]) -> Verdict:
+    """Ask one database for these packages; `database` are pip-audit's options that choose it."""
     program = Path(sys.executable).with_name("pip-audit")
     options = ["--disable-pip", "--no-deps", "--format", "json", "--progress-spinner", "off", "--timeout", "10"]
     with NamedTemporaryFile("w", suffix=".txt") as file:
@@ -65,11 +87,11 @@ def audit(packages: list[str]) -> tuple[str, bool]:
         file.flush()
         try:
             audited = subprocess.run(  # noqa: S603 - our own environment's program
-                [program, *options, "--requirement", file.name],
+                [program, *options, *database, "--requirement", file.name],
                 capture_output=True, text=True, timeout=LONGEST_S, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return f"Packages were not audited: no answer within {LONGEST_S} s", False
+            return Verdict(f"Packages were not audited: no answer within {LONGEST_S} s", False, False)
     return verdict(audited.stdout, audited.stderr)
 
 
@@ -77,5 +99,5 @@ if __name__ == "__main__":
     rounds = pinned(Path(file).read_text(encoding="utf-8") for file in LOCKED)
     with ThreadPoolExecutor() as pool:
         verdicts = list(pool.map(audit, rounds))
-    print(*(words for words, _ in verdicts), sep="\n", file=sys.stderr)
-    sys.exit(any(fails for _, fails in verdicts))
+    print(*(each.words for each in verdicts), sep="\n", file=sys.stderr)
+    sys.exit(any(each.fails for each in verdicts))

@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -83,10 +85,45 @@ UNKNOWN = {"name": "c", "skip_reason": "not found"}
     ],
 )
 def test_a_known_weakness_fails_and_a_missing_network_is_said(packages, complaint, words, fails):
-    text, is_failure = audit.verdict("" if packages is None else json.dumps({"dependencies": packages}), complaint)
+    verdict = audit.verdict("" if packages is None else json.dumps({"dependencies": packages}), complaint)
 
-    assert words in text
-    assert is_failure is fails
+    assert words in verdict.words
+    assert verdict.fails is fails
+
+
+class Advisories(BaseHTTPRequestHandler):
+    """OSV as it answers for one weak version of one package."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        day, package = "2014-05-19T14:55:00Z", {"name": "jinja2", "ecosystem": "PyPI"}
+        ranges = [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "2.7.2"}]}]
+        weakness = {"id": "PYSEC-2014-8", "aliases": [], "summary": "x", "published": day, "modified": day,
+                    "affected": [{"package": package, "ranges": ranges, "versions": ["2.4.1"]}]}  # fmt: skip
+        body = json.dumps({"vulns": [weakness]} if asked == {"package": package, "version": "2.4.1"} else {}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@pytest.mark.slow
+def test_a_weak_pin_is_found_and_named_by_the_database_that_can_be_reached(monkeypatch):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Advisories) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        reached = (*audit.OSV, "--osv-url", f"http://127.0.0.1:{server.server_port}/v1/query")
+        monkeypatch.setattr(audit, "PYPI", (*audit.OSV, "--osv-url", "http://127.0.0.1:1/"))
+        monkeypatch.setattr(audit, "OSV", reached)
+
+        weak, good = audit.audit(["jinja2==2.4.1", "numpy==2.2.6"]), audit.audit(["numpy==2.2.6"])
+        server.shutdown()
+
+    assert weak.fails
+    assert "jinja2 2.4.1: PYSEC-2014-8, mended in 2.7.2" in weak.words
+    assert good == ("1 packages have no known weakness", False, True)
 
 
 @pytest.mark.slow
