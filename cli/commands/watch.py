@@ -1,12 +1,14 @@
 """`matrix watch`: the live view of a run that already goes on."""
 
+import time
+
 from cli.follow import following, progress, running
 from cli.follow.interruption import ClosingDown, Interrupted
 from cli.inputs import options
 from cli.messages import terminal
-from cli.messages.errors import CommandError, ExitCode, UnknownRun
+from cli.messages.errors import CommandError, ExitCode, UnknownRun, UnreadableRun
 from cli.target import deployment, mirror
-from cli.target.documents import readable
+from cli.target.documents import note, readable
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
 
@@ -29,7 +31,7 @@ def watch(
     deployment.refuse_two_places(local=local, stack=stack)
     if run == LATEST:
         run = _newest(local=local, stack=stack, region=region)
-    kept = readable(mirror.execution, run) if stack is None and region is None else None
+    kept = _kept(run) if stack is None and region is None else None
     if kept is not None and not kept.is_running:
         _show_end(kept, as_json)
         return
@@ -57,6 +59,15 @@ def _newest(*, local: bool, stack: str | None, region: str | None) -> str:
     if not newest:
         raise UnknownRun("there is no run yet", "start one: `matrix run FILE`")
     return newest[0]
+
+
+def _kept(run: str) -> Execution | None:
+    """Return how a run of this machine stands. Damage is noted; without a cloud the run has ended."""
+    try:
+        return mirror.execution(run)
+    except UnreadableRun as damage:
+        note(damage)
+        return None if deployment.is_local_cloud_running() else Execution(run, "UNKNOWN", time.time())
 
 
 def _show_end(execution: Execution, as_json: bool) -> None:

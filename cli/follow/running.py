@@ -6,7 +6,6 @@ import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import typer
@@ -20,7 +19,7 @@ from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import result_tables
-from cli.target import mirror, summaries
+from cli.target import summaries
 from cli.target.service import Service
 from cli.target.unfinished import resume_line
 from cli.target.workdir import run_folder
@@ -144,7 +143,7 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
         # Nothing can be invoked on a full disk: each call would be tried for a minute.
         if ended.execution.error != DISK_FULL:
             _complete_receipt(service, run)
-        summary = summaries.analysed(run, partial(service.document, run), lambda: ended.execution, flag)
+        summary = summaries.analysed(run, summaries.in_bucket(service, run), lambda: ended.execution, flag)
     except Exception:
         if not service.deployment.has_ended:
             raise
@@ -156,7 +155,7 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
 def finish_kept(ended: RunProgress, *, as_json: bool) -> None:
     """Do the same for a local run whose cloud is no more."""
     run = ended.execution.run
-    summary = summaries.analysed(run, partial(mirror.document, run), lambda: ended.execution, "--local")
+    summary = summaries.analysed(run, summaries.kept_here(run), lambda: ended.execution, "--local")
     show_outcome(Outcome(ended, f"{run_folder(run)}/", "--local"), summary, as_json=as_json)
 
 

@@ -7,9 +7,12 @@ import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, NotRequired, TypeVar
+
+from typing_extensions import TypedDict
 
 from cli.messages.errors import UnreadableRun
+from matrix.terms.documents.parts import Failure
 
 T = TypeVar("T")
 Document = dict[str, Any]
@@ -67,6 +70,44 @@ def parsed(text: bytes, name: str, where: str, advice: str) -> Document:
         return document if kind is None else read(kind, document, where)
     except InvalidDocument as error:
         raise UnreadableRun(f"{error}", advice) from error
+
+
+class ProgressRow(TypedDict):
+    """A row of the table that says where a run, a file system or a cell of it stands."""
+
+    SK: str
+    cell: NotRequired[str]
+    file_system: NotRequired[str]
+    state: NotRequired[str]
+    since: NotRequired[float | None]
+    started_at: NotRequired[float | None]
+    finished_at: NotRequired[float | None]
+    expected_s: NotRequired[float | None]
+    step: NotRequired[int | None]
+    steps: NotRequired[int | None]
+    point: NotRequired[str | None]
+    instances: NotRequired[dict[str, int] | None]
+    error: NotRequired[Failure | str | None]
+
+
+# A row of this kind names what it is about.
+NAMED_BY = {"CELL": "cell", "FS": "file_system"}
+
+
+def checked_row(row: Document, where: str) -> Document:
+    """Return a row once it is seen to say where something stands. Raises UnreadableRun where it does not."""
+    from matrix.terms.documents.reading import read
+    from matrix.terms.errors import InvalidDocument
+
+    try:
+        read(ProgressRow, row, where)
+    except InvalidDocument as error:
+        raise UnreadableRun(f"{error}") from error
+    name = NAMED_BY.get(row["SK"].partition("#")[0])
+    if name is not None and name not in row:
+        raise UnreadableRun(f"{where} cannot be read: a row names no {name}")
+    printable: Document = _printable(row)
+    return printable
 
 
 def _printable(value: Any) -> Any:

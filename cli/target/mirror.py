@@ -1,15 +1,17 @@
 """The folder of a local run, `.local/runs/<run>/`, which the local cloud writes as the run goes on."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from cli.messages.errors import UnreadableRun
-from cli.target.documents import parsed
+from cli.target.documents import checked_row, note, parsed, readable
 from cli.target.service import Execution, Service, plain_row
 from cli.target.workdir import runs_folder
 from local.keeping import runs
 from matrix.terms.documents.plan import PlanDocument
 
+ENDED = ("measured", "failed", "skipped")
 # These decide what of a run is measured again.
 DECIDING = ("plan.json", "matrix.json", "result.json")
 
@@ -38,6 +40,11 @@ def restore(service: Service, run: str) -> list[str]:
     planned = plan(run)
     sources = {cell["taken_from"]["run"] for cell in (planned["cells"] if planned else []) if "taken_from" in cell}
     return damaged + [path for source in sorted(sources) for path in restore(service, source)]
+
+
+def measured_cells(run: str) -> list[str]:
+    """Return the cells of a run that have a result, readable or not."""
+    return sorted(path.parent.name for path in (_folder(run) / "cells").glob("*/result.json"))
 
 
 def kept_runs() -> list[str]:
@@ -69,9 +76,41 @@ def execution(run: str) -> Execution | None:
 
 
 def progress_rows(run: str) -> list[dict[str, Any]]:
-    """Return the rows of a run's plan, file systems and cells as the table had them last."""
-    plain = map(plain_row, runs.rows_of(_folder(run)))
-    return [row for row in plain if "state" in row or "expected_s" in row]  # a point has neither
+    """Return the rows of a run's plan, file systems and cells as the table had them last.
+
+    Lines that cannot be read are left out, and damage is noted. A result counts more than the row of its cell, which
+    may be lost with the power.
+    """
+    rows = {row["SK"]: row for row in _rows(run)}
+    for cell in measured_cells(run):
+        row = rows.get(f"CELL#{cell}", {"SK": f"CELL#{cell}", "cell": cell})
+        if row.get("state") not in ENDED and (result := readable(partial(document, run), f"cells/{cell}/result.json")):
+            rows[row["SK"]] = {**row, "state": result["state"]}
+    return list(rows.values())
+
+
+def _rows(run: str) -> list[dict[str, Any]]:
+    path = _folder(run) / runs.ROWS
+    try:
+        text = _bytes(run, runs.ROWS)
+    except UnreadableRun as error:
+        note(error)
+        return []
+    if text is None:
+        return []
+    kept, damaged = runs.rows_in(text)
+    rows = []
+    for stored in kept:
+        try:
+            row = checked_row(plain_row(stored), str(path))
+        except (TypeError, ValueError, AttributeError, UnreadableRun):
+            damaged += 1
+        else:
+            rows += [row] if "state" in row or "expected_s" in row else []  # a point has neither
+    if damaged:
+        lines = f"{damaged} of its lines {'is' if damaged == 1 else 'are'} damaged" if text else "it is empty"
+        note(UnreadableRun(f"{path} cannot be read: {lines}", _advice(run)))
+    return rows
 
 
 def plan(run: str) -> PlanDocument | None:
@@ -84,6 +123,11 @@ def document(run: str, name: str) -> dict[str, Any] | None:
 
     Raises UnreadableRun where it is not what its name says, as when a copy was cut off, or no file of its own.
     """
+    text = _bytes(run, name)
+    return None if text is None else parsed(text, name, str(_folder(run) / name), _advice(run))
+
+
+def _bytes(run: str, name: str) -> bytes | None:
     path, advice = _folder(run) / name, _advice(run)
     # We never write links, so a link is somebody else's, and may show any file of this machine as our results.
     ways = [path, *(path.parents[: len(Path(name).parts) - 1])]
@@ -95,10 +139,9 @@ def document(run: str, name: str) -> dict[str, Any] | None:
     if not path.is_file():
         raise UnreadableRun(f"{path} cannot be read: it is {'a folder' if path.is_dir() else 'no file'}", advice)
     try:
-        text = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise UnreadableRun(f"{path} cannot be read: {error.strerror}", advice) from error
-    return parsed(text, name, str(path), advice)
 
 
 def _folder(run: str) -> Path:

@@ -129,6 +129,11 @@ class Service:
         for page in pages:
             yield from (listed["Key"] for listed in page.get("Contents", []))
 
+    def measured_cells(self, run: str) -> list[str]:
+        """Return the cells of a run that have a result, readable or not."""
+        parts = (key.removeprefix(f"runs/{run}/").split("/") for key in self.keys(run))
+        return sorted({cell for kind, cell, *name in parts if kind == "cells" and name == ["result.json"]})
+
     def upload(self, path: Path, key: str) -> None:
         """Copy a file to one object."""
         self._bucket.put_object(Bucket=self.deployment.outputs["BucketName"], Key=key, Body=path.read_bytes())

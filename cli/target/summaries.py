@@ -10,7 +10,7 @@ from cli.messages.explain import explain
 from cli.target import deployment, mirror, unfinished
 from cli.target.documents import note, readable
 from cli.target.service import SHOWN_RUNS, Execution, Service
-from cli.target.unfinished import Read
+from cli.target.unfinished import Read, Source
 from cli.target.workdir import run_folder, runs_folder
 from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -67,24 +67,42 @@ def find(run: str, *, local: bool, stack: str | None, region: str | None) -> Fou
 
 
 def _kept(run: str) -> FoundRun | None:
-    read = partial(mirror.document, run)
-    summary = analysed(run, read, lambda: mirror.execution(run), "--local")
+    source = kept_here(run)
+    summary = analysed(run, source, lambda: readable(mirror.execution, run), "--local")
     if summary is None:
-        execution = mirror.execution(run)
-        if execution is not None and not execution.is_running:
-            summary = unfinished.summary(run, read, execution, "--local")
-    return None if summary is None else FoundRun(summary, read)
+        try:
+            execution = mirror.execution(run)
+        except UnreadableRun as damage:
+            # Nobody knows whether it goes on; what it has measured stands all the same.
+            note(damage)
+            summary = unfinished.summary(run, source, None, "--local")
+        else:
+            if execution is not None and not execution.is_running:
+                summary = unfinished.summary(run, source, execution, "--local")
+    return None if summary is None else FoundRun(summary, source.read)
 
 
-def analysed(run: str, read: Read, execution_of: Callable[[], Execution | None], flag: str) -> SummaryDocument | None:
+def kept_here(run: str) -> Source:
+    """Return what a run has left in its folder."""
+    return Source(partial(mirror.document, run), partial(mirror.measured_cells, run))
+
+
+def in_bucket(service: Service, run: str) -> Source:
+    """Return what a run has left in the bucket."""
+    return Source(partial(service.document, run), partial(service.measured_cells, run))
+
+
+def analysed(
+    run: str, source: Source, execution_of: Callable[[], Execution | None], flag: str
+) -> SummaryDocument | None:
     """Return the summary that the analysis of a run has left; where it is damaged, what its cells' results say.
 
     None where there is none. Raises UnreadableRun where there are no results either.
     """
     try:
-        return cast("SummaryDocument | None", read("summary.json"))
+        return cast("SummaryDocument | None", source.read("summary.json"))
     except UnreadableRun as damage:
-        summary = unfinished.summary(run, read, execution_of(), flag, is_damaged=True)
+        summary = unfinished.summary(run, source, execution_of(), flag, is_damaged=True)
         if summary is None:
             raise
         note(damage)
@@ -116,15 +134,15 @@ def _from_service(service: Service, run: str) -> FoundRun:
 def _in_bucket(service: Service, names: list[str]) -> Iterator[FoundRun]:
     flag = service.deployment.flag
     for name in names:
-        read = partial(service.document, name)
+        source = in_bucket(service, name)
         execution_of = partial(_remembered, service, name)
-        summary = analysed(name, read, execution_of, flag)
+        summary = analysed(name, source, execution_of, flag)
         if summary is None:
             execution = execution_of()
             if execution is None or not execution.is_running:
-                summary = unfinished.summary(name, read, execution, flag)
+                summary = unfinished.summary(name, source, execution, flag)
         if summary is not None:
-            yield FoundRun(summary, read, service)
+            yield FoundRun(summary, source.read, service)
 
 
 def _remembered(service: Service, run: str) -> Execution | None:

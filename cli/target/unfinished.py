@@ -4,9 +4,11 @@ It is made from the results of the run's cells.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, cast
 
-from cli.target.documents import readable
+from cli.messages.errors import UnreadableRun
+from cli.target.documents import note, readable
 from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
@@ -15,6 +17,15 @@ from matrix.terms.documents.summary import SummaryDocument
 Read = Callable[[str], dict[str, Any] | None]
 
 STATUS = "interrupted"
+DAMAGED: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a run has left: its documents by their names, and the cells that have a result, readable or not."""
+
+    read: Read
+    cells: Callable[[], list[str]]
 
 
 def resume_line(run: str, flag: str) -> str:
@@ -23,50 +34,67 @@ def resume_line(run: str, flag: str) -> str:
 
 
 def summary(
-    run: str, read: Read, execution: Execution | None, flag: str, *, is_damaged: bool = False
+    run: str, source: Source, execution: Execution | None, flag: str, *, is_damaged: bool = False
 ) -> SummaryDocument | None:
     """Return the summary of what a run measured before it ended; None where there is no result of any cell.
 
     `execution` is None where nobody remembers it: Step Functions does so for 90 days. `flag` chooses the deployment.
-    `is_damaged`: the run was analysed, but its summary cannot be read.
+    `is_damaged`: the run was analysed, but its summary cannot be read. Without a plan that can be read, it tells of the
+    cells that have results.
     """
-    plan = cast("PlanDocument | None", readable(read, "plan.json"))
-    cells = plan["cells"] if plan else []
-    results = {
-        cell["id"]: cast("ResultDocument", result)
-        for cell in cells
-        if (result := readable(read, f"cells/{cell['id']}/result.json"))
-    }
-    if plan is None or not results:
+    plan = cast("PlanDocument | None", _unless_damaged(source.read, "plan.json"))
+    cells = [cell["id"] for cell in plan["cells"]] if plan else source.cells()
+    seen = {cell: _unless_damaged(source.read, f"cells/{cell}/result.json") for cell in cells}
+    results = {cell: cast("ResultDocument", result) for cell, result in seen.items() if result}
+    if all(result is None for result in seen.values()):
         return None
     # numpy takes a tenth of a second to import, scipy half a one; a run that was analysed needs neither.
     from matrix.answer.costs import Bill
     from matrix.answer.decision import decide
-    from matrix.answer.results import interrupted_summary, run_summary
+    from matrix.answer.results import interrupted_summary, run_summary, unreadable_result
 
+    known = plan or _plan_of(run, list(results.values()), "local" if flag == "--local" else "aws")
+    shown = {
+        **results,
+        **{cell["id"]: unreadable_result(cell) for cell in known["cells"] if seen[cell["id"]] == DAMAGED},
+    }
     facts: dict[str, Any] = {
         "run": run,
-        "plan": plan,
-        "environment": plan.get("environment", ""),
-        "started_at": execution.started_at if execution else plan.get("created_at"),
+        "plan": known,
+        "environment": known.get("environment", ""),
+        "started_at": execution.started_at if execution else known.get("created_at"),
         "finished_at": execution.ended_at if execution else None,
-        "results": results,
+        "results": shown,
     }
     document = run_summary(**facts, left_behind=[]) if is_damaged else interrupted_summary(**facts)
-    measured, total = document["totals"]["measured"], document["totals"]["cells"]
+    measured = document["totals"]["measured"]
+    total = f"{document['totals']['cells']} cells" if plan else "nobody knows how many cells"
     if is_damaged:
-        sentence = (
-            f"summary.json cannot be read: this is put together from the results of {len(results)} of {total} cells"
-        )
+        sentence = f"summary.json cannot be read: this is put together from the results of {len(results)} of {total}"
     else:
         why = _why(execution)
-        sentence = f"{measured} of {total} cells were measured before the run ended ({why}); {resume_line(run, flag)}"
-    objective = (readable(read, "matrix.json") or {}).get("objective")
+        sentence = f"{measured} of {total} were measured before the run ended ({why}); {resume_line(run, flag)}"
+    objective = (readable(source.read, "matrix.json") or {}).get("objective")
     return {
         **document,
         "warnings": [sentence, *document["warnings"]],
-        "decision": decide(document, results=results, objective=objective, bill=Bill.of(plan, None)),
+        "decision": decide(document, results=shown, objective=objective, bill=Bill.of(plan, None)),
     }
+
+
+def _unless_damaged(read: Read, name: str) -> dict[str, Any] | None:
+    """Return a document, None where there is none, and an empty one where it is damaged, which is noted."""
+    try:
+        return read(name)
+    except UnreadableRun as error:
+        note(error)
+        return DAMAGED
+
+
+def _plan_of(run: str, results: list[ResultDocument], environment: str) -> PlanDocument:
+    """Return what the results of a run say of its plan, which cannot be read."""
+    known = {"name": run, "environment": environment, "totals": {"cost_usd": None}, "warnings": []}
+    return cast("PlanDocument", {**known, "cells": [{"id": result["id"]} for result in results]})
 
 
 def _why(execution: Execution | None) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from types import NoneType
 from typing import Any
 
 from local.keeping.files import FULL, PARTIAL, append_line, overwrite, remove_partial, write_whole
@@ -45,9 +46,13 @@ class KeptExecution:
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> "KeptExecution":
-        """Return the execution that a document tells of; raises ValueError where it lacks something."""
+        """Return the execution that a document tells of; raises ValueError where it lacks something, or has another."""
+        facts = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
+        for name, value in facts.items():
+            if not isinstance(value, KINDS[name]) or isinstance(value, bool):
+                raise ValueError(f"{name} is {value!r:.100}")
         try:
-            return cls(**{name: value for name, value in document.items() if name in cls.__dataclass_fields__})
+            return cls(**facts)
         except TypeError as err:
             raise ValueError(str(err)) from err
 
@@ -55,6 +60,14 @@ class KeptExecution:
     def has_lost_its_cloud(self) -> bool:
         """Whether it was under way when its cloud ended."""
         return self.status == "RUNNING" and not is_alive(self.cloud_pid, self.cloud_started_ticks)
+
+
+KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("run", "status", "error", "cause", "arn"), (str,)),
+    "started_at": (int, float),
+    "ended_at": (int, float, NoneType),
+    **dict.fromkeys(("cloud_pid", "cloud_started_ticks"), (int,)),
+}
 
 
 class KeptRuns:
@@ -111,11 +124,11 @@ def execution_of(folder: Path) -> KeptExecution | None:
     Raises ValueError where the file is damaged.
     """
     path = folder / EXECUTION
-    if not path.is_file():
+    if not _is_own(path):
         return None
     try:
         return KeptExecution.of(json.loads(path.read_text()))
-    except (AttributeError, ValueError) as err:
+    except (AttributeError, ValueError, RecursionError) as err:
         raise ValueError(f"{path} cannot be read: {err!r}") from err
 
 
@@ -131,17 +144,20 @@ def ended_with_its_cloud(execution: KeptExecution, folder: Path) -> KeptExecutio
     )
 
 
-def rows_of(folder: Path) -> list[dict[str, Any]]:
-    """Return the rows of a run as they were last, in the form of DynamoDB; a line that was cut off is left out."""
-    path = folder / ROWS
+def rows_in(text: bytes) -> tuple[list[dict[str, Any]], int]:
+    """Return the rows of a run as they were last, in the form of DynamoDB, and how many lines cannot be read.
+
+    The last line may have been cut off when the power went.
+    """
     rows: dict[str, dict[str, Any]] = {}
-    if not path.is_file():
-        return []
-    for line in path.read_bytes().split(b"\n"):
-        with suppress(ValueError, KeyError, TypeError):
+    damaged = 0 if text else 1
+    for line in text.removesuffix(b"\n").split(b"\n") if text else []:
+        try:
             row = json.loads(line)
-            rows[row["SK"]["S"]] = row
-    return [rows[name] for name in sorted(rows)]
+            rows[str(row["SK"]["S"])] = row
+        except (ValueError, KeyError, TypeError, RecursionError):
+            damaged += 1
+    return [rows[name] for name in sorted(rows)], damaged
 
 
 def close_interrupted(folder: Path) -> list[str]:
@@ -150,10 +166,12 @@ def close_interrupted(folder: Path) -> list[str]:
     The cloud's own folder is claimed by one living cloud, so what runs in it and is not that cloud's has ended.
     """
     sentences = []
-    for run in sorted(folder.glob("*/")):
-        with suppress(ValueError):  # a damaged file is named by the command that needs it
+    for run in sorted(path for path in folder.glob("*/") if not path.is_symlink()):
+        with suppress(ValueError, OSError):  # a damaged file is named by the command that needs it
             execution = execution_of(run)
             if execution is not None and execution.has_lost_its_cloud:
+                # A copy may have another name, and a file of somebody else any.
+                execution = replace(execution, run=run.name)
                 KeptRuns(folder).keep_execution(ended_with_its_cloud(execution, run))
                 sentences.append(f"run {execution.run} had ended with its cloud: {how_far(run)}")
     removed = remove_partial(folder)
@@ -166,8 +184,10 @@ def how_far(folder: Path) -> str:
     """Say how far a run came, and how it goes on."""
     try:
         cells = [cell["id"] for cell in json.loads((folder / "plan.json").read_text())["cells"]]
-    except (OSError, KeyError, TypeError, ValueError):
+    except FileNotFoundError:
         return "it had not been planned yet, so there is nothing to resume"
+    except (OSError, KeyError, TypeError, ValueError, RecursionError):
+        return f"{folder / 'plan.json'} cannot be read; what there is: `matrix results {folder.name} --local`"
     measured = sum(_is_measured(folder / "cells" / cell / "result.json") for cell in cells)
     return f"{measured} of {len(cells)} cells measured; measure the rest: `matrix run --resume {folder.name} --local`"
 
@@ -175,7 +195,7 @@ def how_far(folder: Path) -> str:
 def _is_measured(path: Path) -> bool:
     try:
         return bool(json.loads(path.read_text())["state"] == "measured")
-    except (OSError, KeyError, TypeError, ValueError):
+    except (OSError, KeyError, TypeError, ValueError, RecursionError):
         return False
 
 

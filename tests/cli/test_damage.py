@@ -1,12 +1,15 @@
 """Each file of a kept run is damaged in each way: who reads it names it and shows the rest, others do not care."""
 
+import json
 import os
 import shutil
 from fnmatch import fnmatch
 
 import pytest
-from support.kept_run import DAMAGE, write_kept_run
+from support.kept_run import DAMAGE, write_interrupted_run, write_kept_run
 from support.tiers import first_is_quick
+
+from local.keeping import runs
 
 CELLS = "cells/*/result.json"
 # What each command reads of a run, and words of what it shows although one of these is damaged.
@@ -94,6 +97,95 @@ def test_a_command_does_not_care_about_files_that_it_does_not_read(kept, matrix,
     assert matrix(*command).exit_code == 0
 
 
+FIRST = "ebs-gp3-200gib-3000iops.build.m6i.large-x1"
+# The same of a run that ended before its analysis. Of the cell whose result is damaged there is no more than its name.
+INTERRUPTED = {
+    ("results", "r"): (["plan.json", "execution.json", "matrix.json", CELLS], "m6i.large"),
+    ("results", "latest"): (["plan.json", "execution.json", "matrix.json", CELLS], "m6i.large"),
+    ("results", "r", "--format", "json"): (["plan.json", "execution.json", "matrix.json", CELLS], FIRST),
+    ("report", "r"): (["plan.json", "execution.json", "matrix.json", CELLS], "report.html"),
+    ("watch", "r"): (["plan.json", "execution.json", "rows.jsonl"], FIRST),
+    ("runs",): (["execution.json"], "r"),
+}
+
+
+@pytest.mark.parametrize("command", INTERRUPTED, ids=" ".join)
+@pytest.mark.parametrize("damage", first_is_quick(DAMAGE))
+def test_of_an_interrupted_run_the_damaged_file_is_named_and_the_rest_shown(workdir, matrix, command, damage):
+    folder, spare = workdir / "runs" / "r", workdir / "spare"
+    write_interrupted_run(spare, "r")
+    read, shown = INTERRUPTED[command]
+    for name in [name for name in files_of(spare) if any(fnmatch(name, pattern) for pattern in read)]:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(spare, folder)
+        DAMAGE[damage](folder / name)
+
+        said = matrix(*command)
+
+        assert said.exit_code == 1, said.output
+        assert f"{folder / name} cannot be read: " in said.stderr
+        assert shown in said.stdout, name
+        assert "local" in said.stdout or command[0] == "watch", "these figures are of this machine"
+        assert "Traceback" not in said.output
+        assert "unexpected" not in said.stderr
+        assert "region" not in said.stderr
+
+
+@pytest.mark.parametrize("other", ["execution.json", "plan.json", "receipt.json", "matrix.json", CELLS])
+def test_two_damaged_files_are_both_named_and_the_rest_is_shown(kept, matrix, other):
+    other = next(kept.glob(other)).relative_to(kept).as_posix()
+    for name in ("summary.json", other):
+        DAMAGE["random bytes"](kept / name)
+
+    said = matrix("report" if other == "receipt.json" else "results", "r")
+
+    assert said.exit_code == 1
+    assert f"{kept}/summary.json cannot be read: " in said.stderr
+    assert f"{kept}/{other} cannot be read: " in said.stderr
+    assert "2 × m6i.large" in said.stdout or other == "receipt.json"
+
+
+def test_a_result_counts_more_than_a_lost_row(workdir, matrix):
+    write_interrupted_run(workdir / "runs" / "r", "r")
+    (workdir / "runs" / "r" / "rows.jsonl").unlink()
+
+    assert "1 of 2 cells measured" in matrix("watch", "r").stdout
+
+
+@pytest.mark.parametrize("row", [
+    b"[1]", b'{"SK": {"S": "CELL#c"}, "state": {"S": "running"}}', b'{"SK": {"S": "FS#f"}, "state": {"S": "gone"}}',
+    b'{"SK": {"S": "CELL#c"}, "cell": {"L": []}, "state": {"S": "x"}}', b'{"SK": {"X": 1}}',
+    b'{"SK": {"S": 5}, "state": 7}', b"\x00" * 300, b"[" * 200_000,
+])  # fmt: skip
+def test_a_damaged_row_is_counted_and_the_others_are_shown(workdir, matrix, row):
+    write_interrupted_run(workdir / "runs" / "r", "r")
+    rows = workdir / "runs" / "r" / "rows.jsonl"
+    rows.write_bytes(row + b"\n" + rows.read_bytes())
+
+    said = matrix("watch", "r")
+
+    assert said.exit_code == 1
+    assert f"{rows} cannot be read: 1 of its lines is damaged" in said.stderr
+    assert f"cell {FIRST}: measured" in said.stdout
+    assert "unexpected" not in said.stderr
+
+
+@pytest.mark.parametrize("field", ["run", "cloud_pid", "cloud_started_ticks", "started_at", "error"])
+def test_a_hostile_execution_stops_no_cloud_from_starting_and_leads_nowhere(workdir, tmp_path, field):
+    folder = workdir / "runs" / "r"
+    write_interrupted_run(folder, "r")
+    hostile = {"run": "../../elsewhere", "status": "RUNNING", "started_at": 1.0, "ended_at": None, "error": "",
+               "cause": "", "arn": "", "cloud_pid": 2**22 + 1, "cloud_started_ticks": 1}  # fmt: skip
+    (folder / "execution.json").write_text(json.dumps({**hostile, **({} if field == "run" else {field: ["x"]})}))
+    (workdir / "runs" / "linked").symlink_to(tmp_path)
+
+    sentences = runs.close_interrupted(workdir / "runs")
+
+    assert len(sentences) == (1 if field == "run" else 0)
+    assert not (tmp_path / "elsewhere").exists()
+    assert not (tmp_path / "execution.json").exists()
+
+
 def test_a_report_is_not_written_through_a_link(kept, matrix, tmp_path):
     (tmp_path / "mine").write_text("precious")
     (kept / "report.html").unlink()
@@ -138,8 +230,13 @@ def test_a_damaged_object_of_an_ended_run_is_named_and_its_end_shown_all_the_sam
     assert "Traceback" not in said.output
 
 
-@pytest.mark.parametrize("command", [("results", "r"), ("compare", "r", "r"), ("runs",), ("report", "r")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("results", "r"), ("compare", "r", "r"), ("runs",), ("report", "r"), ("watch", "r")], ids=" ".join
+)
 def test_a_file_of_somebody_else_writes_no_escape_sequence_to_the_terminal(kept, matrix, command):
+    (kept / "rows.jsonl").write_text(
+        json.dumps({"SK": {"S": "CELL#c"}, "cell": {"S": "c"}, "state": {"S": "\x1b[2J"}, "error": {"S": "\x07"}})
+    )
     for file in (kept / "summary.json", *kept.glob("cells/*/result.json")):
         hostile = file.read_text().replace('"m6i.large"', r'"m6i\u001b]0;owned\u0007"')
         file.write_text(hostile.replace('"status": "measured"', r'"status": "\u001b[2Jmeasured"'))

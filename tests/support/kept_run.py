@@ -54,6 +54,22 @@ def write_kept_run(folder: Path, run: str) -> tuple[str, ...]:
     return tuple(results)
 
 
+def write_interrupted_run(folder: Path, run: str) -> tuple[str, ...]:
+    """Write the same run as it is left by a cloud that was killed after the first of its cells."""
+    cells = write_kept_run(folder, run)
+    for name in ("summary.json", "summary.csv", "summary.md", "receipt.json", "report.html"):
+        (folder / name).unlink()
+    (folder / "cells" / cells[1] / "result.json").unlink()
+    execution = {"run": run, "status": "ABORTED", "started_at": 1000.0, "ended_at": 5000.0, "error": "LocalCloudEnded",
+                 "cause": "killed"}  # fmt: skip
+    (folder / "execution.json").write_text(json.dumps(execution))
+    states = dict(zip(cells, ("measured", "running"), strict=True))
+    rows = [{"SK": {"S": f"CELL#{cell}"}, "cell": {"S": cell}, "state": {"S": states[cell]}} for cell in cells]
+    rows.append({"SK": {"S": "FS#ebs"}, "file_system": {"S": "ebs"}, "state": {"S": "ready"}})
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return cells
+
+
 def _replaced(path: Path, by: Callable[[Path], object]) -> None:
     path.unlink()
     by(path)

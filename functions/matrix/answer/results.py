@@ -95,6 +95,12 @@ def skipped_result(cell: PlanCell, skip: Failure) -> ResultDocument:
     return {**cell_result(cell, [], error=skip, actual_s=None), "state": "skipped"}
 
 
+def unreadable_result(cell: PlanCell) -> ResultDocument:
+    """Return the result of a cell whose own is there and cannot be read."""
+    damage: Failure = {"name": "UnreadableRun", "message": "its result cannot be read"}
+    return cell_result(cell, [], error=damage, actual_s=None)
+
+
 def missing_samples(cell: PlanCell, files: Sequence[SampleFile], launched: int | None = None) -> list[str]:
     """Return a sentence on missing instances and one on instances that miss steps; none means complete.
 
