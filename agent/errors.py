@@ -52,6 +52,10 @@ class WorkIncomplete(AgentError):
     """The tool said it succeeded, but files or bytes are missing."""
 
 
+class ReadBackWrong(AgentError):
+    """The storage gave back something else than what had been written to it."""
+
+
 class MeasurementTooShort(AgentError):
     """The measured time is too short for the resolution of the tool's clock."""
 

@@ -6,12 +6,14 @@ import errno
 import json
 import mmap
 import os
+import random
 import sys
 import time
 from typing import Any
 
 from agent.engine import crew
 from agent.engine.emulation import EmulatedStorage
+from agent.engine.stamps import STAMP, stamp
 
 # All workers' blocks are cut from so much random data (and a block more): 64 GiB without two equal pages of 4 KiB that
 # a storage could deduplicate, and nothing that repeats within 16 MiB for it to compress.
@@ -30,14 +32,14 @@ def main() -> None:
         plan["mode"] = "processes"
     elif plan["mode"] == "auto":
         pilot = measure_pilot(plan)
-    pool = draw_pool(plan["block_bytes"], plan["source"])
+    pool = draw_pool(plan["block_bytes"], plan["source"], plan["seed"])
     crew.work(plan, pilot, lambda number, _: prepare(plan, number, pool))
 
 
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
     """Wall and processor time of one block, in a file beside the measured ones."""
     path = f"{plan['pilot_directory']}/pilot"
-    writer = Writer(plan, path, draw_pool(plan["block_bytes"], plan["source"]))
+    writer = Writer(plan, path, draw_pool(plan["block_bytes"], plan["source"], plan["seed"]))
     try:
         return crew.measure_pilot(lambda number: writer.write(number - 1))
     finally:
@@ -46,15 +48,15 @@ def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
 
 def prepare(plan: dict[str, Any], number: int, pool: memoryview) -> crew.Loop:
     """One worker's open file, made before its time begins."""
-    writer = Writer(plan, plan["paths"][number], pool, first_block=number * plan["blocks"])
+    writer = Writer(plan, plan["paths"][number], pool, number)
     return lambda: crew.Timed.closed(writer.write_all(plan["blocks"]))
 
 
 class Writer:
     """An open file and the blocks that go to it."""
 
-    def __init__(self, plan: dict[str, Any], path: str, pool: memoryview, first_block: int = 0) -> None:
-        """Open the file; nothing is written yet. `first_block` counts over all workers: none writes the same."""
+    def __init__(self, plan: dict[str, Any], path: str, pool: memoryview, number: int = 0) -> None:
+        """Open the file with this number; nothing is written yet. Blocks count over all files: none writes the same."""
         self._size: int = plan["block_bytes"]
         self._is_synchronous = plan["sync"] == "block"
         self._storage = EmulatedStorage.of(plan)
@@ -62,7 +64,8 @@ class Writer:
         is_really_synchronous = self._is_synchronous and self._storage is None
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_SYNC if is_really_synchronous else 0)
         self._file = os.open(path, flags, 0o666)
-        self._pool, self._first_block = pool, first_block
+        self._pool, self._first_block = pool, number * plan["blocks"]
+        self._number, self._seed = number, plan["seed"]
 
     def write_all(self, blocks: int) -> list[int]:
         """Write the blocks; returns the clock (monotonic ns) before the first and after each."""
@@ -82,8 +85,10 @@ class Writer:
         if self._storage is not None:
             due_ns = self._storage.write(self._size, is_synchronous=self._is_synchronous)
         start = block_start(self._first_block + number, self._size, len(self._pool))
-        block = self._pool[start : start + self._size]
-        if os.pwrite(self._file, block, number * self._size) != self._size:
+        parts: list[Any] = [self._pool[start : start + self._size]]
+        if self._seed is not None:
+            parts = [stamp(self._seed, self._number, number), parts[0][STAMP.size :]]
+        if os.pwritev(self._file, parts, number * self._size) != self._size:
             raise OSError(errno.EIO, f"block {number} of {self._size} bytes was not written as a whole")
         if self._storage is not None:
             self._storage.wait(due_ns)
@@ -96,13 +101,17 @@ class Writer:
             self._storage.wait(self._storage.synchronise())
 
 
-def draw_pool(block_bytes: int, source: str) -> memoryview:
-    """What blocks are cut from: one block of zeros, or a pool of random bytes and a block more."""
+def draw_pool(block_bytes: int, source: str, seed: int | None) -> memoryview:
+    """What blocks are cut from: one block of zeros, or a pool of random bytes and a block more.
+
+    With a seed, by which it can be drawn again to compare, else by chance.
+    """
     if source == "zero":
         return memoryview(mmap.mmap(-1, block_bytes))
     pool = mmap.mmap(-1, POOL_BYTES + block_bytes)
+    draw = os.urandom if seed is None else random.Random(seed).randbytes  # noqa: S311 no secret
     for start in range(0, len(pool), PAGE_BYTES << 8):
-        pool[start : start + (PAGE_BYTES << 8)] = os.urandom(min(PAGE_BYTES << 8, len(pool) - start))
+        pool[start : start + (PAGE_BYTES << 8)] = draw(min(PAGE_BYTES << 8, len(pool) - start))
     return memoryview(pool)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import secrets
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent.errors import SourceDoesNotFit, WorkIncomplete
-from agent.machine import host
+from agent.errors import ReadBackWrong, SourceDoesNotFit, WorkIncomplete
+from agent.machine import honesty, host
 from agent.machine.workspace import Workspace, free_bytes
+from agent.programs import processes
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
@@ -27,6 +30,8 @@ CHUNK_BYTES = 1 << 24
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
     wrong = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
+    if not isinstance(params.get("verify", False), bool):
+        wrong.append(f"verify: {params['verify']!r} must be true or false")
     return wrong + choice_problems(
         {"source": "zero", **params}, sync=tuple(SYNC), tool=("engine", "dd", "parallel"), source=("zero", "random")
     )
@@ -65,10 +70,12 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     armed = Armed(commands, workspace.scratch, {"PARALLEL_HOME": str(workspace.scratch)})
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        _verify(params, workspace.target)
+        warnings = _verify(params, workspace.target)
         total = params["total_bytes"]
         tool = {"name": params["tool"], "version": tool_box.version(params["tool"]), **shown}
-        return Outcome(_metrics(params, armed, ended), {"bytes": total}, tool, reached={"write": total})
+        return Outcome(
+            _metrics(params, armed, ended), {"bytes": total}, tool, warnings=warnings, reached={"write": total}
+        )
 
     return Trial(armed, params["threads"], read)
 
@@ -86,6 +93,8 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
         "blocks": blocks,
         "sync": params["sync"],
         "source": params.get("source", "zero"),
+        # Another one in each repetition: blocks that an earlier one has left are not taken for its own.
+        "seed": secrets.randbits(64) if params.get("verify") else None,
         "pilot_directory": str(workspace.target),
         "emulation": engines.emulation(job, step, workspace),
     }
@@ -93,7 +102,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
-        _verify(params, workspace.target)
+        unsynchronised = _verify(params, workspace.target)
         done = engines.read_report(ended[0].stdout, threads=threads, operations=blocks * threads)
         total = params["total_bytes"]
         metrics, raw = _rates(total, done.duration_s), {}
@@ -103,12 +112,26 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
             metrics["longest_stall_s"] = done.longest_stall_s
             raw = {"histograms.json": done.histograms("write_lat"), **done.series(size)}
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {threads} {done.how['mode']}"
+        command += read_back(plan, workspace.scratch) if params.get("verify") else ""
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
         # What an emulated storage has never has to reach this machine's disk.
         reached = {} if job.emulation else {"write": total}
-        return Outcome(metrics, {"bytes": total}, tool, raw, reached=reached, worked_ns=done.worked_ns)
+        # What is emulated is safe when the emulation says so: nothing of it is synchronised.
+        warnings = [] if job.emulation else unsynchronised
+        return Outcome(metrics, {"bytes": total}, tool, raw, warnings, done.worked_ns, reached)
 
     return Trial(armed, threads, read)
+
+
+def read_back(plan: dict[str, Any], scratch: Path) -> str:
+    """Read every block back in another process, outside of the time; how, in words. Raises ReadBackWrong."""
+    read = processes.run(engines.command("readback", plan, scratch), scratch / "readback", engines.ENVIRONMENT)
+    report = json.loads(read.stdout.read_text())
+    if "wrong" in report:
+        raise ReadBackWrong(
+            f"{report['wrong']}, read back by {report['how']}: the storage lost or changed what it took"
+        )
+    return f", {report['blocks']} blocks read back by {report['how']}"
 
 
 def dd_argv(params: dict[str, Any], source: str, target: str, number: int) -> list[str]:
@@ -176,7 +199,8 @@ def _rates(total_bytes: int, duration_s: float) -> dict[str, float]:
     }
 
 
-def _verify(params: dict[str, Any], target: Path) -> None:
+def _verify(params: dict[str, Any], target: Path) -> list[str]:
+    """Check that all is there; the warnings of files that were synchronised and are not on the storage."""
     expected = params["total_bytes"] // params["threads"]
     for number in range(params["threads"]):
         path = target / str(number)
@@ -185,3 +209,4 @@ def _verify(params: dict[str, Any], target: Path) -> None:
             raise WorkIncomplete(
                 f"file {number} has {size} of {expected} bytes though {params['tool']} said it was done"
             )
+    return honesty.warnings(target / str(number) for number in range(params["threads"]))

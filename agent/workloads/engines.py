@@ -7,7 +7,7 @@ import json
 import math
 import random
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Where `agent` was imported from, a folder or the zip: the engine's interpreter imports it from there, too.
 IMPORT_ROOT = str(Path(agent.__file__).parents[1])
+ENVIRONMENT = {"PYTHONPATH": IMPORT_ROOT}
 PERCENTS = (50, 90, 99)
 # The parameter of an open loop: operations per second that fall due on each instance.
 RATE = "rate_per_s_per_instance"
@@ -174,10 +175,15 @@ def _is_first(job: Job, workspace: Workspace) -> bool:
 
 def arm(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool = False) -> Armed:
     """Start `agent.engine.<name>`; it has chosen its mode and all its workers stand at the gate when this returns."""
+    started = command(name, plan, scratch, needs_packages=needs_packages)
+    return Armed([replace(started, runners=plan["threads"])], scratch, ENVIRONMENT)
+
+
+def command(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool = False) -> Command:
+    """`agent.engine.<name>` as a program that is started with ENVIRONMENT."""
     # Without the packages of the system an interpreter starts faster.
     alone = [] if needs_packages else ["-S"]
-    argv = [sys.executable, *alone, "-m", f"agent.engine.{name}", json.dumps(plan)]
-    return Armed([Command(argv, scratch, runners=plan["threads"])], scratch, {"PYTHONPATH": IMPORT_ROOT})
+    return Command([sys.executable, *alone, "-m", f"agent.engine.{name}", json.dumps(plan)], scratch)
 
 
 def read_report(output: Path, *, threads: int, operations: int | None = None) -> Report:

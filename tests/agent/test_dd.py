@@ -83,7 +83,7 @@ def test_a_source_beyond_half_of_the_free_memory_is_refused(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("block_bytes", [4096, 6000, 65_536, pytest.param(1 << 20, marks=pytest.mark.slow)])
 def test_what_the_engine_writes_neither_repeats_nor_compresses(block_bytes):
-    pool = writes.draw_pool(block_bytes, "random")
+    pool = writes.draw_pool(block_bytes, "random", None)
     starts = [writes.block_start(number, block_bytes, len(pool)) for number in range((256 << 20) // block_bytes)]
 
     whole_pages = [start + page for start in starts for page in range(0, block_bytes - 4095, 4096)]

@@ -57,6 +57,9 @@ from matrix.terms.metrics import METRICS
         (DD | {"totalSize": 1.5}, "totalSize"),
         (DD | {"totalSize": True}, "totalSize"),
         (DD | {"sync": "never"}, "sync"),
+        (DD | {"tool": ["engine", "dd"], "verify": True}, "verify"),
+        (DD | {"verify": "yes", "tool": "engine"}, "verify"),
+        (DD | {"tool": "engine", "verify": True, "blockSize": 32}, "blockSize"),
         (FIO | {"runtime": 0}, "runtime"),
         (FIO | {"runtime": 0.5}, "runtime"),
         (FIO | {"runtime": "10s"}, "runtime"),
@@ -170,6 +173,18 @@ def test_changes_in_memory_are_warned_about_beside_stored_ones_for_metadata_too(
 
     assert "workload[0].sync" in warned()
     assert "workload[0].sync" not in warned(sync="each")
+
+
+def test_reading_back_takes_the_time_and_the_bytes_of_a_read():
+    efs = matrix(storage=[EFS]).matrix.storage[0]
+    plain, verified = (
+        matrix(workload=[DD | {"tool": "engine", "verify": verify}]).matrix.workload[0] for verify in (False, True)
+    )
+
+    once, twice = (workload.footprint(workload.points()[0], efs, 1) for workload in (plain, verified))
+
+    assert (once.read_bytes, twice.read_bytes) == (0, 64 * 2**20)
+    assert twice.seconds == 2 * once.seconds
 
 
 def test_the_points_of_dd_are_in_bytes():

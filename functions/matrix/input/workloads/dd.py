@@ -14,6 +14,8 @@ from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 
 MOST_BLOCK_BYTES = UNITS["GiB"]
+# A stamp has 32 bytes (agent/engine/stamps.py).
+LEAST_STAMPED_BYTES = 64
 # One EC2 instance, conservatively: 5 Gbit/s of network or of EBS bandwidth.
 INSTANCE_BYTES_PER_S = 625e6
 
@@ -43,10 +45,12 @@ class DdWorkload(WorkloadModel):
     """dd started by the agent behind one barrier, dd under GNU parallel (as published), or the agent's own engine."""
     source: Sweep[Literal["random", "zero"]] = Field(default=["random"])
     """What is written: incompressible data, or zeros (as published)."""
+    verify: bool = False
+    """Whether each block is stamped, read back past the cache after the time, and compared (engine only)."""
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
-        return combinations(
+        points = combinations(
             {
                 "total_bytes": self.total_size,
                 "block_bytes": self.block_size,
@@ -56,6 +60,7 @@ class DdWorkload(WorkloadModel):
                 "source": self.source,
             }
         )
+        return [{**point, "verify": True} for point in points] if self.verify else points
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take: the longer of moving the bytes and waiting for the blocks."""
@@ -64,7 +69,10 @@ class DdWorkload(WorkloadModel):
         moving_s = total_bytes / min(share, INSTANCE_BYTES_PER_S)
         blocks = total_bytes / params["block_bytes"]
         waiting_s = blocks / params["threads"] * storage.sync_latency_s if params["sync"] == "block" else 0.0
-        return Footprint(max(moving_s, waiting_s), written_bytes=total_bytes, stored_bytes=total_bytes)
+        is_read_back = params.get("verify", False)
+        seconds = max(moving_s, waiting_s) + (moving_s if is_read_back else 0.0)
+        read_bytes = total_bytes if is_read_back else 0
+        return Footprint(seconds, read_bytes=read_bytes, written_bytes=total_bytes, stored_bytes=total_bytes)
 
     def can_be_emulated(self, params: Params) -> bool:
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""
@@ -83,7 +91,7 @@ class DdWorkload(WorkloadModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (blocks_fill_the_total, blocks_fit_into_memory, values_are_different)
+        return (blocks_fill_the_total, blocks_fit_into_memory, only_the_engine_verifies, values_are_different)
 
 
 def blocks_fill_the_total(part: Part) -> Problems:
@@ -107,3 +115,16 @@ def blocks_fit_into_memory(part: Part) -> Problems:
         if block > MOST_BLOCK_BYTES:
             yield part.problem("blockSize", "dd holds a whole block in memory; at most 1GiB", 'write "1GiB" or less')
             return
+
+
+def only_the_engine_verifies(part: Part) -> Problems:
+    """Yield a problem where a program that stamps nothing is to verify, or a block has no room for its stamp."""
+    if not part.verify:
+        return
+    others = [tool for tool in part.tool if tool != "engine"]
+    if others:
+        rule = f"{others[0]} writes no stamps that could be read back"
+        yield part.problem("verify", rule, 'write tool "engine", or leave verify out')
+    elif min(part.block_size) < LEAST_STAMPED_BYTES:
+        rule = f"each block carries its stamp; at least {LEAST_STAMPED_BYTES} bytes"
+        yield part.problem("blockSize", rule, f"write {LEAST_STAMPED_BYTES} or more")

@@ -1,0 +1,83 @@
+"""Read what the write engine has stamped back from the storage, in a process of its own, and compare every byte."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import sys
+from typing import Any
+
+from agent.engine import crew
+from agent.engine.stamps import MARK, STAMP, stamp
+from agent.engine.writes import PAGE_BYTES, block_start, draw_pool
+
+
+def main() -> None:
+    """Read all files back; report how many blocks are right, how they were read, and the first one that is not."""
+    crew.report(read_back(json.loads(sys.argv[1])))
+
+
+def content(pool: memoryview, number: int, block_bytes: int) -> memoryview:
+    """What follows the stamp of the block with this number over all files."""
+    start = block_start(number, block_bytes, len(pool))
+    return pool[start + STAMP.size : start + block_bytes]
+
+
+def read_back(plan: dict[str, Any]) -> dict[str, Any]:
+    """Compare every block of the plan's `paths` with what was written; `wrong` names the first that differs."""
+    size, blocks, seed = plan["block_bytes"], plan["blocks"], plan["seed"]
+    pool = draw_pool(size, plan["source"], seed)
+    # O_DIRECT reads whole pages into memory that begins at a page.
+    window = memoryview(mmap.mmap(-1, -(-size // PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES))
+    how = "O_DIRECT"
+    for file, path in enumerate(plan["paths"]):
+        descriptor, is_direct = open_past_cache(path)
+        if not is_direct:
+            how = "the page cache, given back before, as the storage has no O_DIRECT"
+        try:
+            for block in range(blocks):
+                found = read_block(descriptor, window, block * size, size)
+                start = block_start(file * blocks + block, size, len(pool))
+                wanted = stamp(seed, file, block) + pool[start + STAMP.size : start + size]
+                if found != wanted:
+                    where = f"block {block} of file {file} ({size} bytes each)"
+                    return {"how": how, "wrong": f"{where} {describe(found, wanted)}"}
+        finally:
+            os.close(descriptor)
+    return {"how": how, "blocks": blocks * len(plan["paths"])}
+
+
+def open_past_cache(path: str) -> tuple[int, bool]:
+    """Open a file so that what the storage has is read; whether by O_DIRECT, else with its cached pages given back."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT), True
+    except OSError:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        return descriptor, False
+
+
+def read_block(descriptor: int, window: memoryview, start: int, size: int) -> bytes:
+    """The bytes of a block, fewer where the file ends before; reads the whole pages that it lies in."""
+    first = start // PAGE_BYTES * PAGE_BYTES
+    span = -(-(start + size) // PAGE_BYTES) * PAGE_BYTES - first
+    read = os.preadv(descriptor, [window[:span]], first)
+    return bytes(window[start - first : min(read, start - first + size)])
+
+
+def describe(found: bytes, wanted: bytes) -> str:
+    """Say what is there instead of a block."""
+    if len(found) < len(wanted):
+        return "is cut off: the file ends within it or before it"
+    if found[: STAMP.size] == wanted[: STAMP.size]:
+        return "has its stamp, and something else behind it"
+    mark, seed, file, block = STAMP.unpack_from(found)
+    if mark == MARK:
+        own = STAMP.unpack_from(wanted)[1]
+        return f"holds block {block} of file {file}" + ("" if seed == own else " of another step")
+    return "holds what was never written there" if any(found) else "is empty"
+
+
+if __name__ == "__main__":
+    main()
