@@ -14,8 +14,8 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-# cachestat(2), since Linux 6.5; one number on all architectures (include/uapi/asm-generic/unistd.h). Amazon Linux 2023
-# has it with its kernel 6.12, not with 6.1: there the counters of disk or mount alone say what was not written.
+# cachestat(2), since Linux 6.5; one number on all architectures (include/uapi/asm-generic/unistd.h). Where it is
+# missing, the counters of disk or mount alone say what was not written (counters.unseen).
 CACHESTAT = 451
 RANGE = struct.Struct("=QQ")  # offset and length; 0 is to the end
 PAGES = struct.Struct("=5Q")  # in the cache, dirty, under write-back, evicted, recently evicted

@@ -197,6 +197,7 @@ def test_a_phase_says_whether_names_were_asked_of_the_storage_or_of_the_clients_
 
     assert names.marked_label("phase stat", point, {}) == "phase stat [caches not dropped]"
     assert names.marked_label("threads 4", {**point, "params": {"threads": 4}}, {}) == "threads 4"
+    assert names.marked_label("phase stat", {**point, "emulated": True}, {}) == "phase stat"
 
 
 def test_what_is_left_behind_and_the_warnings_of_cells_are_listed():
