@@ -347,6 +347,13 @@ def test_above_a_quota_nothing_is_written_and_the_execution_fails_by_its_name(st
     assert boto3.client("dynamodb").scan(TableName="table")["Items"] == []
 
 
+def test_every_quota_that_is_too_low_is_named_at_once(planned, monkeypatch):
+    monkeypatch.setattr(account, "impatient_client", lambda _: Quotas(0.0))
+
+    with pytest.raises(QuotaExceeded, match=r"L-1216C47A.*L-7A658B76.*Nothing was created$"):
+        account.check(planned, 4)
+
+
 def test_instances_of_others_count_against_the_quota(planned, monkeypatch):
     theirs = {"CpuOptions": {"CoreCount": 4, "ThreadsPerCore": 2}}
     running = [theirs | {"InstanceType": name} for name in ("m6i.2xlarge", "c6i.2xlarge", "g5.2xlarge")]

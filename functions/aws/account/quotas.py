@@ -17,7 +17,7 @@ TYPES_AT_ONCE = 100
 
 
 def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
-    """Return warnings on a plan; raises QuotaExceeded where the account has less than it needs at once.
+    """Return warnings on a plan; raises QuotaExceeded with all quotas of which the account has too little for it.
 
     Quotas that could not be read become one warning: EC2, EFS and FSx check them again when a resource is created.
     """
@@ -27,6 +27,7 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
     types, unknown = _instance_types(sorted({part["instanceType"] for part in parts if "instanceType" in part}))
     vcpus = {name: description["VCpuInfo"]["DefaultVCpus"] for name, description in types.items()}
     unasked = [unknown] if unknown else []
+    refusals: list[str | None] = []
     for need in quotas.needs(plan, vcpus, at_once):
         try:
             value = _value(need)
@@ -34,7 +35,8 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
         except (ClientError, BotoCoreError) as error:
             unasked.append(f"{need.quota.name} ({_reason(error)})")
             continue
-        quotas.check(need, value, in_use)
+        refusals.append(quotas.refusal(need, value, in_use))
+    quotas.refuse([refusal for refusal in refusals if refusal])
     ebs = {name: description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, description in types.items()}
     warnings = quotas.ceiling_warnings(cells, ebs)
     if unasked:

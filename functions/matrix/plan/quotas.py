@@ -163,17 +163,22 @@ def _largest(amounts: Iterable[float], count: int) -> float:
     return sum(sorted(amounts, reverse=True)[:count])
 
 
-def check(need: Need, value: float, in_use: float) -> None:
-    """Raise QuotaExceeded where a quota's value leaves less than is needed beside what is in use already."""
+def refusal(need: Need, value: float, in_use: float) -> str | None:
+    """Return what to ask for where a quota's value leaves less than is needed beside what is in use, else None."""
     if need.amount + in_use <= value:
-        return
+        return None
     quota = need.quota
     used = f" beside {_figure(in_use)} in use" if in_use else ""
-    raise QuotaExceeded(
+    return (
         f"{quota.name} ({quota.service} {quota.code}) is {value:,.0f} {quota.unit} in this account and region; "
-        f"the plan needs {_figure(need.amount)}{used}. Ask for more in Service Quotas, or {need.way_out}. "
-        "Nothing was created"
+        f"the plan needs {_figure(need.amount)}{used}. Ask for more in Service Quotas, or {need.way_out}."
     )
+
+
+def refuse(refusals: Sequence[str]) -> None:
+    """Raise QuotaExceeded with all that is to be asked for at once, unless there is nothing."""
+    if refusals:
+        raise QuotaExceeded(" ".join([*refusals, "Nothing was created"]))
 
 
 def _figure(amount: float) -> str:

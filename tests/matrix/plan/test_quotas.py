@@ -1,5 +1,7 @@
 """What a plan needs of an account's quotas at once, and where an instance is slower than its volume."""
 
+import re
+
 import pytest
 from support.matrices import EBS, EFS, FILE_SERVER, FSX, READ, TOUCH, matrix
 
@@ -101,11 +103,15 @@ def test_a_file_server_counts_beside_the_fleet_that_reads_from_it():
 def test_a_plan_above_a_quota_is_refused_with_quota_value_need_and_a_way_out():
     need, *_ = quotas.needs(plan(matrix(fleet=[{"instanceType": "m6i.large", "count": 10}])).to_document(), VCPUS, 4)
 
-    quotas.check(need, value=20, in_use=0)
-    with pytest.raises(
-        QuotaExceeded, match=r"L-1216C47A.* is 32 vCPUs.* needs 20 beside 16 in use.*Service Quotas, or"
-    ):
-        quotas.check(need, value=32, in_use=16)
+    assert quotas.refusal(need, value=20, in_use=0) is None
+    refusal = quotas.refusal(need, value=32, in_use=16)
+    assert re.search(r"L-1216C47A.* is 32 vCPUs.* needs 20 beside 16 in use.*Service Quotas, or", refusal)
+
+
+def test_all_that_is_too_low_is_refused_at_once():
+    quotas.refuse([])
+    with pytest.raises(QuotaExceeded, match=r"^Ask for A\. Ask for B\. Nothing was created$"):
+        quotas.refuse(["Ask for A.", "Ask for B."])
 
 
 def test_a_volume_faster_than_its_instance_is_warned_of_once():
