@@ -11,7 +11,7 @@ from pathlib import Path
 from local.corrections.names import MotoChangedError
 from local.deploy import DeployError
 from local.instances.vm.image import ImageUnavailableError
-from local.server import Cloud, CloudRunningError, Options, PortTakenError
+from local.server import ACCOUNTS, Cloud, CloudRunningError, Options, PortTakenError
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -89,9 +89,10 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--vcpu-quota", type=int, help="refuse launches above so many vCPUs, as an account's quota does")
     up.add_argument(
         "--account",
-        choices=("usual", "new"),
+        choices=ACCOUNTS,
         default="usual",
-        help="which account to play: one that runs fleets, or one opened today (5 vCPUs, 10 functions at once)",
+        help="which account to play: one that runs fleets; one opened today (5 vCPUs, 10 functions at once, no "
+        "instance types in the third zone); or one whose default key for EBS is its own",
     )
     up.add_argument(
         "--instances",

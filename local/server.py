@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 OWN_PORTS = (20_000, 32_768)
 
 
+ACCOUNTS = ("usual", "new", "customer-key")
+
+
 class CloudRunningError(RuntimeError):
     """Another cloud is up in the same working directory."""
 
@@ -185,6 +188,7 @@ class Cloud:
             cloudformation,
             conditional_writes,
             dynamodb,
+            ebs_key,
             ec2,
             file_systems,
             images,
@@ -272,7 +276,15 @@ class Cloud:
             injected=injected,
             machines=self._machines(port) if self.options.instances == "vm" else None,
         )
-        ec2.install(player, self.options.vcpu_quota or (service_quotas.NEW_VCPUS if is_new else None))
+        launched: ec2.Player = player
+        if self.options.account == "customer-key":
+            key = ebs_key.make(ACCOUNT, self.options.region)
+            launched = ebs_key.KeyHolder(player, key, enforcement.may_use_key)
+        ec2.install(
+            launched,
+            self.options.vcpu_quota or (service_quotas.NEW_VCPUS if is_new else None),
+            without_types=f"{self.options.region}c" if is_new else None,
+        )
         self._closing += [player.close, bridge.close, space.close]
         return enforcement
 

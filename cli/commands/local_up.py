@@ -24,19 +24,19 @@ def local() -> None:
 
 
 @app.command()
-def up(instances: options.Instances = "process") -> None:
+def up(instances: options.Instances = "process", account: options.Account = "usual") -> None:
     """Start the local cloud and keep it until Ctrl-C.
 
     The stack is deployed to it; runs then start faster. Prints the environment variables that the aws and sam
     command lines need to use it.
 
-    Example: matrix local up
+    Example: matrix local up --account new
     """
     if deployment.is_local_cloud_running():
         cloud = deployment.running_local_cloud()
         raise CommandError(f"a local cloud is running already: {cloud.endpoint}", "use it with --local")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    child = local_cloud.start(instances)
+    child = local_cloud.start(instances, account)
     try:
         _show(local_cloud.wait_until_ready(child))
         _wait(child)

@@ -20,6 +20,14 @@ Instances = Annotated[
         "data and real mounts (needs root; slow; proves the way, its figures mean nothing).",
     ),
 ]
+Account = Annotated[
+    Literal["usual", "new", "customer-key"],
+    typer.Option(
+        "--account",
+        help="Which AWS account the local cloud plays: one that runs fleets; one opened today (5 vCPUs, 10 functions "
+        "at once, no instance types in the third zone); or one whose default key for EBS is its own.",
+    ),
+]
 Stack = Annotated[
     str | None,
     typer.Option("--stack", metavar="NAME", help="Use this CloudFormation stack on AWS (default: storage-matrix)."),

@@ -75,7 +75,7 @@ def _warn_of_little_memory() -> None:
         )
 
 
-def start(instances: str = "process") -> subprocess.Popen[bytes]:
+def start(instances: str = "process", account: str = "usual") -> subprocess.Popen[bytes]:
     """Start the local cloud; if this process dies, its standard input ends and so does the local cloud."""
     if instances == "vm":
         _prepare_machines()
@@ -96,6 +96,8 @@ def start(instances: str = "process") -> subprocess.Popen[bytes]:
                 str(root / "template.yaml"),
                 "--instances",
                 instances,
+                "--account",
+                account,
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -13,7 +13,7 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import instances
 from moto.ec2.models.elastic_block_store import EBSBackend
 from moto.ec2.models.iam_instance_profile import IamInstanceProfileAssociationBackend
-from moto.ec2.models.instance_types import INSTANCE_TYPES
+from moto.ec2.models.instance_types import INSTANCE_TYPES, InstanceTypeOfferingBackend
 from moto.ec2.responses.instances import InstanceResponse
 from moto.ec2.utils import generic_filter
 
@@ -32,9 +32,15 @@ class Player(Protocol):
         """End an instance's processes; it becomes terminated afterwards."""
 
 
-def install(player: Player, vcpu_quota: int | None = None) -> None:
-    """Apply all corrections; `vcpu_quota` is the account's limit of running vCPUs, None for no limit."""
+def install(player: Player, vcpu_quota: int | None = None, without_types: str | None = None) -> None:
+    """Apply all corrections.
+
+    `vcpu_quota` is the account's limit of running vCPUs, None for no limit; `without_types` is an Availability Zone
+    that has none of the instance types, as older ones lack newer types.
+    """
     _keep_volume_performance()
+    if without_types is not None:
+        _offer_nothing_in(without_types)
     if vcpu_quota is not None:
         _enforce_quota(vcpu_quota)
     _associate_profiles_once()
@@ -118,6 +124,30 @@ def _enforce_quota(vcpu_quota: int) -> None:
         return run(self, image_id, count, *rest, **request)
 
     instances.InstanceBackend.run_instances = run_within_quota
+
+
+def _offer_nothing_in(zone: str) -> None:
+    """Refuse launches into a zone as EC2 does where it does not have the type, and offer none there."""
+    run, offerings = (
+        instances.InstanceBackend.run_instances,
+        InstanceTypeOfferingBackend.describe_instance_type_offerings,
+    )
+
+    def run_elsewhere(self: Any, image_id: str, count: int, *rest: Any, **request: Any) -> Any:
+        subnet = request.get("subnet_id")
+        if subnet and self.get_subnet(subnet).availability_zone == zone:
+            raise EC2ClientError(
+                "Unsupported",
+                f"Your requested instance type ({request['instance_type']}) is not supported in your requested "
+                f"Availability Zone ({zone}). Please retry your request by choosing another one.",
+            )
+        return run(self, image_id, count, *rest, **request)
+
+    def offered_elsewhere(self: Any, *arguments: Any, **named: Any) -> list[Any]:
+        return [offering for offering in offerings(self, *arguments, **named) if offering["Location"] != zone]
+
+    instances.InstanceBackend.run_instances = run_elsewhere
+    InstanceTypeOfferingBackend.describe_instance_type_offerings = offered_elsewhere
 
 
 def _vcpus(instance_type: str) -> int:

@@ -35,6 +35,7 @@ from moto.s3.models import FakeBucket, s3_backends
 from moto.s3.responses import S3Response
 from moto.sts.models import sts_backends
 
+from local.corrections import ebs_key
 from local.corrections.clients import ACCOUNT
 from local.faults import injection
 from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Caller, asked, body_of
@@ -53,6 +54,12 @@ class RoleEnforcement:
         self._logged: set[tuple[str, Permission, str]] = set()
         self._sessions: dict[str, Any] = {}
         self._lock = threading.Lock()
+        self._asking = threading.local()
+
+    def may_use_key(self, action: str, key: str, context: dict[str, str]) -> bool:
+        """Return whether the role whose call this thread answers may use a key; the operator may."""
+        caller: Caller | None = getattr(self._asking, "caller", None)
+        return caller is None or self.allows(caller, Permission(action, key), context)
 
     def install(self) -> None:
         """Check every call before moto answers it."""
@@ -60,6 +67,7 @@ class RoleEnforcement:
         call_action = BaseResponse.call_action
 
         def judged_call_action(self: Any) -> Any:
+            enforcement._asking.caller = enforcement._caller(self)
             denial = enforcement.judge(self)
             if denial is not None:
                 return _denied_answer(self, denial)
@@ -90,7 +98,10 @@ class RoleEnforcement:
         documents = documents_of(caller.account, caller.role)
         if permission.action.startswith("s3:"):
             documents += [about(policy, role_arn, caller.arn) for policy in _policies_of_bucket(caller, permission)]
+        if permission.action.startswith("kms:"):
+            documents.append(about(ebs_key.policy_of(caller.account, permission.resource), role_arn, caller.arn))
         known = {
+            "kms:calleraccount": caller.account,
             "aws:requestedregion": caller.region,
             "aws:securetransport": "true",
             "aws:userid": caller.userid,

@@ -71,7 +71,9 @@ def test_every_command_and_option_of_matrix_that_a_page_names_exists(page):
             continue
         names_command = not words[1].startswith("-")
         assert not names_command or words[1] in command.commands, line
-        meant = command.commands[words[1]] if names_command else command
+        meant = command
+        for word in words[1:]:
+            meant = getattr(meant, "commands", {}).get(word, meant)
         options = {option for parameter in meant.params for option in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= options, line
 

@@ -13,9 +13,13 @@ from botocore.exceptions import ClientError
 from support.running_cloud import RunningCloud, client_of, function, role
 from support.runs import Cloud, matrix, start_cloud
 
+from local.corrections.ebs_key import KeyHolder
 from local.corrections.service_quotas import NEW_CONCURRENCY
 from local.functions.runtime import LambdaRuntime
 from local.functions.sandboxes import Result, TooManyRequestsError
+from local.roles.policies import Permission, about, decide
+
+ROOT = Path(__file__).parents[2]
 
 
 class WaitingFunction:
@@ -63,6 +67,65 @@ def test_a_fleet_above_its_vcpus_is_refused_before_anything_exists_with_what_to_
     assert run.describe()["error"] == "QuotaExceeded"
     assert "L-1216C47A) is 5 vCPUs" in run.describe()["cause"]
     assert "needs 8. Ask for more in Service Quotas" in run.describe()["cause"]
+
+
+def test_the_demo_is_refused_with_all_that_is_to_be_asked_for(account: Cloud):
+    demo = json.loads((ROOT / "events" / "local-demo.json").read_text())
+
+    run = account.run("demo", demo)
+
+    assert run.describe()["error"] == "QuotaExceeded"
+    assert "L-1216C47A) is 5 vCPUs in this account and region; the plan needs 16" in run.describe()["cause"]
+    assert "Nothing was created" in run.describe()["cause"]
+
+
+def test_the_third_zone_has_no_instance_types_and_says_so_beforehand(account: Cloud):
+    ec2 = client_of(account.description, "ec2")
+    [subnet] = ec2.describe_subnets(
+        Filters=[
+            {"Name": "availability-zone", "Values": ["us-east-1c"]},
+            {"Name": "default-for-az", "Values": ["false"]},
+        ]
+    )["Subnets"]
+
+    asked = {"LocationType": "availability-zone", "Filters": [{"Name": "instance-type", "Values": ["m6i.large"]}]}
+    offered = {each["Location"] for each in ec2.describe_instance_type_offerings(**asked)["InstanceTypeOfferings"]}
+    with pytest.raises(ClientError, match=r"Unsupported.*m6i.large.*us-east-1c"):
+        ec2.run_instances(
+            ImageId="ami-12c6146b", InstanceType="m6i.large", SubnetId=subnet["SubnetId"], MinCount=1, MaxCount=1
+        )
+
+    assert {"us-east-1a", "us-east-1b"} < offered
+    assert "us-east-1c" not in offered
+
+
+KEY = "arn:aws:kms:us-east-1:123456789012:key/of-disks"
+ROLE = "arn:aws:iam::123456789012:role/LaunchFleet"
+OF_ACCOUNT = {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:root"}, "Action": "kms:*"}
+# As the policy of aws/ebs: whoever may use EC2 in the account may use the key through it.
+THROUGH_EC2 = {
+    "Effect": "Allow",
+    "Principal": "*",
+    "Action": ["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+    "Resource": "*",
+    "Condition": {"StringEquals": {"kms:ViaService": "ec2.us-east-1.amazonaws.com"}},
+}
+
+
+@pytest.mark.parametrize(("statements", "may_use"), [([OF_ACCOUNT], False), ([OF_ACCOUNT, THROUGH_EC2], True)])
+def test_an_instance_ends_at_once_where_its_role_may_not_use_the_accounts_own_key(statements: list, may_use: bool):
+    player, ended = Mock(), Event()
+    instance = Mock(region_name="us-east-1")
+    instance.finish_termination.side_effect = ended.set
+
+    def allows(action: str, key: str, context: dict[str, str]) -> bool:
+        policy = about({"Statement": statements}, ROLE, ROLE)
+        return decide([policy], Permission(action, key), context) == "allow"
+
+    KeyHolder(player, KEY, allows).begin(instance)
+
+    assert player.begin.called is may_use
+    assert may_use or ended.wait(60)
 
 
 def test_four_instances_of_one_vcpu_fit(account: Cloud):

@@ -318,6 +318,11 @@ def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stac
             InstanceDied,
             "1 .i-1. of 2 instances ended before .* done: Client.VolumeLimitExceeded: in words$",
         ),
+        (
+            "Client.InternalError",
+            InstanceDied,
+            r"Client.InternalError: in words; .*its own.*kms:CreateGrant.*ReEncrypt\*$",
+        ),
     ],
 )
 def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, monkeypatch, code, error, words):

@@ -16,6 +16,18 @@ from matrix.terms.keys import Board
 T = TypeVar("T")
 
 
+# https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
+KEY_REFUSED = (
+    "if the account's default key for EBS is its own, the key's policy must let the stack's roles use it through EC2 "
+    "(Launch fleet, Populate cache, Create file system, Bake image): kms:CreateGrant, kms:Decrypt, kms:DescribeKey, "
+    "kms:GenerateDataKeyWithoutPlaintext, kms:ReEncrypt*"
+)
+
+
+def _is_of_key(reason: str) -> bool:
+    return reason.startswith(("Client.InternalError", "Client.InvalidKMSKey"))
+
+
 @dataclass(frozen=True)
 class Watched:
     """A fleet and where it stands."""
@@ -50,7 +62,8 @@ def watch(board: Board) -> Watched:
         if not taken:
             # EC2 checks EBS quotas and encryption keys only after RunInstances has answered, so the reason is here.
             reasons = instances.reasons_of_end(fleet.instances)[: sentences.NAMED_AT_MOST]
-            raise InstanceDied(f"{error}{': ' if reasons else ''}{'; '.join(reasons)}") from error
+            words = "; ".join([*reasons, *([KEY_REFUSED] if any(map(_is_of_key, reasons)) else [])])
+            raise InstanceDied(f"{error}{': ' if words else ''}{words}") from error
         fix = "measure again, choose another type, or leave out spot"
         raise SpotInterrupted(
             f"{sentences.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
