@@ -21,9 +21,9 @@ from matrix.terms.keys import Board
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
 # EC2 is eventually consistent: new volumes may be missing from its descriptions, or be there without tags, for some 20
-# seconds. Instances boot meanwhile.
+# seconds. Instances boot meanwhile, and one that has little to do may end seconds later.
 # https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
-PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0)
+PAUSES_S = (1.0, 2.0, *[4.0] * 7)
 
 
 def launch(
