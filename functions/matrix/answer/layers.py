@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from matrix.samples import cloudwatch
-from matrix.samples.file import Sample, SampleFile
+from matrix.samples.file import Sample, Taken
 from matrix.samples.moved import BETWEEN, by_mount
 from matrix.terms.documents.result import Layer, ResultDocument
 from matrix.terms.documents.watched import MovedByMinute
@@ -80,14 +80,14 @@ PAIRS: Mapping[str, tuple[_Pair, ...]] = {
 }
 
 
-def of_samples(point: str, params: Mapping[str, Any], files: Sequence[SampleFile]) -> list[Layer]:
+def of_samples(params: Mapping[str, Any], samples: Sequence[Taken]) -> list[Layer]:
     """Return how much of what programs did went through their mounts, and of that to the volumes, at one point.
 
     Each ratio is of sums over all samples that have both counts. fio's ramp is left out of what it says it has done and
     not out of what the kernel counted, so with one the programs are left out.
     """
-    taken = [(sample, by_mount(file, sample.counters)) for file in files for sample in file.samples]
-    mounts = [(sample, moved) for sample, moved in taken if sample.point == point and moved]
+    taken = [(sample, by_mount(file, sample.counters)) for file, sample in samples]
+    mounts = [(sample, moved) for sample, moved in taken if moved]
     has_ramp = bool((params.get("options") or {}).get("ramp_time"))
     layers: list[Layer | None] = []
     for way in ("read", "write"):

@@ -10,10 +10,10 @@ from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.storages import is_shared
 from matrix.input.workloads import MODELS
 from matrix.samples.cloudwatch import without_series
-from matrix.samples.file import Sample, SampleFile
+from matrix.samples.file import Sample, SampleFile, Taken, by_point
 from matrix.samples.histograms import Histogram, latency
 from matrix.samples.provenance import provenance
-from matrix.samples.usage import fleet_use_of, use_of
+from matrix.samples.usage import fleet_use_of, use_of, used
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
@@ -52,8 +52,10 @@ def cell_result(
     """
     count = cell["fleet"]["count"]
     ran = count if launched is None else launched
+    taken = by_point(files)
     points = [
-        _point_result(cell, point, files, (histograms or {}).get(point["id"], {}), ran) for point in cell["points"]
+        _point_result(cell, point, taken.get(point["id"], []), (histograms or {}).get(point["id"], {}), ran)
+        for point in cell["points"]
     ]
     for point in points:
         if curves and (rates := curves.get(point["id"])):
@@ -133,12 +135,12 @@ def without_samples(point: PointResult) -> PointResult:
 def _point_result(
     cell: PlanCell,
     point: Point,
-    files: Sequence[SampleFile],
+    taken: Sequence[Taken],
     histograms: Mapping[str, Sequence[Histogram]],
     ran: int,
 ) -> PointResult:
-    taken = [(file.instance.id, sample) for file in files for sample in file.samples if sample.point == point["id"]]
     samples = [sample for _, sample in taken]
+    used_by_each = used(taken)
     repetitions = sorted({step["repetition"] for step in cell["steps"] if step["point"] == point["id"]})
     names = sorted({name for sample in samples for name in sample.metrics})
     expected_n = cell["fleet"]["count"] * len(repetitions)
@@ -152,8 +154,8 @@ def _point_result(
         },
         "fleet": _fleet_rates(samples, repetitions, ran),
         "overhead_share": median([sample.overhead_share for sample in samples]) if samples else 0.0,
-        "use": use_of(point["id"], files),
-        "fleet_use": fleet_use_of(point["id"], files),
+        "use": use_of(used_by_each),
+        "fleet_use": fleet_use_of(used_by_each),
         "latency": {
             name: latency(of_samples) for name, of_samples in sorted(histograms.items()) if any(map(any, of_samples))
         },
@@ -164,18 +166,18 @@ def _point_result(
         result["caches"] = " and ".join(sorted({words.partition(":")[0] for words in caches}))
     if cell.get("emulation"):
         result["emulated"] = True
-    elif passed := layers.of_samples(point["id"], point["params"], files):
+    elif passed := layers.of_samples(point["params"], taken):
         result["layers"] = passed
-    if ceiling := tool_ceiling(point["id"], files):
+    if ceiling := tool_ceiling(point["id"], taken):
         result["tool_ceiling"] = ceiling
     return result
 
 
 def _metric_result(
-    name: str, taken: Sequence[tuple[str, Sample]], expected_n: int, primary: str, *, is_shared: bool
+    name: str, taken: Sequence[Taken], expected_n: int, primary: str, *, is_shared: bool
 ) -> MetricResult:
     metric = METRICS[name]
-    rows = [(instance, s.repetition, s.metrics[name]) for instance, s in taken if name in s.metrics]
+    rows = [(file.instance.id, s.repetition, s.metrics[name]) for file, s in taken if name in s.metrics]
     counted = {
         "unit": metric.unit,
         "higher_is_better": metric.higher_is_better,
@@ -187,10 +189,10 @@ def _metric_result(
     return cast("MetricResult", counted | percentiles([value for _, _, value in rows]) | described)
 
 
-def _columns(taken: Sequence[tuple[str, Sample]], names: Sequence[str]) -> SampleColumns:
+def _columns(taken: Sequence[Taken], names: Sequence[str]) -> SampleColumns:
     """Every value of a point, in columns: what a comparison and the charts of a report need."""
     return {
-        "instance": [instance for instance, _ in taken],
+        "instance": [file.instance.id for file, _ in taken],
         "repetition": [sample.repetition for _, sample in taken],
         "started_at": [sample.work_span[0] for _, sample in taken],
         "ended_at": [sample.work_span[1] for _, sample in taken],

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from matrix.samples.file import SampleFile
+from matrix.samples.file import Taken
 from matrix.terms.documents.result import ToolCeiling
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
@@ -13,26 +13,29 @@ from matrix.terms.metrics import METRICS
 BOUND_SHARE = 0.5
 
 
-def tool_ceiling(point: str, files: Sequence[SampleFile]) -> ToolCeiling | None:
+def tool_ceiling(point: str, taken: Sequence[Taken]) -> ToolCeiling | None:
     """Return what a point's tool reached without a storage, and what share of it the point reached; None if unknown.
 
     Both are medians: of the instances' ceilings, and of all samples' shares of their own instance's ceiling.
     """
-    calibrated = [(file, ceiling) for file in files for ceiling in file.calibration if point in ceiling.points]
+    files = {file.instance.id: file for file, _ in taken}
+    ceilings = {
+        instance: [ceiling for ceiling in file.calibration if point in ceiling.points]
+        for instance, file in files.items()
+    }
+    calibrated = [(sample, ceiling) for file, sample in taken for ceiling in ceilings[file.instance.id]]
     shares = [
         sample.metrics[ceiling.metric] / ceiling.value
-        for file, ceiling in calibrated
-        for sample in file.samples
-        if sample.point == point and ceiling.metric in sample.metrics
+        for sample, ceiling in calibrated
+        if ceiling.metric in sample.metrics
     ]
     if not shares:
         return None
-    tools = [sample.tool.name for file, _ in calibrated for sample in file.samples if sample.point == point]
     share = median(shares)
     return {
-        "tool": tools[0] or "tool",
+        "tool": calibrated[0][0].tool.name or "tool",
         "metric": calibrated[0][1].metric,
-        "value": median(ceiling.value for _, ceiling in calibrated),
+        "value": median(ceiling.value for of_instance in ceilings.values() for ceiling in of_instance),
         "share": share,
         "is_bound": share > BOUND_SHARE,
     }

@@ -1,8 +1,9 @@
 """The samples file of an instance, checked before anything believes it."""
 
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
 
@@ -139,6 +140,22 @@ class SampleFile(BaseModel):
     # No figure depends on ceilings, so an invalid one is dropped and does not void the samples.
     calibration: Annotated[list[Calibration], BeforeValidator(_calibrations)] = Field(default_factory=list)
     samples: list[Sample] = Field(max_length=10_000)
+
+
+class Taken(NamedTuple):
+    """A sample, and the file of the instance that took it."""
+
+    file: SampleFile
+    sample: Sample
+
+
+def by_point(files: Iterable[SampleFile]) -> dict[str, list[Taken]]:
+    """Return the samples of all instances by point, in the order of the files: one look through them for all points."""
+    taken: dict[str, list[Taken]] = {}
+    for file in files:
+        for sample in file.samples:
+            taken.setdefault(sample.point, []).append(Taken(file, sample))
+    return taken
 
 
 def _is_within(sample: Sample) -> bool:

@@ -6,10 +6,12 @@ Each figure is the median over the samples that have it, so one disturbed instan
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from matrix.samples.file import Sample, SampleFile
+    from matrix.samples.file import Sample, SampleFile, Taken
 
 MB, MIB = 1e6, 2.0**20
 # Counters whose rate is named after them, such as `disk_read_bytes_per_s`.
@@ -29,7 +31,19 @@ LATENCIES = (
 LEAST_S = 1e-3
 
 
-def use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
+class Used(NamedTuple):
+    """A sample and what it used by itself: rates in units per second, shares from 0 to 1."""
+
+    sample: "Sample"
+    figures: dict[str, float]
+
+
+def used(taken: Iterable["Taken"]) -> list[Used]:
+    """Return what each sample of a point used."""
+    return [Used(sample, dict(_of_sample(file, sample))) for file, sample in taken]
+
+
+def use_of(of_point: Iterable[Used]) -> dict[str, float]:
     """Return the medians of one point: rates in units per second of one instance, shares from 0 to 1.
 
     - `bytes_per_s`, `operations_per_s`, `files_per_s`, `requests_per_s`: what the workload itself says it moved
@@ -39,16 +53,10 @@ def use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
     - `tool_share`: of what the tool reached on this instance without a storage (calibration)
     - `seconds`, `workers`, `latency_s` (median of one operation), `nfs_round_trip_s` (mean of one request)
     """
-    figures: dict[str, list[float]] = {}
-    for file in files:
-        for sample in file.samples:
-            if sample.point == point:
-                for name, value in _of_sample(file, sample):
-                    figures.setdefault(name, []).append(value)
-    return {name: median(values) for name, values in sorted(figures.items())}
+    return _medians((name, value) for _, figures in of_point for name, value in figures.items())
 
 
-def fleet_use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
+def fleet_use_of(of_point: Iterable[Used]) -> dict[str, float]:
     """Return what all instances of one point moved together, in units per second: medians over its repetitions.
 
     On a shared storage the rates of single instances do not add up: an instance that ends early had a larger share,
@@ -56,31 +64,42 @@ def fleet_use_of(point: str, files: Sequence["SampleFile"]) -> dict[str, float]:
     result is the largest of these sums divided by the time since the first start: the fleet reached at least this
     rate, and a straggler cannot lower it.
     """
-    repetitions: dict[int, list[tuple[Sample, dict[str, float]]]] = {}
-    for file in files:
-        for sample in file.samples:
-            if sample.point == point:
-                repetitions.setdefault(sample.repetition, []).append((sample, dict(_of_sample(file, sample))))
-    figures: dict[str, list[float]] = {}
-    for taken in repetitions.values():
-        for name, value in _together(taken):
-            figures.setdefault(name, []).append(value)
-    return {name: median(values) for name, values in sorted(figures.items())}
+    repetitions: dict[int, list[Used]] = {}
+    for use in of_point:
+        repetitions.setdefault(use.sample.repetition, []).append(use)
+    return _medians(figure for together in repetitions.values() for figure in _together(together))
 
 
-def _together(taken: Sequence[tuple["Sample", Mapping[str, float]]]) -> Iterator[tuple[str, float]]:
-    for name in {name for _, use in taken for name in use if name.endswith("_per_s") and ALLOWANCE not in name}:
-        # A rate times the span that it is over is what was done: another span would make more of it than there was.
-        spans = [
-            (*(sample.work_span if name in OWN_RATES else (sample.started_at, sample.ended_at)), use.get(name, 0.0))
-            for sample, use in taken
-        ]
-        first = min(start for start, _, _ in spans)
-        done = best = 0.0
-        for start, end, rate in sorted(spans, key=lambda span: span[1]):
-            done += rate * max(end - start, LEAST_S)
-            best = max(best, done / max(end - first, LEAST_S))
-        yield name, best
+def _medians(figures: Iterable[tuple[str, float]]) -> dict[str, float]:
+    by_name: dict[str, list[float]] = {}
+    for name, value in figures:
+        by_name.setdefault(name, []).append(value)
+    return {name: median(values) for name, values in sorted(by_name.items())}
+
+
+def _together(together: Sequence[Used]) -> Iterator[tuple[str, float]]:
+    by_programs = _Spans([(sample.started_at, sample.ended_at) for sample, _ in together])
+    by_work = _Spans([sample.work_span for sample, _ in together])
+    for name in {name for _, figures in together for name in figures}:
+        if name.endswith("_per_s") and ALLOWANCE not in name:
+            # A rate times the span that it is over is what was done: another span would make more than there was.
+            spans = by_work if name in OWN_RATES else by_programs
+            yield name, spans.best_rate([figures.get(name, 0.0) for _, figures in together])
+
+
+class _Spans:
+    """When the instances of one repetition worked: (start, end) of each, in epoch seconds."""
+
+    def __init__(self, spans: Sequence[tuple[float, float]]) -> None:
+        start, end = np.array(spans).T
+        self._order = np.argsort(end, kind="stable")
+        self._lasted_s = np.maximum(end - start, LEAST_S)[self._order]
+        self._since_first_s = np.maximum(end - start.min(), LEAST_S)[self._order]
+
+    def best_rate(self, rates: Sequence[float]) -> float:
+        """Return the largest work of the first k to end over the time that they took, by each one's own rate."""
+        done = np.cumsum(np.array(rates)[self._order] * self._lasted_s)
+        return float((done / self._since_first_s).max())
 
 
 def _of_sample(file: "SampleFile", sample: "Sample") -> Iterator[tuple[str, float]]:

@@ -70,7 +70,10 @@ class FleetValues:
 
 
 def _row_percentiles(rows: Floats, level: float) -> Floats:
-    return np.array([np.percentile(row[~np.isnan(row)], level) for row in rows])
+    figures = np.percentile(rows, level, axis=1)  # NaN where a row has one
+    for row in np.flatnonzero(np.isnan(figures)):
+        figures[row] = np.percentile(rows[row][~np.isnan(rows[row])], level)
+    return figures
 
 
 def from_columns(samples: dict[str, Any], metric: str, *, is_shared: bool) -> FleetValues:

@@ -7,7 +7,7 @@ import pytest
 from matrix.answer import layers
 from matrix.answer.bottleneck import refreshed
 from matrix.samples import cloudwatch
-from matrix.samples.file import SampleFile
+from matrix.samples.file import SampleFile, by_point
 from matrix.samples.moved import by_minute
 from matrix.terms.layers import is_far, layer_sentence
 
@@ -31,7 +31,7 @@ def instance(*samples: dict[str, Any], number: int = 0, kind: str = "nfs") -> Sa
 
 def of_point(*files: SampleFile, params: dict[str, Any] | None = None) -> dict[tuple[str, str, str, str], float]:
     """The ratios of p01 by (way, counts, above, below)."""
-    found = layers.of_samples("p01", params or {}, files)
+    found = layers.of_samples(params or {}, by_point(files).get("p01", []))
     return {(one["way"], one["counts"], one["above"], one["below"]): one["ratio"] for one in found}
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from matrix.samples.file import SampleFile
-from matrix.samples.usage import fleet_use_of
+from matrix.samples.file import SampleFile, by_point
+from matrix.samples.usage import fleet_use_of, used
 
 START = 1_780_000_000.0
 
@@ -25,9 +25,13 @@ def instance(number: int, *spans: tuple[float, float], mb: float = 100.0) -> Sam
     )  # fmt: skip
 
 
+def fleet_use(point: str, files: list[SampleFile]) -> dict[str, float]:
+    return fleet_use_of(used(by_point(files).get(point, [])))
+
+
 def together_mb_per_s(*ends: float) -> float:
     files = [instance(number, (0.0, ended)) for number, ended in enumerate(ends)]
-    return fleet_use_of("p01", files)["bytes_per_s"] / 1e6
+    return fleet_use("p01", files)["bytes_per_s"] / 1e6
 
 
 def test_instances_that_share_a_storage_unequally_moved_no_more_than_the_storage_gave():
@@ -46,7 +50,7 @@ def test_one_instance_alone_moved_what_it_says():
 def test_who_starts_late_counts_from_the_first_start_on():
     files = [instance(1, (0.0, 4.0)), instance(2, (1.0, 5.0))]
 
-    assert fleet_use_of("p01", files)["bytes_per_s"] / 1e6 == pytest.approx(40.0)
+    assert fleet_use("p01", files)["bytes_per_s"] / 1e6 == pytest.approx(40.0)
 
 
 def test_the_start_of_programs_makes_no_bytes():
@@ -57,7 +61,7 @@ def test_the_start_of_programs_makes_no_bytes():
     )
 
     # 100 MB in 2 s of work; 5 s of programs times that rate would be 250 MB.
-    use = fleet_use_of("p01", [file.model_copy(update={"samples": [ramped]})])
+    use = fleet_use("p01", [file.model_copy(update={"samples": [ramped]})])
 
     assert use["bytes_per_s"] / 1e6 == pytest.approx(50.0)
 
@@ -66,5 +70,5 @@ def test_of_several_repetitions_it_is_the_median():
     spans = ((0.0, 4.0), (10.0, 15.0), (20.0, 30.0))
     files = [instance(number, *spans) for number in (1, 2)]
 
-    assert fleet_use_of("p01", files)["bytes_per_s"] / 1e6 == pytest.approx(40.0)
-    assert fleet_use_of("p02", files) == {}
+    assert fleet_use("p01", files)["bytes_per_s"] / 1e6 == pytest.approx(40.0)
+    assert fleet_use("p02", files) == {}
