@@ -198,7 +198,9 @@ def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     prints: dict[int, str] = {}
 
     def print_of(part: Storage | Workload | Fleet) -> str:
-        return prints.setdefault(id(part), part.fingerprint())
+        if id(part) not in prints:
+            prints[id(part)] = part.fingerprint()
+        return prints[id(part)]
 
     reported: set[Path] = set()
     for cell in cells:
@@ -360,9 +362,10 @@ def _populate_problems(cells: list[Combination]) -> Problems:
 def _history_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a problem where the cells of one storage cannot be polled within the history of one execution."""
     works: dict[str, list[Work]] = {}
-    prints: dict[int, str] = {}
+    storages = {id(cell.storage): cell.storage for cell in cells}
+    prints = {key: storage.fingerprint() for key, storage in storages.items()}
     for cell in cells:
-        key = prints.setdefault(id(cell.storage), cell.storage.fingerprint())
+        key = prints[id(cell.storage)]
         steps = cell.workload.number_of_points * matrix.repetitions
         works.setdefault(key, []).append(Work(0.0, steps, steps if cell.fleet.count > 1 else 0))
     for of_storage in works.values():

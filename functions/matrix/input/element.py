@@ -27,8 +27,9 @@ class Element(Protocol):
         """Readable id."""
         ...
 
-    def to_document(self) -> dict[str, Any]:
-        """Return it as JSON, every default filled in."""
+    @property
+    def document(self) -> dict[str, Any]:
+        """It as JSON, every default filled in; nobody may change it."""
         ...
 
     def fingerprint(self) -> str:

@@ -1,6 +1,7 @@
 """What the models of the input have in common: strictness, names, sizes and sweeps."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
@@ -29,6 +30,11 @@ class InputModel(BaseModel):
     def to_document(self) -> dict[str, Any]:
         """Return the part as JSON with the input's names, every default filled in."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The part as `to_document` has it, made once for all cells that share the part: nobody may change it."""
+        return self.to_document()
 
     def fingerprint(self) -> str:
         """Return a text that is equal for equal parts of the input, defaults written or not."""

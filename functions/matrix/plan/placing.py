@@ -29,7 +29,7 @@ def share_away(placement: str | Sequence[float] | None, storage: Storage) -> Amo
     It is 0 where a storage has a mount target in each zone, and where its price includes the traffic. How many zones
     `spread` has is not known before it is launched: two to six, mostly three.
     """
-    document = storage.to_document()
+    document = storage.document
     if resolved(None, document) == "spread" or storage.is_free_between_zones:
         return Amount.exactly(0.0)
     where = resolved(placement, document)

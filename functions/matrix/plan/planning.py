@@ -47,6 +47,8 @@ AROUND_THE_RUN_S = 900.0
 SHUTDOWN_S = 30.0
 # Above this, waiting for the next poll is most of what a fleet does between short steps.
 SLOW_POLL_S = 60
+# Seeded anew for each order: to make a generator costs as much as to seed it, and a plan has thousands of orders.
+_CHANCE = random.Random(0)  # noqa: S311 - an order of measuring is no secret
 
 
 @dataclass
@@ -56,33 +58,29 @@ class _Cell:
     combination: Combination
     id: str
     file_system: str
+    points: list[Point]
     repetitions: int
     os: str
     emulate: bool | Mapping[str, Quirks] = False
     earlier: Earlier = field(default_factory=lambda: Earlier(None))
 
-    @cached_property
-    def points(self) -> list[Point]:
-        every = self.combination.workload.points()
-        return [{"id": f"p{i:02d}", "params": params} for i, params in enumerate(every, start=1)]
-
     @property
     def storage(self) -> Part:
         """Its storage as plan and results have it."""
-        document = self.combination.storage.to_document()
+        document = self.combination.storage.document
         return marked(document, quirks_of(self.combination.storage, self.emulate)) if self.emulate else document
 
     @property
     def sameness(self) -> str:
         """What tells that an earlier run has measured the very same."""
-        workload = self.combination.workload.to_document()
+        workload = self.combination.workload.document
         return sameness(self.storage, workload, self.fleet, self.points, self.repetitions, self.image)
 
     @property
     def fleet(self) -> Fleet:
         """Its fleet as plan and results have it."""
         fleet = self.combination.fleet
-        return cast("Fleet", fleet.to_document() | {"architecture": fleet.architecture})
+        return cast("Fleet", {**fleet.document, "architecture": fleet.architecture})
 
     @property
     def image(self) -> str:
@@ -131,7 +129,7 @@ class _Cell:
         rows = [ids[first : first + length] for first in range(0, len(ids), length)]
         steps: list[Step] = []
         for repetition in range(1, self.repetitions + 1):
-            if is_random:
+            if is_random and len(rows) > 1:
                 rows = shuffled(rows, f"{seed}/{self.id}/{repetition}")
             steps += [{"point": point, "repetition": repetition} for row in rows for point in row]
         return steps
@@ -214,7 +212,8 @@ def derived_seed(matrix: Matrix, run: str) -> int:
 
 def shuffled(items: Sequence[Any], seed: int | str) -> list[Any]:
     """Return the items in a random order that depends on the seed only."""
-    return random.Random(str(seed)).sample(items, len(items))  # noqa: S311 (an order of measuring is no secret)
+    _CHANCE.seed(str(seed))
+    return _CHANCE.sample(items, len(items))
 
 
 def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
@@ -222,13 +221,20 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
     matrix, combinations = checked.matrix, checked.cells
     storage_ids = _ids([combination.storage for combination in combinations], marked_slug if matrix.emulate else str)
     workload_ids = _ids([combination.workload for combination in combinations])
+    workloads = {id(combination.workload): combination.workload for combination in combinations}
+    points = {key: _points(workload) for key, workload in workloads.items()}
+    os = (matrix.image or Image()).os
     cells = []
     for combination in combinations:
-        file_system, workload = storage_ids[id(combination.storage)], workload_ids[id(combination.workload)]
-        id_ = cell_id(file_system, workload, combination.fleet.slug)
-        os = (matrix.image or Image()).os
-        cells.append(_Cell(combination, id_, file_system, matrix.repetitions, os, matrix.emulate))
+        of_storage, of_workload = id(combination.storage), id(combination.workload)
+        file_system = storage_ids[of_storage]
+        id_ = cell_id(file_system, workload_ids[of_workload], combination.fleet.slug)
+        cells.append(_Cell(combination, id_, file_system, points[of_workload], matrix.repetitions, os, matrix.emulate))
     return cells
+
+
+def _points(workload: Workload) -> list[Point]:
+    return [{"id": f"p{i:02d}", "params": params} for i, params in enumerate(workload.points(), start=1)]
 
 
 def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[PlannedImage]:
@@ -243,7 +249,7 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
         for cell in group:
             storage, workload = cell.combination.storage, cell.combination.workload
             params = [point["params"] for point in cell.points]
-            tools |= needed_tools.of_cell(storage.to_document(), workload.to_document(), params)
+            tools |= needed_tools.of_cell(storage.document, workload.document, params)
         containers = [name for cell in group for name in cell.combination.workload.containers]
         recipe = images.recipe(image, architecture, tools, containers)
         planned_images.append(images.planned(recipe, image, book))
@@ -342,14 +348,15 @@ def _plan_cell(
     crossing = _crossing_cost(cell, book)
     cost += orchestration + crossing
     measured_s = Amount(work.least_s(), expected_s, deadline_s)
-    moved = file_system_cost(book, storage, _usage(Amount.exactly(0.0), [cell], stored_bytes))
+    usage = _usage(measured_s, [cell], stored_bytes)
+    moved = file_system_cost(book, storage, replace(usage, seconds=Amount.exactly(0.0)))
     if isinstance(storage, EbsStorage):
         cost += volumes_cost(book, storage, fleet.count * storage.volumes, each_s)
     return PlannedCell(
         id=cell.id,
         file_system=cell.file_system,
         storage=cell.storage,
-        workload=cell.combination.workload.to_document(),
+        workload=cell.combination.workload.document,
         fleet=cell.fleet,
         image=cell.image,
         points=cell.points,
@@ -361,7 +368,7 @@ def _plan_cell(
         cost=cost,
         rates=cell_rates(book, fleet.instance_type, storage, cell.root_volume_gib, is_spot=fleet.spot),
         root_volume_gib=cell.root_volume_gib,
-        shared_cost=file_system_cost(book, storage, _usage(measured_s, [cell], stored_bytes)),
+        shared_cost=file_system_cost(book, storage, usage),
         metered_cost=orchestration + moved + crossing,
         attempts=cell.earlier.attempts,
         emulation=truth(storage, cell.emulate).to_document() if cell.emulate else None,
@@ -376,7 +383,7 @@ def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, flo
         if combination.storage.is_shared and work_s:
             each_s = Amount(PREPARE_S / 2 + work_s / 2, PREPARE_S + work_s, 900 + WORK_FACTOR * work_s)
             cost = instances_cost(book, combination.fleet.instance_type, 1, each_s, root_gib=cell.root_volume_gib)
-            return {"cell": cell.id, "workload": combination.workload.to_document()}, PREPARE_S + work_s, cost
+            return {"cell": cell.id, "workload": combination.workload.document}, PREPARE_S + work_s, cost
     return None, 0.0, Cost()
 
 
