@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import boto3
 import pytest
 from support.function_events import RUN
+from support.hostile import HOSTILE
 
 import plan_matrix
 from aws import storages
@@ -17,6 +18,7 @@ from matrix.run.receipt import SERVER, rate_usd
 from matrix.terms.errors import FileSystemFailed
 
 NAME = "file-server-m6i-large"
+FOLDER = f"runs/{RUN}/servers/{NAME}/instances"
 ADDRESS = {"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}
 STORAGE = {"type": "file-server", "instanceType": "m6i.large", "sizeGiB": 50}
 MATRIX = {
@@ -40,7 +42,7 @@ def create():
 
 
 def say(instance, name, document):
-    key = f"runs/{RUN}/servers/{NAME}/instances/AROA123:{instance}/{name}"
+    key = f"{FOLDER}/AROA123:{instance}/{name}"
     boto3.client("s3").put_object(Bucket="results", Key=key, Body=json.dumps(document).encode())
 
 
@@ -104,6 +106,28 @@ def test_a_server_that_failed_is_given_up_with_its_own_reason(made):
 
     with pytest.raises(FileSystemFailed, match=f"file server {made} is running: MountFailed: no volume appeared"):
         file_server.is_ready(made, STORAGE)
+
+
+@pytest.mark.parametrize("name", ["address.json", "failed.json"])
+def test_whatever_a_server_writes_it_is_given_up_by_its_name(made, name):
+    for body in HOSTILE.values():
+        boto3.client("s3").put_object(Bucket="results", Key=f"{FOLDER}/AROA123:{made}/{name}", Body=body)
+
+        with pytest.raises(FileSystemFailed, match=f"file server {made}") as given_up:
+            file_server.mount(made, STORAGE)
+
+        assert str(given_up.value).isprintable()
+
+
+@pytest.mark.parametrize("change", [
+    {"host": "evil.example"}, {"host": "10.0.0.7; reboot"}, {"port": 0}, {"port": 70_000}, {"port": "7575"},
+    {"token": "a b"}, {"token": ""}, {"token": "x" * 101}, {"token": "\x1b[2J"},
+], ids=repr)  # fmt: skip
+def test_an_address_that_no_agent_writes_leads_no_instance_there(made, change):
+    say(made, "address.json", ADDRESS | change)
+
+    with pytest.raises(FileSystemFailed, match=rf"file server {made}: address\.json"):
+        file_server.mount(made, STORAGE)
 
 
 def test_a_server_that_is_no_more_is_given_up(made):

@@ -1,34 +1,23 @@
 """Whatever lies on the blackboard instead of a document, Poll fleet and Analyse cell go on or name the bad object."""
 
-import gzip
-import json
 import time
 
 import pytest
 from support.function_events import RUN
+from support.hostile import HOSTILE
 from support.launched_cell import FLEET, launch_cell
 from support.tiers import first_is_quick
 
 import analyse_cell
+import analyse_run
+import poll_cache
 import poll_fleet
+from aws.fleet import watching
 from aws.records import bucket
 from aws.stack.clients import client
-from matrix.terms.errors import InstanceFailed, InvalidDocument, InvalidSamples
+from matrix.terms.errors import CacheFailed, InstanceFailed, InvalidDocument, InvalidSamples
 from matrix.terms.keys import Board
 
-HOSTILE = {
-    "nothing": b"",
-    "zeros": b"\x00" * 4096,
-    "no UTF-8": b"\xff\xfe\x80",
-    "brackets without end": b"[" * 200_000,
-    "cut off": b'{"schema": 1, "run": "r',
-    "NaN": b'{"step": NaN, "instances": Infinity}',
-    "a number of 5,000 digits": b'{"step": ' + b"9" * 5000 + b"}",
-    "a list": b"[1, 2]",
-    "another form": b'{"instances": {"a": [null]}, "steps": "x", "step": {}, "samples": 5, "error": [], "message": {}}',
-    "an escape sequence": json.dumps({"error": "\x1b[2J", "message": "\x1b]0;title\x07"}).encode(),
-    "a bomb": gzip.compress(b"[" * 50_000_000, 1),
-}  # fmt: skip
 # What an instance may write below its own name: each that an agent writes, and those that functions write elsewhere.
 UPLOADS = [
     "ready-0000", "heartbeat", "done.json", "failed.json", "samples.json", "log.gz", "raw/p01-r1.histograms.json",
@@ -123,6 +112,54 @@ def test_analyse_cell_says_that_the_record_of_the_fleet_is_damaged(cell, board, 
         analyse_cell.handler({"run": RUN, "cell": cell["id"]}, context)
 
     assert str(refused.value).startswith(board.fleet)
+
+
+@pytest.fixture
+def other_boards(cell, board):
+    """The boards of the instance that fills a cache, and of one of which an image is made."""
+    boards = Board.of_cache(RUN, "fs"), Board.of_image(RUN, "image")
+    for other in boards:
+        for document in ("job", "fleet", "gate"):
+            bucket.put(getattr(other, document), bucket.get(getattr(board, document)))
+    return boards
+
+
+@pytest.mark.parametrize("name", ["failed.json", "heartbeat"])
+def test_a_cache_and_an_image_are_waited_for_whatever_their_instance_writes(other_boards, name):
+    for body in HOSTILE.values():
+        for other in other_boards:
+            put(f"{other.instances}AROA:i-1/{name}", body)
+
+            try:
+                watched = watching.watch(other)
+            except InstanceFailed as failed:
+                assert name == "failed.json"
+                assert str(failed).isprintable()
+            else:
+                assert watched.progress.state in ("waiting", "running")
+
+
+@pytest.mark.parametrize("document", ["job", "gate", "fleet"])
+def test_poll_cache_says_which_document_of_ours_is_damaged(other_boards, context, document):
+    key = getattr(other_boards[0], document)
+    for body in HOSTILE.values():
+        put(key, body)
+
+        with pytest.raises(CacheFailed) as failed:
+            poll_cache.handler({"run": RUN, "file_system": "fs", "poll_s": 10}, context)
+
+        assert f"fs: {key}" in str(failed.value)
+        assert str(failed.value).isprintable()
+
+
+def test_analyse_run_says_which_result_is_damaged(cell, board, context):
+    for body in HOSTILE.values():
+        put(board.result, body)
+
+        with pytest.raises(InvalidDocument) as refused:
+            analyse_run.handler({"run": RUN}, context)
+
+        assert str(refused.value).startswith(board.result)
 
 
 def test_an_object_of_no_instance_of_the_fleet_changes_nothing(cell, board, context):

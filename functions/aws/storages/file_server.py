@@ -3,11 +3,9 @@
 It carries the file system's tags, so what ends the instances of a file system ends it as well.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from aws.ec2 import instances
 from aws.ec2.images import newest
@@ -25,11 +23,12 @@ from matrix.input.storages.file_server import volume
 from matrix.plan import images
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import serving_job
-from matrix.run.polling import ENDED_STATES
+from matrix.run.polling import ENDED_STATES, reason
 from matrix.run.receipt import SERVER
-from matrix.terms.documents.job import JobCell, Mount
+from matrix.terms.documents import reading
+from matrix.terms.documents.job import FileServerAddress, JobCell, Mount
 from matrix.terms.documents.parts import Fleet, Part
-from matrix.terms.errors import FileSystemFailed
+from matrix.terms.errors import FileSystemFailed, InvalidDocument
 from matrix.terms.keys import Board
 
 # Boot, packages and mount, as for a fleet.
@@ -37,6 +36,11 @@ CREATION_LIMIT_S = 900
 SEEN_GONE = "EC2 DescribeInstances: terminated"
 # A document of an instance is read up to this length.
 MOST_BYTES = 10_000
+LAST_PORT = 65_535
+# IPv4, the only kind that the stack's network has.
+ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}", re.ASCII)
+# Of the letters of `secrets.token_urlsafe`.
+TOKEN = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
 def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, name: str) -> str:
@@ -81,10 +85,10 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
     """Say whether it serves. Raises FileSystemFailed when it never will, with its own reason if it has given one."""
     failure = _document(resource_id, "failed.json")
     state = instances.states([resource_id]).get(resource_id, "pending")
-    if failure or state in ENDED_STATES:
-        reason = f"{failure.get('error')}: {failure.get('message')}" if failure else "its log may say why"
-        raise FileSystemFailed(f"the file server {resource_id} is {state}: {reason}"[:1_000])
-    return _document(resource_id, "address.json") is not None
+    if failure is not None or state in ENDED_STATES:
+        why = "its log may say why" if failure is None else reason(failure)
+        raise FileSystemFailed(f"the file server {resource_id} is {state}: {why}"[:1_000])
+    return _address(resource_id) is not None
 
 
 def is_lent(_storage: Part) -> bool:
@@ -94,15 +98,10 @@ def is_lent(_storage: Part) -> bool:
 
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return where the server listens, and the token for it. Raises FileSystemFailed if it does not, or no more."""
-    if not is_ready(resource_id, storage):
+    address = _address(resource_id) if is_ready(resource_id, storage) else None
+    if address is None:
         raise FileSystemFailed(f"the file server {resource_id} has not said where it listens")
-    address = _document(resource_id, "address.json") or {}
-    return {
-        "kind": "file-server",
-        "host": str(address["host"]),
-        "port": int(address["port"]),
-        "token": str(address["token"]),
-    }
+    return {"kind": "file-server", "host": address["host"], "port": address["port"], "token": address["token"]}
 
 
 def existing() -> tuple[Existing, ...]:
@@ -120,8 +119,27 @@ def delete(_resource_id: str) -> bool:
     return True
 
 
-def _document(instance: str, name: str) -> dict[str, Any] | None:
-    """A document that the server has put on its board; None until then."""
+def _address(instance: str) -> FileServerAddress | None:
+    """Return where the server says that it listens, None until then. Raises FileSystemFailed where that is no address.
+
+    Every instance of the file system's cells goes there, so it may be nothing else than what an agent writes.
+    """
+    text = _document(instance, "address.json")
+    if text is None:
+        return None
+    where = f"the file server {instance}: address.json"
+    try:
+        address = reading.read(FileServerAddress, reading.parse(text, where), where)
+    except InvalidDocument as error:
+        raise FileSystemFailed(f"{error}"[:1_000]) from error
+    is_usable = 0 < address["port"] <= LAST_PORT and ADDRESS.fullmatch(address["host"])
+    if not (is_usable and TOKEN.fullmatch(address["token"])):
+        raise FileSystemFailed(f"{where} holds no address, port and token as an agent writes them")
+    return address
+
+
+def _document(instance: str, name: str) -> bytes | None:
+    """Return what the server has put on its board under a name, whatever that is; None until then."""
     [server_tags] = instances.tags_by_id([instance]).values() or [{}]
     if not server_tags:  # launched a moment ago: EC2 is eventually consistent
         return None
@@ -130,6 +148,5 @@ def _document(instance: str, name: str) -> dict[str, Any] | None:
     own = re.compile(f"{re.escape(board.instances)}[^/:]+:{re.escape(instance)}/{re.escape(name)}")
     for key, _ in bucket.listing(board.instances):
         if own.fullmatch(key):
-            document = json.loads(bucket.get_bytes(key, at_most=MOST_BYTES) or b"null")
-            return document if isinstance(document, dict) else None
+            return bucket.get_bytes(key, at_most=MOST_BYTES)
     return None

@@ -30,6 +30,16 @@ class BarrierRule(TypedDict):
     """How long it waits for the others."""
 
 
+class FileServerAddress(TypedDict):
+    """address.json: where a file server listens, as it says itself."""
+
+    host: str
+    """Its address within the VPC."""
+    port: int
+    token: str
+    """What a reader of this run must say."""
+
+
 class Mount(TypedDict):
     """How an instance gets at its storage. `{instance_id}` and `{userid}` stand for its own names."""
 
