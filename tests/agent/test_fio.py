@@ -173,7 +173,7 @@ def test_reads_that_memory_answered_are_warned_about(cloud, instance, make_job, 
 
     [sample] = instance.samples()
     [warning] = [warning for warning in sample["warnings"] if warning.startswith("read: ")]
-    assert "a cache or a compressor answered the rest" in warning
+    assert "a cache or a compressor answered for the rest" in warning
 
 
 @needs("fio")

@@ -53,7 +53,7 @@ def scripts(stack, monkeypatch):
     monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/storage")
     monkeypatch.setenv("ENVIRONMENT", "local")
     # Nor does a file server tell where it listens.
-    address = {"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}
+    address = json.dumps({"host": "10.0.0.7", "port": 7575, "token": "of-this-run"})
     monkeypatch.setattr(file_server, "_document", lambda _, name: address if name == "address.json" else None)
     return given
 
