@@ -1,4 +1,4 @@
-"""`python3 agent.pyz s3://bucket/…/job.json`: do the job, say in S3 how it went."""
+"""`python3 agent.pyz s3://bucket/…/job.json [NONCE]`: do the job, say in S3 how it went."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from agent.programs import interrupts, processes
 from agent.session import Session
 
 DONE, FAILED, MISUSED = 0, 1, 2
-ARGUMENTS = 2
+# The job, and the secret name by which a fleet meets.
+ARGUMENTS = (2, 3)
 
 
 def main() -> int:
     """Do one job. Exit status 0: done.json is written. 1: failed.json says why, or could not be written either."""
-    if len(sys.argv) != ARGUMENTS:
-        print("usage: agent s3://<bucket>/<prefix>/job.json", file=sys.stderr)
+    if len(sys.argv) not in ARGUMENTS:
+        print("usage: agent s3://<bucket>/<prefix>/job.json [nonce]", file=sys.stderr)
         return MISUSED
     log, written = open_log()
     try:
@@ -40,7 +41,7 @@ def main() -> int:
         return FAILED
     log.info("agent %s on %s (%s), job %s", VERSION, identity.instance_id, userid, sys.argv[1])
     blackboard = Blackboard(bucket, key.rpartition("/")[0], userid)
-    session = Session(identity, userid, blackboard, log)
+    session = Session(identity, userid, blackboard, log, nonce="".join(sys.argv[2:]))
     failure = attend(session, bucket, key, log)
     return farewell(blackboard, failure, session, written)
 

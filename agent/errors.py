@@ -73,7 +73,11 @@ class MountFailed(AgentError):
 
 
 class BarrierTimeout(AgentError):
-    """The gate of a step did not open in time, or opened without this instance."""
+    """The gate of a step did not open in time."""
+
+
+class GateForged(AgentError):
+    """A gate says what no agent of ours writes: too early, too far ahead, or unreadable."""
 
 
 class DeadlinePassed(Interruption):

@@ -10,7 +10,9 @@ from typing import Any
 class BarrierRule:
     """How the fleet meets before each step."""
 
-    poll_s: float
+    poll_s: float  # between two looks for the gate
+    margin_s: float  # from the opening of a gate to the start
+    request_s: float  # that one request about a gate may take
     timeout_s: float
 
 

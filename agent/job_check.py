@@ -18,6 +18,7 @@ from agent.job import BarrierRule, Job, Step
 from agent.mounts import kinds
 
 SCHEMA = 1
+BARRIER = ("poll_s", "margin_s", "request_s", "timeout_s")
 KINDS = ("measure", "populate", "serve", "bake")
 
 # Run and cell become folder names on the storage and parts of keys.
@@ -53,7 +54,7 @@ def _job(document: dict[str, Any], instance_id: str, userid: str) -> Job:
         prefix=document["prefix"],
         deadline_at=document.get("deadline_at"),
         heartbeat_s=float(document.get("heartbeat_s") or 30),
-        barrier=BarrierRule(float(rule["poll_s"]), float(rule["timeout_s"])) if rule else None,
+        barrier=BarrierRule(**{name: float(rule[name]) for name in BARRIER}) if rule else None,
         storage=document["storage"],
         mount=_lent_to(document["mount"], {"{instance_id}": instance_id, "{userid}": userid}),
         workload=document["workload"],

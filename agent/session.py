@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent import calibration, mounts, samples, workloads
 from agent.board.barrier import Barrier, sleep_until
 from agent.board.heartbeat import Heartbeat
+from agent.errors import JobInvalid
 from agent.file_server import FileServer
 from agent.machine import caches, counters, host, nvme
 from agent.machine.workspace import Workspaces
@@ -36,10 +37,12 @@ COUNTING_S = 0.01
 class Session:
     """Runs the steps of a job in their order and uploads the samples after each."""
 
-    def __init__(self, identity: Identity, userid: str, blackboard: Blackboard, log: logging.Logger) -> None:
-        """Keep what a job needs; nothing is done yet."""
+    def __init__(
+        self, identity: Identity, userid: str, blackboard: Blackboard, log: logging.Logger, nonce: str = ""
+    ) -> None:
+        """Keep what a job needs; nothing is done yet. `nonce` is the secret name by which a fleet's launch meets."""
         self.identity, self.userid = identity, userid
-        self._blackboard, self._log = blackboard, log
+        self._blackboard, self._log, self._nonce = blackboard, log, nonce
         self._samples: list[dict[str, Any]] = []
         self._barrier: Barrier | None = None
         self._prepared: dict[str, Any] = {}
@@ -58,9 +61,12 @@ class Session:
 
     def run(self, job: Job) -> None:
         """Install tools, mount, take every sample, leave nothing behind."""
-        heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
         if job.barrier:
-            self._barrier = Barrier(self._blackboard, job.barrier.poll_s, job.barrier.timeout_s)
+            if not self._nonce:
+                raise JobInvalid("the job has a barrier, but its user data names no meeting")
+            meeting = self._blackboard.meeting(self._nonce, job.barrier.request_s)
+            self._barrier = Barrier(meeting, self.userid, job.barrier)
+        heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
         try:
             self._prepared = self._provide(job)
             with mounts.attached(job.mount, self._log) as mounted:

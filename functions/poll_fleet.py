@@ -1,4 +1,4 @@
-"""Poll fleet: say how far a cell's instances have got, and open the next gate when all stand before it."""
+"""Poll fleet: say how far a cell's instances have got, and open the next gate where all wait and none of them does."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.fleet import watching
 from aws.records import bucket, table
 from aws.stack.clock import now
-from aws.stack.environment import environment
+from matrix.terms.documents.job import Gate
 from matrix.terms.keys import Board
 
 logger = Logger()
@@ -20,17 +20,15 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     run, cell = event["run"], event["cell"]
     board = Board.of_cell(run, cell)
     watched = watching.watch(board)
-    progress = watched.progress
-    if progress.gate_to_open is not None:
-        bucket.put(
-            board.gate,
-            {
-                "step": progress.gate_to_open,
-                "start_at": now() + environment().gate_margin_s,
-                "ready": progress.ready,
-                "expected": progress.expected,
-            },
-        )
+    progress, barrier, place = watched.progress, watched.job["barrier"], watched.place
+    if progress.gate_to_open is not None and barrier and place:
+        gate: Gate = {
+            "step": progress.gate_to_open,
+            "start_at": now() + barrier["margin_s"],
+            "opener": "Poll fleet",
+        }
+        bucket.put_if_absent(place.gate(progress.gate_to_open), gate)
+        logger.warning("no instance has opened the gate of step %d", progress.gate_to_open)
     steps = watched.job["steps"]
     point = steps[progress.step]["point"] if progress.step < len(steps) else None
     state = "running" if progress.state == "finished" else progress.state

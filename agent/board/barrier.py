@@ -1,57 +1,162 @@
-"""The fleet's barrier: write ready, wait until the gate of this step opens, sleep until the start time in it."""
+"""The fleet's barrier: say ready, open the gate if all are, else wait for it, start at the time in it.
+
+The last instance to say ready sees all marks in its listing and opens the gate: S3 shows every write whose answer came
+before a listing began. A few others list again now and then, in case the last one ends between its mark and its
+listing; Poll fleet does, in case all of them do. A conditional write lets one gate be, so that the number of openers
+does not matter. Everybody acts only on the gate that it reads, also who opened it. docs/performance.md has the figures.
+"""
 
 from __future__ import annotations
 
+import json
 import random
+import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from agent.errors import BarrierTimeout, BlackboardUnavailable
+from agent.board.meeting import Unanswered
+from agent.errors import BarrierTimeout, GateForged
 
 if TYPE_CHECKING:
-    from agent.board.blackboard import Blackboard
+    from agent.board.meeting import Meeting
+    from agent.job import BarrierRule
 
 # time.sleep wakes up to about 1 ms late, so the last 2 ms are spent polling the clock.
 SPIN_S = 0.002
+# The five instances whose names come first among the marks list again every 2, 4, 6, 8 and 10 s, all others seldom:
+# were all of 1,000 to list often, S3 would throttle them.
+STANDBYS, STANDBY_S, SELDOM_S = 5, 2.0, 30.0
+# Launch fleet writes the roster within seconds of the launch, mostly before the first instance has booted.
+ROSTER_S = 0.3
+# A gate's start lies at most so long after its writing (the largest margin is 10 s, of emulated machines).
+LATEST_START_S = 15.0
+# Where requests take long, on a busy machine, others see the gate later too: the margin is three times what saying
+# ready and listing took, up to this. The margins of AWS are longer.
+MOST_BUSY_MARGIN_S = 1.0
+# S3 tells times in whole seconds.
+GRAIN_S = 1.0
+_DICE = random.SystemRandom()
 
 
 class Barrier:
     """Waits for the other instances before each step."""
 
-    def __init__(self, blackboard: Blackboard, poll_s: float, timeout_s: float) -> None:
-        """Poll gate.json every `poll_s` seconds; give a step's gate `timeout_s` seconds to open."""
-        self._blackboard = blackboard
-        self._poll_s = poll_s
-        self._timeout_s = timeout_s
+    def __init__(self, meeting: Meeting, userid: str, rule: BarrierRule) -> None:
+        """`userid` is the role's name for this instance (role id:instance id)."""
+        self._meeting, self._userid, self._rule = meeting, userid, rule
+        self._roster: frozenset[str] | None = None
+        self._has_begun = False
+        self._ready_at: float | None = None
+        self._said_in_s = 0.0
 
     def wait(self, step: int) -> float:
-        """Put ready-<step> and return the fleet's start time (epoch seconds) once the gate has opened."""
-        self._blackboard.put(f"ready-{step:04d}", {"at": time.time()})
-        give_up_at = time.monotonic() + self._timeout_s
-        seen: object = "nothing"
-        while time.monotonic() < give_up_at:
-            try:
-                gate = self._blackboard.gate()
-            except BlackboardUnavailable as err:
-                seen = err  # an outage of S3 shorter than the barrier's timeout is no failure
-            else:
-                seen = gate if gate is not None else "no gate.json"
-                if gate is not None and gate["step"] >= step:
-                    return self._start_time(step, gate)
-            # Jitter, so that 1,000 instances do not ask at the same instant.
-            time.sleep(self._poll_s * random.uniform(0.9, 1.1))  # noqa: S311
-        raise BarrierTimeout(
-            f"the gate of step {step} did not open within {self._timeout_s:g} s (last seen: {seen}); "
-            "another instance of the fleet is not ready, see its log.gz"
-        )
+        """Return the fleet's start of a step (epoch seconds) once its gate is open.
 
-    @staticmethod
-    def _start_time(step: int, gate: dict[str, Any]) -> float:
-        if gate["step"] > step:
-            raise BarrierTimeout(
-                f"the fleet went on to step {gate['step']} while this instance was getting ready for step {step}"
-            )
-        return float(gate["start_at"])
+        Raises BarrierTimeout after the rule's timeout, GateForged where no agent of ours wrote the gate.
+        """
+        give_up_at = time.monotonic() + self._rule.timeout_s
+        watch = _Watch(self._meeting, step)
+        self._ready_at = None
+        self._say_ready(step, give_up_at)
+        # Two look at the gate in turn, so that an answer that takes long holds up one of them only.
+        other = threading.Thread(target=watch.repeat, args=(self._rule.poll_s,), name="gate", daemon=True)
+        other.start()
+        try:
+            list_at = time.monotonic()
+            while True:
+                if time.monotonic() >= list_at:
+                    list_at = time.monotonic() + self._list_and_open(step)
+                watch.look()
+                if watch.is_over.wait(2 * self._rule.poll_s * _jitter()):
+                    self._has_begun = True
+                    return self._checked(step, *watch.gate)
+                if time.monotonic() >= give_up_at:
+                    raise BarrierTimeout(
+                        f"the gate of step {step} did not open within {self._rule.timeout_s:g} s (last seen:"
+                        f" {watch.last_seen}); another instance of the fleet is not ready, see its log.gz"
+                    )
+        finally:
+            watch.is_over.set()
+
+    def _say_ready(self, step: int, give_up_at: float) -> None:
+        while True:
+            began = time.monotonic()
+            try:
+                self._meeting.say_ready(step, self._userid)
+                self._said_in_s = time.monotonic() - began
+                return
+            except Unanswered as err:
+                if time.monotonic() >= give_up_at:
+                    raise BarrierTimeout(f"the mark of step {step} could not be written: {err}") from err
+            time.sleep(_DICE.uniform(0.1, 0.5))
+
+    def _list_and_open(self, step: int) -> float:
+        """Open the gate if all are ready; return after how many seconds to list again."""
+        try:
+            if not self._has_begun:
+                # A launch that crashed and is repeated may have other instances.
+                self._roster = self._meeting.roster()
+            if self._roster is None:
+                return ROSTER_S * _jitter()
+            began = time.monotonic()
+            marks = self._meeting.ready(step)
+            busy_margin_s = min(MOST_BUSY_MARGIN_S, 3 * (self._said_in_s + time.monotonic() - began))
+            self._ready_at = marks.get(self._userid)
+            if self._roster <= {userid.rpartition(":")[2] for userid in marks}:
+                start_at = time.time() + max(self._rule.margin_s, busy_margin_s)
+                self._meeting.open(step, {"step": step, "start_at": start_at, "opener": self._userid})
+        except Unanswered:
+            return _DICE.uniform(0.1, 0.3)
+        rank = sum(userid < self._userid for userid in marks)
+        return STANDBY_S * (rank + 1) if rank < STANDBYS else SELDOM_S
+
+    def _checked(self, step: int, body: bytes, opened_at: float) -> float:
+        """Return the start in a gate. Any instance of the fleet may have written it, whatever runs there."""
+        try:
+            gate = json.loads(body)
+            start_at, is_of_step = float(gate["start_at"]), gate["step"] == step
+        except (ValueError, TypeError, KeyError, RecursionError) as err:
+            raise GateForged(f"the gate of step {step} is not readable: {body[:100]!r}") from err
+        if not is_of_step or not opened_at - GRAIN_S <= start_at <= opened_at + LATEST_START_S:
+            raise GateForged(f"the gate of step {step}, written at {opened_at:.0f}, says {body[:200]!r}")
+        if self._ready_at is not None and opened_at < self._ready_at - GRAIN_S:
+            early_s = self._ready_at - opened_at
+            raise GateForged(f"the gate of step {step} was opened {early_s:.0f} s before this instance was ready")
+        return start_at
+
+
+class _Watch:
+    """What two threads look for: a step's gate, as soon as either sees it."""
+
+    def __init__(self, meeting: Meeting, step: int) -> None:
+        self.is_over = threading.Event()
+        self.gate: tuple[bytes, float] = (b"", 0.0)
+        self.last_seen = "no gate"
+        self._meeting, self._step = meeting, step
+
+    def look(self) -> None:
+        """Ask S3 once."""
+        try:
+            gate = self._meeting.gate(self._step)
+        except Unanswered as err:
+            self.last_seen = str(err)  # an outage of S3 shorter than the barrier's timeout is no failure
+            return
+        self.last_seen = "no gate"
+        if gate is not None and not self.is_over.is_set():
+            self.gate = gate
+            self.is_over.set()
+
+    def repeat(self, poll_s: float) -> None:
+        """Look between the looks of the other thread until the gate is there."""
+        pause_s = poll_s
+        while not self.is_over.wait(pause_s * _jitter()):
+            self.look()
+            pause_s = 2 * poll_s
+
+
+def _jitter() -> float:
+    """Return about 1, so that 1,000 instances do not ask at the same instant."""
+    return _DICE.uniform(0.9, 1.1)
 
 
 def sleep_until(start_at: float) -> None:

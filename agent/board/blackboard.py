@@ -1,6 +1,7 @@
-"""The cell's folder in S3: the agent reads the job and the gate there, and writes below its own instance's folder.
+"""The cell's folder in S3: the agent reads the job there, and writes below its own instance's folder.
 
-The only module that talks to AWS. The first call imports boto3, so that `agent` without a job need not wait for it.
+With meeting.py the only module that talks to AWS. The first call imports boto3, so that `agent` without a job need not
+wait for it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agent.board.meeting import ABSENT, Meeting
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
 
-FORBIDDEN, NOT_FOUND = 403, 404
 COMPRESS_FROM_BYTES = 100_000
 # Standard mode waits up to 1, 2, 4, 8, 16, 20 and 20 s, half of that on average: 8 attempts ride out half a minute of a
 # prefix that S3 throttles because 1,000 instances upload at once.
@@ -39,8 +40,13 @@ class Bucket:
 
     def __init__(self, name: str, session: Any) -> None:
         """Take a session of `new_session`."""
+        self._session = session
         self._client = new_client(session, "s3")
         self.name = name
+
+    def meeting(self, prefix: str, request_s: float) -> Meeting:
+        """Return where a fleet meets below `prefix`, with a client that asks once and waits `request_s` seconds."""
+        return Meeting(new_client(self._session, "s3", request_s=request_s), self.name, prefix)
 
     def get(self, key: str) -> bytes | None:
         """Return the object's bytes, None where it does not exist (yet).
@@ -51,7 +57,7 @@ class Bucket:
             try:
                 return bytes(self._client.get_object(Bucket=self.name, Key=key)["Body"].read())
             except self._client.exceptions.ClientError as err:
-                if err.response["ResponseMetadata"]["HTTPStatusCode"] in (FORBIDDEN, NOT_FOUND):
+                if err.response["ResponseMetadata"]["HTTPStatusCode"] in ABSENT:
                     return None
                 raise
 
@@ -70,10 +76,9 @@ class Blackboard:
         self.prefix = prefix.rstrip("/")
         self.own = f"{self.prefix}/instances/{userid}"
 
-    def gate(self) -> dict[str, Any] | None:
-        """Return gate.json as it is now, None where there is none."""
-        body = self._bucket.get(f"{self.prefix}/gate.json")
-        return None if body is None else json.loads(body)
+    def meeting(self, nonce: str, request_s: float) -> Meeting:
+        """Return where the instances of this launch meet; `nonce` is its secret name."""
+        return self._bucket.meeting(f"{self.prefix}/meet/{nonce}/", request_s)
 
     def put(self, name: str, document: dict[str, Any]) -> None:
         """Write one of this instance's own documents."""
@@ -116,15 +121,18 @@ def new_session(region: str) -> Any:
     return boto3.session.Session(botocore_session=core, region_name=region)
 
 
-def new_client(session: Any, service: str, connections: int = 10) -> Any:
-    """Return a client of one service with ATTEMPTS per call, for as many threads at once as `connections`."""
+def new_client(session: Any, service: str, connections: int = 10, request_s: float | None = None) -> Any:
+    """Return a client of one service with ATTEMPTS per call, for as many threads at once as `connections`.
+
+    With `request_s` it makes one attempt a call, which may take so many seconds.
+    """
     from botocore.config import Config
 
     config = Config(
-        connect_timeout=CONNECT_TIMEOUT_S,
-        read_timeout=READ_TIMEOUT_S,
+        connect_timeout=request_s or CONNECT_TIMEOUT_S,
+        read_timeout=request_s or READ_TIMEOUT_S,
         max_pool_connections=connections,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+        retries={"mode": "standard", "total_max_attempts": 1 if request_s else ATTEMPTS},
     )
     # Releases before 2023 do not read the variable themselves.
     return session.client(service, config=config, endpoint_url=os.environ.get("AWS_ENDPOINT_URL") or None)

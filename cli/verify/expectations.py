@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cli.verify.checks import Check, assumed, required
-from matrix.input.pace import GATE_MARGIN_S, PREPARE_S
+from matrix.input.pace import PREPARE_S, gate_wait_s
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
@@ -121,7 +121,7 @@ def _gates(cell: PlanCell, samples: Sequence[SamplesDocument], evidence: Evidenc
             marks = [marks[sample["step"]] for marks in evidence.ready_at.values() if sample["step"] in marks]
             waits.append(sample["scheduled_at"] - max(marks, default=sample["scheduled_at"]))
     if waits:
-        yield _seconds(f"last ready to common start, {cell['id']}", cell["poll_s"] + GATE_MARGIN_S, max(waits))
+        yield _seconds(f"last ready to common start, {cell['id']}", gate_wait_s(cell["fleet"]["count"]), max(waits))
         yield assumed(
             f"start skew, {cell['id']}", f"at most {SKEW_S * 1000:.0f} ms", f"{max(skews) * 1000:.1f} ms",
             is_so=max(skews) <= SKEW_S,

@@ -134,11 +134,13 @@ def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
                 objects[instance] += 1
                 if name == "samples.json":
                     samples.append(cast(SamplesDocument, service.document(run, key.removeprefix(f"runs/{run}/"))))
-                elif name.startswith("ready-"):
-                    mark = service.document(run, key.removeprefix(f"runs/{run}/")) or {}
-                    ready_at.setdefault(instance, {})[int(name.removeprefix("ready-"))] = float(mark["at"])
                 elif name == "log.gz":
                     denials += denials_of_instance(stack, key)
+            case ["cells", _, "meet", _, "ready", step, userid]:
+                instance = userid.rpartition(":")[2]
+                objects[instance] += 1
+                mark = service.document(run, key.removeprefix(f"runs/{run}/")) or {}
+                ready_at.setdefault(instance, {})[int(step)] = float(mark["at"])
     return Evidence(
         cast(PlanDocument, plan), cast(SummaryDocument, summary), cast(ReceiptDocument, receipt), samples, ready_at,
         objects, denials,

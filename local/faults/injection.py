@@ -240,12 +240,15 @@ def who(session_arn: str) -> str:
 
 
 def object_name(key: str) -> str:
-    """Return what an S3 key or prefix is about: agent, plan.json, ready-#, raw, instances/."""
+    """Return what an S3 key or prefix is about: agent, plan.json, gate, ready, raw, instances/."""
     parts = unquote(key).split("/")
     if parts[0] == "agents":
         return "agent"
     if "raw" in parts:
         return "raw"
+    for place, name in (("gates", "gate"), ("ready", "ready")):
+        if place in parts:
+            return name
     name = parts[-1] or "/".join(parts[-2:])
     return re.sub(r"\d+", "#", re.sub(r"^[0-9a-f]{32,}\b", "data", name))
 

@@ -1,6 +1,6 @@
 """The local EC2: an instance that moto starts becomes an agent process on this machine, and ends with it.
 
-Of an instance's user data only the lines AGENT_URI=, JOB_URI= and WATCHDOG_MINUTES= are read, the script is not run:
+Of an instance's user data only AGENT_URI=, JOB_URI=, MEETING= and WATCHDOG_MINUTES= are read, the script is not run:
 the agent is fetched with the instance's own role and started with its own metadata endpoint, without AWS keys, in a
 session of its own. When it exits the instance terminates (or stops, if its shutdown behaviour says so), as if the user
 data had called shutdown. The instance's disk is a folder that goes with it.
@@ -38,7 +38,7 @@ MAX_STARTING = 8
 # An agent counts as started when it asks the metadata service for the first time, or after this long.
 START_GRACE_S = 5.0
 END_GRACE_S = 0.5
-SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
+SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|MEETING|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
 
 
 class InstanceNotStartedError(RuntimeError):
@@ -141,7 +141,7 @@ class InstancePlayer:
         run = settings["JOB_URI"].partition("/runs/")[2].partition("/")[0]
         self._boot(instance, run)
         with self._starting:
-            process = self._start(instance, [str(agent), settings["JOB_URI"]], volume)
+            process = self._start(instance, [str(agent), settings["JOB_URI"], settings.get("MEETING", "")], volume)
             if process is None:
                 return
             if self._injected is not None:

@@ -16,6 +16,9 @@ from support.agent_cloud import BUCKET, CELL, PREFIX, RUN, Cloud, Instance, touc
 def endpoint() -> Iterator[str]:
     from moto.server import ThreadedMotoServer
 
+    from local.corrections import conditional_writes
+
+    conditional_writes.install()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

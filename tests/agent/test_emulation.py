@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from itertools import pairwise
 
 import pytest
-from support.agent_cloud import touch_params
+from support.agent_cloud import BARRIER, touch_params
 from support.disturbance import attempts
 
 from agent.engine.emulation import EmulatedStorage
@@ -94,7 +93,7 @@ def test_reads_reach_the_rate_that_the_storage_allows(cloud, instance, make_job,
 
 def test_instances_of_a_shared_file_system_contend_for_one_bucket(cloud, fleet, make_job):
     rule = emulation(iops=400, create_s=0.001, create_operations=1)
-    meet = {"barrier": {"poll_s": 0.05, "timeout_s": 40}, "instances": 4}
+    meet = {"barrier": BARRIER | {"margin_s": 0.5}, "instances": 4}
     job = make_job("touch", [touch_params(files=200, threads=4)], emulation=rule, **meet)
     instances = fleet(4)
 
@@ -102,11 +101,9 @@ def test_instances_of_a_shared_file_system_contend_for_one_bucket(cloud, fleet, 
         with attempt:
             cloud.empty()
             cloud.put("job.json", job)
-            cloud.put("gate.json", {"step": -1})
+            cloud.meet(each.id for each in instances)
             for instance in instances:
                 instance.start()
-            cloud.wait_for(lambda keys: sum(key.endswith("ready-0000") for key in keys) == 4, timeout_s=40)
-            cloud.put("gate.json", {"step": 0, "start_at": time.time() + 0.5, "ready": 4, "expected": 4})
             if [instance.process.wait(50) for instance in instances] != [0] * 4:
                 pytest.fail("an agent failed")
 

@@ -8,6 +8,7 @@ import os
 import time
 
 import pytest
+from support.agent_cloud import BARRIER, NONCE
 
 from agent import job, job_check, session
 from agent.errors import JobInvalid, ProvisionFailed
@@ -92,7 +93,7 @@ def test_what_would_be_an_option_of_the_package_manager_is_refused(make_job, wan
 
 
 class Board:
-    """A blackboard that notes when what was put on it; each gate stands open."""
+    """A blackboard that notes when what was put on it, and a meeting; each gate stands open."""
 
     def __init__(self):
         self.put_at, self.documents = {}, {}
@@ -104,8 +105,17 @@ class Board:
     def put_raw(self, name, body):
         return f"raw/{name}"
 
-    def gate(self):
-        return {"step": 0, "start_at": time.time()}
+    def meeting(self, nonce, request_s):
+        return self
+
+    def say_ready(self, step, userid):
+        self.put(f"ready-{step:04d}", {})
+
+    def roster(self):
+        return None
+
+    def gate(self, step):
+        return json.dumps({"step": step, "start_at": time.time()}).encode(), time.time()
 
 
 def test_what_is_installed_at_boot_is_never_inside_a_sample(bin_folder, fake_tool, make_job, monkeypatch):
@@ -115,10 +125,10 @@ def test_what_is_installed_at_boot_is_never_inside_a_sample(bin_folder, fake_too
     monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
     monkeypatch.setattr(job.Job, "may_administer", property(lambda _: True))
     monkeypatch.setattr(caches, "drop", lambda _: "not dropped: a test")
-    document = make_job(provisions={"packages": ["slow-to-come"]}, barrier={"poll_s": 0.1, "timeout_s": 10})
+    document = make_job(provisions={"packages": ["slow-to-come"]}, barrier=BARRIER)
     board, began = Board(), time.time()
 
-    session.Session(IDENTITY, "AROA:i-1", board, LOG).run(job_check.parse(json.dumps(document).encode(), "i-1"))
+    session.Session(IDENTITY, "AROA:i-1", board, LOG, NONCE).run(job_check.parse(json.dumps(document).encode(), "i-1"))
 
     samples = board.documents["samples.json"]
     assert samples["prepared"]["installed"] == ["slow-to-come"]

@@ -70,7 +70,11 @@ def test_every_module_parses_as_python_3_9_and_imports_the_standard_library_and_
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     roots = {str(name).partition(".")[0] for name in imported}
-    others = {AGENT / "board/blackboard.py": {"boto3", "botocore"}, AGENT / "engine/objects.py": {"awscrt"}}
+    others = {
+        AGENT / "board/blackboard.py": {"boto3", "botocore"},
+        AGENT / "board/meeting.py": {"botocore"},
+        AGENT / "engine/objects.py": {"awscrt"},
+    }
     assert roots <= set(sys.stdlib_module_names) | {"agent"} | others.get(source, set())
 
 
@@ -82,7 +86,7 @@ def test_without_a_job_the_agent_says_how_to_start_it(tmp_path):
     )
 
     assert ended.returncode == 2
-    assert ended.stderr == "usage: agent s3://<bucket>/<prefix>/job.json\n"
+    assert ended.stderr == "usage: agent s3://<bucket>/<prefix>/job.json [nonce]\n"
 
 
 def test_documents_are_plain_json(cloud, instance, make_job):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from support.agent_cloud import CELL, RUN, touch_params
+from support.agent_cloud import BARRIER, CELL, NONCE, RUN, touch_params
 from support.disturbance import attempts
 
+from agent import session
 from agent.board import barrier
+from agent.job import Step
 
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
 
@@ -73,26 +78,24 @@ def test_steps_run_in_their_order_and_repetitions_are_told_apart(cloud, instance
     assert taken == [(0, "p02", 1, 8), (1, "p01", 1, 4), (2, "p02", 2, 8), (3, "p01", 2, 4)]
 
 
-def test_three_instances_start_each_step_together_when_the_gate_opens(cloud, fleet, make_job):
+def test_three_instances_open_the_gate_of_each_step_and_start_together(cloud, fleet, make_job):
     instances = fleet(3)
-    rule = {"poll_s": 0.05, "timeout_s": 30}
     steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
-    cloud.put("job.json", make_job(barrier=rule, steps=steps, instances=3))
-    cloud.put("gate.json", {"step": -1})
+    cloud.put("job.json", make_job(barrier=BARRIER | {"margin_s": 0.5}, steps=steps, instances=3))
+    cloud.meet(instance.id for instance in instances)
 
     for instance in instances:
         instance.start()
-    starts = []
-    for step in (0, 1):
-        cloud.wait_for(lambda keys, step=step: sum(key.endswith(f"ready-{step:04d}") for key in keys) == 3)
-        starts.append(time.time() + 0.5)
-        cloud.put("gate.json", {"step": step, "start_at": starts[-1], "ready": 3, "expected": 3})
-    statuses = [instance.process.wait(timeout=30) for instance in instances]
+    statuses = [instance.process.wait(timeout=60) for instance in instances]
 
     assert statuses == [0, 0, 0]
     for step in (0, 1):
         samples = [instance.samples()[step] for instance in instances]
-        assert [sample["scheduled_at"] for sample in samples] == [starts[step]] * 3
+        gate = json.loads(cloud.read(f"meet/{NONCE}/gates/{step:04d}.json"))
+        assert [sample["scheduled_at"] for sample in samples] == [gate["start_at"]] * 3
+        assert gate["opener"].rpartition(":")[2] in {instance.id for instance in instances}
+        ready = [name for name in cloud.names() if name.startswith(f"meet/{NONCE}/ready/{step:04d}/")]
+        assert len(ready) == 3
         # An idle machine is within a millisecond; this one has more agents than processors.
         assert all(0 <= sample["start_skew_s"] < 0.05 for sample in samples)
 
@@ -102,8 +105,8 @@ def test_a_clock_that_is_far_off_is_a_warning_because_the_start_was_by_it(
     cloud, instance, make_job, fake_tool, bin_folder, offset_s, count
 ):
     fake_tool("chronyc", f"echo A9FEA97B,169.254.169.123,4,1763683200.1,{offset_s},0,0.00002,-1,0,0,0,0,16,Normal")
-    cloud.put("job.json", make_job(barrier={"poll_s": 0.05, "timeout_s": 10}))
-    cloud.put("gate.json", {"step": 0, "start_at": time.time(), "ready": 1, "expected": 1})
+    cloud.put("job.json", make_job(barrier=BARRIER))
+    cloud.meet([instance.id])
 
     assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
 
@@ -111,15 +114,16 @@ def test_a_clock_that_is_far_off_is_a_warning_because_the_start_was_by_it(
     assert sum("clock is -1.500 s off" in warning for warning in sample["warnings"]) == count
 
 
-def test_a_gate_that_opened_too_early_is_a_warning_and_a_recorded_skew(cloud, instance, make_job):
-    cloud.put("job.json", make_job(barrier={"poll_s": 0.05, "timeout_s": 10}))
-    cloud.put("gate.json", {"step": 0, "start_at": time.time() - 5, "ready": 1, "expected": 1})
+def test_a_gate_that_is_seen_too_late_is_a_warning():
+    late = session.Session(None, "u", None, logging.getLogger())
+    late._barrier = SimpleNamespace(wait=lambda _: time.time() - 5)
 
-    assert instance.run() == 0
+    _, missed_s = late._meet(Step(0, "p01", 1, {}), SimpleNamespace(say=lambda *_: None))
 
-    [sample] = instance.samples()
-    assert sample["start_skew_s"] > 5
-    assert "past when this instance saw the gate" in sample["warnings"][0]
+    assert missed_s >= 5
+    assert "past when this instance saw the gate" in session.late_start(missed_s, 5.0)[0]
+    assert session.late_start(0.0, 0.2) == ["this instance started 0.200 s late"]
+    assert session.late_start(0.0, 0.01) == []
 
 
 def test_sleeping_until_a_moment_ends_less_than_a_millisecond_late_at_best():
@@ -134,24 +138,15 @@ def test_sleeping_until_a_moment_ends_less_than_a_millisecond_late_at_best():
             assert 0 <= min(lateness_s) < 0.001
 
 
-@pytest.mark.parametrize(
-    ("gate", "said"),
-    [
-        (None, "last seen: no gate.json"),
-        ({"step": -1}, "last seen: {'step': -1}"),
-        ({"step": 3, "start_at": 0}, "the fleet went on to step 3"),
-    ],
-)
-def test_a_gate_that_does_not_open_for_this_step_is_a_barrier_timeout(cloud, instance, make_job, gate, said):
-    cloud.put("job.json", make_job(barrier={"poll_s": 0.05, "timeout_s": 0.3}))
-    if gate:
-        cloud.put("gate.json", gate)
+def test_a_gate_that_does_not_open_is_a_barrier_timeout(cloud, instance, make_job):
+    cloud.put("job.json", make_job(barrier=BARRIER | {"timeout_s": 0.3}))
+    cloud.meet([instance.id, "i-0another"])
 
     assert instance.run() == 1
 
     failed = instance.document("failed.json")
     assert failed["error"] == "BarrierTimeout"
-    assert said in failed["message"]
+    assert "last seen: no gate" in failed["message"]
     assert (failed["step"], failed["point"]) == (0, "p01")
 
 

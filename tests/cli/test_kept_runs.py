@@ -66,8 +66,8 @@ def write_run(kept, plan):
         board, instance = f"cells/{cell['id']}", f"cells/{cell['id']}/instances/AROA:i-1"
         put(kept, f"{board}/job.json", {"cell": cell["id"]})
         for step in range(4):
-            put(kept, f"{board}/gate.json", {"step": step, "at": 1.0})
-            put(kept, f"{instance}/ready-{step:04d}", {"at": 1.0})
+            put(kept, f"{board}/meet/0/gates/{step:04d}.json", {"step": step, "start_at": 1.0})
+            put(kept, f"{board}/meet/0/ready/{step:04d}/AROA:i-1", {"at": 1.0})
             put(kept, f"{instance}/samples.json", {"steps": ["s" * 5_000] * step})
             kept.keep_row("r", {"PK": {"S": "RUN#r"}, "SK": {"S": f"CELL#{cell['id']}"}, "cell": {"S": cell["id"]},
                                 "state": {"S": "running"}, "step": {"N": str(step)}})  # fmt: skip

@@ -362,7 +362,7 @@ def evidence(**changes):
     return Evidence(**{**good, **changes})
 
 
-def samples(instance, prepared_at=1050.0, skew_s=0.001, wait_s=6.0, count=STEP_COUNT):
+def samples(instance, prepared_at=1050.0, skew_s=0.001, wait_s=2.5, count=STEP_COUNT):
     """What one instance has uploaded."""
     return {
         "cell": CELL["id"], "instance": {"id": instance}, "prepared": {"at": prepared_at},
@@ -378,7 +378,7 @@ def test_a_run_as_it_is_assumed_to_be_has_nothing_to_say():
     seen = {check.what.partition(",")[0]: check.seen for check in checks}
     assert seen["boot and packages"] == "50.0 s"
     assert seen["mount"] == "10.0 s"
-    assert seen["last ready to common start"] == "6.0 s"
+    assert seen["last ready to common start"] == "2.5 s"
     assert seen["start skew"] == "1.0 ms"
 
 

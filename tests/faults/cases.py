@@ -167,7 +167,7 @@ def kinds(scenario: str, who: str, action: str, what: str, *, is_first: bool) ->
         return [] if STATUS.get(scenario) == "ABORTED" or what in ENDS else [("stopped", 1)]
     if action == "lambda:Invoke":
         return KINDS_OF_INVOKE
-    if who == "Instance" and action == "s3:GetObject" and what == "gate.json":
+    if who == "Instance" and action == "s3:GetObject" and what in ("gate", "roster.json"):
         # 403 means "not yet" to an agent that may not list: for good it would wait until its deadline, an hour.
         return (THROTTLED, ("denied", 3), CRASH)
     if action == "sts:GetCallerIdentity":

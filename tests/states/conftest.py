@@ -77,7 +77,7 @@ def _make_stack() -> dict[str, str]:
         "TABLE": "table",
         "ENVIRONMENT": "aws",
         "LOCAL_MOUNT_ROOT": "",
-        "GATE_MARGIN_SECONDS": "5",
+        "GATE_MARGIN_SECONDS": "2",
         "SUBNET_IDS": ",".join(subnets),
         "INSTANCE_ROLE_ARN": "arn:aws:iam::123456789012:role/fleet",
         "MULTI_AZ_CIDR": "10.0.0.0/16",

@@ -334,7 +334,7 @@ def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, m
     setting = {"run": "r", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": 1e9}
     bucket.put(board.job, measuring_job(cell=cell, gate_margin_s=1.0, **setting))
     bucket.put(board.fleet, {"instances": ["i-1", "i-2"], "expected": 2, "launched_at": 1.0})
-    bucket.put(board.gate, {"step": -1})
+    bucket.put(board.meeting, {"nonce": "0" * 32})
     monkeypatch.setattr(fleets, "states", lambda _ids: {"i-1": "terminated", "i-2": "running"})
     ended = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
     seen = [{"InstanceId": "i-1", **ended}, {"InstanceId": "i-2", "State": {"Name": "running"}}]

@@ -5,7 +5,7 @@ it: "At 1,769 MB, a function has the equivalent of one vCPU" (Lambda guide, memo
 """
 
 import time
-from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from botocore.awsrequest import AWSResponse
@@ -24,10 +24,10 @@ VCPU_MB, PAGE, STEPS = 1769, 1000, 60
 # S3 lists a page, and EC2 describes 200 instances, in less (both are about 0.1 s from Lambda in the same region).
 ANSWER_S = 0.2
 BOARD = Board.of_cell("r", "c1")
-NOW = 1_800_000_000.0
-# What an agent has put before its last step: a ready mark and two files of raw output for each step, and four more.
+NOW, WRITTEN_AT = 1_800_000_030.0, 1_800_000_000.0
+PLACE = BOARD.meet("0" * 32)
+# What an agent has put before its last step, in its own folder: two files of raw output for each step, and four more.
 NAMES = [
-    *(f"ready-{step:04d}" for step in range(STEPS)),
     *(f"raw/{step:04d}.{kind}" for step in range(STEPS - 1) for kind in ("json", "log")),
     "heartbeat", "log.gz", "clock.json", "machine.json",
 ]  # fmt: skip
@@ -52,21 +52,23 @@ class Answers:
     def __init__(self, count: int) -> None:
         self.instances = [f"i-{number:017x}" for number in range(count)]
         self.requests, self.spent_s = 0, 0.0
-        self._keys = self._all_keys()
-        self._left = count * len(NAMES)
+        userids = [f"AROAROLE:{instance}" for instance in self.instances]
+        self._keys = {
+            BOARD.instances: [f"{BOARD.instances}{userid}/{name}" for userid in userids for name in NAMES],
+            PLACE.gates: [PLACE.gate(step) for step in range(STEPS - 1)],
+            **{PLACE.ready(step): [PLACE.ready(step) + userid for userid in userids] for step in range(STEPS)},
+        }
 
-    def _all_keys(self) -> Iterator[str]:
-        for instance in self.instances:
-            yield from (f"{BOARD.instances}AROAROLE:{instance}/{name}" for name in NAMES)
-
-    def page(self, **_: object) -> AWSResponse:
-        """The next page of the listing."""
+    def page(self, request, **_: object) -> AWSResponse:
+        """A page of a listing; the token says how far it has got."""
         began = time.process_time()
-        size = min(PAGE, self._left)
-        self._left -= size
-        more = "<IsTruncated>true</IsTruncated><NextContinuationToken>{}</NextContinuationToken>" if self._left else ""
-        body = "".join(CONTENT.format(next(self._keys)) for _ in range(size))
-        return self._answer(began, f"<ListBucketResult>{more.format(self._left)}{body}</ListBucketResult>")
+        asked = parse_qs(urlsplit(request.url).query)
+        keys, begin = self._keys[asked["prefix"][0]], int(asked.get("continuation-token", ["0"])[0])
+        end = begin + PAGE
+        token = f"<NextContinuationToken>{end}</NextContinuationToken>"
+        more = f"<IsTruncated>true</IsTruncated>{token}" if end < len(keys) else ""
+        body = "".join(CONTENT.format(key) for key in keys[begin:end])
+        return self._answer(began, f"<ListBucketResult>{more}{body}</ListBucketResult>")
 
     def description(self, request, **_: object) -> AWSResponse:
         """The instances that are asked for."""
@@ -95,11 +97,10 @@ def answers(stack, monkeypatch, request):
         "steps": [{"point": f"p{step}", "repetition": 1} for step in range(STEPS)],
     }
     setting = {"run": "r", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": NOW}
-    bucket.put(BOARD.job, measuring_job(cell=cell, gate_margin_s=1.0, **setting))
+    bucket.put(BOARD.job, measuring_job(cell=cell, gate_margin_s=2.0, **setting))
     bucket.put(BOARD.fleet, {"instances": made.instances, "expected": request.param, "launched_at": NOW - 600.0})
-    bucket.put(
-        BOARD.gate, {"step": STEPS - 2, "start_at": NOW - 60.0, "ready": request.param, "expected": request.param}
-    )
+    bucket.put(BOARD.meeting, {"nonce": "0" * 32})
+    bucket.put(PLACE.gate(STEPS - 2), {"step": STEPS - 2, "start_at": WRITTEN_AT + 3, "opener": "AROAROLE:i-1"})
     monkeypatch.setattr("aws.fleet.watching.now", lambda: NOW)
     monkeypatch.setattr("poll_fleet.now", lambda: NOW)
     return made
@@ -115,7 +116,7 @@ def test_a_poll_of_a_large_fleet_ends_in_time_and_opens_the_last_gate(answers: A
     count = len(answers.instances)
     assert answers.requests >= count * len(NAMES) / PAGE
     assert progress["state"] == "running"
-    assert bucket.get(BOARD.gate)["step"] == STEPS - 1
+    assert bucket.get(PLACE.gate(STEPS - 1))["opener"] == "Poll fleet"
     share = min(PROPERTIES["MemorySize"], VCPU_MB) / VCPU_MB
     # A poll that finds a failure lists a second time, for the reasons.
     needed_s = 2 * (spent_s / share + answers.requests * ANSWER_S)

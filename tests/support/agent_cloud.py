@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,9 @@ RUN, CELL = "run-1", "ebs-gp3.touch.m6i.4xlarge-x1"
 PREFIX = f"runs/{RUN}/cells/{CELL}"
 TOKEN = "a-session-token"  # noqa: S105 - of no account
 PAUSE_S = 0.02
+# How a fleet meets here, and the secret name of its launch.
+BARRIER = {"poll_s": 0.05, "margin_s": 0.3, "request_s": 5, "timeout_s": 30}
+NONCE = "0123456789abcdef" * 2
 
 
 class MetadataService(ThreadingHTTPServer):
@@ -108,6 +111,10 @@ class Cloud:
     def put(self, name: str, document: dict[str, Any]) -> None:
         self.s3.put_object(Bucket=BUCKET, Key=f"{PREFIX}/{name}", Body=json.dumps(document).encode())
 
+    def meet(self, instances: Iterable[str]) -> None:
+        """Write who meets, as Launch fleet does."""
+        self.put(f"meet/{NONCE}/roster.json", {"instances": list(instances)})
+
     def names(self) -> list[str]:
         entries = self.s3.list_objects_v2(Bucket=BUCKET, Prefix=PREFIX).get("Contents", [])
         return [entry["Key"].removeprefix(f"{PREFIX}/") for entry in entries]
@@ -161,7 +168,7 @@ class Instance:
 
     def start(self, python: str = sys.executable, **env: str) -> subprocess.Popen[str]:
         self.process = subprocess.Popen(
-            [python, "-m", "agent", f"s3://{BUCKET}/{PREFIX}/job.json"],
+            [python, "-m", "agent", f"s3://{BUCKET}/{PREFIX}/job.json", NONCE],
             env={**self.env, **env},
             cwd=self.env["HOME"],
             stderr=subprocess.PIPE,

@@ -51,6 +51,7 @@ def without(policies: Policies, sid: str, action: str) -> Policies:
 
 
 def is_allowed(policies: Policies, decision: dict[str, str]) -> bool:
-    """Whether policies allow the call of a decision; of its conditions only the caller is known."""
+    """Whether policies allow the call of a decision; of its conditions the caller is known, and what S3 was told."""
+    told = {key: value for key, value in decision.get("context", {}).items() if key.startswith("s3:")}
     asked = Permission(decision["action"], decision["resource"])
-    return decide(policies.values(), asked, {"aws:userid": decision["userid"]}) == "allow"
+    return decide(policies.values(), asked, {"aws:userid": decision["userid"], **told}) == "allow"

@@ -40,10 +40,12 @@ def write_kept_run(folder: Path, run: str) -> tuple[str, ...]:
         files |= {
             f"{board}/result.json": results[cell["id"]],
             f"{board}/job.json": job.measuring_job(cell=cell, gate_margin_s=5.0, **setting),
-            f"{board}/gate.json": {"step": 2, "at": 1100.0},
+            f"{board}/meeting.json": {"nonce": "0" * 32},
+            f"{board}/meet/{'0' * 32}/gates/0002.json": {"step": 2, "start_at": 1100.0, "opener": INSTANCE},
+            f"{board}/meet/{'0' * 32}/ready/0002/{INSTANCE}": {"at": 1099.0},
             f"{board}/fleet.json": {"instances": ["i-0001"], "launched_at": 1000.0},
             f"{instance}/samples.json": {"schema": 1, "run": run, "cell": cell["id"], "samples": []},
-            f"{instance}/done.json": {}, f"{instance}/heartbeat": "3", f"{instance}/ready-0000": "",
+            f"{instance}/done.json": {}, f"{instance}/heartbeat": "3",
             f"{instance}/log.gz": gzip.compress(b"mounted\n"), f"{instance}/raw/p01-r1.histograms.json": {},
         }  # fmt: skip
     for name, content in files.items():

@@ -23,7 +23,6 @@ def launch_cell(context: Any, launched_at: float = 1.0) -> PlanCell:
     board = Board.of_cell(RUN, cell["id"])
     setting = {"run": RUN, "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "gate_margin_s": 5.0}
     bucket.put(board.job, measuring_job(cell=cell, now=launched_at, **setting))
-    bucket.put(board.gate, {"step": -1})
     bucket.put(board.fleet, {"instances": FLEET, "expected": len(FLEET), "shortfall": "", "launched_at": launched_at})
     for instance in FLEET:
         folder = f"{board.instances}AROA:{instance}"

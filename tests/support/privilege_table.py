@@ -34,6 +34,8 @@ REASONS = {
     "ReadTagsOfData": "Whose a prefix of the data bucket is.",
     "TagData": "Whose a prefix of the data bucket is.",
     "ListData": "Finds what runs have left in the data bucket.",
+    "ReadGates": "An instance sees when all start, in the meeting of its own launch.",
+    "ListMarks": "An instance sees who is ready.",
     "ListOwnData": "An instance finds its own objects.",
     "DeleteData": "Data of measurements, never results.",
     "CreateFsx": "Only with the tags by which the sweep finds it.",

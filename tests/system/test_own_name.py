@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 from support.runs import Cloud
 
 CELL = "runs/r/cells/c"
+MEET = f"{CELL}/meet/{'0123456789abcdef' * 2}"
 OWN, OTHER = "i-0aaaaaaaaaaaaaaaa", "i-0bbbbbbbbbbbbbbbb"
 
 
@@ -48,7 +49,14 @@ def bucket(cloud: Cloud, role_id: str) -> str:
     """The bucket with what a run of others has in it."""
     name = cloud.output("BucketName")
     others = [f"{CELL}/instances/{role_id}:{OTHER}/samples.json", f"{CELL}/result.json", "runs/other/plan.json"]
-    for key in [*others, f"{CELL}/job.json", f"{CELL}/gate.json", "agents/0.pyz"]:
+    for key in [
+        *others,
+        f"{CELL}/job.json",
+        f"{CELL}/meeting.json",
+        f"{MEET}/roster.json",
+        f"{MEET}/gates/0000.json",
+        "agents/0.pyz",
+    ]:
         cloud.client("s3").put_object(Bucket=name, Key=key, Body=b"theirs")
     return name
 
@@ -62,7 +70,7 @@ def refusal(call: Callable[..., Any], **request: Any) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("name", ["ready-0000", "heartbeat", "samples.json", "raw/p01.json.gz", "done.json"])
+@pytest.mark.parametrize("name", ["heartbeat", "samples.json", "raw/p01.json.gz", "done.json"])
 def test_an_instance_writes_below_its_own_name(instance, bucket, role_id, name):
     key = f"{CELL}/instances/{role_id}:{OWN}/{name}"
 
@@ -81,8 +89,13 @@ def test_an_instance_writes_below_its_own_name(instance, bucket, role_id, name):
         CELL + "/instances/${{aws:userid}}/samples.json",
         CELL + "/result.json",
         CELL + "/job.json",
-        CELL + "/gate.json",
+        CELL + "/meeting.json",
         CELL + "/fleet.json",
+        MEET + "/roster.json",
+        MEET + "/gates/0001.json",  # without the header that lets S3 write it once
+        MEET + "/ready/0001/{role}:" + OWN,
+        CELL + "/instances/{role}:" + OWN + "/meet/x/gates/0001.json",
+        MEET + "/instances/{role}:" + OWN + "/samples.json",
         "runs/r/plan.json",
         "runs/r/summary.json",
         "agents/0.pyz",
@@ -101,13 +114,37 @@ def test_an_instance_writes_nothing_else(cloud, instance, bucket, role_id, key):
 
 
 def test_an_instance_reads_jobs_gates_and_agents(instance, bucket):
-    for key in (f"{CELL}/job.json", f"{CELL}/gate.json", "agents/0.pyz"):
+    for key in (f"{CELL}/job.json", f"{MEET}/roster.json", f"{MEET}/gates/0000.json", "agents/0.pyz"):
         assert refusal(instance("s3").get_object, Bucket=bucket, Key=key) is None
+
+
+def test_an_instance_says_ready_for_itself_and_opens_a_gate_once_each(instance, bucket, role_id):
+    s3, once = instance("s3"), {"Bucket": bucket, "Body": b"{}", "IfNoneMatch": "*"}
+    for key in (f"{MEET}/ready/0003/{role_id}:{OWN}", f"{MEET}/gates/0003.json"):
+        assert refusal(s3.put_object, Key=key, **once) is None
+        assert refusal(s3.put_object, Key=key, **once) == "PreconditionFailed"
+        assert refusal(s3.put_object, Bucket=bucket, Key=key, Body=b"{}") == "AccessDenied"
+        assert refusal(s3.delete_object, Bucket=bucket, Key=key) == "AccessDenied"
+    for key in (f"{MEET}/ready/0003/{role_id}:{OTHER}", f"{MEET}/roster.json", f"{MEET}/gates/x/0003.bin"):
+        assert refusal(s3.put_object, Key=key, **once) == "AccessDenied"
+
+
+def test_an_instance_lists_the_marks_of_a_step_only_by_the_name_of_its_launch(instance, bucket, role_id):
+    s3 = instance("s3")
+
+    assert refusal(s3.list_objects_v2, Bucket=bucket, Prefix=f"{MEET}/ready/0003/") is None
+    for prefix in (f"{CELL}/meet/", f"{MEET}/", f"{MEET}/ready/", f"{MEET}/gates/", "runs/"):
+        assert refusal(s3.list_objects_v2, Bucket=bucket, Prefix=prefix) == "AccessDenied"
 
 
 def test_an_instance_reads_no_results_not_even_by_a_copy(instance, bucket, role_id):
     s3 = instance("s3")
-    for key in (f"{CELL}/instances/{role_id}:{OTHER}/samples.json", f"{CELL}/result.json", "runs/other/plan.json"):
+    for key in (
+        f"{CELL}/instances/{role_id}:{OTHER}/samples.json",
+        f"{CELL}/result.json",
+        f"{CELL}/meeting.json",
+        "runs/other/plan.json",
+    ):
         assert refusal(s3.get_object, Bucket=bucket, Key=key) == "AccessDenied"
         assert refusal(s3.head_object, Bucket=bucket, Key=key) == "403"
         own, source = f"{CELL}/instances/{role_id}:{OWN}/copy", {"Bucket": bucket, "Key": key}

@@ -1,5 +1,6 @@
 """What Launch fleet and Populate cache have in common: put a job on the blackboard, launch instances that do it."""
 
+import secrets
 import time
 
 from aws.ec2 import instances
@@ -13,7 +14,7 @@ from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
-from matrix.terms.documents.job import FleetRecord, Gate, JobCell, Mount
+from matrix.terms.documents.job import FleetRecord, JobCell, MeetingRecord, Mount, Roster
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import Board
@@ -43,8 +44,7 @@ def launch(
     # The sweep ends instances past the run's deadline, so they must have uploaded their samples before it.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     bucket.put_if_absent(board.job, document)
-    gate: Gate = {"step": -1}
-    bucket.put_if_absent(board.gate, gate)
+    nonce = _nonce(board) if document["barrier"] is not None else ""
     launched_at = now()
     launched = instances.launch(
         plan=plan,
@@ -59,9 +59,13 @@ def launch(
             job_key=board.job,
             region=environ.region,
             lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
+            meeting=nonce,
         ),
         root_gib=cell["root_volume_gib"],
     )
+    if nonce:
+        roster: Roster = {"instances": launched.instances}
+        bucket.put(board.meet(nonce).roster, roster)
     for instance in launched.instances:
         table.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
     _record_volumes(plan["run"], purpose, cell, len(launched.instances))
@@ -83,6 +87,13 @@ def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> No
         if volumes >= instances * of_instance or pause_s is None:
             return
         time.sleep(pause_s)
+
+
+def _nonce(board: Board) -> str:
+    """Return the launch's secret name. A launch that is repeated has the same: EC2 wants the same user data for it."""
+    drawn: MeetingRecord = {"nonce": secrets.token_hex(16)}
+    bucket.put_if_absent(board.meeting, drawn)
+    return (bucket.read(board.meeting, MeetingRecord) or drawn)["nonce"]
 
 
 def root_mount() -> Mount:

@@ -6,12 +6,13 @@ from typing import TypeVar
 from aws.ec2 import instances
 from aws.records import bucket
 from aws.stack.clock import now
-from matrix.run import polling
-from matrix.run.polling import Fleet, Progress
+from matrix.run import gates, polling
+from matrix.run.gates import OpenGate
+from matrix.run.polling import Fleet, Met, Progress
 from matrix.terms import sentences
-from matrix.terms.documents.job import FleetRecord, Gate, JobDocument
+from matrix.terms.documents.job import FleetRecord, JobDocument, MeetingRecord
 from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
-from matrix.terms.keys import Board
+from matrix.terms.keys import Board, MeetingPlace
 
 T = TypeVar("T")
 
@@ -35,26 +36,27 @@ class Watched:
     fleet: Fleet
     progress: Progress
     job: JobDocument
+    place: MeetingPlace | None  # None for an instance alone
 
 
 def watch(board: Board) -> Watched:
     """Return how far the fleet of a board is; raises why (InstanceDied, SpotInterrupted, …) it cannot finish."""
     job = _of(board.job, JobDocument)
     record = _of(board.fleet, FleetRecord)
-    gate = _of(board.gate, Gate)
+    place = board.meet(_of(board.meeting, MeetingRecord)["nonce"]) if job["barrier"] is not None else None
     fleet = Fleet(
         instances=tuple(record["instances"]),
         launched_at=record["launched_at"],
         steps=len(job["steps"]),
         deadline_at=job["deadline_at"],
-        has_barrier=job["barrier"] is not None,
         ready_within_s=job["ready_within_s"],
     )
     # EC2 before the blackboard: see polling.assess.
     states = instances.states(fleet.instances)
     seen = polling.read_listing(board.instances, bucket.listing(board.instances))
+    met = _met(place, fleet) if place is not None else None
     try:
-        progress = polling.assess(fleet, seen, states, gate["step"], now())
+        progress = polling.assess(fleet, seen, states, now(), met)
     except InstanceFailed as error:
         raise InstanceFailed(f"{error}: {_reasons(board)}") from error
     except InstanceDied as error:
@@ -68,7 +70,23 @@ def watch(board: Board) -> Watched:
         raise SpotInterrupted(
             f"{sentences.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
         ) from error
-    return Watched(fleet, progress, job)
+    return Watched(fleet, progress, job, place)
+
+
+def _met(place: MeetingPlace, fleet: Fleet) -> Met:
+    """Return how far a fleet has met. Raises GateForged where its last gate is none of an agent of ours."""
+    opened = gates.steps_of(gates.read_names(place.gates, bucket.listing(place.gates)))
+    last = max(opened, default=-1)
+    if last >= 0:
+        body = bucket.get_bytes(place.gate(last), gates.MOST_BYTES) or b""
+        gates.check(OpenGate(last, body, opened[last], len(opened)), fleet.instances, _ready_at(place, last))
+    return Met(last, _ready_at(place, last + 1))
+
+
+def _ready_at(place: MeetingPlace, step: int) -> dict[str, float]:
+    """Return when each instance has said that it is ready for a step."""
+    prefix = place.ready(step)
+    return gates.instances_of(gates.read_names(prefix, bucket.listing(prefix)))
 
 
 def _of(key: str, kind: type[T]) -> T:

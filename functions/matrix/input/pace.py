@@ -18,7 +18,8 @@ LEAST_POLL_S = 10
 # Assumptions, which `plan.assumptions` lists too.
 PREPARE_S = 120.0  # boot, agent, packages, mount
 STEP_S = 2.0  # dropping caches, tidying up, uploading samples
-GATE_MARGIN_S = 5.0  # from the opening of a gate to its start time
+GATE_MARGIN_S = 2.0  # from the opening of a gate to its start time, in a small fleet
+OPENING_S = 1.0  # from the last mark to the opening of the gate, at the most where all is well
 BOOT_ALLOWANCE_S = 900.0  # how late a fleet may be ready: boot 60 s, packages and the mount with DNS 5 minutes each
 WORK_FACTOR = 3  # how many times longer than expected the work of a cell may take
 BARRIER_FACTOR = 2  # how many polls a barrier may take
@@ -63,6 +64,19 @@ class Work:
 
     def _fixed_s(self) -> float:
         return self.ready_within_s + WORK_FACTOR * (self.seconds + self.steps * STEP_S)
+
+
+def gate_margin_s(instances: int, least_s: float = GATE_MARGIN_S) -> float:
+    """Return the seconds from the opening of a gate to the start: `least_s`, and half as much more for 1,000.
+
+    The more instances, the longer until the last has seen the gate (docs/performance.md).
+    """
+    return least_s * (1 + min(1.0, instances / 1000) / 2)
+
+
+def gate_wait_s(instances: int) -> float:
+    """Return the seconds from the last instance that is ready for a step to the common start, as plans take them."""
+    return gate_margin_s(instances) + OPENING_S
 
 
 def turns_of(cells: int) -> int:

@@ -6,14 +6,12 @@ from typing import Literal, Protocol
 
 from typing_extensions import TypedDict, Unpack
 
+from matrix.run import gates
 from matrix.terms.documents.job import JobCell, JobDocument, Mount
 from matrix.terms.documents.parts import Provisions
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.keys import Board
 
-# The Step Functions poll opens a gate; agents look at it this often, and the start lies far enough ahead of the
-# opening for each of them to have seen it: one look, one S3 request, and some milliseconds of clock difference.
-GATE_LOOKS_PER_MARGIN = 5
 HEARTBEAT_S = 30
 # EC2 refuses more than 16 KiB of raw user data.
 USER_DATA_MAX_BYTES = 16 * 1024
@@ -23,6 +21,7 @@ _USER_DATA = """\
 # Storage Matrix: run one job, then end this instance.
 AGENT_URI={agent_uri}
 JOB_URI={job_uri}
+MEETING={meeting}
 WATCHDOG_MINUTES={watchdog_minutes}
 export AWS_DEFAULT_REGION={region} HOME=/root  # cloud-init gives scripts no HOME
 
@@ -52,18 +51,22 @@ bucket, key = sys.argv[1].removeprefix("s3://").split("/", 1)
 boto3.client("s3").download_file(bucket, key, sys.argv[2])
 END
 echo "${{AGENT_URI##*/}}" | sed 's/\\.pyz$/  agent.pyz/' | sha256sum --check || exit 1
-python3 agent.pyz "$JOB_URI"
+python3 agent.pyz "$JOB_URI" "$MEETING"
 """
 
 
-def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetime_s: float) -> str:
-    """Return the script that an instance runs at its first boot. It holds no secret: who may read is up to the role.
+def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetime_s: float, meeting: str = "") -> str:
+    """Return the script that an instance runs at its first boot.
+
+    `meeting` is the nonce below which the instances of this launch meet: other fleets do not learn it. It keeps them
+    apart and is no secret from those who may read the account's user data; whatever else may be read is up to the role.
 
     `lifetime_s` is how long the instance may live at the most; the operating system's own shutdown ends it then.
     """
     text = _USER_DATA.format(
         agent_uri=shlex.quote(f"s3://{bucket}/{agent_key}"),
         job_uri=shlex.quote(f"s3://{bucket}/{job_key}"),
+        meeting=shlex.quote(meeting),
         watchdog_minutes=math.ceil(lifetime_s / 60),
         region=shlex.quote(region),
     )
@@ -96,7 +99,7 @@ def measuring_job(*, cell: PlanCell, gate_margin_s: float, **setting: Unpack[Job
     job = _job("measure", cell, Board.of_cell(setting["run"], cell["id"]), **setting)
     if count > 1:
         # A single instance waits for nobody; instances of a fleet wait as long as the slowest may take.
-        job["barrier"] = {"poll_s": gate_margin_s / GATE_LOOKS_PER_MARGIN, "timeout_s": cell["deadline_s"]}
+        job["barrier"] = gates.rule(count, gate_margin_s, cell["deadline_s"])
     job["instances"] = count
     job["points"] = cell["points"]
     job["steps"] = cell["steps"]

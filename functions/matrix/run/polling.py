@@ -1,11 +1,11 @@
 """How far a fleet has got, told from the names and times of the objects its agents have put on the blackboard."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from matrix.input.pace import BOOT_ALLOWANCE_S
+from matrix.run.gates import STANDBY_S
 from matrix.terms.errors import (
     BarrierTimeout,
     CellTimeout,
@@ -23,14 +23,12 @@ SILENT_AFTER_S = 120.0
 # Agents stop at the cell's deadline by themselves, and need a moment to report it.
 DEADLINE_GRACE_S = 60.0
 REASON_MOST_BYTES = 100_000
-_READY = re.compile(r"ready-([0-9]{4,7})")
 
 
 @dataclass
 class Seen:
     """What one instance has put on the blackboard so far."""
 
-    ready: set[int] = field(default_factory=set)
     last_sign_at: float | None = None
     has_samples: bool = False
     is_done: bool = False
@@ -45,8 +43,18 @@ class Fleet:
     launched_at: float
     steps: int
     deadline_at: float
-    has_barrier: bool
     ready_within_s: float = BOOT_ALLOWANCE_S  # more where each instance fills a cache of its own before its first step
+
+
+@dataclass(frozen=True)
+class Met:
+    """How far a fleet has met: the last step whose gate is open (-1: none), and who is ready for the next, since when.
+
+    `ready_at` is by instance id, in epoch seconds.
+    """
+
+    gate: int
+    ready_at: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -78,20 +86,20 @@ def read_listing(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str,
         signs = seen.setdefault(userid.rpartition(":")[2], Seen())
         signs.last_sign_at = max(modified_at, signs.last_sign_at or modified_at)
         # An instance chooses the names of what it writes: only those that an agent writes mean anything.
-        if step := _READY.fullmatch(name):
-            signs.ready.add(int(step[1]))
         signs.has_samples |= name == "samples.json"
         signs.is_done |= name == "done.json"
         signs.has_failed |= name == "failed.json"
     return seen
 
 
-def assess(fleet: Fleet, seen: Mapping[str, Seen], ec2_states: Mapping[str, str], gate: int, now: float) -> Progress:
+def assess(
+    fleet: Fleet, seen: Mapping[str, Seen], ec2_states: Mapping[str, str], now: float, met: Met | None = None
+) -> Progress:
     """Return how far the fleet has got.
 
-    `gate` is the last step whose gate was opened (-1: none), `ec2_states` the state EC2 gives for each instance, asked
-    for *before* the blackboard was listed: an instance that is done says so before it ends, so one that had ended and
-    still has not said so afterwards never will.
+    `ec2_states` is the state EC2 gives for each instance, asked for *before* the blackboard was listed: an instance
+    that is done says so before it ends, so one that had ended and still has not said so afterwards never will. `met` is
+    how far the fleet has met, None for an instance alone.
 
     Raises the reason why the cell cannot be finished: InstanceFailed, InstanceDied, InstanceSilent, BarrierTimeout or
     CellTimeout.
@@ -104,12 +112,11 @@ def assess(fleet: Fleet, seen: Mapping[str, Seen], ec2_states: Mapping[str, str]
     expected = len(board)
     if done == expected:
         return Progress("finished", fleet.steps, expected, ready=0, running=0, done=done, failed=0)
-    if not fleet.has_barrier:
-        step = max((max(signs.ready, default=0) for signs in board.values()), default=0)
-        started = sum(bool(signs.ready) for signs in board.values())
+    if met is None:
+        started = sum(signs.has_samples for signs in board.values())
         state = "running" if started else "waiting"
-        return Progress(state, step, expected, ready=started, running=started - done, done=done, failed=0)
-    return _at_barrier(fleet, board, gate, now, done)
+        return Progress(state, 0, expected, ready=started, running=started - done, done=done, failed=0)
+    return _at_barrier(fleet, met, now, done)
 
 
 def reason(text: bytes) -> str:
@@ -123,22 +130,25 @@ def reason(text: bytes) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in words[:1000])
 
 
-def _at_barrier(fleet: Fleet, board: Mapping[str, Seen], gate: int, now: float, done: int) -> Progress:
-    following = gate + 1
-    ready = sum(following in signs.ready for signs in board.values())
-    expected = len(board)
-    if following < fleet.steps and ready == expected:
-        return Progress("running", following, expected, ready, running=0, done=done, failed=0, gate_to_open=following)
-    if gate < 0:
+def _at_barrier(fleet: Fleet, met: Met, now: float, done: int) -> Progress:
+    following = met.gate + 1
+    late = [instance for instance in fleet.instances if instance not in met.ready_at]
+    expected = len(fleet.instances)
+    ready = expected - len(late)
+    if following < fleet.steps and not late:
+        # The fleet opens its gate itself, within seconds.
+        is_overdue = now - max(met.ready_at[instance] for instance in fleet.instances) > STANDBY_S
+        to_open = following if is_overdue else None
+        return Progress("running", following, expected, ready, running=0, done=done, failed=0, gate_to_open=to_open)
+    if met.gate < 0:
         waited = now - fleet.launched_at
         if waited > fleet.ready_within_s:
-            late = [instance for instance, signs in board.items() if 0 not in signs.ready]
             raise BarrierTimeout(
                 f"{named(late)} of {expected} instances not ready to start {waited:.0f} s after launch;"
                 " see their log.gz, or the instance's console output if there is none"
             )
         return Progress("waiting", 0, expected, ready, running=0, done=done, failed=0)
-    return Progress("running", gate, expected, ready, running=expected - ready - done, done=done, failed=0)
+    return Progress("running", met.gate, expected, ready, running=expected - ready - done, done=done, failed=0)
 
 
 def _failure(

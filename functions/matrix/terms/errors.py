@@ -57,6 +57,10 @@ class BarrierTimeout(StorageMatrixError):
     """Some instances of a fleet were not ready to start in time."""
 
 
+class GateForged(StorageMatrixError):
+    """An instance opened a gate before the fleet was ready, or by what no agent of ours writes."""
+
+
 class InstanceFailed(StorageMatrixError):
     """An agent gave up and said why."""
 

@@ -64,9 +64,13 @@ class Board:
         return f"{self.prefix}fleet.json"
 
     @property
-    def gate(self) -> str:
-        """The last step that the fleet may start, and at what time."""
-        return f"{self.prefix}gate.json"
+    def meeting(self) -> str:
+        """The secret name by which the instances of a launch meet; no instance may read it here."""
+        return f"{self.prefix}meeting.json"
+
+    def meet(self, nonce: str) -> "MeetingPlace":
+        """Where the instances of a launch meet."""
+        return MeetingPlace(f"{self.prefix}meet/{nonce}/")
 
     @property
     def result(self) -> str:
@@ -77,3 +81,28 @@ class Board:
     def instances(self) -> str:
         """Prefix below which each instance writes, and only below its own name."""
         return f"{self.prefix}instances/"
+
+
+@dataclass(frozen=True)
+class MeetingPlace:
+    """Where the instances of one launch meet before each step (agent/board/meeting.py writes by the same names)."""
+
+    prefix: str
+
+    @property
+    def roster(self) -> str:
+        """Which instances were launched together."""
+        return f"{self.prefix}roster.json"
+
+    @property
+    def gates(self) -> str:
+        """Prefix of the gates."""
+        return f"{self.prefix}gates/"
+
+    def gate(self, step: int) -> str:
+        """When a step starts."""
+        return f"{self.gates}{step:04d}.json"
+
+    def ready(self, step: int) -> str:
+        """Prefix below which each instance says by its name that it is ready for a step."""
+        return f"{self.prefix}ready/{step:04d}/"

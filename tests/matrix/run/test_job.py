@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from matrix.run import gates
 from matrix.run.job import measuring_job, user_data
 
 CELL = {
@@ -23,7 +24,9 @@ def test_user_data_is_valid_bash_and_arms_the_watchdog_before_anything_else():
     text = script()
 
     subprocess.run(["bash", "-n"], input=text.encode(), check=True)
-    commands = [line for line in text.splitlines() if line and not line.startswith(("#", "AGENT", "JOB", "export"))]
+    commands = [
+        line for line in text.splitlines() if line and not line.startswith(("#", "AGENT", "JOB", "MEETING", "export"))
+    ]
     # 3,601 seconds are rounded up to 61 minutes, never down.
     assert commands[0] == "WATCHDOG_MINUTES=61"
     assert commands[1] == 'shutdown -h +"$WATCHDOG_MINUTES"'
@@ -38,12 +41,12 @@ def test_user_data_that_ec2_would_refuse_is_refused_here():
 def job(count):
     cell = CELL | {"fleet": {"instanceType": "m6i.large", "count": count}}
     return measuring_job(
-        run="r", cell=cell, mount={}, bucket="b", environment="aws", now=1000.0, gate_margin_s=5.0
+        run="r", cell=cell, mount={}, bucket="b", environment="aws", now=1000.0, gate_margin_s=2.0
     )  # fmt: skip
 
 
 def test_a_fleet_has_a_barrier_and_an_instance_alone_has_none():
-    assert job(2)["barrier"] == {"poll_s": 1.0, "timeout_s": 900}
+    assert job(2)["barrier"] == gates.rule(2, 2.0, 900)
     assert job(1)["barrier"] is None
 
 

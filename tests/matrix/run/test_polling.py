@@ -4,115 +4,121 @@ from dataclasses import replace
 
 import pytest
 
-from matrix.run.polling import Fleet, assess, read_listing
+from matrix.run.polling import Fleet, Met, assess, read_listing
 from matrix.terms.errors import BarrierTimeout, CellTimeout, InstanceDied, InstanceFailed, InstanceSilent
 
 LAUNCHED = 1_000_000.0
 PREFIX = "runs/r/cells/c/instances/"
-FLEET = Fleet(("i-1", "i-2"), LAUNCHED, steps=3, deadline_at=LAUNCHED + 3600, has_barrier=True)
+FLEET = Fleet(("i-1", "i-2"), LAUNCHED, steps=3, deadline_at=LAUNCHED + 3600)
 RUNNING = {"i-1": "running", "i-2": "running"}
 
 
 def board(*entries: str, at: float = LAUNCHED + 60):
-    """What lies on the blackboard, from `i-1/ready-0000` and the like."""
+    """What lies on the blackboard, from `i-1/done.json` and the like."""
     return read_listing(PREFIX, [(f"{PREFIX}AROAX:{entry}", at) for entry in entries])
 
 
 def test_a_listing_is_read_by_instance_id_whatever_the_role_id_is():
-    seen = board("i-1/ready-0000", "i-1/ready-0001", "i-1/samples.json", "i-2/heartbeat", "i-2/failed.json")
+    seen = board("i-1/samples.json", "i-2/heartbeat", "i-2/failed.json")
 
-    assert seen["i-1"].ready == {0, 1}
     assert (seen["i-1"].has_samples, seen["i-1"].is_done, seen["i-2"].has_failed) == (True, False, True)
 
 
+def met(gate, *ready, at=LAUNCHED + 60):
+    """How far a fleet has met, with those that are ready for the step after a gate."""
+    return Met(gate, dict.fromkeys(ready, at))
+
+
 def test_nothing_heard_yet_is_waiting_not_failure():
-    progress = assess(FLEET, {}, {}, gate=-1, now=LAUNCHED + 30)
+    progress = assess(FLEET, {}, {}, LAUNCHED + 30, met(-1))
 
     assert (progress.state, progress.ready, progress.expected, progress.gate_to_open) == ("waiting", 0, 2, None)
 
 
-def test_the_first_gate_opens_when_all_are_ready_and_not_before():
-    one = assess(FLEET, board("i-1/ready-0000"), RUNNING, gate=-1, now=LAUNCHED + 61)
-    both = assess(FLEET, board("i-1/ready-0000", "i-2/ready-0000"), RUNNING, gate=-1, now=LAUNCHED + 61)
+def test_a_gate_is_left_to_the_fleet_until_it_is_overdue():
+    one, both = met(-1, "i-1"), met(-1, "i-1", "i-2")
 
-    assert (one.gate_to_open, one.ready) == (None, 1)
-    assert (both.gate_to_open, both.ready) == (0, 2)
+    assert assess(FLEET, {}, RUNNING, LAUNCHED + 800, one).gate_to_open is None
+    assert assess(FLEET, {}, RUNNING, LAUNCHED + 61, one).ready == 1
+    assert assess(FLEET, {}, RUNNING, LAUNCHED + 75, both).gate_to_open is None
+    assert assess(FLEET, {}, RUNNING, LAUNCHED + 76, both).gate_to_open == 0
 
 
 def test_each_later_gate_waits_for_the_slowest_instance():
-    slow = board("i-1/ready-0000", "i-2/ready-0000", "i-1/ready-0001")
-    even = board("i-1/ready-0000", "i-2/ready-0000", "i-1/ready-0001", "i-2/ready-0001")
+    assert assess(FLEET, {}, RUNNING, LAUNCHED + 99, met(0, "i-1")).gate_to_open is None
+    assert assess(FLEET, {}, RUNNING, LAUNCHED + 99, met(0, "i-1", "i-2")).gate_to_open == 1
 
-    assert assess(FLEET, slow, RUNNING, gate=0, now=LAUNCHED + 61).gate_to_open is None
-    assert assess(FLEET, even, RUNNING, gate=0, now=LAUNCHED + 61).gate_to_open == 1
+
+def test_a_mark_of_no_instance_of_the_fleet_opens_nothing():
+    progress = assess(FLEET, {}, RUNNING, LAUNCHED + 99, met(0, "i-1", "i-9"))
+
+    assert (progress.ready, progress.gate_to_open) == (1, None)
 
 
 def test_a_fleet_is_finished_when_every_instance_said_so_even_if_they_have_ended_since():
     seen = board("i-1/done.json", "i-2/done.json")
 
-    progress = assess(FLEET, seen, {"i-1": "terminated", "i-2": "shutting-down"}, gate=2, now=LAUNCHED + 300)
+    progress = assess(FLEET, seen, {"i-1": "terminated", "i-2": "shutting-down"}, LAUNCHED + 300, met(2))
 
     assert (progress.state, progress.done, progress.step) == ("finished", 2, 3)
 
 
 def test_no_gate_is_opened_past_the_last_step():
-    seen = board("i-1/ready-0002", "i-2/ready-0002", "i-1/done.json")
-
-    assert assess(FLEET, seen, RUNNING, gate=2, now=LAUNCHED + 61).gate_to_open is None
+    assert assess(FLEET, board("i-1/done.json"), RUNNING, LAUNCHED + 99, met(2, "i-1", "i-2")).gate_to_open is None
 
 
 def test_an_instance_that_gave_up_fails_the_cell_by_name():
     with pytest.raises(InstanceFailed, match="1 \\(i-2\\) of 2 instances gave up"):
-        assess(FLEET, board("i-1/ready-0000", "i-2/failed.json"), RUNNING, gate=-1, now=LAUNCHED + 61)
+        assess(FLEET, board("i-2/failed.json"), RUNNING, LAUNCHED + 61, met(-1))
 
 
 def test_an_instance_that_ended_without_being_done_has_died():
     with pytest.raises(InstanceDied, match="i-1"):
-        assess(FLEET, board("i-1/ready-0000"), {"i-1": "terminated", "i-2": "running"}, gate=-1, now=LAUNCHED + 61)
+        assess(FLEET, board("i-1/heartbeat"), {"i-1": "terminated", "i-2": "running"}, LAUNCHED + 61, met(-1))
 
 
 def test_an_instance_that_ec2_does_not_show_yet_is_not_dead():
-    assert assess(FLEET, {}, {"i-1": "pending"}, gate=-1, now=LAUNCHED + 2).state == "waiting"
+    assert assess(FLEET, {}, {"i-1": "pending"}, LAUNCHED + 2, met(-1)).state == "waiting"
 
 
 def test_a_running_instance_without_a_sign_of_life_for_two_minutes_is_silent():
     seen = board("i-1/heartbeat", at=LAUNCHED + 60) | board("i-2/heartbeat", at=LAUNCHED + 170)
 
-    assert assess(FLEET, seen, RUNNING, gate=0, now=LAUNCHED + 180).state == "running"
+    assert assess(FLEET, seen, RUNNING, LAUNCHED + 180, met(0)).state == "running"
     with pytest.raises(InstanceSilent, match="1 \\(i-1\\)"):
-        assess(FLEET, seen, RUNNING, gate=0, now=LAUNCHED + 181)
+        assess(FLEET, seen, RUNNING, LAUNCHED + 181, met(0))
 
 
 def test_a_fleet_that_does_not_get_ready_in_time_names_the_late_ones():
-    seen = board("i-1/ready-0000", at=LAUNCHED + 890) | board("i-2/heartbeat", at=LAUNCHED + 890)
+    seen, ready = board("i-1/heartbeat", "i-2/heartbeat", at=LAUNCHED + 890), met(-1, "i-1", at=LAUNCHED + 890)
 
-    assert assess(FLEET, seen, RUNNING, gate=-1, now=LAUNCHED + 900).state == "waiting"
+    assert assess(FLEET, seen, RUNNING, LAUNCHED + 900, ready).state == "waiting"
     with pytest.raises(BarrierTimeout, match="1 \\(i-2\\) of 2 instances not ready"):
-        assess(FLEET, seen, RUNNING, gate=-1, now=LAUNCHED + 901)
+        assess(FLEET, seen, RUNNING, LAUNCHED + 901, ready)
 
 
 def test_a_fleet_that_first_fills_its_caches_may_be_ready_later():
     filling = replace(FLEET, ready_within_s=3600.0, deadline_at=LAUNCHED + 9000)
-    seen = board("i-1/ready-0000", at=LAUNCHED + 3590) | board("i-2/heartbeat", at=LAUNCHED + 3590)
+    seen, ready = board("i-1/heartbeat", "i-2/heartbeat", at=LAUNCHED + 3590), met(-1, "i-1", at=LAUNCHED + 3590)
 
-    assert assess(filling, seen, RUNNING, gate=-1, now=LAUNCHED + 3600).state == "waiting"
+    assert assess(filling, seen, RUNNING, LAUNCHED + 3600, ready).state == "waiting"
     with pytest.raises(BarrierTimeout, match="not ready"):
-        assess(filling, seen, RUNNING, gate=-1, now=LAUNCHED + 3601)
+        assess(filling, seen, RUNNING, LAUNCHED + 3601, ready)
 
 
 def test_a_cell_past_its_deadline_is_over_even_though_its_instances_live():
     seen = board("i-1/done.json") | board("i-2/heartbeat", at=LAUNCHED + 3650)
 
     with pytest.raises(CellTimeout, match="1 \\(i-2\\)"):
-        assess(FLEET, seen, RUNNING, gate=2, now=LAUNCHED + 3661)
+        assess(FLEET, seen, RUNNING, LAUNCHED + 3661, met(2))
 
 
 def test_an_instance_alone_waits_for_no_gate():
-    alone = replace(FLEET, instances=("i-1",), has_barrier=False)
+    alone = replace(FLEET, instances=("i-1",))
 
-    progress = assess(alone, board("i-1/ready-0000", "i-1/ready-0001"), RUNNING, gate=-1, now=LAUNCHED + 61)
-
-    assert (progress.state, progress.step, progress.gate_to_open) == ("running", 1, None)
+    assert assess(alone, board("i-1/heartbeat"), RUNNING, LAUNCHED + 61).state == "waiting"
+    progress = assess(alone, board("i-1/samples.json"), RUNNING, LAUNCHED + 61)
+    assert (progress.state, progress.gate_to_open) == ("running", None)
 
 
 def test_a_large_fleet_is_named_shortly():
@@ -120,4 +126,4 @@ def test_a_large_fleet_is_named_shortly():
     dead = dict.fromkeys(many.instances, "terminated")
 
     with pytest.raises(InstanceDied, match="200 \\(i-0, i-1, i-2, i-3, i-4 and 195 more\\) of 200"):
-        assess(many, {}, dead, gate=-1, now=LAUNCHED + 61)
+        assess(many, {}, dead, LAUNCHED + 61, met(-1))

@@ -26,6 +26,10 @@ class BarrierRule(TypedDict):
 
     poll_s: float
     """How often an instance looks for the gate."""
+    margin_s: float
+    """From the opening of a gate to the common start."""
+    request_s: float
+    """How long one request about a gate may take."""
     timeout_s: float
     """How long it waits for the others."""
 
@@ -116,15 +120,27 @@ class FleetRecord(TypedDict):
     """Epoch seconds."""
 
 
+class MeetingRecord(TypedDict):
+    """meeting.json: by which secret name the instances of a launch meet."""
+
+    nonce: str
+    """32 hexadecimal digits."""
+
+
+class Roster(TypedDict):
+    """roster.json: who meets."""
+
+    instances: list[str]
+
+
 class Gate(TypedDict):
-    """gate.json: the last step whose start was set."""
+    """gates/0000.json: when all begin a step. Written once."""
 
     step: int
-    """-1 before the first."""
-    start_at: NotRequired[float]
-    """Epoch seconds at which all begin it."""
-    ready: NotRequired[int]
-    expected: NotRequired[int]
+    start_at: float
+    """Epoch seconds."""
+    opener: str
+    """Who says that it has opened it: the `aws:userid` of an instance, or Poll fleet."""
 
 
 class Address(TypedDict):

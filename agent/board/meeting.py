@@ -1,0 +1,97 @@
+"""Where a fleet meets in S3: who is ready for a step, and the gate that says when it starts.
+
+Every object here is written once (`If-None-Match: *`), so that a repeated request changes nothing, and S3's times are
+those of the first write. A request that is held up is worth less than the next one: each is made once and may take
+`request_s`; boto3's own repetition would wait up to a minute, and send a start time that has passed meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import BlackboardUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+# Of a gate no more is read: another instance may have written anything.
+MOST_BYTES = 1_000
+FORBIDDEN, EXISTS = 403, 412
+# A role that may not list gets 403 instead of 404 for a missing key, so both mean "not yet".
+ABSENT = (FORBIDDEN, 404)
+
+
+class Unanswered(Exception):
+    """S3 gave no answer that is of use this time: it was too late, throttled or broken."""
+
+
+class Meeting:
+    """The objects below `prefix`, which holds the launch's own secret name."""
+
+    def __init__(self, client: Any, bucket: str, prefix: str) -> None:
+        """`client` makes one attempt a request."""
+        self._client, self._bucket, self._prefix = client, bucket, prefix
+
+    def say_ready(self, step: int, userid: str) -> None:
+        """Write this instance's mark; a mark that is there came from a request whose answer was lost."""
+        self._create(f"ready/{step:04d}/{userid}", {"at": time.time()})
+
+    def open(self, step: int, gate: dict[str, Any]) -> None:
+        """Write a step's gate, unless it is there: only what is read back counts."""
+        self._create(f"gates/{step:04d}.json", gate)
+
+    def ready(self, step: int) -> dict[str, float]:
+        """Return the instances that have said ready, with S3's time (epoch seconds) of their marks, by aws:userid."""
+        prefix = f"{self._prefix}ready/{step:04d}/"
+        marks: dict[str, float] = {}
+        more: dict[str, Any] = {}
+        while True:
+            page = self._ask(self._client.list_objects_v2, Prefix=prefix, **more)
+            marks.update(
+                {entry["Key"][len(prefix) :]: entry["LastModified"].timestamp() for entry in page.get("Contents", ())}
+            )
+            if not page["IsTruncated"]:
+                return marks
+            more = {"ContinuationToken": page["NextContinuationToken"]}
+
+    def gate(self, step: int) -> tuple[bytes, float] | None:
+        """Return the first bytes of a step's gate and S3's time (epoch seconds); None while it is not there."""
+        return self._get(f"gates/{step:04d}.json", MOST_BYTES)
+
+    def roster(self) -> frozenset[str] | None:
+        """Return the ids of the instances that were launched together; None until Launch fleet has written them."""
+        document = self._get("roster.json")
+        return None if document is None else frozenset(json.loads(document[0])["instances"])
+
+    def _create(self, name: str, document: dict[str, Any]) -> None:
+        body = json.dumps(document, separators=(",", ":")).encode()
+        self._ask(self._client.put_object, none_is=(EXISTS,), Key=self._prefix + name, Body=body, IfNoneMatch="*")
+
+    def _get(self, name: str, most_bytes: int | None = None) -> tuple[bytes, float] | None:
+        answer = self._ask(self._client.get_object, none_is=ABSENT, Key=self._prefix + name)
+        if answer is None:
+            return None
+        from botocore.exceptions import BotoCoreError
+
+        try:
+            return bytes(answer["Body"].read(most_bytes)), answer["LastModified"].timestamp()
+        except BotoCoreError as err:
+            raise Unanswered(str(err)) from err
+
+    def _ask(self, call: Any, none_is: Collection[int] = (), **request: Any) -> Any:
+        """Return the answer, None for a status of `none_is`; raises BlackboardUnavailable where the role lacks it."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            return call(Bucket=self._bucket, **request)
+        except ClientError as err:
+            status = err.response["ResponseMetadata"]["HTTPStatusCode"]
+            if status in none_is:
+                return None
+            if status == FORBIDDEN:
+                raise BlackboardUnavailable(f"{self._prefix}: {err}") from err
+            raise Unanswered(str(err)) from err
+        except BotoCoreError as err:
+            raise Unanswered(str(err)) from err

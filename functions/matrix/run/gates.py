@@ -1,0 +1,86 @@
+"""How a fleet meets before each step, and what Poll fleet thinks of a gate that it has opened.
+
+The agents do it among themselves (agent/board/barrier.py). Poll fleet opens a gate only where all of them have said
+ready for a while and none has opened it, and finds out gates that no agent of ours writes.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from matrix.input.pace import gate_margin_s
+from matrix.terms.documents.job import BarrierRule
+from matrix.terms.errors import GateForged
+
+# Looks at the gate in the time from its opening to the start: with 2 s one each 0.4 s, so that an instance asks less
+# than 3 times a second.
+LOOKS_PER_MARGIN = 5
+# Locally more would only heat the machine that measures.
+LEAST_LOOK_S = 0.05
+# S3 takes 5,500 reads a second of one prefix (S3 guide, optimizing performance); 1,000 instances ask for 2,000.
+LOOKS_PER_S = 2000
+# A request about a gate that takes longer has gone astray; half of S3's answers come within 0.05 s.
+REQUEST_S = 1.0
+# An agent opens its gate within a second of the last mark, and the last of its stand-ins 10 s later.
+STANDBY_S = 15.0
+# As agent/board/barrier.py has them.
+LATEST_START_S, GRAIN_S = 15.0, 1.0
+MOST_BYTES = 1_000
+
+
+@dataclass(frozen=True)
+class OpenGate:
+    """The last gate of a fleet: its step, what it holds, when it was written (epoch s), how many there are in all."""
+
+    step: int
+    body: bytes
+    opened_at: float
+    gates: int
+
+
+def rule(instances: int, least_margin_s: float, timeout_s: float) -> BarrierRule:
+    """Return how a fleet of so many instances meets; `least_margin_s` is the margin of a small one."""
+    return {
+        "poll_s": max(LEAST_LOOK_S, least_margin_s / LOOKS_PER_MARGIN, instances / LOOKS_PER_S),
+        "margin_s": gate_margin_s(instances, least_margin_s),
+        # An emulated machine, whose margin is 10 s, takes a second for a request.
+        "request_s": max(REQUEST_S, least_margin_s / 2),
+        "timeout_s": timeout_s,
+    }
+
+
+def read_names(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the names below `prefix` with their times, from (key, last-modified epoch s) pairs."""
+    return {key.removeprefix(prefix): modified_at for key, modified_at in objects}
+
+
+def instances_of(marks: Mapping[str, float]) -> dict[str, float]:
+    """Return when each instance, by id, has said ready: a mark is named by its `aws:userid`, `<role id>:<id>`."""
+    return {userid.rpartition(":")[2]: at for userid, at in marks.items()}
+
+
+def steps_of(gates: Mapping[str, float]) -> dict[int, float]:
+    """Return when the gate of each step was written. Other names than an agent's mean nothing."""
+    stems = {name.removesuffix(".json"): at for name, at in gates.items() if name.endswith(".json")}
+    return {int(stem): at for stem, at in stems.items() if len(stem) == 4 and stem.isdecimal() and stem.isascii()}  # noqa: PLR2004
+
+
+def check(gate: OpenGate, instances: Iterable[str], ready_at: Mapping[str, float]) -> None:
+    """Raise GateForged where an instance has opened a gate by itself; `ready_at` are the marks of its step, by id."""
+    what = f"the gate of step {gate.step}"
+    if gate.gates != gate.step + 1:
+        raise GateForged(f"{what} is there, but {gate.gates} of the {gate.step + 1} gates to it; {_ADVICE}")
+    expected = list(instances)
+    early = [one for one in expected if ready_at.get(one, gate.opened_at + 2 * GRAIN_S) > gate.opened_at + GRAIN_S]
+    if early:
+        raise GateForged(f"{what} was opened before {len(early)} of {len(expected)} instances were ready; {_ADVICE}")
+    try:
+        document = json.loads(gate.body)
+        start_at, is_of_step = float(document["start_at"]), document["step"] == gate.step
+    except (ValueError, TypeError, KeyError, RecursionError) as err:
+        raise GateForged(f"{what} is not readable: {gate.body[:100]!r}; {_ADVICE}") from err
+    if not is_of_step or not gate.opened_at - GRAIN_S <= start_at <= gate.opened_at + LATEST_START_S:
+        raise GateForged(f"{what}, written at {gate.opened_at:.0f}, says {gate.body[:200]!r}; {_ADVICE}")
+
+
+_ADVICE = "a command of this cell's workload writes to the bucket by the instance's role"

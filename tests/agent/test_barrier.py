@@ -1,0 +1,211 @@
+"""A fleet that opens its own gates, over a meeting in memory and over S3: one start for all, whatever fails."""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import threading
+import time
+from types import SimpleNamespace
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from support.agent_cloud import BUCKET
+
+from agent.board import barrier
+from agent.board.barrier import Barrier
+from agent.board.blackboard import new_client
+from agent.board.meeting import Meeting, Unanswered
+from agent.errors import BarrierTimeout, BlackboardUnavailable, GateForged
+from agent.job import BarrierRule
+
+RULE = BarrierRule(poll_s=0.005, margin_s=0.01, request_s=1.0, timeout_s=10.0)
+FLEET = [f"AROA:i-{number}" for number in range(6)]
+
+
+class Place:
+    """What S3 holds of one launch: each object once, with the time of its first write."""
+
+    def __init__(self, roster=FLEET, lost_share=0.0):
+        self.objects, self.lock = {}, threading.Lock()
+        self.roster = frozenset(userid.rpartition(":")[2] for userid in roster)
+        self.lost_share, self.dice = lost_share, random.Random(1)
+
+    def create(self, name, content):
+        with self.lock:
+            lost = self.dice.random() if self.dice.random() < self.lost_share else None
+            if lost is None or lost < 0.5:
+                self.objects.setdefault(name, (content, time.time()))
+        if lost is not None:
+            raise Unanswered("no answer")
+
+    def below(self, prefix):
+        with self.lock:
+            if self.dice.random() < self.lost_share:
+                raise Unanswered("no answer")
+            return {name: kept for name, kept in self.objects.items() if name.startswith(prefix)}
+
+
+class MeetingInMemory:
+    """A Meeting over a place; `rosters` are the answers before the roster is there."""
+
+    def __init__(self, place, absent_rosters=0):
+        self.place, self.absent_rosters = place, absent_rosters
+
+    def say_ready(self, step, userid):
+        self.place.create(f"ready/{step}/{userid}", b"")
+
+    def open(self, step, gate):
+        self.place.create(f"gates/{step}", json.dumps(gate).encode())
+
+    def ready(self, step):
+        prefix = f"ready/{step}/"
+        return {name[len(prefix) :]: at for name, (_, at) in self.place.below(prefix).items()}
+
+    def gate(self, step):
+        return self.place.below(f"gates/{step}").get(f"gates/{step}")
+
+    def roster(self):
+        self.absent_rosters -= 1
+        return self.place.roster if self.absent_rosters < 0 else None
+
+
+def met(place, steps=1, fleet=FLEET, rule=RULE):
+    """Let a fleet meet; the starts that each of its instances was told, by name."""
+    starts = {}
+
+    def live(userid):
+        waiting = Barrier(MeetingInMemory(place), userid, rule)
+        starts[userid] = [waiting.wait(step) for step in range(steps)]
+
+    threads = [threading.Thread(target=live, args=(userid,)) for userid in fleet]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return starts
+
+
+@pytest.mark.parametrize("lost_share", [0.0, 0.3])
+def test_all_are_told_one_start_for_each_step_though_answers_are_lost(lost_share):
+    place = Place(lost_share=lost_share)
+
+    starts = met(place, steps=3)
+
+    assert len(starts) == len(FLEET)
+    gates = [json.loads(place.objects[f"gates/{step}"][0])["start_at"] for step in range(3)]
+    assert all(told == gates for told in starts.values())
+
+
+def test_no_gate_opens_before_the_last_is_ready_whoever_else_says_so():
+    place = Place()
+    place.create("ready/0/AROA:i-stranger", b"")  # of a launch that was given up
+    waiting = Barrier(MeetingInMemory(place), FLEET[0], BarrierRule(0.005, 0.01, 1.0, timeout_s=0.1))
+
+    with pytest.raises(BarrierTimeout, match="last seen: no gate"):
+        waiting.wait(0)
+
+    assert "gates/0" not in place.objects
+
+
+def test_another_opens_where_the_last_one_ends_between_its_mark_and_its_listing(monkeypatch):
+    monkeypatch.setattr(barrier, "STANDBY_S", 0.02)
+    place = Place()
+    timer = threading.Timer(0.05, place.create, (f"ready/0/{FLEET[-1]}", b""))
+    timer.start()
+
+    starts = met(place, fleet=FLEET[:-1])
+
+    assert len({start for told in starts.values() for start in told}) == 1
+
+
+def test_a_fleet_waits_for_the_roster_that_launch_fleet_writes(monkeypatch):
+    monkeypatch.setattr(barrier, "ROSTER_S", 0.01)
+    place = Place(roster=FLEET[:1])
+
+    start_at = Barrier(MeetingInMemory(place, absent_rosters=2), FLEET[0], RULE).wait(0)
+
+    assert json.loads(place.objects["gates/0"][0]) == {"step": 0, "start_at": start_at, "opener": FLEET[0]}
+
+
+def test_the_margin_is_longer_where_requests_take_long():
+    meeting = MeetingInMemory(Place(roster=FLEET[:1]))
+    meeting.say_ready = lambda step, userid: (time.sleep(0.1), meeting.place.create(f"ready/{step}/{userid}", b""))
+    began = time.time()
+
+    assert Barrier(meeting, FLEET[0], RULE).wait(0) >= began + 0.1 + 0.3
+
+
+@pytest.mark.parametrize(
+    ("body", "age_s", "reason"),
+    [
+        (b"[" * 100_000, 0, "is not readable"),
+        (b"5", 0, "is not readable"),
+        (b'{"step": 0, "start_at": "soon"}', 0, "is not readable"),
+        (b'{"step": 0, "start_at": NaN}', 0, "says"),
+        (b'{"step": 1, "start_at": %d}', 0, "says"),
+        (b'{"step": 0, "start_at": %d}', 3600, "says"),
+        (b'{"step": 0, "start_at": %d}', -3600, "says"),
+    ],
+)
+def test_a_gate_that_no_agent_writes_is_refused(body, age_s, reason):
+    place, now = Place(), time.time()
+    place.create("gates/0", body % (now - age_s) if b"%" in body else body)
+
+    with pytest.raises(GateForged, match=reason):
+        Barrier(MeetingInMemory(place), FLEET[0], RULE).wait(0)
+
+
+def test_a_gate_that_was_open_before_this_instance_was_ready_is_refused():
+    place, now = Place(), time.time()
+    place.objects["gates/0"] = (json.dumps({"step": 0, "start_at": now - 4}).encode(), now - 5)
+
+    with pytest.raises(GateForged, match="opened 5 s before this instance was ready"):
+        Barrier(MeetingInMemory(place), FLEET[0], RULE).wait(0)
+
+
+def test_s3_keeps_the_first_mark_and_the_first_gate(cloud):
+    meeting = Meeting(cloud.s3, BUCKET, "runs/r/cells/c/meet/0/")
+    assert (meeting.gate(3), meeting.roster(), meeting.ready(3)) == (None, None, {})
+
+    for number in (1, 2):
+        meeting.say_ready(3, "AROA:i-1")
+        meeting.open(3, {"number": number})
+
+    assert list(meeting.ready(3)) == ["AROA:i-1"]
+    assert meeting.gate(3)[0] == b'{"number":1}'
+    assert abs(meeting.gate(3)[1] - time.time()) < 60
+
+
+def test_a_listing_of_many_pages_is_read_whole(cloud):
+    meeting = Meeting(cloud.s3, BUCKET, "runs/r/cells/c/meet/0/")
+    for number in range(5):
+        meeting.say_ready(0, f"AROA:i-{number}")
+    one_by_one = SimpleNamespace(list_objects_v2=lambda **request: cloud.s3.list_objects_v2(MaxKeys=2, **request))
+
+    assert len(Meeting(one_by_one, BUCKET, "runs/r/cells/c/meet/0/").ready(0)) == 5
+
+
+def test_a_request_that_hangs_is_given_up_and_not_repeated():
+    """Repeated by boto3, a write would bring a start time that has passed meanwhile."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        session = boto3.Session("x", "x", region_name="us-east-1")
+        client = new_client(session, "s3", request_s=0.2)
+        client._endpoint.host = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+
+        with pytest.raises(Unanswered):
+            Meeting(client, BUCKET, "p/").open(0, {})
+
+        assert time.monotonic() - began < 5  # of the agent's other client it would be 8 times 30 s
+
+
+def test_a_role_that_lacks_a_right_is_told_at_once():
+    def refuse(**_):
+        answer = {"Error": {"Code": "AccessDenied"}, "ResponseMetadata": {"HTTPStatusCode": 403}}
+        raise ClientError(answer, "PutObject")
+
+    with pytest.raises(BlackboardUnavailable, match="AccessDenied"):
+        Barrier(Meeting(SimpleNamespace(put_object=refuse), BUCKET, "p/"), FLEET[0], RULE).wait(0)

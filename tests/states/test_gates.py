@@ -1,0 +1,138 @@
+"""Poll fleet as the backstop of a fleet that opens its own gates, and Launch fleet, which tells it where to meet."""
+
+import json
+import time
+
+import boto3
+import pytest
+
+import poll_fleet
+from aws.ec2 import instances
+from aws.ec2.instances import Boot, Launched
+from aws.fleet import launching
+from aws.records import bucket
+from matrix.run.job import measuring_job
+from matrix.terms.errors import GateForged, InvalidDocument
+from matrix.terms.keys import Board
+
+FLEET = ["i-1", "i-2"]
+BOARD = Board.of_cell("r", "c")
+PLACE = BOARD.meet("0123456789abcdef" * 2)
+CELL = {
+    "id": "c", "storage": {"type": "ebs"}, "workload": {"type": "touch"}, "fleet": {"count": 2}, "image": "al2023",
+    "file_system": "ebs", "root_volume_gib": 20, "points": [], "deadline_s": 1e6, "ready_within_s": 900.0,
+    "steps": [{"point": f"p{step}", "repetition": 1} for step in range(3)],
+}  # fmt: skip
+
+
+def job(**setting):
+    return measuring_job(cell=CELL, gate_margin_s=2.0, **setting)
+
+
+@pytest.fixture
+def fleet(stack, monkeypatch):
+    """A fleet that was launched just now."""
+    now = time.time()
+    bucket.put(BOARD.job, job(run="r", mount={"kind": "root"}, bucket="results", environment="aws", now=now))
+    bucket.put(BOARD.fleet, {"instances": FLEET, "expected": 2, "launched_at": now})
+    bucket.put(BOARD.meeting, {"nonce": "0123456789abcdef" * 2})
+    monkeypatch.setattr(instances, "states", lambda ids: dict.fromkeys(ids, "running"))
+
+
+def say_ready(step, *ids):
+    for one in ids:
+        bucket.put(f"{PLACE.ready(step)}AROA:{one}", {"at": time.time()})
+
+
+def open_gate(step, start_in_s=2.0):
+    gate = {"step": step, "start_at": time.time() + start_in_s, "opener": "AROA:i-1"}
+    bucket.put(PLACE.gate(step), gate)
+    return gate
+
+
+def poll(context, monkeypatch, later_s=0.0):
+    for module in ("aws.fleet.watching", "poll_fleet"):
+        monkeypatch.setattr(f"{module}.now", lambda: time.time() + later_s)
+    return poll_fleet.handler({"run": "r", "cell": "c", "poll_s": 10}, context)["state"]
+
+
+def test_a_gate_that_all_instances_leave_closed_is_opened_by_poll_fleet(fleet, context, monkeypatch):
+    say_ready(0, *FLEET)
+
+    assert poll(context, monkeypatch) == "running"
+    assert bucket.get(PLACE.gate(0)) is None
+
+    assert poll(context, monkeypatch, later_s=20) == "running"
+    gate = bucket.get(PLACE.gate(0))
+    assert (gate["step"], gate["opener"]) == (0, "Poll fleet")
+    assert 20 < gate["start_at"] - time.time() < 23
+
+
+def test_a_gate_that_an_instance_has_opened_stays_as_it_is(fleet, context, monkeypatch):
+    say_ready(0, *FLEET)
+    gate = open_gate(0)
+    say_ready(1, "i-1")
+
+    assert poll(context, monkeypatch, later_s=60) == "running"
+
+    assert bucket.get(PLACE.gate(0)) == gate
+    assert bucket.get(PLACE.gate(1)) is None
+
+
+def test_a_fleet_that_waits_for_one_of_them_is_waiting(fleet, context, monkeypatch):
+    say_ready(0, "i-1")
+
+    assert poll(context, monkeypatch, later_s=60) == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("ready", "step", "start_in_s"), [(("i-1",), 0, 2.0), (FLEET, 0, 3600.0), (FLEET, 0, -60.0), (FLEET, 1, 2.0)]
+)
+def test_a_gate_that_an_instance_has_forged_fails_the_cell(fleet, context, monkeypatch, ready, step, start_in_s):
+    say_ready(step, *ready)
+    open_gate(step, start_in_s)
+
+    with pytest.raises(GateForged, match=f"the gate of step {step}"):
+        poll(context, monkeypatch)
+
+
+def test_a_damaged_note_of_the_meeting_is_named(fleet, context, monkeypatch):
+    bucket.put(BOARD.meeting, {"nonce": 5})
+
+    with pytest.raises(InvalidDocument, match=r"meeting\.json: nonce"):
+        poll(context, monkeypatch)
+
+
+def launch(monkeypatch, cell="c"):
+    """Launch a fleet whose instances EC2 gives in part; the user data that they get."""
+    told = []
+
+    def run(*, user_data, **_):
+        told.append(user_data)
+        return Launched(["i-1", "i-2"], "InsufficientInstanceCapacity")
+
+    monkeypatch.setattr(instances, "launch", run)
+    monkeypatch.setattr(launching, "image_of", lambda *_: {"provisions": {}})
+    launching.launch(
+        plan={"run": "r", "deadline_at": 2e9, "agent_key": "agents/0.pyz", "environment": "aws"},
+        board=Board.of_cell("r", cell), cell=CELL, purpose=cell, fleet={"instanceType": "m6i.large", "count": 3},
+        boot=Boot("ami-1", "/dev/xvda"), mount={"kind": "root"}, job=job,
+    )  # fmt: skip
+    return told[0]
+
+
+def test_a_launch_that_is_repeated_tells_the_same_meeting_and_another_cell_another(stack, monkeypatch):
+    first = launch(monkeypatch)
+    boto3.client("s3").delete_object(Bucket="results", Key=BOARD.fleet)  # it crashed before it was done
+
+    assert launch(monkeypatch) == first
+    assert launch(monkeypatch, "d") != first
+    nonce = bucket.get(BOARD.meeting)["nonce"]
+    assert f"MEETING={nonce}\n" in first
+    assert nonce not in json.dumps(bucket.get(BOARD.job))
+
+
+def test_who_meets_are_those_that_were_launched_and_not_those_that_were_asked_for(stack, monkeypatch):
+    launch(monkeypatch)
+
+    assert bucket.get(BOARD.meet(bucket.get(BOARD.meeting)["nonce"]).roster) == {"instances": ["i-1", "i-2"]}
