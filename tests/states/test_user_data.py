@@ -87,7 +87,9 @@ def test_the_user_data_of_every_scenario_fits_and_is_a_sound_script(scenario, sc
 
 def without_uris(text):
     """A script without what differs from cell to cell of a run."""
-    return "\n".join(line for line in text.splitlines() if not line.startswith(("JOB_URI=", "WATCHDOG_MINUTES=")))
+    return "\n".join(
+        line for line in text.splitlines() if not line.startswith(("JOB_URI=", "MEETING=", "WATCHDOG_MINUTES="))
+    )
 
 
 def executed(script, folder):
@@ -111,13 +113,13 @@ def executed(script, folder):
 
 def test_the_script_arms_the_watchdog_and_runs_the_agent_with_its_job(tmp_path):
     script = user_data(
-        bucket="b", agent_key="agents/0.pyz", job_key="runs/r/job.json", region="eu-west-1", lifetime_s=60
+        bucket="b", agent_key="agents/0.pyz", job_key="runs/r/job.json", region="eu-west-1", lifetime_s=60, meeting="0a"
     )
 
     calls = executed(script, tmp_path)
 
     assert calls[0] == ["shutdown", "-h", "+1"]
-    assert ["python3", "agent.pyz", "s3://b/runs/r/job.json"] in calls
+    assert ["python3", "agent.pyz", "s3://b/runs/r/job.json", "0a"] in calls
     assert calls[-1] == ["shutdown", "-h", "now"]
 
 
@@ -131,11 +133,12 @@ def test_a_fresh_ubuntu_asks_its_mirror_again_before_its_cell_is_lost():
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-@pytest.mark.parametrize("field", ["bucket", "agent_key", "job_key", "region"])
+@pytest.mark.parametrize("field", ["bucket", "agent_key", "job_key", "region", "meeting"])
 def test_nothing_in_user_data_is_ever_a_command(field, value, tmp_path):
     canary = tmp_path / "CANARY"
     hostile = value.replace("CANARY", str(canary))
     facts = {"bucket": "b", "agent_key": "agents/0.pyz", "job_key": "runs/r/job.json", "region": "eu-west-1"}
+    facts |= {"meeting": ""}  # of an instance alone
     script = user_data(**(facts | {field: hostile}), lifetime_s=60)
 
     calls = executed(script, tmp_path)
@@ -143,7 +146,7 @@ def test_nothing_in_user_data_is_ever_a_command(field, value, tmp_path):
     assert not canary.exists()
     assert calls[0] == ["shutdown", "-h", "+1"]
     whole = facts | {field: hostile}
-    assert ["python3", "agent.pyz", f"s3://{whole['bucket']}/{whole['job_key']}"] in calls
+    assert ["python3", "agent.pyz", f"s3://{whole['bucket']}/{whole['job_key']}", whole["meeting"]] in calls
     assert ["python3", "-", f"s3://{whole['bucket']}/{whole['agent_key']}", "agent.pyz"] in calls
 
 

@@ -1,6 +1,7 @@
 """Rules of a whole matrix: what its parts mean together, and how much it asks for."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -11,7 +12,7 @@ from matrix.input import limits, storages, workloads
 from matrix.input.emulation import emulation_problems
 from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.matrix import Matrix
-from matrix.input.pace import Work, poll_interval_s, turns_of
+from matrix.input.pace import turns_of
 from matrix.input.part import Part, check
 from matrix.input.storages import Storage, file_server
 from matrix.input.storages.efs import EfsStorage
@@ -137,7 +138,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     yield from _file_server_problems(matrix, cells)
     yield from _transfer_source_problems(matrix, cells)
     yield from _populate_problems(cells)
-    yield from _history_problems(matrix, cells)
+    yield from _history_problems(cells)
     if matrix.emulate:
         yield from emulation_problems(
             [*matrix.storage, *(inclusion.storage for inclusion in matrix.include)],
@@ -359,23 +360,13 @@ def _populate_problems(cells: list[Combination]) -> Problems:
             yield Problem("workload", f"{earlier.slug}, {cell.workload.slug}", rule, fix)
 
 
-def _history_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem where the cells of one storage cannot be polled within the history of one execution."""
-    works: dict[str, list[Work]] = {}
+def _history_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem where a storage has more cells than the history of one execution holds."""
     storages = {id(cell.storage): cell.storage for cell in cells}
     prints = {key: storage.fingerprint() for key, storage in storages.items()}
-    for cell in cells:
-        key = prints[id(cell.storage)]
-        steps = cell.workload.number_of_points * matrix.repetitions
-        works.setdefault(key, []).append(Work(0.0, steps, steps if cell.fleet.count > 1 else 0))
-    for of_storage in works.values():
-        if poll_interval_s(of_storage) is None:
-            steps = sum(work.synchronised_steps for work in of_storage)
-            turns = turns_of(len(of_storage))
-            rule = (
-                f"{len(of_storage)} cells on one storage with {steps:,} synchronised steps do not fit into the"
-                f" 25,000 events of one execution ({turns:,} poll turns, 2 per step)"
-            )
-            fix = "measure less, or give the storage more than once with different names"
-            yield Problem("repetitions", matrix.repetitions, rule, fix)
-            return
+    count = Counter(prints[id(cell.storage)] for cell in cells)
+    most = max(count.values(), default=0)
+    if turns_of(most) <= 2 * most:
+        rule = f"{most} cells on one storage do not fit into the 25,000 events of one execution"
+        fix = "measure less, or give the storage more than once with different names"
+        yield Problem("fleet", f"{most} cells", rule, fix)

@@ -1,4 +1,4 @@
-"""How long cells take, how long they may take, and how often Step Functions may look at them."""
+"""How long cells take, how long they may take, and how often Step Functions looks at them."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,10 @@ from matrix.input import limits
 EVENTS_PER_TURN = 9
 EVENTS_PER_CELL = 50
 BUDGETED_SHARE = 0.8
-LEAST_POLL_S = 10
+# A cell is looked at about 20 times: its end is seen a twentieth of its time late, and a death within a minute, half of
+# what a silent instance is given.
+LOOKS = 20
+LEAST_POLL_S, MOST_POLL_S = 10, 60
 
 # Assumptions, which `plan.assumptions` lists too.
 PREPARE_S = 120.0  # boot, agent, packages, mount
@@ -22,48 +25,6 @@ GATE_MARGIN_S = 2.0  # from the opening of a gate to its start time, in a small 
 OPENING_S = 1.0  # from the last mark to the opening of the gate, at the most where all is well
 BOOT_ALLOWANCE_S = 900.0  # how late a fleet may be ready: boot 60 s, packages and the mount with DNS 5 minutes each
 WORK_FACTOR = 3  # how many times longer than expected the work of a cell may take
-BARRIER_FACTOR = 2  # how many polls a barrier may take
-
-
-@dataclass(frozen=True)
-class Work:
-    """What a cell does: seconds of measured work over all its steps, the steps, and how many of them start together.
-
-    `filling_s` is how long each instance fills a cache of its own before its first step.
-    """
-
-    seconds: float
-    steps: int
-    synchronised_steps: int
-    filling_s: float = 0.0
-
-    @property
-    def ready_within_s(self) -> float:
-        """Seconds after its launch in which the whole fleet must be ready for its first step."""
-        return BOOT_ALLOWANCE_S + WORK_FACTOR * self.filling_s
-
-    def expected_s(self, poll_s: float) -> float:
-        """Return the seconds that the cell takes, if it is polled every `poll_s` seconds.
-
-        A synchronised step waits for the next poll, which opens its gate.
-        """
-        barriers_s = self.synchronised_steps * (poll_s + GATE_MARGIN_S)
-        return PREPARE_S + self.filling_s + self.seconds + self.steps * STEP_S + barriers_s
-
-    def least_s(self) -> float:
-        """Return the seconds that the cell takes at least: half the work, and gates that open at once."""
-        return (
-            (PREPARE_S + self.filling_s + self.seconds) / 2
-            + self.steps * STEP_S
-            + self.synchronised_steps * GATE_MARGIN_S
-        )
-
-    def deadline_s(self, poll_s: float) -> float:
-        """Return the seconds after which the cell is given up."""
-        return self._fixed_s() + BARRIER_FACTOR * self.synchronised_steps * (poll_s + GATE_MARGIN_S)
-
-    def _fixed_s(self) -> float:
-        return self.ready_within_s + WORK_FACTOR * (self.seconds + self.steps * STEP_S)
 
 
 def gate_margin_s(instances: int, least_s: float = GATE_MARGIN_S) -> float:
@@ -79,28 +40,63 @@ def gate_wait_s(instances: int) -> float:
     return gate_margin_s(instances) + OPENING_S
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a cell does: seconds of measured work over all its steps, the steps, and how many instances take them.
+
+    `filling_s` is how long each instance fills a cache of its own before its first step.
+    """
+
+    seconds: float
+    steps: int
+    instances: int = 1
+    filling_s: float = 0.0
+
+    @property
+    def ready_within_s(self) -> float:
+        """Seconds after its launch in which the whole fleet must be ready for its first step."""
+        return BOOT_ALLOWANCE_S + WORK_FACTOR * self.filling_s
+
+    @property
+    def expected_s(self) -> float:
+        """Seconds that the cell takes."""
+        return PREPARE_S + self.filling_s + self.seconds + self.steps * STEP_S + self._gates_s
+
+    @property
+    def least_s(self) -> float:
+        """Seconds that the cell takes at least: half the work, and gates that are seen at once."""
+        return (PREPARE_S + self.filling_s + self.seconds) / 2 + self.steps * STEP_S + self._gates_s
+
+    @property
+    def deadline_s(self) -> float:
+        """Seconds after which the cell is given up."""
+        return self.ready_within_s + WORK_FACTOR * (self.seconds + self.steps * STEP_S + self._gates_s)
+
+    def poll_s(self, least_s: int) -> int:
+        """Return how often Step Functions looks at the cell; `least_s` is what the history allows its file system."""
+        return max(least_s, LEAST_POLL_S, min(MOST_POLL_S, math.ceil(self.expected_s / LOOKS)))
+
+    @property
+    def _gates_s(self) -> float:
+        """Seconds in which its instances meet before their steps; one alone meets nobody."""
+        return self.steps * gate_wait_s(self.instances) if self.instances > 1 else 0.0
+
+
 def turns_of(cells: int) -> int:
     """Return how many poll turns the cells of one file system share."""
     budget = BUDGETED_SHARE * limits.SFN_EVENTS.value - EVENTS_PER_CELL * cells
     return max(0, math.floor(budget / EVENTS_PER_TURN))
 
 
-def poll_interval_s(works: Sequence[Work]) -> int | None:
+def least_poll_s(works: Sequence[Work]) -> int | None:
     """Return how often the cells of one file system may be polled, even if each runs until its deadline.
 
-    With p the interval, the deadlines add up to F + B·s·(p + g): F the fixed part, s the synchronised steps of all
-    cells, g the gate's margin, B the barrier factor. At most T turns: F + B·s·(p + g) <= p·T, so
-    p >= (F + B·s·g) / (T - B·s). None: no interval is long enough, as each synchronised step needs turns of its own.
+    With F the sum of the deadlines and T the turns they share, each cell may be polled every F / T seconds: no step
+    waits for a poll. None: so many cells have no turns left.
     """
-    turns = turns_of(len(works))
     # Each cell's last turn may begin just before its deadline, and the deadlines are rounded up to a second.
-    turns -= 2 * len(works)
-    steps = sum(work.synchronised_steps for work in works)
-    free = turns - BARRIER_FACTOR * steps
-    if free <= 0:
-        return None
-    fixed = sum(work.deadline_s(0) for work in works)
-    return max(LEAST_POLL_S, math.ceil(fixed / free))
+    turns = turns_of(len(works)) - 2 * len(works)
+    return math.ceil(sum(work.deadline_s for work in works) / turns) if turns > 0 else None
 
 
 def makespan_s(durations_s: Sequence[float], at_once: int) -> float:

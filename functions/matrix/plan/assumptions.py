@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from matrix.input import storages, workloads
 from matrix.input.matrix import Matrix
-from matrix.input.pace import GATE_MARGIN_S, PREPARE_S, STEP_S, WORK_FACTOR
+from matrix.input.pace import PREPARE_S, STEP_S, WORK_FACTOR, gate_wait_s
 from matrix.plan import images
 from matrix.plan.images import PlannedImage
 from matrix.price.book import (
@@ -54,7 +54,8 @@ def assumptions(
     prices_of = f"{book.region} (where unknown those of {BOOK_REGION})" if book.elsewhere else book.region
     lines = [
         f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {LEAST_BILLED_S} s",
-        f"a step takes {STEP_S:.0f} s beside its work; in larger fleets also one poll and {GATE_MARGIN_S:.0f} s",
+        f"a step takes {STEP_S:.0f} s beside its work, and a fleet starts {gate_wait_s(2):.0f} to"
+        f" {gate_wait_s(1000):.0f} s after the last of it is ready",
         "work is estimated from provisioned throughput, IOPS and published latencies, 5 Gbit/s per instance at most",
         f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
         f"on-demand Linux prices of {prices_of}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
@@ -74,7 +75,8 @@ def assumptions(
         model.assumption for name, model in workloads.MODELS.items() if name in workload_types and model.assumption
     ]
     lines.append(
-        "Step Functions, Lambda and S3: a poll is 3 transitions, a call and a listing; instances put 4 objects a step"
+        "Step Functions, Lambda and S3: a poll is 3 transitions, a call and four listings; instances put 4 objects a"
+        " step, and those of a fleet list once"
     )
     lines.append(book.sources())
     lines.append(

@@ -14,7 +14,7 @@ from matrix.check.read import CheckedMatrix
 from matrix.input.emulation import Quirks, marked, marked_slug, quirks_of, truth
 from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
-from matrix.input.pace import PREPARE_S, WORK_FACTOR, Work, makespan_s, poll_interval_s
+from matrix.input.pace import MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_poll_s, makespan_s
 from matrix.input.storages import Storage
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.workloads import Workload
@@ -45,8 +45,6 @@ from matrix.terms.ids import cell_id, unique_slugs
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0
 SHUTDOWN_S = 30.0
-# Above this, waiting for the next poll is most of what a fleet does between short steps.
-SLOW_POLL_S = 60
 # Seeded anew for each order: to make a generator costs as much as to seed it, and a plan has thousands of orders.
 _CHANCE = random.Random(0)  # noqa: S311 - an order of measuring is no secret
 
@@ -100,7 +98,7 @@ class _Cell:
     def work(self) -> Work:
         steps = len(self.points) * self.repetitions
         seconds = sum(footprint.seconds for footprint in self.footprints) * self.repetitions
-        return Work(seconds, steps, steps if self.combination.fleet.count > 1 else 0, self.filling_s)
+        return Work(seconds, steps, self.combination.fleet.count, self.filling_s)
 
     @property
     def filling_s(self) -> float:
@@ -165,8 +163,9 @@ def plan(
         cells, file_system = _plan_file_system(matrix, group, seed, book)
         planned_cells += cells
         file_systems.append(file_system)
-        if cells[0].poll_s > SLOW_POLL_S:
-            message = f"its cells fill the history of an execution, so they are polled every {cells[0].poll_s} s only"
+        slowest_s = max(cell.poll_s for cell in cells)
+        if slowest_s > MOST_POLL_S:
+            message = f"its cells fill the history of an execution, so they are polled every {slowest_s} s only"
             warnings.append(
                 {"path": "repetitions", "value": matrix.repetitions, "message": f"{file_system.id}: {message}"}
             )
@@ -307,12 +306,12 @@ def _taken(cell: PlannedCell, earlier: Earlier) -> PlannedCell:
 def _plan_fresh(
     matrix: Matrix, group: list[_Cell], seed: int, book: PriceBook
 ) -> tuple[list[PlannedCell], PlannedFileSystem]:
-    poll_s = poll_interval_s([cell.work for cell in group])
-    if poll_s is None:  # the rules have refused it already
+    least_s = least_poll_s([cell.work for cell in group])
+    if least_s is None:  # the rules have refused it already
         raise AssertionError(f"{group[0].file_system} cannot be polled often enough")
     storage = group[0].combination.storage
     stored_bytes = _stored_bytes(group)
-    cells = [_plan_cell(cell, poll_s, seed, book, stored_bytes, is_random=matrix.order == "random") for cell in group]
+    cells = [_plan_cell(cell, least_s, seed, book, stored_bytes, is_random=matrix.order == "random") for cell in group]
     populate, filling_s, populate_cost = _populate(group, book)
     around_s = storage.create_and_delete_s + filling_s
     most_around_s = storage.create_and_delete_most_s + 3 * filling_s
@@ -333,12 +332,12 @@ def _plan_fresh(
 
 
 def _plan_cell(
-    cell: _Cell, poll_s: int, seed: int, book: PriceBook, stored_bytes: float, *, is_random: bool
+    cell: _Cell, least_poll_s: int, seed: int, book: PriceBook, stored_bytes: float, *, is_random: bool
 ) -> PlannedCell:
     fleet, storage, work = cell.combination.fleet, cell.combination.storage, cell.work
-    expected_s = work.expected_s(poll_s)
-    deadline_s = math.ceil(work.deadline_s(poll_s))
-    each_s = Amount(work.least_s() + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
+    expected_s, poll_s = work.expected_s, work.poll_s(least_poll_s)
+    deadline_s = math.ceil(work.deadline_s)
+    each_s = Amount(work.least_s + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
     cost = instances_cost(
         book, fleet.instance_type, fleet.count, each_s, is_spot=fleet.spot, root_gib=cell.root_volume_gib
     )
@@ -347,7 +346,7 @@ def _plan_cell(
     )
     crossing = _crossing_cost(cell, book)
     cost += orchestration + crossing
-    measured_s = Amount(work.least_s(), expected_s, deadline_s)
+    measured_s = Amount(work.least_s, expected_s, deadline_s)
     usage = _usage(measured_s, [cell], stored_bytes)
     moved = file_system_cost(book, storage, replace(usage, seconds=Amount.exactly(0.0)))
     if isinstance(storage, EbsStorage):

@@ -439,13 +439,14 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     """Return what Step Functions, Lambda and S3 take for one cell: cents, but they add up over thousands of cells."""
     # A turn: Wait for fleet, Poll fleet, Fleet finished?; around them about 30 transitions of the cell.
     transitions = poll_turns.times(3).plus(30)
-    # Each instance: ready, samples and a state per step, and a heartbeat every 30 s.
+    # Each instance: ready, samples and a state per step, and a heartbeat every 30 s. A listing is priced as a put.
     puts = each_s.times(instances / 30)
-    # A poll lists what the instances have put, a thousand names a page; a listing is priced as a put.
-    lists = poll_turns.times(1 + instances * (steps + 5) / 1_000)
+    # A poll lists the gates, who is ready, and what the instances have put, a thousand names a page; an instance of a
+    # fleet lists at each step who is ready.
+    lists = poll_turns.times(4 + instances * (steps + 5) / 1_000).plus(steps * instances if instances > 1 else 0)
     # Functions have 512 MB, twice what the price is for; around the polls 8 calls and an analysis of 10 s at 2 GB.
     calls = poll_turns.times(2).plus(16 + 80)
-    gets = each_s.times(instances)  # a look at the gate each second, at most
+    gets = each_s.times(instances)  # a look at the gate each second: two while it waits, none while it works
     return (
         book.price("step_functions_transition").of(transitions)
         + book.price("lambda_call_of_1_s").of(calls)

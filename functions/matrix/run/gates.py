@@ -71,9 +71,10 @@ def check(gate: OpenGate, instances: Iterable[str], ready_at: Mapping[str, float
     if gate.gates != gate.step + 1:
         raise GateForged(f"{what} is there, but {gate.gates} of the {gate.step + 1} gates to it; {_ADVICE}")
     expected = list(instances)
-    early = [one for one in expected if ready_at.get(one, gate.opened_at + 2 * GRAIN_S) > gate.opened_at + GRAIN_S]
-    if early:
-        raise GateForged(f"{what} was opened before {len(early)} of {len(expected)} instances were ready; {_ADVICE}")
+    ready = [name for name in expected if name in ready_at and ready_at[name] <= gate.opened_at + GRAIN_S]
+    if len(ready) < len(expected):
+        missing = len(expected) - len(ready)
+        raise GateForged(f"{what} was opened before {missing} of {len(expected)} instances were ready; {_ADVICE}")
     try:
         document = json.loads(gate.body)
         start_at, is_of_step = float(document["start_at"]), document["step"] == gate.step
