@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 # Removing 1,024 files one by one takes 10 s on a file system that answers in 10 ms; 16 hands take less than 1 s.
@@ -23,6 +23,8 @@ class Workspace:
     scratch: Path  # on this machine's own disk: outputs of tools, never measured
     shm: Path  # in memory: sources of data; kept from step to step
     data: Path  # on this machine's own disk, too: data sets to copy from; kept from step to step
+    # Files of the cell outside of this instance's folder that it removes at the end, since it is the last to use them.
+    at_end: set[Path] = field(default_factory=set)
 
 
 class Workspaces:
@@ -38,6 +40,7 @@ class Workspaces:
         # An agent that was killed may have left files of an earlier attempt.
         remove(self._claimed[-1])
         self._shm: Path | None = None
+        self._at_end: set[Path] = set()
 
     def fresh(self, step: int) -> Workspace:
         """Empty folders for a step."""
@@ -45,7 +48,7 @@ class Workspaces:
         scratch = self.scratch / f"step-{step:04d}"
         target.mkdir(parents=True)
         scratch.mkdir(exist_ok=True)
-        return Workspace(self.mount, target, scratch, self._memory(), self._data)
+        return Workspace(self.mount, target, scratch, self._memory(), self._data, self._at_end)
 
     def in_memory(self) -> Workspace:
         """Folders that play a storage without any device below it."""
@@ -71,6 +74,12 @@ class Workspaces:
     def close(self) -> None:
         """Remove everything of this agent, and the parents if no other instance works there."""
         remove(self._claimed[-1])
+        for file in self._at_end:
+            with contextlib.suppress(OSError):
+                file.unlink()
+        for parent in (*{file.parent for file in self._at_end}, *{file.parent.parent for file in self._at_end}):
+            with contextlib.suppress(OSError):
+                parent.rmdir()
         for parent in reversed(self._claimed[:-1]):
             with contextlib.suppress(OSError):
                 parent.rmdir()

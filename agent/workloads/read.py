@@ -15,7 +15,7 @@ from agent.errors import WorkIncomplete
 from agent.file_server import Connection, Refused
 from agent.machine.workspace import Workspace
 from agent.programs.processes import Armed, Ended
-from agent.workloads import engines, uploads
+from agent.workloads import engines, neighbours, uploads
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def problems(params: dict[str, Any]) -> list[str]:
         params, records=1, record_bytes=64, page_bytes=64, records_per_request=1, threads=1, data_bytes=64
     )
     wrong += engines.rate_problems(params)
+    wrong += integer_problems(params, shift=1) if "shift" in params else []
     return wrong + choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
 
 
@@ -56,14 +57,19 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     data = -(-records * record // page) * page
     if not records:
         return None
-    return {**engines.closed(params), "records": records, "data_bytes": data, "caching": "cached"}, "mb_per_s"
+    # In its memory an instance has no neighbours.
+    alone = engines.closed({name: value for name, value in params.items() if name != "shift"})
+    return {**alone, "records": records, "data_bytes": data, "caching": "cached"}, "mb_per_s"
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the data where this is the first step that needs it, and arm the engine."""
     params = step.params
-    data = {"s3": data_object, "file-server": data_on_server}.get(job.mount["kind"], data_file)
-    where = data(params, workspace.target.parent, job.mount)
+    if params.get("shift"):
+        where = data_of_neighbour(params, workspace, job.instances)
+    else:
+        data = {"s3": data_object, "file-server": data_on_server}.get(job.mount["kind"], data_file)
+        where = data(params, workspace.target.parent, job.mount)
     plan = plan_of(params, f"{step.point}/{step.repetition}", where)
     plan["emulation"] = engines.emulation(job, step, workspace)
     plan["open_loop"] = engines.open_loop(job, step, workspace)
@@ -122,9 +128,21 @@ def data_on_server(params: dict[str, Any], folder: Path, mount: dict[str, Any]) 
 def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | None = None) -> dict[str, Any]:
     """The file of records and who reads it; written once, as it outlives the step in the instance's own folder."""
     path = folder / _name(params)
-    where = {"reader": "file", "path": str(path)}
-    if path.exists():
-        return where
+    if not path.exists():
+        write_records(params, path)
+    return {"reader": "file", "path": str(path)}
+
+
+def data_of_neighbour(params: dict[str, Any], workspace: Workspace, instances: int) -> dict[str, Any]:
+    """The file of records that another instance of the fleet wrote, and who reads it."""
+    path = neighbours.data_of_neighbour(
+        workspace, _name(params), params["shift"], instances, lambda path: write_records(params, path)
+    )
+    return {"reader": "file", "path": str(path)}
+
+
+def write_records(params: dict[str, Any], path: Path) -> None:
+    """Write the records to a new file. Raises WorkIncomplete where they have no room."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -137,7 +155,6 @@ def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | Non
         raise WorkIncomplete(
             f"the {params['data_bytes']} bytes to read could not be written: {err.strerror}; write a smaller dataSize"
         ) from err
-    return where
 
 
 def tool_of(reader: str) -> dict[str, str]:
@@ -154,7 +171,8 @@ def past_cache(plan: dict[str, Any]) -> str:
     if where is None:
         return ""
     direct, cached = f", O_DIRECT{where}", f", through the page cache{where}, given back before (fadvise)"
-    return direct if plan["caching"] == "direct" else cached
+    whose = ", of a neighbour's data" if plan.get("shift") else ""
+    return (direct if plan["caching"] == "direct" else cached) + whose
 
 
 def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:

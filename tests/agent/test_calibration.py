@@ -127,6 +127,12 @@ def test_a_calibration_is_the_same_work_as_far_as_it_fits_into_a_second_and_the_
     assert workloads.problems(kind, shortened) == []
 
 
+def test_a_calibration_waits_for_no_neighbours_data():
+    shortened, _ = workloads.calibration("read", READ | {"shift": 1}, ROOM)
+
+    assert "shift" not in shortened
+
+
 @pytest.mark.parametrize(
     ("kind", "params"),
     [

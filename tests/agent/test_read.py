@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import json
 import mmap
+import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from agent.engine import reads, records
 from agent.errors import ToolFailed, WorkIncomplete
 from agent.machine.workspace import Workspaces
 from agent.mounts import describe
-from agent.workloads import read
+from agent.workloads import neighbours, read
 
 
 @pytest.mark.parametrize("caching", ["direct", "cached"])
@@ -68,6 +70,61 @@ def test_the_data_is_written_once_and_outlives_the_step_that_wrote_it(tmp_path):
     assert made.st_size == read_params()["data_bytes"]
     workspaces.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_instance_reads_the_data_of_one_other_and_nothing_of_it_is_left(tmp_path):
+    fleet = {name: Workspaces(tmp_path, "run", "cell", name) for name in ("i-1", "i-2", "i-3")}
+    params = read_params(shift=1)
+    with ThreadPoolExecutor(3) as pool:
+        places = {
+            name: pool.submit(read.data_of_neighbour, params, spaces.fresh(0), 3) for name, spaces in fleet.items()
+        }
+    chosen = {name: Path(place.result()["path"]) for name, place in places.items()}
+
+    assert {name: path.name for name, path in chosen.items()} == {"i-1": "i-2", "i-2": "i-3", "i-3": "i-1"}
+    assert {path.stat().st_size for path in chosen.values()} == {params["data_bytes"]}
+    # Whoever is done leaves what others still read.
+    fleet["i-2"].close()
+    assert chosen["i-1"].exists()
+    assert (
+        engine(params, tmp_path, where={"reader": "file", "path": str(chosen["i-1"])})
+        .tool["command"]
+        .startswith("sequential preadv of 65536 bytes, O_DIRECT, of a neighbour's data")
+    )
+    for name in ("i-1", "i-3"):
+        fleet[name].close()
+    assert [path.name for path in tmp_path.iterdir()] == ["scratch"]
+
+
+def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobodys(tmp_path):
+    workspace = Workspaces(tmp_path, "run", "cell", "i-1").fresh(0)
+    folder = workspace.target.parents[1] / "neighbours" / "data-shift-1"
+
+    def break_off(path):
+        path.write_text("half")
+        raise WorkIncomplete("no room")
+
+    with pytest.raises(WorkIncomplete, match="no room"):
+        neighbours.data_of_neighbour(workspace, "data", 1, 2, break_off)
+    assert list(folder.iterdir()) == []
+    (folder / ".i-2").write_text("half")
+    with pytest.raises(WorkIncomplete, match="1 of 2 instances have written"):
+        neighbours.data_of_neighbour(workspace, "data", 1, 2, Path.touch, timeout_s=0)
+
+
+def test_a_fleet_of_two_reads_each_others_data(cloud, fleet, make_job, storage):
+    instances = fleet(2)
+    barrier = {"poll_s": 0.05, "timeout_s": 60}
+    cloud.put("job.json", make_job("read", [read_params(shift=1)], instances=2, barrier=barrier))
+
+    for instance in instances:
+        instance.start()
+    cloud.wait_for(lambda keys: sum(key.endswith("ready-0000") for key in keys) == 2, timeout_s=60)
+    cloud.put("gate.json", {"step": 0, "start_at": time.time(), "ready": 2, "expected": 2})
+
+    assert [instance.process.wait(60) for instance in instances] == [0, 0]
+    assert all("of a neighbour's data" in instance.samples()[0]["tool"]["command"] for instance in instances)
+    assert list(storage.iterdir()) == []
 
 
 def test_data_that_does_not_fit_is_named_with_a_way_out(tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 
 from matrix.check.cells import Combination, Expansion, path_of_workload
 from matrix.check.misleading import misleading_problems
+from matrix.check.neighbours import neighbour_problems
 from matrix.input import limits, storages, workloads
 from matrix.input.emulation import emulation_problems
 from matrix.input.fleet import Fleet, FleetAxis
@@ -136,6 +137,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     yield from _s3_problems(matrix, cells)
     yield from _one_zone_problems(cells)
     yield from _file_server_problems(matrix, cells)
+    yield from neighbour_problems(matrix, cells)
     yield from _transfer_source_problems(matrix, cells)
     yield from _populate_problems(cells)
     yield from _history_problems(cells)

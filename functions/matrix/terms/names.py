@@ -12,6 +12,8 @@ T = TypeVar("T", bound=Mapping[str, Any])
 HEADLINE_PARAMS = frozenset(
     {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs", RATE}
 )
+# Below this much a cache has answered nothing worth a word.
+LEAST_CACHED_PERCENT = 10.0
 
 
 def point_labels(points: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -43,14 +45,32 @@ def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
         yield "tool-bound"
     if paid := (bottleneck.get("on_credits") or {}).get(point["id"]):
         yield credits_words(shortest(paid))
-    cached = (bottleneck.get("server_cache") or {}).get(point["id"])
-    if cached is not None:
-        yield f"{cached:.0f} % from server cache"
+    yield from _cache_marks(point, cell)
     # An emulated storage takes the time of each question, whatever this machine's caches hold.
     if "phase" in (point.get("params") or {}) and point.get("caches") and not point.get("emulated"):
         yield f"caches {point['caches']}"
     if (cell.get("storage") or {}).get("type") == "instance-store" and not cell["storage"].get("precondition"):
         yield "fresh flash"
+
+
+def _cache_marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what part of a point's reads a cache answered, or how cold they were; nothing where nobody has counted.
+
+    The instance's share is what its programs read and its mount did not. What EBS itself caches, nobody tells.
+    """
+    ratio = next((layer["ratio"] for layer in point.get("layers") or [] if _is_of_programs(layer)), None)
+    by_server = ((cell.get("bottleneck") or {}).get("server_cache") or {}).get(point["id"])
+    by_instance = None if ratio is None else 100 * max(0.0, 1 - ratio)
+    if by_instance is not None and by_instance >= LEAST_CACHED_PERCENT:
+        yield f"{by_instance:.0f} % from the instance's cache"
+    if by_server is not None and by_server >= LEAST_CACHED_PERCENT:
+        yield f"{by_server:.0f} % from server cache"
+    elif by_instance is not None and by_instance < LEAST_CACHED_PERCENT:
+        yield "cold instance" if by_server is None else "cold"
+
+
+def _is_of_programs(layer: Mapping[str, Any]) -> bool:
+    return (layer["above"], layer["way"], layer["counts"]) == ("programs", "read", "bytes")
 
 
 def shortest(paid: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -341,6 +341,35 @@ def test_reads_that_fit_into_the_cache_of_the_server_are_warned_about(workload, 
     assert is_warned == any("caches 358 GB" in warning["message"] for warning in warnings)
 
 
+@pytest.mark.parametrize(
+    ("storage", "fleet", "rule"),
+    [
+        (EFS, {"count": 2}, None),
+        (FSX, {"count": [2, 4]}, None),
+        (EBS, {"count": 2}, "no file system that instances share"),
+        (FILE_SERVER, {"count": 2}, "no file system that instances share"),
+        (EFS, {"count": 1}, "1 instances have no neighbour 1 places further"),
+        (EFS, {"count": 4, "quorum": 0.5}, "does not know its neighbours"),
+    ],
+)
+def test_a_neighbours_data_is_read_where_there_is_a_neighbour_on_a_file_system_that_both_mount(storage, fleet, rule):
+    workload = READ | {"shift": [0, 1]}
+
+    problems = problems_of(storage=[storage], workload=[workload], fleet=[{"instanceType": "m6i.large"} | fleet])
+
+    assert (rule is None) == (problems == {})
+    assert rule is None or rule in problems["workload[0].shift"].rule
+
+
+def test_data_for_a_neighbour_is_stored_beside_an_instances_own():
+    workload = matrix(storage=[EFS], workload=[READ | {"shift": [0, 1]}], fleet=[{"instanceType": "m6i.large",
+                      "count": 2}]).matrix.workload[0]  # fmt: skip
+    own, neighbours = workload.points()
+
+    assert ("shift" in own, neighbours["shift"]) == (False, 1)
+    assert workload.footprint(own, matrix(storage=[EFS]).matrix.storage[0], 2).stored_bytes == 2 * own["data_bytes"]
+
+
 def test_what_a_server_caches_is_in_its_memory_and_of_the_second_generation_on_nvme():
     first, second = (
         matrix(storage=[FSX | change]).matrix.storage[0].cache_bytes

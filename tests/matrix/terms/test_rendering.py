@@ -185,6 +185,26 @@ def test_a_label_says_what_makes_a_figure_less_than_what_the_storage_always_does
     assert names.marked_label("threads 4", {"id": "p02"}, cell) == "threads 4"
 
 
+@pytest.mark.parametrize(
+    ("ratio", "server", "words"),
+    [
+        (0.12, None, "bs 4k [88 % from the instance's cache]"),
+        (0.12, 60.0, "bs 4k [88 % from the instance's cache] [60 % from server cache]"),
+        (1.0, 97.4, "bs 4k [97 % from server cache]"),
+        (1.0, 2.0, "bs 4k [cold]"),
+        # Of EBS and EFS nobody tells what is cached behind the mount.
+        (16.0, None, "bs 4k [cold instance]"),
+        (None, None, "bs 4k"),
+    ],
+)
+def test_a_label_of_reads_says_how_cold_they_were(ratio, server, words):
+    read = {"way": "read", "counts": "bytes", "above": "programs", "below": "mount", "ratio": ratio}
+    point = {"id": "p01", "layers": [read | {"way": "write", "ratio": 0.1}] + ([read] if ratio else [])}
+    cell = {"bottleneck": {"server_cache": {} if server is None else {"p01": server}}}
+
+    assert names.marked_label("bs 4k", point, cell) == words
+
+
 def test_an_instance_store_says_that_its_flash_is_fresh():
     fresh, worn = ({"storage": {"type": "instance-store", "precondition": precondition}} for precondition in (0, 2))
 

@@ -51,6 +51,8 @@ class ReadWorkload(OpenLoopModel):
     """Readers at once on each instance: threads or processes, whichever suits the storage."""
     caching: Sweep[Literal["direct", "cached"]] = Field(default=["direct"])
     """Past the page cache of the instance (O_DIRECT), or through it, emptied before each step."""
+    shift: Sweep[Annotated[int, Field(ge=0, le=999)]] = Field(default=[0], examples=[1])
+    """Whose data an instance reads: its own, or that of the instance so many places further in the fleet."""
     data_size: Size | None = None
     """What each instance writes once and then reads from; unless given, as much as is read."""
 
@@ -65,9 +67,12 @@ class ReadWorkload(OpenLoopModel):
                 "records_per_request": self.records_per_request,
                 "threads": self.threads,
                 "caching": self.caching,
+                "shift": self.shift,
             }
         )
-        return self.with_rates([{**point, "data_bytes": self._data_bytes(point)} for point in points])
+        # Its own data is what an instance reads unless something is said, which labels and jobs need not repeat.
+        shown = [{name: value for name, value in point.items() if name != "shift" or value} for point in points]
+        return self.with_rates([{**point, "data_bytes": self._data_bytes(point)} for point in shown])
 
     def _data_bytes(self, point: Params) -> int:
         return self.data_size or int(point["records"]) * int(point["record_bytes"])
@@ -112,10 +117,9 @@ class ReadWorkload(OpenLoopModel):
 
     @property
     def _stored_bytes(self) -> int:
-        """A file for each size of records and of data stays until the cell ends."""
-        return sum(
-            data_bytes for _, data_bytes in {(point["record_bytes"], point["data_bytes"]) for point in self.points()}
-        )
+        """A file for each size of records and of data stays until the cell ends, and one more for each shift."""
+        files = {(point["record_bytes"], point["data_bytes"], point.get("shift", 0)) for point in self.points()}
+        return sum(data_bytes for _, data_bytes, _ in files)
 
     @property
     def slug(self) -> str:

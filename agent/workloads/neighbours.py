@@ -1,0 +1,64 @@
+"""Data of a fleet that shares a file system: each instance writes its own and reads a neighbour's.
+
+No cache of an instance has what another one wrote. All files of one kind lie in one folder, each below the name of the
+instance that wrote it, so that one listing says who there is. A file has that name once it is whole. Its only reader
+removes it, since its writer cannot know when it has been read.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable
+
+from agent.errors import WorkIncomplete
+
+if TYPE_CHECKING:
+    from agent.machine.workspace import Workspace
+
+FOLDER = "neighbours"
+# An NFS client may keep a folder's listing for a minute (nfs(5): acdirmax); the rest is patience with a slow writer.
+TIMEOUT_S = 900.0
+PAUSE_S = 0.5
+
+
+def data_of_neighbour(
+    workspace: Workspace, name: str, shift: int, instances: int, write: Callable[[Path], None],
+    timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S,
+) -> Path:  # fmt: skip
+    """Write this instance's file where it is not there yet, wait for all others', and return the neighbour's.
+
+    The neighbour is `shift` places further in the order of the instances' names, so that each is read by one instance.
+    Raises WorkIncomplete where fewer than `instances` have written after `timeout_s`.
+    """
+    own = workspace.target.parent  # <cell>/<instance>
+    folder = own.parent / FOLDER / f"{name}-shift-{shift}"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / own.name).exists():
+        # One that is still being written is in nobody's way: names of instances have no dot.
+        unfinished = folder / f".{own.name}"
+        unfinished.unlink(missing_ok=True)
+        try:
+            write(unfinished)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+        unfinished.rename(folder / own.name)
+    fleet = _wait(folder, instances, timeout_s, pause_s)
+    neighbour = folder / fleet[(fleet.index(own.name) + shift) % len(fleet)]
+    workspace.at_end.add(neighbour)
+    return neighbour
+
+
+def _wait(folder: Path, instances: int, timeout_s: float, pause_s: float) -> list[str]:
+    give_up_at = time.monotonic() + timeout_s
+    while True:
+        fleet = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+        if len(fleet) >= instances:
+            return fleet
+        if time.monotonic() > give_up_at:
+            raise WorkIncomplete(
+                f"{len(fleet)} of {instances} instances have written what their neighbours are to read, after "
+                f"{timeout_s:g} s: see the log.gz of the others"
+            )
+        time.sleep(pause_s)
