@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 import json
 import mmap
-import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support.agent_cloud import BARRIER
 from support.agent_reads import KIB, MIB, engine, read_params
 
 from agent.engine import reads, records
@@ -114,13 +114,11 @@ def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobody
 
 def test_a_fleet_of_two_reads_each_others_data(cloud, fleet, make_job, storage):
     instances = fleet(2)
-    barrier = {"poll_s": 0.05, "timeout_s": 60}
-    cloud.put("job.json", make_job("read", [read_params(shift=1)], instances=2, barrier=barrier))
+    cloud.put("job.json", make_job("read", [read_params(shift=1)], instances=2, barrier=BARRIER))
+    cloud.meet([instance.id for instance in instances])
 
     for instance in instances:
         instance.start()
-    cloud.wait_for(lambda keys: sum(key.endswith("ready-0000") for key in keys) == 2, timeout_s=60)
-    cloud.put("gate.json", {"step": 0, "start_at": time.time(), "ready": 2, "expected": 2})
 
     assert [instance.process.wait(60) for instance in instances] == [0, 0]
     assert all("of a neighbour's data" in instance.samples()[0]["tool"]["command"] for instance in instances)
