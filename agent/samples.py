@@ -103,6 +103,7 @@ def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str])
         "tool": outcome.tool,
         "counters": conditions.counters,
         **({"between": asdict(conditions.between)} if conditions.between else {}),
+        **({"steadiness": outcome.steadiness.to_document()} if outcome.steadiness else {}),
         "raw": raw,
         "warnings": outcome.warnings,
     }

@@ -105,12 +105,13 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
         unsynchronised = _verify(params, workspace.target)
         done = engines.read_report(ended[0].stdout, threads=threads, operations=blocks * threads)
         total = params["total_bytes"]
-        metrics, raw = _rates(total, done.duration_s), {}
+        metrics, raw, steadiness = _rates(total, done.duration_s), {}, None
         if params["sync"] == "block":
             # Without it a write ends in the page cache: how long that takes is no latency of the storage.
             metrics.update(done.latency_metrics("write_lat"))
             metrics["longest_stall_s"] = done.longest_stall_s
             raw = {"histograms.json": done.histograms("write_lat"), **done.series(size)}
+            steadiness = done.steadiness(params)
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {threads} {done.how['mode']}"
         command += read_back(plan, workspace.scratch) if params.get("verify") else ""
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
@@ -118,7 +119,9 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
         reached = {} if job.emulation else {"write": total}
         # What is emulated is safe when the emulation says so: nothing of it is synchronised.
         warnings = [] if job.emulation else unsynchronised
-        return Outcome(metrics, {"bytes": total}, tool, raw, warnings, done.worked_ns, reached)
+        outcome = Outcome(metrics, {"bytes": total}, tool, raw, warnings, done.worked_ns, reached)
+        outcome.steadiness = steadiness
+        return outcome
 
     return Trial(armed, threads, read)
 

@@ -15,6 +15,8 @@ import agent
 from agent.engine import crew, histogram
 from agent.engine.emulation import BUCKET
 from agent.errors import WorkIncomplete
+from agent.machine import settling
+from agent.machine.settling import Steadiness
 from agent.programs.processes import Armed, Command
 from agent.workloads.trial import integer_problems
 
@@ -89,6 +91,14 @@ class Report:
                 "instance's clock and processors, not the storage"
             )
         return sentences
+
+    def steadiness(self, params: dict[str, Any]) -> Steadiness | None:
+        """How steady the rate was while all workers worked; None of an open loop, whose rate is given."""
+        if RATE in params or not self.workers:
+            return None
+        first = -(-max(worker["start_ns"] for worker in self.workers) // crew.SECOND_NS)
+        last = min(worker["end_ns"] for worker in self.workers) // crew.SECOND_NS
+        return settling.find([sum(self.seconds.get(second, {}).values()) for second in range(first, last)])
 
     def series(self, operation_bytes: int) -> dict[str, bytes]:
         """The raw document of every second: bytes so far, P99 and slowest operation (µs); none below two seconds.

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.engine import histogram
 from agent.errors import FiguresContradict, MeasurementTooShort, ToolFailed, ToolMissing, WorkIncomplete
+from agent.machine import settling
+from agent.machine.settling import Steadiness
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended, run
@@ -30,6 +32,8 @@ SPOILING = (
     *("unified_rw_reporting", "verify"),
 )
 RESERVED = frozenset((*PLACES, *FOREIGN, *SPOILING))
+# fio's log of what its jobs do each second, beside the job file and not on the storage.
+LOG_NAME, LOG_PERIOD_MS = "each-second", 1000
 # The published jobs ask for group_reporting; it loses the jobs' own bins, and the agent sums up the jobs itself.
 DROPPED = frozenset(("group_reporting",))
 OPTION_NAME = re.compile(r"[a-z][a-z0-9_-]*")
@@ -109,7 +113,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     scratch = workspace.scratch / "fio"
     scratch.mkdir()
     job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
-    job_file.write_text(render(options, workspace.target))
+    job_file.write_text(render(options, workspace.target, scratch))
     if reads(options):
         # fio would lay its files out after the fleet's start, and each instance would begin to read at another time.
         run(Command([fio, "--create_only=1", str(job_file)], scratch), workspace.scratch / "layout")
@@ -137,6 +141,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             # Buffered or not: what the page cache answered is no speed of the storage, and the warning says so.
             reached={direction: amount for direction, amount in moved.items() if amount},
             worked_ns=worked_ns(document, armed),
+            steadiness=steadiness(document, options, log_rates(scratch / f"{LOG_NAME}_iops.log", document)),
         )
 
     return Trial(armed, int(options.get("numjobs", 1)), read)
@@ -155,11 +160,12 @@ def check_engine(fio: str, engine: str) -> None:
         )
 
 
-def render(options: dict[str, Any], directory: Path) -> str:
+def render(options: dict[str, Any], directory: Path, logs: Path) -> str:
     """A job file: fio takes a job name that matches a directory for a file, so names and places are ours."""
     # fio splits `directory` at colons.
     place = str(directory).replace(":", "\\:")
-    fixed = [*WHOLE_LATENCY, f"directory={place}", "filename_format=$jobname.$jobnum.$filenum"]
+    log = [f"write_iops_log={logs / LOG_NAME}", f"log_avg_msec={LOG_PERIOD_MS}", "per_job_logs=0"]
+    fixed = [*WHOLE_LATENCY, f"directory={place}", "filename_format=$jobname.$jobnum.$filenum", *log]
     return "\n".join(["[work]", *option_lines(options), *fixed, ""])
 
 
@@ -287,6 +293,41 @@ def warnings(document: dict[str, Any], options: dict[str, Any]) -> list[str]:
         if steadiness and not steadiness.get("attained"):
             sentences.append(f"job {number} of fio did not become as steady as asked for (ss={steadiness.get('ss')})")
     return sentences
+
+
+def steadiness(document: dict[str, Any], options: dict[str, Any], rates: list[float]) -> Steadiness | None:
+    """How steady the job was: by fio's own rule where it was given one (`ss`), else by ours over each second.
+
+    None of an open loop, whose rate is given, and where fio left no log.
+    """
+    judged = [job["steadystate"] for job in document["jobs"] if job.get("steadystate")]
+    if judged:
+        runtime_s = _longest_runtime_ms(document) / 1000
+        if not all(of_job.get("attained") for of_job in judged):
+            return Steadiness(round(runtime_s), settling.NOT_STEADY)
+        steady_iops = sum(of_job["data"]["iops_mean"] for of_job in judged)
+        from_s = max(0.0, runtime_s - max(of_job["duration"] for of_job in judged))
+        return Steadiness(round(runtime_s), settling.STEADY, from_s, steady_iops / metrics(document)["iops"])
+    return settling.find(rates) if rates and options.get("io_submit_mode") != "offload" else None
+
+
+def log_rates(log: Path, document: dict[str, Any]) -> list[float]:
+    """Operations per second in each second in which all jobs ran, both directions, from fio's log of averages.
+
+    A line is a time (ms, the end of the second), the second's mean, and the direction; each job has lines of its own.
+    There is none of a second in which a job did nothing, and perhaps none of its last one (seen with 2 jobs, 3.33).
+    """
+    if not log.exists():
+        return []
+    means: dict[int, list[int]] = {}
+    for line in log.read_text().splitlines():
+        at_ms, mean = line.split(",")[:2]
+        means.setdefault(round(int(at_ms) / LOG_PERIOD_MS), []).append(int(mean))
+    runtimes_ms = [max(job[direction]["runtime"] for direction in DIRECTIONS) for job in document["jobs"]]
+    last = min(runtimes_ms) // LOG_PERIOD_MS
+    if len(means.get(last, [])) < max(map(len, means.values()), default=0):
+        last -= 1
+    return [float(sum(means.get(second, []))) for second in range(1, last + 1)]
 
 
 def work(document: dict[str, Any]) -> dict[str, float]:

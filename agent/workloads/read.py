@@ -214,4 +214,7 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")
     reached = {"read": read_bytes} if is_past_cache else {}
     raw = {"histograms.json": done.histograms("read_lat"), **done.series(read_bytes // requests)}
-    return Outcome(metrics, work, tool, raw, done.warnings(plan), reached=reached, worked_ns=done.worked_ns)
+    return Outcome(
+        metrics, work, tool, raw, done.warnings(plan), reached=reached, worked_ns=done.worked_ns,
+        steadiness=done.steadiness(plan),
+    )  # fmt: skip

@@ -150,7 +150,11 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
         **done.open_loop(params),
     }
     raw = {"histograms.json": done.histograms("create_lat")}
-    return Outcome(metrics, {"files": done.operations}, tool, raw, done.warnings(params), worked_ns=done.worked_ns)
+    outcome = Outcome(metrics, {"files": done.operations}, tool, raw, done.warnings(params), worked_ns=done.worked_ns)
+    if params["sync"] != "end":
+        # There creates are counted before they are stored.
+        outcome.steadiness = done.steadiness(params)
+    return outcome
 
 
 def _metrics(files: int, duration_s: float) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
+from agent.machine.settling import Steadiness
 from agent.programs.processes import Armed, Ended
 
 
@@ -22,6 +23,8 @@ class Outcome:
     worked_ns: tuple[int, int] | None = None
     # Bytes of "read" and "write" that the tool claims. What the storage's own counters did not see, a cache answered.
     reached: dict[str, float] = field(default_factory=dict)
+    # Of what was done each second; None where that is not known, or for too few seconds.
+    steadiness: Steadiness | None = None
 
 
 @dataclass

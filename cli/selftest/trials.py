@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 from numpy.random import Generator
 
+from agent.machine import settling
 from agent.machine.levels import find_levels
 from cli.selftest.fleets import (
     FILES,
@@ -100,7 +101,8 @@ def rows(trials: int) -> Iterator[Row]:
         count = max(10, round(trials * scenario.share_of_trials))
         yield from _three_storages(scenario, rng, count, together)
     yield from together.rows("all of these together")
-    for number, question in enumerate((_slow_instance, _over_time, _too_few, _levels, _latencies, _ceilings)):
+    questions = (_slow_instance, _over_time, _too_few, _levels, _latencies, _ceilings, _settling)
+    for number, question in enumerate(questions):
         yield from question(np.random.default_rng([2027, number]), trials)
 
 
@@ -240,6 +242,38 @@ def _levels(rng: Generator, trials: int) -> Iterator[Row]:
     words = f"both within 5 % and the moment to 1 s in {exact.words()}; of a steady rate no burst in {none.words()}"
     is_right = all(tally.may_be_at_least(1 - MOST_WRONG) for tally in (exact, none, Tally.of(moments)))
     yield Row(LAYER, "credits run out", f"{burst:g} MB/s for {seconds} s, then {baseline:g}", words, is_right)
+
+
+def _settling(rng: Generator, trials: int) -> Iterator[Row]:
+    """Rates each second, noise of 5 %: credits that end, an even rate, one that sinks; a short one of more noise."""
+    seconds, length, noise = 40, 120, 0.05
+    falling = np.where(np.arange(length) < seconds, 300.0, 60.0)
+    share = 60.0 / float(falling.mean())
+    sinking = np.linspace(150.0, 50.0, length)
+    ends, always, never, noisy = [], [], [], []
+    for _ in range(trials):
+        drawn = [
+            level * np.exp(noise * rng.normal(size=length)) for level in (falling, np.full(length, 100.0), sinking)
+        ]
+        ended, steady, sunk = (settling.find(rates.tolist()) for rates in drawn)
+        # A round is a tenth of the step: that near the moment can be told.
+        rough = settling.find(list(100.0 * np.exp(2 * noise * rng.normal(size=length // 12))))
+        is_found = (
+            ended is not None and ended.from_s is not None and 0 <= ended.from_s - seconds <= length / settling.ROUNDS
+        )
+        ends.append(is_found and abs((ended.ratio if ended and ended.ratio else 0.0) / share - 1) <= MOST_WRONG)
+        always.append(steady is not None and steady.from_s == 0)
+        never.append(sunk is not None and sunk.state == settling.NOT_STEADY)
+        noisy.append(rough is not None and rough.state != settling.NOT_STEADY)
+    of_end, of_steady, of_sinking, of_noise = (Tally.of(outcomes) for outcomes in (ends, always, never, noisy))
+    words = (
+        f"steady from there on, within a round and 5 %, in {of_end.words()}; an even rate from the start in"
+        f" {of_steady.words()}; one that sinks from 150 to 50 not steady in {of_sinking.words()};"
+        f" an even one of 10 s with noise of 10 % not called unsteady in {of_noise.words()}"
+    )
+    is_right = all(tally.may_be_at_least(1 - MOST_WRONG) for tally in (of_end, of_steady, of_sinking, of_noise))
+    truth = f"{100 * share:.0f} % of the whole rate, from second {seconds} on"
+    yield Row(LAYER, "steady state", truth, words, is_right)
 
 
 def _latencies(rng: Generator, trials: int) -> Iterator[Row]:

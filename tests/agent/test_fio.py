@@ -138,10 +138,46 @@ def test_options_that_would_spoil_the_measurement_are_named(options, said):
 
 
 def test_options_become_a_job_in_its_own_directory():
-    assert fio.render({"rw": "randwrite", "direct": True, "group_reporting": 1}, Path("/mnt/a:b")) == (
+    assert fio.render({"rw": "randwrite", "direct": True, "group_reporting": 1}, Path("/mnt/a:b"), Path("/tmp")) == (
         "[work]\nrw=randwrite\ndirect=1\nlat_percentiles=1\nclat_percentiles=0\n"
         "directory=/mnt/a\\:b\nfilename_format=$jobname.$jobnum.$filenum\n"
+        "write_iops_log=/tmp/each-second\nlog_avg_msec=1000\nper_job_logs=0\n"
     )
+
+
+def test_the_log_of_each_second_is_summed_over_jobs_and_directions(tmp_path):
+    log = tmp_path / "each-second_iops.log"
+    # Two jobs that read and write; the last second is there of one of them only. Times are off by a tick or two.
+    jobs = [(100, 10), (200, 20)]
+    lines = [f"{1000 * s + s}, {mean}, {direction}, 0, 0" for means in jobs for direction, mean in enumerate(means)
+             for s in (1, 2, 3)]  # fmt: skip
+    log.write_text("\n".join([*lines, "4004, 100, 0, 0, 0"]) + "\n")
+
+    assert fio.log_rates(log, ran(4001, 4002)) == [330, 330, 330]
+    # What one of them does after the other is another load.
+    assert fio.log_rates(log, ran(2990, 4002)) == [330, 330]
+    # A second in which nothing was done has no line, at the end neither.
+    assert fio.log_rates(log, ran(7001, 7002)) == [330, 330, 330, 100, 0, 0]
+    assert fio.log_rates(tmp_path / "none", ran(9000)) == []
+
+
+def ran(*runtimes_ms):
+    return {"jobs": [{direction: {"runtime": ms} for direction in fio.DIRECTIONS} for ms in runtimes_ms]}
+
+
+def test_a_job_is_steady_by_fios_own_rule_where_it_was_given_one_and_else_by_ours():
+    judged = {"attained": 1, "duration": 5, "data": {"iops_mean": 50}}
+    job = job_document(20_000, 2_000, {"1000": 2_000})
+    document = {"jobs": [job | {"steadystate": judged}]}
+    not_attained = {"jobs": [job | {"steadystate": judged | {"attained": 0}}]}
+
+    assert fio.steadiness(document, {}, []).to_document() == {
+        "state": "steady", "from_s": 15.0, "ratio": 0.5, "seconds": 20,
+    }  # fmt: skip
+    assert fio.steadiness(not_attained, {}, [100.0] * 20).state == "not steady"
+    assert fio.steadiness({"jobs": [job]}, {}, [100.0] * 20).from_s == 0
+    assert fio.steadiness({"jobs": [job]}, {"io_submit_mode": "offload"}, [100.0] * 20) is None
+    assert fio.steadiness({"jobs": [job]}, {}, []) is None
 
 
 def job_document(runtime_ms, ios, bins, syncs=None):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from agent.machine import settling
 from cli.selftest import live, trials
 from cli.selftest.judging import Tally
 from matrix.samples import histograms
@@ -85,6 +86,17 @@ def test_a_finding_that_is_never_made_and_one_that_always_is_are_caught(monkeypa
     verdicts = {row.subject: row.verdict for row in trials._over_time(np.random.default_rng(1), 20)}
 
     assert verdicts == {"steady": "holds", "credits run out": "WRONG", "a cache in front": "WRONG"}
+
+
+def test_a_rule_of_steady_state_that_sees_no_slope_is_caught(monkeypatch):
+    def judged():
+        [row] = trials._settling(np.random.default_rng(1), 50)
+        return row.verdict
+
+    assert judged() == "holds"
+    monkeypatch.setattr(settling, "MOST_SLOPE", 1.0)
+    monkeypatch.setattr(settling, "MOST_EXCURSION", 1.0)
+    assert judged() == "WRONG"
 
 
 def test_a_tally_allows_what_chance_explains_and_no_more():

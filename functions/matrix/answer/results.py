@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from matrix.answer import layers
 from matrix.answer.open_loops import behind_warnings, highest_rates
+from matrix.answer.settling import steadiness_of, steadiness_warnings
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.storages import is_shared
 from matrix.input.workloads import MODELS
@@ -80,6 +81,7 @@ def cell_result(
             *_overhead_warnings(points),
             *tool_warnings(points),
             *behind_warnings(points),
+            *steadiness_warnings(points),
             *_findings(points),
         ],
     }
@@ -168,6 +170,8 @@ def _point_result(
         result["emulated"] = True
     elif passed := layers.of_samples(point["params"], taken):
         result["layers"] = passed
+    if steadiness := steadiness_of(samples):
+        result["steadiness"] = steadiness
     if ceiling := tool_ceiling(point["id"], taken):
         result["tool_ceiling"] = ceiling
     return result

@@ -20,6 +20,7 @@ CSV_COLUMNS = (
     *PERCENTILES,
     *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck", "marks"),
     *("layers", "between_layers"),
+    *("judged_samples", "steady_samples", "steady_from_s", "steady_ratio", "too_short_samples", "too_noisy_samples"),
 )
 
 
@@ -64,6 +65,7 @@ def _csv_metrics(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 **_csv_sureness(metric),
                 "marks": "; ".join(marks(point, cell)),
                 **_csv_layers(point, cell),
+                **_csv_steadiness(point.get("steadiness") or {}),
                 "tool_share": (point.get("tool_ceiling") or {}).get("share"),
             }
 
@@ -91,6 +93,17 @@ def _csv_layers(point: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[str, 
     return {
         "layers": json.dumps(ratios) if ratios else "",
         "between_layers": "; ".join(layer_sentence(layer) for layer in layers if is_far(layer)),
+    }
+
+
+def _csv_steadiness(steadiness: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "judged_samples": steadiness.get("judged"),
+        "steady_samples": steadiness.get("steady"),
+        "steady_from_s": steadiness.get("from_s"),
+        "steady_ratio": steadiness.get("ratio"),
+        "too_short_samples": steadiness.get("too_short"),
+        "too_noisy_samples": steadiness.get("too_noisy"),
     }
 
 

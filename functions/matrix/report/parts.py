@@ -23,7 +23,7 @@ from matrix.terms.figures import (
     quantity,
     sample_count,
 )
-from matrix.terms.names import direction, marked_label, point_labels
+from matrix.terms.names import direction, marked_label, point_labels, steadiness_words
 from matrix.terms.sentences import error_text, measuring_warnings
 
 Document = Mapping[str, Any]
@@ -143,11 +143,12 @@ def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     rows = [
         (entry.storage, entry.fleet, marked_label(entry.label, entry.point, entry.cell), *_percentiles(entry.metric),
          interval(dict(entry.metric)), sample_count(dict(entry.metric)),
+         steadiness_words(entry.point.get("steadiness")),
          figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
          figure_of((entry.metric.get("outliers") or {}).get("count") or None))
         for entry in entries
     ]  # fmt: skip
-    heads = ("Storage", "Instances", "Point", *map(str.upper, PERCENTILES), INTERVAL_HEAD, "n/expected",
+    heads = ("Storage", "Instances", "Point", *map(str.upper, PERCENTILES), INTERVAL_HEAD, "n/expected", "Steady",
              "n, independent", "Between instances", "Between repetitions", "Far off")  # fmt: skip
     caption = f"{entries[0].workload}: {name} ({direction(dict(entries[0].metric))})"
     # Published figures have neither intervals nor spreads; a column without any value only takes room from the others.

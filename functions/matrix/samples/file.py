@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
 
@@ -59,6 +59,24 @@ def _between(value: object) -> Between | None:
     return None
 
 
+class Steadiness(BaseModel):
+    """Whether what was done each second was steady to the end of a step, from when on, and at which share of it all."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    state: Literal["steady", "not steady", "too short", "too noisy"]
+    from_s: Annotated[FiniteFloat, Field(ge=0, le=1e7)] | None = None
+    ratio: Annotated[FiniteFloat, Field(ge=0, le=1e6)] | None = None
+    seconds: int = Field(ge=0, le=10_000_000)
+
+
+def _steadiness(value: object) -> Steadiness | None:
+    """No figure depends on it, so an invalid one is dropped and does not void the sample."""
+    with suppress(ValidationError):
+        return Steadiness.model_validate(value)
+    return None
+
+
 class Sample(BaseModel):
     """One step (a point in one repetition) on one instance."""
 
@@ -80,6 +98,7 @@ class Sample(BaseModel):
     tool: ToolField
     counters: Counters = Field(default_factory=dict)
     between: Annotated[Between | None, BeforeValidator(_between)] = None
+    steadiness: Annotated[Steadiness | None, BeforeValidator(_steadiness)] = None
     workers: int = Field(default=0, ge=0, le=1_000_000)
 
     @property

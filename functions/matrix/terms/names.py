@@ -8,6 +8,8 @@ from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
 
 # A cell of a summary.
 T = TypeVar("T", bound=Mapping[str, Any])
+# A figure that differs by more from what was steady is marked: less changes no choice of storage.
+MOST_BEFORE = 0.05
 # Parameters that stand in a point's label even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
     {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs", RATE}
@@ -34,13 +36,19 @@ def marked_label(label: str, point: Mapping[str, Any], cell: Mapping[str, Any]) 
 def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a reader of a point's figures must know of them.
 
-    It fell behind its rate; the tool was the limit; they end with credits; the server's cache answered; a client's
-    cache may have answered what was asked of names; the flash had never been written.
+    It fell behind its rate; it was not steady, or only late; the tool was the limit; they end with credits; the
+    server's cache answered; a client's cache may have answered what was asked of names; the flash had never been
+    written.
     """
     offered, done = offered_per_s(point.get("params") or {}), done_per_s(point.get("metrics") or {})
     if offered is not None and done is not None and not has_kept_up(done, offered):
         yield f"behind: {number(done)} of {number(offered)}/s"
     bottleneck = cell.get("bottleneck") or {}
+    steadiness = point.get("steadiness")
+    if steadiness and is_unsteady(steadiness):
+        yield "not steady"
+    elif steadiness and is_mostly_before(steadiness):
+        yield f"steady from {rough_duration(steadiness['from_s'])} on, at {100 * steadiness['ratio']:.0f} %"
     if (point.get("tool_ceiling") or {}).get("is_bound"):
         yield "tool-bound"
     if paid := (bottleneck.get("on_credits") or {}).get(point["id"]):
@@ -71,6 +79,33 @@ def _cache_marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[
 
 def _is_of_programs(layer: Mapping[str, Any]) -> bool:
     return (layer["above"], layer["way"], layer["counts"]) == ("programs", "read", "bytes")
+
+
+def is_unsteady(steadiness: Mapping[str, Any]) -> bool:
+    """Whether samples of a point were not steady at their end: most of those that tell, and a quarter of all.
+
+    Of one that tells among many that are too noisy, chance would decide.
+    """
+    unsteady = steadiness["judged"] - steadiness["steady"]
+    return bool(unsteady > steadiness["steady"] and 4 * unsteady >= steadiness["judged"] + steadiness["too_noisy"])
+
+
+def is_mostly_before(steadiness: Mapping[str, Any]) -> bool:
+    """Whether a point became steady at so different a rate that its figure is to a notable part what was before."""
+    ratio = steadiness["ratio"]
+    return ratio is not None and abs(ratio - 1) > MOST_BEFORE
+
+
+def steadiness_words(steadiness: Mapping[str, Any] | None) -> str:
+    """Write from when on samples were steady, and how many of them: `from 4s, 5 of 6`; else why nobody knows."""
+    if not steadiness:
+        return ABSENT
+    if not steadiness["judged"]:
+        return "too noisy" if steadiness["too_noisy"] > steadiness["too_short"] else "too short"
+    count = f"{steadiness['steady']} of {steadiness['judged']}"
+    return (
+        f"from {rough_duration(steadiness['from_s'])}, {count}" if steadiness["from_s"] is not None else f"no, {count}"
+    )
 
 
 def shortest(paid: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -11,6 +11,8 @@ from support.matrices import matrix
 from support.runs_for_reports import build_run
 
 from agent import samples as agent_samples
+from agent.machine.settling import Steadiness
+from agent.workloads.trial import Outcome
 from matrix.answer.decision import decide
 from matrix.answer.results import skipped_result
 from matrix.plan.planning import plan
@@ -110,7 +112,8 @@ def test_what_an_agent_uploads_fits():
         instance_id="i-1", instance_type="m6i.large", availability_zone="us-east-1a", image_id=""
     )
     step = SimpleNamespace(point="p01", repetition=1, number=0)
-    outcome = SimpleNamespace(metrics={"duration_s": 1.0}, work={"files": 4}, tool={"name": "engine"}, warnings=["w"])
+    tool, steadiness = {"name": "engine"}, Steadiness(60, "steady", 12.0, 0.9)
+    outcome = Outcome({"duration_s": 1.0}, {"files": 4}, tool, warnings=["w"], steadiness=steadiness)
     conditions = agent_samples.Conditions(
         None, 10.0, 11.0, worked=(10.1, 10.9), workers=2, caches="dropped", counters={"cpu_s": 1.0}
     )

@@ -19,10 +19,11 @@ from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import LEAST_UNITS, is_one_event
-from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric
+from matrix.terms.names import fleet_label, is_unsteady, placement_words, point_labels, primary_metric
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
 
+UNSTEADY = "not steady: what it did each second still changed at the end of its steps"
 NOT_IN_RUN = "not measured: the run has no such cell"
 
 
@@ -146,6 +147,7 @@ def _candidate(
         lost=f"left out: {cell['suspect']}" if cell.get("suspect") else None,
         is_one_event=values is not None and is_one_event(values),
         is_volatile=_is_volatile(cell, point),
+        risks=[UNSTEADY] if (steadiness := point.get("steadiness")) and is_unsteady(steadiness) else [],
     )
 
 

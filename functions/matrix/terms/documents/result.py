@@ -171,6 +171,23 @@ class Latency(TypedDict):
     """Operations by latency in ns; the summary leaves it out."""
 
 
+class PointSteadiness(TypedDict):
+    """Whether what a point did each second became steady within its steps (SNIA PTS), over its samples."""
+
+    judged: int
+    """Samples of which it can be told."""
+    steady: int
+    """How many of these were steady to their end."""
+    from_s: float | None
+    """From which second on: the median of the steady ones."""
+    ratio: float | None
+    """Their rate from then on, over that of the whole step: the median."""
+    too_short: int
+    """Samples of fewer than nine whole seconds, of which nothing can be told."""
+    too_noisy: int
+    """Samples whose rate changed so much from one second to the next that nothing can be told."""
+
+
 class SampleColumns(TypedDict):
     """Every sample of a point, in columns of the same length."""
 
@@ -239,6 +256,7 @@ class PointResult(TypedDict):
     layers: NotRequired[list[Layer]]
     """By the counters of the instances; what servers saw is in the cell's `server_layers`."""
     tool_ceiling: NotRequired[ToolCeiling]
+    steadiness: NotRequired[PointSteadiness]
     latency: NotRequired[dict[str, Latency]]
     """By operation: create_lat, stat_lat, read_lat, write_lat and the like."""
     samples: NotRequired[SampleColumns | None]

@@ -1,6 +1,6 @@
 """samples.json: everything that one instance has measured so far, with where and how."""
 
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -87,6 +87,19 @@ class Between(TypedDict):
     counters: dict[str, float]
 
 
+class SampleSteadiness(TypedDict):
+    """Whether what was done each second became steady (SNIA PTS), and stayed so to the end of the step."""
+
+    state: Literal["steady", "not steady", "too short", "too noisy"]
+    """Too noisy: it changed so much from one second to the next that nobody can tell."""
+    from_s: float | None
+    """From which second on; null unless it was steady."""
+    ratio: float | None
+    """The rate from then on, over that of the whole step."""
+    seconds: int
+    """How many whole seconds were looked at."""
+
+
 class SamplesEntry(TypedDict):
     """One step on one instance."""
 
@@ -117,6 +130,8 @@ class SamplesEntry(TypedDict):
     counters: dict[str, float]
     """Differences of the kernel's, the network card's and the volumes' own counters over the step."""
     between: NotRequired[Between]
+    steadiness: NotRequired[SampleSteadiness]
+    """Of what was done each second; absent where the tool does not say it, and of open loops."""
     raw: list[str]
     """Names of the files with the tool's own output."""
     warnings: list[str]

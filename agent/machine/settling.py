@@ -1,0 +1,88 @@
+"""Whether what was done each second had become steady, and from when on.
+
+The rule is that of SNIA's performance test specification (PTS 2.0.2, "steady state"): in a window of five rounds and
+more the rates of the rounds differ by at most 20 % of their mean (excursion), and the line that fits them best rises or
+falls by at most 10 % of it (slope). There rounds take a minute and are repeated until a window is steady. Here the step
+is what it is, so the window is its last part, as long as the rule allows: nothing that came later is left out.
+
+Our rounds may be as short as a second, and then noise alone breaks the rule: of even rates that differ by 10 % from one
+second to the next, two thirds of steps of 10 s broke it. So a step is called not steady only where noise does not
+explain it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, median
+from typing import Any
+
+MOST_EXCURSION, MOST_SLOPE = 0.2, 0.1
+WINDOW_ROUNDS = 5
+# A step is cut into so many rounds, or up to twice as many less one; of fewer seconds nothing can be told. Of a step of
+# ten seconds nine are whole ones by the clock, and fio may not log its last one.
+ROUNDS = 9
+STEADY, NOT_STEADY, TOO_SHORT, TOO_NOISY = "steady", "not steady", "too short", "too noisy"
+# Second differences of independent values have sqrt(6) times their deviation, and the median of a normal's absolute
+# value is 0.6745 deviations. A line's second differences are 0, and a fall leaves two large ones: neither is noise.
+SECOND_DIFFERENCE = 0.6745 * sqrt(6)
+# In the shortest window of an even rate, in deviations of its rounds: 95 % of excursions are below 3.86 (studentised
+# range of five), 95 % of changes of the line below 1.96 * 4 / sqrt(10), 10 being the squares of -2 … 2 added up.
+EXCURSION_BY_NOISE, CHANGE_BY_NOISE = 3.86, 2.48
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """From which second on a rate was steady, up to the end of its step."""
+
+    seconds: int
+    state: str  # STEADY, NOT_STEADY, TOO_SHORT or TOO_NOISY
+    from_s: float | None = None  # None unless steady
+    ratio: float | None = None  # the rate from then on, over that of the whole step
+
+    def to_document(self) -> dict[str, Any]:
+        """As it is in samples.json."""
+        return {"state": self.state, "from_s": self.from_s, "ratio": self.ratio, "seconds": self.seconds}
+
+
+def find(rates: Sequence[float]) -> Steadiness | None:
+    """How steady a rate was that was taken each second; None where nothing was done."""
+    each = len(rates) // ROUNDS
+    if not each:
+        return Steadiness(len(rates), TOO_SHORT)
+    whole = sum(rates) / len(rates)
+    if whole <= 0:
+        return None
+    # What does not fill a round belongs to the first one, where a step is least steady.
+    starts = [0, *range(each + len(rates) % each, len(rates), each)]
+    rounds = [fmean(rates[start:end]) for start, end in zip(starts, [*starts[1:], len(rates)])]
+    for first, start in enumerate(starts[: 1 - WINDOW_ROUNDS]):
+        if _is_steady(rounds[first:]):
+            return Steadiness(len(rates), STEADY, float(start), fmean(rates[start:]) / whole)
+    is_noise = _is_steady(rounds[-WINDOW_ROUNDS:], noise(rounds))
+    return Steadiness(len(rates), TOO_NOISY if is_noise else NOT_STEADY)
+
+
+def noise(rounds: Sequence[float]) -> float:
+    """The deviation of a round beside its neighbours, as a share of the rate there; lines and single falls are none."""
+    triples = [triple for triple in zip(rounds, rounds[1:], rounds[2:]) if sum(triple) > 0]
+    bends = [3 * abs(before - 2 * middle + after) / (before + middle + after) for before, middle, after in triples]
+    return median(bends) / SECOND_DIFFERENCE if bends else 0.0
+
+
+def _is_steady(window: Sequence[float], deviation: float = 0.0) -> bool:
+    """Whether rounds keep to both limits, or exceed them by no more than noise of this deviation does by itself."""
+    mean = sum(window) / len(window)
+    most_excursion = MOST_EXCURSION + EXCURSION_BY_NOISE * deviation
+    most_change = MOST_SLOPE + CHANGE_BY_NOISE * deviation
+    is_close = max(window) - min(window) <= most_excursion * mean
+    return mean > 0 and is_close and abs(slope(window)) * (len(window) - 1) <= most_change * mean
+
+
+def slope(window: Sequence[float]) -> float:
+    """How much the line of least squares rises from one round to the next."""
+    middle = (len(window) - 1) / 2
+    mean = sum(window) / len(window)
+    up = sum((place - middle) * (rate - mean) for place, rate in enumerate(window))
+    return up / sum((place - middle) ** 2 for place in range(len(window)))
