@@ -35,7 +35,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     # At each start moto would make 1,300 images of others with their snapshots and volumes: 0.2 s.
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", os.environ.get("MOTO_EC2_LOAD_DEFAULT_AMIS", "false"))
     with mock_aws():
-        edges = (clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
+        edges = (clients.session, clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
         for cached in (*edges, network.availability_zone, observing.instance_limits):
             cached.cache_clear()
         # moto has the quotas of VPC only.

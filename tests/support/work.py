@@ -1,7 +1,9 @@
 """How much a function does, as a count that no other program on the machine disturbs."""
 
 import sys
+import threading
 from collections.abc import Callable
+from itertools import count as numbers
 from types import FrameType
 from typing import Any
 
@@ -24,6 +26,28 @@ def instructions(work: Callable[[], object]) -> int:
     finally:
         sys.settrace(before)
     return count
+
+
+def calls(work: Callable[[], object], apart_from: str) -> int:
+    """Return how many functions a call calls, in its threads too, apart from what one file is and calls.
+
+    This takes less time than a count of instructions.
+    """
+    numbered = numbers()  # threads may share it
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        if event in ("call", "c_call") and frame.f_code.co_filename != apart_from:
+            next(numbered)
+
+    before = sys.getprofile()
+    threading.setprofile(look)
+    sys.setprofile(look)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)  # type: ignore[arg-type]
+    return next(numbered)
 
 
 def growth(work_of: Callable[[int], Callable[[], object]], sizes: tuple[int, int, int]) -> float:

@@ -66,8 +66,8 @@ def launch(
     if nonce:
         roster: Roster = {"instances": launched.instances}
         bucket.put(board.meet(nonce).roster, roster)
-    for instance in launched.instances:
-        table.record_resource(plan["run"], "instance", instance, file_system=cell["file_system"], cell=purpose)
+    facts = {"file_system": cell["file_system"], "cell": purpose}
+    table.record_resources(plan["run"], (("instance", instance, facts) for instance in launched.instances))
     _record_volumes(plan["run"], purpose, cell, len(launched.instances))
     record: FleetRecord = {
         "instances": launched.instances,

@@ -95,10 +95,9 @@ def note(run: str, seen: Look, rows: Iterable[Mapping[str, Any]]) -> None:
         file_system = by_id.get(copy.of, {}).get("file_system")
         table.record_resource(run, copy.kind, copy.id, **facts, **({"file_system": file_system} if file_system else {}))
     there = {copy.id for copy in seen.copies}
-    for row in by_id.values():
-        was_asked = row["kind"] in WHO_SAYS_SO and row["kind"] not in seen.unasked
-        if was_asked and "gone_at" not in row and row["id"] not in there:
-            table.resource_gone(run, row["id"], WHO_SAYS_SO[row["kind"]])
+    asked = WHO_SAYS_SO.keys() - seen.unasked.keys()
+    open_rows = (row for row in by_id.values() if row["kind"] in asked and "gone_at" not in row)
+    table.resources_gone(run, {row["id"]: WHO_SAYS_SO[row["kind"]] for row in open_rows if row["id"] not in there})
 
 
 def _fsx_backups(file_systems: list[str]) -> Iterator[Copy]:

@@ -52,9 +52,8 @@ def add_rows(run: str, resources: Iterable[Resource]) -> None:
     between, and of volumes, which EC2 creates with the instances.
     """
     known = {row["id"] for row in table.resources(run)}
-    for resource in resources:
-        if resource.id not in known:
-            table.record_resource(run, resource.kind, resource.id, **resource.facts)
+    unknown = (resource for resource in resources if resource.id not in known)
+    table.record_resources(run, ((resource.kind, resource.id, resource.facts) for resource in unknown))
 
 
 def of_fleets(run: str) -> Iterator[Resource]:
@@ -100,8 +99,7 @@ def verify(
     for kind in kinds & asked.keys():
         created_at = {row["id"]: float(row["created_at"]) for row in open_rows if row["kind"] == kind}
         gone |= dict.fromkeys(asked[kind].gone(created_at), asked[kind].words)
-    for resource, verified in gone.items():
-        table.resource_gone(run, resource, verified)
+    table.resources_gone(run, gone)
     return [row for row in open_rows if row["id"] not in gone]
 
 

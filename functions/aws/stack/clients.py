@@ -1,13 +1,16 @@
 """boto3 clients, one of each kind per Lambda sandbox."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 import boto3
+import botocore.session
 from botocore.config import Config
 from botocore.exceptions import ClientError
+from botocore.utils import parse_timestamp
 
 from matrix.terms.errors import NotGranted
 
@@ -25,9 +28,25 @@ _CONFIG = Config(
 _IMPATIENT = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=5)
 
 
+@cache
+def session() -> boto3.Session:
+    """Return the sandbox's session, whose clients read times of listings in a hundredth of botocore's time."""
+    core = botocore.session.get_session()
+    core.get_component("response_parser_factory").set_parser_defaults(timestamp_parser=_timestamp)
+    return boto3.Session(botocore_session=core)
+
+
+def _timestamp(value: Any) -> datetime:
+    """Return a time of an answer; dateutil, which botocore asks, takes four fifths of a listing's processor time."""
+    if isinstance(value, str) and value.endswith("Z"):
+        with suppress(ValueError):
+            return datetime.fromisoformat(value)
+    return parse_timestamp(value)
+
+
 def table(name: str) -> Any:
     """Return a DynamoDB table whose calls are retried as those of every client are."""
-    return boto3.resource("dynamodb", config=_CONFIG).Table(name)
+    return session().resource("dynamodb", config=_CONFIG).Table(name)
 
 
 # EC2 uses status 500 for these refusals too, and standard mode retries every 500. Ten attempts take a minute; a zone
@@ -59,7 +78,7 @@ def as_not_granted() -> Iterator[None]:
 @cache
 def client(service: str) -> Any:
     """Return the sandbox's client of an AWS service."""
-    boto_client = boto3.client(service, config=_CONFIG)
+    boto_client = session().client(service, config=_CONFIG)
     if service == "ec2":
         boto_client.meta.events.register("needs-retry.ec2.RunInstances", _do_not_retry_want_of_capacity)
     return boto_client
@@ -74,4 +93,4 @@ def _do_not_retry_want_of_capacity(response: tuple[Any, dict[str, Any]] | None, 
 @cache
 def impatient_client(service: str, region: str | None = None) -> Any:
     """Return the sandbox's client that makes one attempt of a few seconds; `region` None is the function's own."""
-    return boto3.client(service, region_name=region, config=_IMPATIENT)
+    return session().client(service, region_name=region, config=_IMPATIENT)

@@ -1,0 +1,70 @@
+"""`python -m bench.scale [FUNCTION ...]`: processor time and memory of each function, as shares of what Lambda gives.
+
+Each case is a process of its own. Lambda gives one vCPU per 1,769 MB of memory, so processor time counts for more where
+a function has less; a request waits as long as AWS takes to answer. What is printed is the share of a third of
+Timeout, and of MemorySize: at 100 % a function is at the limit that it may have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "functions")]
+
+
+def measure(function: str, size: int) -> dict[str, Any]:
+    """Run one case in this process; return processor time (s), requests by operation and peak memory (MB)."""
+    from bench.scale.cases import CASES
+
+    cloud, work = CASES[function][0](size)
+    began, cloud.spent_s = time.process_time(), 0.0
+    cloud.requests.clear()
+    work()
+    spent_s = time.process_time() - began - cloud.spent_s
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"cpu_s": spent_s, "requests": dict(cloud.requests), "peak_mb": peak_mb}
+
+
+def main() -> int:
+    """Print a line for each function and size."""
+    from bench.scale.cases import CASES
+    from bench.scale.limits import limits, share_of_time
+
+    parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
+    parser.add_argument("functions", nargs="*", help=", ".join(CASES))
+    parser.add_argument("--one", nargs=2, metavar=("FUNCTION", "SIZE"), help="measure one case and print its figures")
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measure(arguments.one[0], int(arguments.one[1]))))
+        return 0
+    of = limits()
+    reached = True
+    print(f"{'function':<14}{'size':>18}{'CPU s':>8}{'requests':>10}{'peak MB':>9}{'of time':>9}{'of memory':>11}")
+    for function in arguments.functions or CASES:
+        _, unit, sizes = CASES[function]
+        for size in sizes:
+            command = [sys.executable, "-m", "bench.scale", "--one", function, str(size)]
+            done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+            figures = json.loads(done.stdout.splitlines()[-1])
+            of_time = share_of_time(figures["cpu_s"], figures["requests"], of[function])
+            of_memory = figures["peak_mb"] / of[function]["MemorySize"]
+            reached &= of_time <= 1 and of_memory <= 1
+            requests = sum(figures["requests"].values())
+            print(
+                f"{function:<14}{f'{size:,} {unit}':>18}{figures['cpu_s']:>8.1f}{requests:>10,}"
+                f"{figures['peak_mb']:>9.0f}{of_time:>9.0%}{of_memory:>11.0%}",
+                flush=True,
+            )
+    return 0 if reached else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

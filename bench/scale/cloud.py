@@ -1,0 +1,279 @@
+"""A cloud whose answers are made up: what stands between a function and them is botocore's own work, and ours."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
+
+from botocore.awsrequest import AWSResponse  # noqa: TID251 - it answers as AWS does, and asks nothing
+
+from aws.stack import clients
+from bench.scale.limits import IN_THREADS
+
+PAGE, OK = 1_000, 200
+TABLE_PAGE = 3_000  # rows of some 300 bytes: a page of Query has 1 MB
+# Long enough that a poll opens the gate for which all are ready, and not so long that it calls them silent.
+WRITTEN_BEFORE_S, LAUNCHED_BEFORE_S = 30.0, 600.0
+ITEM = (
+    "<Contents><Key>{}</Key><LastModified>{}</LastModified><ETag>&quot;9b2cf535f27731c974343645a39"
+    "85328&quot;</ETag><ChecksumAlgorithm>CRC32</ChecksumAlgorithm><Size>812</Size><StorageClass>STANDARD</StorageClass>"
+    "</Contents>"
+)
+
+
+class _Raw(io.BytesIO):
+    """The body of an answer, as urllib3 hands it on."""
+
+    def stream(self, amt: int = 2**16, **_: Any) -> Iterator[bytes]:
+        while block := self.read(amt):
+            yield block
+
+
+@dataclass
+class Cloud:
+    """S3, DynamoDB and EC2 of one run.
+
+    Each instance has objects of these `names` in its folder `below`, `content` makes what stands in them; `listed` are
+    keys by the prefixes of other listings. Times are epoch seconds: fleets were launched 10 minutes ago, and objects
+    written half a minute ago.
+    """
+
+    volumes_each: int
+    names: list[str] = field(default_factory=list)
+    below: str = ""
+    content: Callable[[str], bytes] = lambda _: b"{}"
+    tags: dict[str, str] = field(default_factory=dict)
+    instances: list[str] = field(default_factory=list)
+    listed: dict[str, list[str]] = field(default_factory=dict)
+    objects: dict[str, bytes] = field(default_factory=dict)
+    rows: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    requests: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    spent_s: float = 0.0
+    now: float = field(default_factory=time.time)
+    thread: int = field(default_factory=threading.get_ident)
+
+    @property
+    def launched_at(self) -> float:
+        """When the fleets were launched."""
+        return self.now - LAUNCHED_BEFORE_S
+
+    @property
+    def written_at(self) -> float:
+        """When all objects were written."""
+        return self.now - WRITTEN_BEFORE_S
+
+    def launch(self, count: int) -> list[str]:
+        """Add instances, and return their ids."""
+        first = len(self.instances)
+        made = [f"i-{number:017x}" for number in range(first, first + count)]
+        self.instances += made
+        return made
+
+    def play(self) -> None:
+        """Answer every call of the functions from now on, those of clients too that an earlier cloud has answered."""
+        _PLAYING[:] = [self]
+        clients.session().events.register_first("before-send", _answer, unique_id="bench.scale")
+
+    def answer(self, request: Any, event_name: str) -> AWSResponse:
+        """Answer one request."""
+        began = time.thread_time()
+        _, service, operation = event_name.split(".")
+        self.requests[operation + (IN_THREADS if threading.get_ident() != self.thread else "")] += 1
+        if service == "dynamodb":
+            status, body = 200, json.dumps(getattr(self, f"_{operation}")(json.loads(request.body))).encode()
+        elif service == "s3":
+            status, body = self._s3(operation, request)
+        else:
+            answer = getattr(self, f"_{operation}", None)
+            status, body = (200, answer(request).encode()) if answer else (403, _DENIED)
+        headers = {"Content-Length": str(len(body))}
+        response = AWSResponse(request.url, status, headers, _Raw(body))
+        response._content = None if operation == "GetObject" and status == OK else body
+        self.spent_s += time.thread_time() - began
+        return response
+
+    # -------- S3
+
+    def _s3(self, operation: str, request: Any) -> tuple[int, bytes]:
+        url = urlsplit(request.url)
+        key = unquote(url.path.lstrip("/"))
+        if not url.netloc.startswith("results."):
+            key = key.partition("/")[2]
+        if operation == "PutObject":
+            body = request.body
+            content = body.read() if hasattr(body, "read") else bytes(body or b"")
+            is_chunked = b"aws-chunked" in request.headers.get("Content-Encoding", b"")
+            self.objects[key] = _joined(content) if is_chunked else content
+            return 200, b""
+        if operation == "GetObject":
+            if key in self.objects:
+                return 200, self.objects[key]
+            if self.below and key.startswith(self.below):
+                return 200, self.content(key.removeprefix(self.below))
+            return 404, b"<Error><Code>NoSuchKey</Code></Error>"
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
+        return 200, self._listing(query.get("prefix", ""), int(query.get("continuation-token", 0))).encode()
+
+    def _listing(self, prefix: str, start: int) -> str:
+        listed = self.listed.get(prefix, [])
+        whole = len(self.instances) * len(self.names) if prefix == self.below else len(listed)
+        end = min(start + PAGE, whole)
+        # Keys of instances are made page by page, so that they take no memory of the function's.
+        keys = map(self._key, range(start, end)) if prefix == self.below else listed[start:end]
+        items = "".join(ITEM.format(key, _words(self.written_at)) for key in keys)
+        more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{end}</NextContinuationToken>"
+        return f"<ListBucketResult>{more if end < whole else ''}{items}</ListBucketResult>"
+
+    def _key(self, number: int) -> str:
+        instance, name = divmod(number, len(self.names))
+        return f"{self.below}AROAROLE:{self.instances[instance]}/{self.names[name]}"
+
+    # -------- DynamoDB
+
+    def _Query(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 - the operation's name
+        partition, *prefix = (value["S"] for _, value in sorted(asked["ExpressionAttributeValues"].items()))
+        start = asked.get("ExclusiveStartKey", {}).get("SK", {}).get("S", "")
+        keys = sorted(
+            key for key in self.rows if key[0] == partition and key[1] > start and key[1].startswith(*prefix or [""])
+        )
+        page = keys[:TABLE_PAGE]
+        more = {"LastEvaluatedKey": {"SK": {"S": page[-1][1]}}} if len(keys) > len(page) else {}
+        return {"Items": [self.rows[key] for key in page], **more}
+
+    def _GetItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        row = self.rows.get(_key_of(asked["Key"]))
+        return {"Item": row} if row else {}
+
+    def _UpdateItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        row = self.rows.setdefault(_key_of(asked["Key"]), dict(asked["Key"]))
+        names, values = asked.get("ExpressionAttributeNames", {}), asked.get("ExpressionAttributeValues", {})
+        for name, value in re.findall(r"(#n\d+) = [^:]*(:v\d+)", asked["UpdateExpression"]):
+            row[names[name]] = values[value]
+        return {}
+
+    def _BatchWriteItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        for [request] in (entry.values() for entries in asked["RequestItems"].values() for entry in entries):
+            self.rows[_key_of(request["Item"])] = request["Item"]
+        return {"UnprocessedItems": {}}
+
+    def _DeleteItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        self.rows.pop(_key_of(asked["Key"]), None)
+        return {}
+
+    # -------- EC2
+
+    def _RunInstances(self, request: Any) -> str:  # noqa: N802
+        made = self.launch(int(_form(request)["MaxCount"]))
+        instances = "".join(self._instance(name) for name in made)
+        return f"<RunInstancesResponse><instancesSet>{instances}</instancesSet></RunInstancesResponse>"
+
+    def _TerminateInstances(self, _: Any) -> str:  # noqa: N802
+        return "<TerminateInstancesResponse/>"
+
+    def _DescribeInstances(self, request: Any) -> str:  # noqa: N802
+        wanted = _wanted(request, "i-") or self.instances
+        items, token = _page(map(self._instance, wanted), request)
+        return (
+            f"<DescribeInstancesResponse><reservationSet><item><instancesSet>{items}</instancesSet></item>"
+            f"</reservationSet>{token}</DescribeInstancesResponse>"
+        )
+
+    def _DescribeVolumes(self, request: Any) -> str:  # noqa: N802
+        every = (_volume_id(at, number) for at in range(len(self.instances)) for number in range(self.volumes_each))
+        items, token = _page(map(self._volume, _wanted(request, "vol-") or every), request)
+        return f"<DescribeVolumesResponse><volumeSet>{items}</volumeSet>{token}</DescribeVolumesResponse>"
+
+    def _DescribeSnapshots(self, _: Any) -> str:  # noqa: N802
+        return "<DescribeSnapshotsResponse><snapshotSet/></DescribeSnapshotsResponse>"
+
+    def _DescribeFileSystems(self, _: Any) -> str:  # noqa: N802 - of EFS and of FSx
+        return json.dumps({"FileSystems": []})
+
+    def _instance(self, name: str) -> str:
+        at = int(name[2:], 16)
+        attached = "".join(
+            f"<item><deviceName>/dev/sd{letter}</deviceName><ebs><volumeId>{_volume_id(at, number)}</volumeId>"
+            "<status>attached</status></ebs></item>"
+            for number, letter in zip(range(self.volumes_each), "abcdefghi", strict=False)
+        )
+        return (
+            f"<item><instanceId>{name}</instanceId><imageId>ami-0123456789abcdef0</imageId><instanceState><code>16</code>"
+            f"<name>running</name></instanceState><instanceType>c5.2xlarge</instanceType><launchTime>{_words(self.launched_at)}</launchTime>"
+            "<placement><availabilityZone>us-east-1a</availabilityZone><tenancy>default</tenancy></placement>"
+            f"<blockDeviceMapping>{attached}</blockDeviceMapping>{self._tag_set()}</item>"
+        )
+
+    def _volume(self, volume: str) -> str:
+        at, number = int(volume[4:-2], 16), int(volume[-2:], 16)
+        return (
+            f"<item><volumeId>{volume}</volumeId><size>100</size><status>in-use</status><createTime>{_words(self.launched_at)}</createTime>"
+            f"<attachmentSet><item><volumeId>{volume}</volumeId><instanceId>i-{at:017x}</instanceId>"
+            f"<device>/dev/sd{'afghijklm'[number]}</device><status>attached</status></item></attachmentSet>"
+            f"{self._tag_set()}<volumeType>gp3</volumeType></item>"
+        )
+
+    def _tag_set(self) -> str:
+        pairs = (f"<item><key>{key}</key><value>{escape(value)}</value></item>" for key, value in self.tags.items())
+        return f"<tagSet>{''.join(pairs)}</tagSet>"
+
+
+_PLAYING: list[Cloud] = []
+
+
+def _answer(request: Any, event_name: str, **_: Any) -> AWSResponse:
+    return _PLAYING[0].answer(request, event_name)
+
+
+_DENIED = b"<Response><Errors><Error><Code>AccessDenied</Code><Message>not played</Message></Error></Errors></Response>"
+
+
+def _joined(chunked: bytes) -> bytes:
+    """Return what stands in the chunks of a PUT; its checksum follows the last, which is empty."""
+    rest, content = io.BytesIO(chunked), b""
+    while size := int(rest.readline(), 16):
+        content += rest.read(size)
+        rest.readline()
+    return content
+
+
+def _words(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def _volume_id(at: int, number: int) -> str:
+    return f"vol-{at:015x}{number:02x}"
+
+
+def _key_of(key: dict[str, Any]) -> tuple[str, str]:
+    return key["PK"]["S"], key["SK"]["S"]
+
+
+def _form(request: Any) -> dict[str, str]:
+    body = request.body if isinstance(request.body, str) else request.body.decode()
+    return {name: values[0] for name, values in parse_qs(body).items()}
+
+
+def _wanted(request: Any, prefix: str) -> list[str]:
+    return [
+        value
+        for name, value in _form(request).items()
+        if name.startswith("Filter.1.Value") and value.startswith(prefix)
+    ]
+
+
+def _page(items: Iterable[str], request: Any) -> tuple[str, str]:
+    start = int(_form(request).get("NextToken", 0))
+    page = list(islice(items, start, start + PAGE + 1))
+    token = f"<nextToken>{start + PAGE}</nextToken>" if len(page) > PAGE else ""
+    return "".join(page[:PAGE]), token
