@@ -30,7 +30,7 @@ REASONS = {
     "Ledger": "Where each cell, file system and resource of a run stands.",
     "ReadDocuments": "What it works from: the plan, jobs, results.",
     "WriteDocuments": "What it makes.",
-    "ReadJobs": "Instances read what they shall do and when their own fleet starts; whatever else there is, they cannot.",
+    "ReadJobs": "Instances read what they shall do and when their fleet starts; whatever else there is, they cannot.",
     "ReadTagsOfData": "Whose a prefix of the data bucket is.",
     "TagData": "Whose a prefix of the data bucket is.",
     "ListData": "Finds what runs have left in the data bucket.",
