@@ -11,6 +11,7 @@ from aws.results import observing
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from aws.teardown import deleting, receipts
+from matrix.answer import launches
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
@@ -35,6 +36,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         if (result := bucket.read(Board.of_cell(run, cell["id"]).result, ResultDocument)) is not None
     }
     warnings = _refresh(run, results, plan)
+    results = _join(run, results, plan)
     receipt = receipts.make(run, sweep=None)
     left_behind = receipts.still_there(receipt)
     summary = run_summary(
@@ -75,6 +77,14 @@ def _refresh(run: str, results: dict[str, ResultDocument], plan: PlanDocument) -
         logger.exception("metrics not refreshed")
         return [f"CloudWatch's metrics were not looked at again: {type(error).__name__}: {error}"]
     return []
+
+
+def _join(run: str, results: dict[str, ResultDocument], plan: PlanDocument) -> dict[str, ResultDocument]:
+    """Write one result for all launches of each cell that was launched several times; return it with the others."""
+    joined = launches.join(plan, results)
+    for cell in joined.keys() - {cell["id"] for cell in plan["cells"]}:
+        bucket.put(Board.of_cell(run, cell).result, joined[cell])
+    return joined
 
 
 def _decide(summary: SummaryDocument, results: dict[str, ResultDocument], plan: PlanDocument) -> list[str]:

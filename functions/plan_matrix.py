@@ -17,6 +17,7 @@ from matrix.check.read import check_matrix, check_run_name
 from matrix.input.emulation import environment_of
 from matrix.plan import placing
 from matrix.plan.planning import plan
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import run_key
 from matrix.terms.problems import InvalidMatrix
 
@@ -66,7 +67,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     resume.take_over(run, document)
     expected_usd = document["totals"]["cost_usd"]["expected"]
     return {
-        "file_systems": [file_system["id"] for file_system in document["file_systems"] if file_system["cells"]],
+        "launches": [{"file_systems": _of_launch(document, launch)} for launch in range(1, matrix.launches + 1)],
         "images": [image["id"] for image in document["images"] if image["bake"]],
         "max_concurrent_file_systems": matrix.max_concurrent_file_systems,
         "dry_run": matrix.dry_run,
@@ -75,3 +76,12 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         "totals": document["totals"],
         "plan": f"s3://{environment().bucket}/{run_key(run, 'plan.json')}",
     }
+
+
+def _of_launch(plan: PlanDocument, launch: int) -> list[str]:
+    """Return the file systems of a launch that still has cells to measure, in their order."""
+    return [
+        file_system["id"]
+        for file_system in plan["file_systems"]
+        if file_system["cells"] and file_system.get("launch", 1) == launch
+    ]

@@ -66,11 +66,12 @@ def _brief_machine(machine: dict[str, Any], indent: str) -> Iterator[str]:
 
 
 def _steps(machine: dict[str, Any]) -> Iterator[str]:
-    """The Maps, and the Tasks that are done once, on the ways from the start that no error leads to."""
+    """The Maps, and the Tasks that are done once in a launch, on the ways from the start that no error leads to."""
     states = machine["States"]
     reached = [machine["StartAt"], *_reachable(states, machine["StartAt"])]
     for name in states:
-        if name in reached and states[name]["Type"] in ("Task", "Map") and name not in _reachable(states, name):
+        kind = states[name]["Type"]
+        if name in reached and (kind == "Map" or (kind == "Task" and name not in _reachable(states, name))):
             yield name
 
 
@@ -91,6 +92,8 @@ def _ways_on(states: dict[str, Any], name: str, shown: list[str]) -> Iterator[tu
     while waiting:
         answer, passing = waiting.pop(0)
         for word, following in _good_ways(states[passing]):
+            if following == name:
+                continue
             if following in shown:
                 yield word or answer, following
             elif following not in passed:

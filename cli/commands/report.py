@@ -2,7 +2,7 @@
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +13,6 @@ from cli.target import metrics
 from cli.target.documents import readable
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.workdir import run_folder
-from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 
 NAME = "report.html"
@@ -68,15 +67,9 @@ def _place(summary: SummaryDocument) -> Path:
 
 def documents(run: FoundRun) -> Documents:
     """Return what a report needs besides the summary: plan, receipt, objective and each cell's single values."""
-    summary, read, service = run.summary, run.read, run.service
-    cells = [cell["id"] for cell in summary.get("cells", [])]
-    results = {
-        cell: cast("ResultDocument", result)
-        for cell in cells
-        if (result := readable(read, f"cells/{cell}/result.json"))
-    }
+    read, results = run.read, run.results()
     return {
-        "results": metrics.refreshed(service, results, str(summary.get("environment"))) if service else results,
+        "results": metrics.refreshed(run.service, run.summary, results) if run.service else results,
         "plan": readable(read, "plan.json"),
         "receipt": readable(read, "receipt.json"),
         "objective": (readable(read, "matrix.json") or {}).get("objective"),

@@ -176,7 +176,8 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
         if summary.get("receipt"):
             console.print(f"Receipt: {receipt_sentence(summary['receipt'])}", soft_wrap=True)
         _say_where(console, outcome)
-    all_measured = all(cell["state"] == "measured" for cell in summary["cells"])
+    parts = [part for cell in summary["cells"] for part in (cell, *cell.get("launches", []))]
+    all_measured = all(part["state"] == "measured" for part in parts)
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
     if all_measured and not is_good:
         raise CommandError(f"{_reason(ended)}\nall cells were measured all the same: {where}")

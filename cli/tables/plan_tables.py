@@ -90,8 +90,10 @@ def cells(plan: PlanDocument, width: int) -> Table:
 def totals(plan: PlanDocument) -> list[str]:
     """Build the sums, with the cost of the run."""
     whole = plan["totals"]
+    launches = max(system.get("launch", 1) for system in plan["file_systems"])
+    each = f" in {launches} launches, one after the other" if launches > 1 else ""
     return [
-        f"In all: {whole['cells']} cells, {whole['points']} points, {whole['steps']} steps, "
+        f"In all: {whole['cells']} cells{each}, {whole['points']} points, {whole['steps']} steps, "
         f"{whole['instances']} instances ({number(whole['instance_hours'])} instance hours)",
         f"Time:   about {rough_duration(whole['expected_s'])}",
         f"Cost:   {cost_sentence(plan)} on AWS",

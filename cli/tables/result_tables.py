@@ -13,7 +13,15 @@ from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, sample_count
 from matrix.terms.layers import far_layers, layer_sentence
-from matrix.terms.names import direction, fleet_words, marked_label, point_labels, primary_metric, reading_order
+from matrix.terms.names import (
+    direction,
+    fleet_words,
+    launch_words,
+    marked_label,
+    point_labels,
+    primary_metric,
+    reading_order,
+)
 from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, grouped_warnings
 
 NARROW = 100
@@ -132,7 +140,8 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
         built.add_column("P50, 95 %", justify="right", no_wrap=True)
     built.add_column("n", justify="right", no_wrap=True)
     for cell in reading_order(cells):
-        built.add_row(Text(f"{cell['file_system']}{between}{fleet_words(cell['fleet'])}", "cyan"))
+        names = [cell["file_system"], fleet_words(cell["fleet"]), launch_words(cell)]
+        built.add_row(Text(between.join(filter(None, names)), "cyan"))
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             if metric in point["metrics"]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import cast
 
 from cli.messages import terminal
+from cli.target import relaunched
 from cli.target.documents import readable
 from cli.target.service import Service
 from matrix.terms.documents.result import ResultDocument
@@ -13,8 +14,23 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 
-def refreshed(service: Service, results: Mapping[str, ResultDocument], environment: str) -> dict[str, ResultDocument]:
+def refreshed(
+    service: Service, summary: SummaryDocument, results: Mapping[str, ResultDocument]
+) -> dict[str, ResultDocument]:
     """Return the results of a run on AWS with its metrics as they are now, or as they were if that fails."""
+    if summary.get("environment") != "aws":
+        return dict(results)
+    read = partial(service.document, summary["run"])
+    apart = [result for result in results.values() if "launches" in result and _is_provisional(result)]
+    again = relaunched.joined(read, apart, refresh=partial(_refreshed, service))
+    return {**_refreshed(service, results), **again}
+
+
+def _is_provisional(cell: ResultDocument) -> bool:
+    return "bottleneck" in cell and cell["bottleneck"]["is_provisional"]
+
+
+def _refreshed(service: Service, results: Mapping[str, ResultDocument]) -> dict[str, ResultDocument]:
     from botocore.exceptions import BotoCoreError, ClientError
 
     from matrix.answer import bottleneck
@@ -23,11 +39,11 @@ def refreshed(service: Service, results: Mapping[str, ResultDocument], environme
     def read(about: WatchedResources, begun: float, ended: float) -> CloudWatchMetrics:
         return cloudwatch.read(service.metric_pages, about, begun, ended, time.time())
 
-    late = {cell: result for cell, result in results.items() if environment == "aws" and bottleneck.is_late(result)}
+    late = {cell: result for cell, result in results.items() if bottleneck.is_late(result)}
     if not late:
         return dict(results)
     try:
-        read_again = {cell: bottleneck.refreshed(result, environment, read) for cell, result in late.items()}
+        read_again = {cell: bottleneck.refreshed(result, "aws", read) for cell, result in late.items()}
     except (ClientError, BotoCoreError) as error:
         terminal.stderr().print(f"CloudWatch could not be asked again, so its metrics are as they were: {error}")
         return dict(results)
@@ -36,13 +52,11 @@ def refreshed(service: Service, results: Mapping[str, ResultDocument], environme
 
 def refreshed_summary(service: Service, summary: SummaryDocument) -> SummaryDocument:
     """Return the summary with the bottlenecks that follow from the metrics as they are now."""
-    late = [
-        cell["id"] for cell in summary.get("cells", []) if "bottleneck" in cell and cell["bottleneck"]["is_provisional"]
-    ]
+    late = [cell["id"] for cell in summary.get("cells", []) if _is_provisional(cell)]
     read = partial(service.document, summary["run"])
     documents = {cell: readable(read, f"cells/{cell}/result.json") for cell in late}
     kept = {cell: cast("ResultDocument", result) for cell, result in documents.items() if result}
-    return with_bottlenecks(summary, refreshed(service, kept, str(summary.get("environment"))))
+    return with_bottlenecks(summary, refreshed(service, summary, kept))
 
 
 def with_bottlenecks(summary: SummaryDocument, results: Mapping[str, ResultDocument]) -> SummaryDocument:

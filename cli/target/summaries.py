@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
 from cli.messages.explain import explain
-from cli.target import deployment, mirror, unfinished
+from cli.target import deployment, mirror, relaunched, unfinished
 from cli.target.documents import note, readable
 from cli.target.service import SHOWN_RUNS, Execution, Service
 from cli.target.unfinished import Read, Source
@@ -28,16 +28,25 @@ class FoundRun:
 
     def with_samples(self) -> SummaryDocument:
         """Return the summary with the single values of each point, where they can be found."""
-        cells = [
-            _with_samples(cell, readable(self.read, f"cells/{cell['id']}/result.json"))
-            for cell in self.summary.get("cells", [])
-        ]
+        results = self.results()
+        cells = [_with_samples(cell, results.get(cell["id"])) for cell in self.summary.get("cells", [])]
         return {**self.summary, "cells": cells}
 
+    def results(self) -> dict[str, ResultDocument]:
+        """Return the result of each cell that has one, by its id."""
+        cells = self.summary.get("cells", [])
+        results = {
+            cell["id"]: cast("ResultDocument", result)
+            for cell in cells
+            if (result := readable(self.read, f"cells/{cell['id']}/result.json"))
+        }
+        apart = [cell for cell in cells if "launches" in cell and cell["id"] not in results]
+        return {**results, **relaunched.joined(self.read, apart)}
 
-def _with_samples(cell: ResultDocument, result: dict[str, Any] | None) -> ResultDocument:
+
+def _with_samples(cell: ResultDocument, result: ResultDocument | None) -> ResultDocument:
     """Add single values to a cell's points; results of older versions have none."""
-    samples = {point["id"]: point.get("samples") for point in (result or {}).get("points") or []}
+    samples = {point["id"]: point.get("samples") for point in (result["points"] if result else None) or []}
     points: list[PointResult] = [{**point, "samples": samples.get(point["id"])} for point in cell.get("points") or []]
     return {**cell, "points": points}
 

@@ -51,13 +51,15 @@ def summary(
     # numpy takes a tenth of a second to import, scipy half a one; a run that was analysed needs neither.
     from matrix.answer.costs import Bill
     from matrix.answer.decision import decide
-    from matrix.answer.results import interrupted_summary, run_summary, unreadable_result
+    from matrix.answer.launches import join
+    from matrix.answer.results import interrupted_summary, never_begun, never_measured, run_summary, unreadable_result
 
     known = plan or _plan_of(run, list(results.values()), "local" if flag == "--local" else "aws")
     shown = {
         **results,
         **{cell["id"]: unreadable_result(cell) for cell in known["cells"] if seen[cell["id"]] == DAMAGED},
     }
+    shown = join(known, shown, never_measured if is_damaged else never_begun)
     facts: dict[str, Any] = {
         "run": run,
         "plan": known,
@@ -92,9 +94,14 @@ def _unless_damaged(read: Read, name: str) -> dict[str, Any] | None:
 
 
 def _plan_of(run: str, results: list[ResultDocument], environment: str) -> PlanDocument:
-    """Return what the results of a run say of its plan, which cannot be read."""
+    """Return what the results of a run say of its plan, which cannot be read.
+
+    A launch is no cell of its own where there is a result of all launches.
+    """
     known = {"name": run, "environment": environment, "totals": {"cost_usd": None}, "warnings": []}
-    return cast("PlanDocument", {**known, "cells": [{"id": result["id"]} for result in results]})
+    launches = {launch["cell"] for result in results for launch in result.get("launches", [])}
+    cells = [{"id": result["id"]} for result in results if result["id"] not in launches]
+    return cast("PlanDocument", {**known, "cells": cells})
 
 
 def _why(execution: Execution | None) -> str:

@@ -27,7 +27,7 @@ def test_the_plan_the_input_and_the_agent_are_in_the_bucket(stack, context):
     answer = plan_matrix.handler(load_event("plan_matrix"), context)
 
     plan = json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"])
-    assert answer["file_systems"] == [one["id"] for one in plan["file_systems"]]
+    assert answer["launches"] == [{"file_systems": [one["id"] for one in plan["file_systems"]]}]
     assert (plan["run"], plan["environment"]) == (RUN, "aws")
     assert plan["deadline_at"] > plan["created_at"]
     assert plan["agent_key"] in documents("agents/")
@@ -40,7 +40,7 @@ def test_every_cell_and_file_system_has_a_row_before_anything_costs_money(stack,
     rows = boto3.client("dynamodb").scan(TableName="table")["Items"]
     kinds = [row["SK"]["S"].split("#")[0] for row in rows]
     assert kinds.count("PLAN") == 1
-    assert kinds.count("FS") == len(answer["file_systems"])
+    assert kinds.count("FS") == len(answer["launches"][0]["file_systems"])
     assert kinds.count("CELL") == answer["totals"]["cells"]
     assert {row["state"]["S"] for row in rows if "state" in row} == {"planned"}
 

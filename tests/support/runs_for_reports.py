@@ -40,7 +40,7 @@ def build_run(
     results = {}
     for cell in planned["cells"]:
         middle = seconds[cell["storage"]["type"]].get(cell["fleet"]["count"])
-        files = [] if middle is None else _files(cell, middle, spread, drawn)
+        files = [] if middle is None else files_of(cell, middle, spread, drawn)
         error = {"name": "FleetFailed", "message": "nobody came"} if middle is None else None
         result = cell_result(cell, files, error=error, actual_s=900.0)
         if files:
@@ -53,9 +53,12 @@ def build_run(
     return summary | ({"receipt": receipt} if receipt else {}), results, planned
 
 
-def _files(cell: Document, middle: float, spread: float, drawn: np.random.Generator) -> list[SampleFile]:
+def files_of(
+    cell: Document, middle: float, spread: float, drawn: np.random.Generator, *, first: int = 0
+) -> list[SampleFile]:
+    """What the instances of a cell upload, from the one with the number `first` on."""
     files = []
-    for number in range(cell["fleet"]["count"]):
+    for number in range(first, first + cell["fleet"]["count"]):
         own = middle * (1 + spread * drawn.standard_normal())
         samples = []
         for index, step in enumerate(cell["steps"]):

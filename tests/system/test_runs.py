@@ -24,7 +24,7 @@ def test_a_good_run_goes_the_good_way_and_every_number_arrives(cloud: Cloud):
         "Admit cell", "Cell admitted?",
         "Launch fleet", "Poll fleet", "Fleet finished?", "Stop fleet", "Fleet failed?", "Analyse cell", "Cell measured",
         "Delete file system", "File system gone?", "Check deleted", "File system gone",
-        "Analyse run", "Every cell measured?", "Run measured",
+        "Another launch?", "Analyse run", "Every cell measured?", "Run measured",
     ]  # fmt: skip
     cell = run.cell()
     metric = cell["points"][0]["metrics"]["files_per_s"]
@@ -105,19 +105,29 @@ def test_a_quota_refusal_is_told_by_its_name_and_smaller_fleets_are_measured(clo
     assert run.left_behind() == {}
 
 
-def test_a_file_system_that_vanishes_fails_its_cells_and_the_others_are_measured(cloud: Cloud):
+def test_a_file_system_that_vanishes_fails_its_launch_and_the_next_one_is_measured_on_another(cloud: Cloud):
     def delete_it(run: Run) -> None:
         efs = cloud.client("efs")
         until(lambda: efs.describe_file_systems()["FileSystems"], "the file system")
         for found in efs.describe_file_systems()["FileSystems"]:
             until(partial(_is_deleted, efs, found["FileSystemId"]), "the file system to be deleted")
 
-    run = cloud.run("vanishes", matrix(storage=[EFS | {"name": "efs"}, EBS | {"name": "ebs"}]), delete_it)
+    run = cloud.run("vanishes", matrix(storage=[EFS | {"name": "efs"}], launches=2), delete_it)
 
-    cells = {cell["file_system"]: cell for cell in run.summary()["cells"]}
-    assert cells["efs"]["state"] == "failed"
-    assert cells["ebs"]["state"] == "measured"
-    assert "Record failed file system" in run.states()
+    cell = run.cell()
+    whole = run.document(f"cells/{cell['id']}/result.json")["points"][0]["samples"]
+    assert (cell["id"], cell["state"], whole["launch"]) == ("efs.touch.m6i.large-x1", "measured", [2])
+    assert [(launch["cell"], launch["state"]) for launch in cell["launches"]] == [
+        ("efs.l1.touch.m6i.large-x1", "failed"), ("efs.l2.touch.m6i.large-x1", "measured"),
+    ]  # fmt: skip
+    assert cell["warnings"][0].startswith("launch 1 of 2 was not measured: ")
+    resources = run.summary()["receipt"]["resources"]
+    systems = {row["file_system"]: row["id"] for row in resources if row["kind"] == "efs"}
+    assert systems.keys() == {"efs.l1", "efs.l2"}
+    assert len(set(systems.values())) == 2
+    states = run.states()
+    assert states.count("Another launch?") == 2
+    assert states.index("Record failed file system") < states.index("Another launch?") < states.index("Launch fleet")
     assert run.status == "FAILED"
     assert run.left_behind() == {}
 

@@ -11,7 +11,7 @@ from matrix.input.storage_names import storage_label
 from matrix.input.storages import is_shared
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
-from matrix.statistics.resampling import LEAST_REPETITIONS
+from matrix.statistics.resampling import LEAST_LAUNCHES, LEAST_REPETITIONS
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import fleet_words, point_labels, primary_metric
 
@@ -25,6 +25,10 @@ class NotComparable(Exception):
 WITHIN_RUNS = (
     "instances share the storage, and so few repetitions cannot show how much it differs from one to the next; "
     f"repeat {LEAST_REPETITIONS} times in both runs"
+)
+FEW_LAUNCHES = (
+    f"fewer than {LEAST_LAUNCHES} launches cannot show how much launches differ; launch {LEAST_LAUNCHES} times in both "
+    "runs (`launches`)"
 )
 # Verdicts in the order in which they are listed: what needs a look comes first.
 VERDICTS = ("slower", "faster", "no difference shown", "cannot tell")
@@ -143,6 +147,7 @@ def _points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
                     "metric": metric,
                     "storage": storage_label(storage),
                     "is_shared": is_shared(storage),
+                    "is_relaunched": bool(cell.get("launches")),
                     "workload": cell["workload"]["type"],
                     "fleet": fleet_words(fleet),
                     "samples": point.get("samples"),
@@ -181,7 +186,8 @@ def _judged(cell: Compared, threshold: float, cells: int) -> Compared:
         why = "no single values are known of one of them" if ratio is not None else "there is no ratio of 0"
         return replace(cell, words=f"cannot tell: {why}")
     if between.is_within_runs:
-        return replace(cell, words=f"cannot tell ({_ratio_words(cell)}): {WITHIN_RUNS}")
+        why = FEW_LAUNCHES if cell.base["is_relaunched"] or cell.run["is_relaunched"] else WITHIN_RUNS
+        return replace(cell, words=f"cannot tell ({_ratio_words(cell)}): {why}")
     if not between.is_shown(p_holm):
         if min(1.0, between.least_p * cells) >= SIGNIFICANT:
             return replace(cell, words=_too_few(between, cells))
@@ -227,6 +233,11 @@ def _warnings(base: SummaryDocument, run: SummaryDocument, matched: list[Compare
         warnings.append(
             f"{base['run']} was measured on {base.get('environment')}, {run['run']} on {run.get('environment')}: "
             "their figures do not compare"
+        )
+    if any(cell.base["is_relaunched"] != cell.run["is_relaunched"] for cell in matched):
+        warnings.append(
+            "one run has launched its cells several times, the other once: what launches differ by is in the figures "
+            "of one only, so a difference may be that of its launch; launch both as often"
         )
     if not matched:
         warnings.append("the two runs have no cell in common (same storage, workload, fleet and parameters)")

@@ -103,8 +103,8 @@ class Bill:
 
     def _hourly(self, cell: Document) -> tuple[float, str] | None:
         """What fleet, volumes and file system cost per hour: by the plan's prices, else by this package's."""
-        planned = _by_id(self.plan, "cells", cell["id"])
-        system = _by_id(self.plan, "file_systems", cell.get("file_system"))
+        planned = next(iter(self._planned(cell)), None)
+        system = _by_id(self.plan, "file_systems", (planned or cell).get("file_system"))
         count = float(cell["fleet"].get("count") or 1)
         storage = storage_of(cell["storage"])
         if planned and planned.get("rates_usd") and system and system.get("rates_usd"):
@@ -155,22 +155,38 @@ class Bill:
         return billed[0] * _worked(cell, point)[1] / sum(spans), billed[1]
 
     def cell_usd(self, cell: Document) -> tuple[float, str] | None:
-        """Return what a cell was billed, its share of the file system included, and by what that is known."""
-        planned = _by_id(self.plan, "cells", cell["id"])
-        if planned is None:
+        """Return what a cell was billed, its share of the file system included, and by what that is known.
+
+        Of a cell that was launched several times: all launches; None where an earlier run has paid for some of them.
+        """
+        launches = self._planned(cell)
+        if len(launches) > 1 and any("taken_from" in planned for planned in launches):
             return None
+        billed = [bill for planned in launches if (bill := self._launch_usd(planned))]
+        return (sum(usd for usd, _ in billed), billed[0][1]) if billed else None
+
+    def _planned(self, cell: Document) -> list[Document]:
+        """The cell in the plan, or each of its launches."""
+        return [
+            planned
+            for planned in (self.plan or {}).get("cells") or []
+            if cell["id"] in (planned["id"], planned.get("joined"))
+        ]
+
+    def _launch_usd(self, planned: Document) -> tuple[float, str] | None:
         metered = float((planned.get("metered_usd") or {}).get("expected", 0.0))
         if self.receipt:
             lines = self.receipt.get("resources") or []
-            if not any(line["cell"] == cell["id"] for line in lines):  # taken over from an earlier run, or never begun
+            # Taken over from an earlier run, or never begun.
+            if not any(line["cell"] == planned["id"] for line in lines):
                 return None
-            own = sum(line["cost_usd"] or 0.0 for line in lines if line["cell"] == cell["id"])
+            own = sum(line["cost_usd"] or 0.0 for line in lines if line["cell"] == planned["id"])
             system = sum(
                 line["cost_usd"] or 0.0
                 for line in lines
-                if line["file_system"] == cell["file_system"] and line["cell"] in (None, CACHE, SERVER)
+                if line["file_system"] == planned["file_system"] and line["cell"] in (None, CACHE, SERVER)
             )
-            return own + system * self._share(cell) + metered, "the receipt"
+            return own + system * self._share(planned) + metered, "the receipt"
         return float(planned["cost_usd"]["expected"]) + metered, "the plan"
 
     def _share(self, cell: Document) -> float:

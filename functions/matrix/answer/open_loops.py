@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from matrix.input.storages import is_shared
-from matrix.statistics.describing import describe
+from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import FleetValues
-from matrix.statistics.percentiles import percentiles
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import HighestRate, MetricResult, PointResult, SampleColumns
 from matrix.terms.figures import number
@@ -71,21 +70,23 @@ def _highest(cell: PlanCell, sweep: Sequence[PointResult], limit_ms: float) -> H
         "n": len(rows),
         "expected_n": cell["fleet"]["count"] * len(repetitions),
     }
-    described = describe(FleetValues.of(rows, is_shared=is_shared(cell["storage"])), higher_is_better=True)
+    launch_of = _launches(sweep)
+    of_fleet = FleetValues.of(rows, is_shared=is_shared(cell["storage"]), launch_of=launch_of)
+    described = describe(of_fleet, higher_is_better=True)
     # The values are steps of the sweep, and where between two of them the highest rate lies is not known: an interval
     # of equal steps would be a point, and what jumps by a step is no oddity.
     unsure = {"intervals": {}, "no_interval": "rates between those of the sweep were not tried", "findings": []}
-    figures = cast("MetricResult", counted | percentiles(values) | described | unsure)
-    held = [point for point in sweep if _rate(point) <= figures["p50"]]
-    beyond = [_rate(point) for point in sweep if _rate(point) > figures["p50"]]
+    result = cast("MetricResult", counted | figures(of_fleet) | described | unsure)
+    held = [point for point in sweep if _rate(point) <= result["p50"]]
+    beyond = [_rate(point) for point in sweep if _rate(point) > result["p50"]]
     return {
         "params": {name: value for name, value in sweep[0]["params"].items() if name != RATE},
         "p99_at_most_ms": limit_ms,
         "points": [point["id"] for point in sweep],
         "held": held[-1]["id"] if held else None,
         "beyond_per_s": beyond[0] if beyond else None,
-        "metric": figures,
-        "samples": _columns(keys, values),
+        "metric": result,
+        "samples": _columns(keys, values, launch_of),
     }
 
 
@@ -113,8 +114,19 @@ def _last_kept(kept: Sequence[tuple[float, bool]]) -> float:
     return last
 
 
-def _columns(keys: Sequence[Key], values: Sequence[float]) -> SampleColumns:
+def _launches(sweep: Sequence[PointResult]) -> dict[str, int]:
+    """The launch of each instance; empty where there was only one."""
+    columns = [point["samples"] for point in sweep if point.get("samples")]
     return {
+        instance: launch
+        for samples in columns
+        if samples is not None
+        for instance, launch in zip(samples["instance"], samples.get("launch", []), strict=False)
+    }
+
+
+def _columns(keys: Sequence[Key], values: Sequence[float], launch_of: Mapping[str, int]) -> SampleColumns:
+    columns: SampleColumns = {
         "instance": [instance for instance, _ in keys],
         "repetition": [repetition for _, repetition in keys],
         "started_at": [],
@@ -122,3 +134,6 @@ def _columns(keys: Sequence[Key], values: Sequence[float]) -> SampleColumns:
         "start_skew_s": [],
         "metrics": {HIGHEST_RATE: list(values)},
     }
+    if launch_of:
+        columns["launch"] = [launch_of[instance] for instance, _ in keys]
+    return columns

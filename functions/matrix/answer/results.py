@@ -75,15 +75,7 @@ def cell_result(
         "points": points,
         "provenance": provenance(files),
         "instances": {"expected": count, "launched": launched},
-        "warnings": [
-            *short,
-            *_warnings(files),
-            *_overhead_warnings(points),
-            *tool_warnings(points),
-            *behind_warnings(points),
-            *steadiness_warnings(points),
-            *_findings(points),
-        ],
+        "warnings": short + _warnings(files) + point_warnings(points),
     }
     if highest := highest_rates(cell, points):
         result["highest_rates"] = highest
@@ -92,6 +84,17 @@ def cell_result(
     if cell.get("attempts"):
         result["attempts"] = cell["attempts"]
     return result
+
+
+def point_warnings(points: Sequence[PointResult]) -> list[str]:
+    """Return what a reader must know of the figures of a cell's points, in sentences."""
+    return [
+        *_overhead_warnings(points),
+        *tool_warnings(points),
+        *behind_warnings(points),
+        *steadiness_warnings(points),
+        *_findings(points),
+    ]
 
 
 def skipped_result(cell: PlanCell, skip: Failure) -> ResultDocument:
@@ -283,10 +286,17 @@ def run_summary(
     *, run: str, plan: PlanDocument, environment: str, started_at: float | None, finished_at: float | None,
     results: Mapping[str, ResultDocument], left_behind: Sequence[LeftBehind],
 ) -> SummaryDocument:  # fmt: skip
-    """Return the document that every output is made from. A planned cell without a result is a failed cell."""
-    cells = [_slim(results.get(cell["id"]) or _never_measured(cell)) for cell in plan["cells"]]
-    measured = sum(cell["state"] == "measured" for cell in cells)
-    skipped = sum(cell["state"] == "skipped" for cell in cells)
+    """Return the document that every output is made from. A planned cell without a result is a failed cell.
+
+    Of a cell that was launched several times `results` have what `launches.join` makes of them, and the totals count
+    each launch.
+    """
+    planned = {cell["id"]: cell for cell in plan["cells"]}
+    names = dict.fromkeys(cell.get("joined", cell["id"]) for cell in plan["cells"])
+    cells = [_slim(results.get(name) or never_measured(planned[name])) for name in names]
+    launches = [[outcome["state"] for outcome in cell.get("launches", [])] for cell in cells]
+    states = [state for cell, of_cell in zip(cells, launches, strict=True) for state in of_cell or [cell["state"]]]
+    measured, skipped = states.count("measured"), states.count("skipped")
     return {
         "schema": SCHEMA,
         "run": run,
@@ -294,12 +304,12 @@ def run_summary(
         "environment": environment,
         "started_at": started_at,
         "finished_at": finished_at,
-        "status": "measured" if measured == len(cells) else "partly failed" if measured else "failed",
+        "status": "measured" if measured == len(states) else "partly failed" if measured else "failed",
         "cells": cells,
         "totals": {
-            "cells": len(cells),
+            "cells": len(states),
             "measured": measured,
-            "failed": len(cells) - measured - skipped,
+            "failed": len(states) - measured - skipped,
             "skipped": skipped,
         },
         "cost_usd": plan["totals"]["cost_usd"],
@@ -313,8 +323,7 @@ def interrupted_summary(
     results: Mapping[str, ResultDocument],
 ) -> SummaryDocument:  # fmt: skip
     """Return the summary of a run that ended before Analyse run: cells without a result were skipped, none failed."""
-    ended: Failure = {"name": "RunEnded", "message": "the run ended before this cell was measured"}
-    whole = {cell["id"]: results.get(cell["id"]) or skipped_result(cell, ended) for cell in plan["cells"]}
+    whole = {cell["id"]: never_begun(cell) for cell in plan["cells"] if cell["id"] not in results} | {**results}
     summary = run_summary(
         run=run, plan=plan, environment=environment, started_at=started_at, finished_at=finished_at, results=whole,
         left_behind=[],
@@ -322,7 +331,13 @@ def interrupted_summary(
     return {**summary, "status": "interrupted"}
 
 
-def _never_measured(cell: PlanCell) -> ResultDocument:
+def never_begun(cell: PlanCell) -> ResultDocument:
+    """Return the result of a cell that the end of its run came before."""
+    return skipped_result(cell, {"name": "RunEnded", "message": "the run ended before this cell was measured"})
+
+
+def never_measured(cell: PlanCell) -> ResultDocument:
+    """Return the result of a cell that left none, though its run went to its end."""
     error: Failure = {
         "name": "NotMeasured",
         "message": f"{cell['id']}: no result was recorded; see the execution's history",

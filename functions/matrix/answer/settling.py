@@ -28,6 +28,20 @@ def steadiness_of(samples: Sequence[Sample]) -> PointSteadiness | None:
     }
 
 
+def joined_steadiness(of_launches: Sequence[PointSteadiness]) -> PointSteadiness:
+    """Return how steady the samples of several launches were: counts add up, seconds and ratios are medians."""
+    starts = [each["from_s"] for each in of_launches if each["from_s"] is not None]
+    ratios = [each["ratio"] for each in of_launches if each["ratio"] is not None]
+    return {
+        "judged": sum(each["judged"] for each in of_launches),
+        "steady": sum(each["steady"] for each in of_launches),
+        "from_s": median(starts) if starts else None,
+        "ratio": median(ratios) if ratios else None,
+        "too_short": sum(each["too_short"] for each in of_launches),
+        "too_noisy": sum(each["too_noisy"] for each in of_launches),
+    }
+
+
 def steadiness_warnings(points: Sequence[PointResult]) -> list[str]:
     """Return a sentence for each point that was not steady, or was so only late and at another rate."""
     sentences = []

@@ -35,6 +35,8 @@ MOST_CELLS = 20_000
 # The blackboard numbers steps with four digits.
 MOST_STEPS_OF_CELL = 10_000
 MOST_STEPS = 200_000
+# Plan matrix names all of them in its answer: 70 bytes each of the 256 KiB that a state may pass on.
+MOST_FILE_SYSTEMS = 3_000
 # A file system needs room for its own structures: XFS about 1%, plus the agent's own files.
 USABLE_SHARE = 0.95
 
@@ -153,7 +155,9 @@ def _amount_problems(matrix: Matrix) -> Problems:
     """Yield problems with the sheer number of cells and steps, before anything is expanded."""
     counts = [count for axis in matrix.fleet for count in axis.count for _ in axis.instance_type]
     cells = len(matrix.storage) * len(matrix.workload) * len(counts) + len(matrix.include)
+    cells *= matrix.launches
     sum_ = f"{len(matrix.storage)} storages * {len(matrix.workload)} workloads * {len(counts)} fleets"
+    sum_ += f" * {matrix.launches} launches" if matrix.launches > 1 else ""
     if cells > MANY_CELLS:
         rule = f"{sum_} are {cells:,} cells; more than {MANY_CELLS:,} have not been tried"
         fix = "use sweeps inside workloads, or several matrices"
@@ -161,13 +165,19 @@ def _amount_problems(matrix: Matrix) -> Problems:
     total = 0
     for i, workload in enumerate(matrix.workload):
         steps = workload.number_of_points * matrix.repetitions
-        total += steps * len(matrix.storage) * len(counts)
+        total += steps * len(matrix.storage) * len(counts) * matrix.launches
         if steps > MOST_STEPS_OF_CELL:
             rule = f"its sweeps and {matrix.repetitions} repetitions are {steps:,} steps; a cell has at most 10,000"
             yield Problem(f"workload[{i}]", steps, rule, "sweep less, or repeat less")
     if total > MOST_STEPS:
         rule = f"{total:,} steps over all cells; a plan holds at most {MOST_STEPS:,}"
         yield Problem("repetitions", matrix.repetitions, rule, "measure fewer points, repetitions or cells")
+    file_systems = (len(matrix.storage) + len(matrix.include)) * matrix.launches
+    if file_systems > MOST_FILE_SYSTEMS:
+        rule = (
+            f"{file_systems:,} file systems over all launches; Step Functions is told of {MOST_FILE_SYSTEMS:,} at most"
+        )
+        yield Problem("launches", matrix.launches, rule, "launch less often, or compare fewer storages")
     per_file_system = max([*counts, *(inclusion.fleet.count for inclusion in matrix.include)])
     at_once = per_file_system * min(matrix.max_concurrent_file_systems, len(matrix.storage) + len(matrix.include))
     if at_once > limits.EC2_AT_ONCE.value:

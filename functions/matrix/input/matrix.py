@@ -14,6 +14,8 @@ from matrix.terms.keys import RUN_PATTERN
 
 MOST_ENTRIES = 1_000
 MOST_SEED = 2**32 - 1
+# Six percentiles of thirty launches are as sure as of any number; a run that long has met other hours and zones anyway.
+MOST_LAUNCHES = 30
 # The execution of a run and the data of its buckets are kept for a day more (run.asl.json, DataBucket).
 MOST_HOURS = 720
 
@@ -79,7 +81,10 @@ class Matrix(InputModel):
     exclude: Annotated[list[Selector], Field(default=[], max_length=MOST_ENTRIES)]
     """Cells to leave out; every entry must match at least one."""
     repetitions: Annotated[int, Field(ge=1, le=100)] = 3
-    """How often each point is measured."""
+    """How often each point is measured, one repetition after the other on the same instances and file system."""
+    launches: Annotated[int, Field(ge=1, le=MOST_LAUNCHES, examples=[5])] = 1
+    """How often all cells are measured, one block after the other, each with new instances and new file systems in an
+    order of its own; from 3 on intervals hold for any launch and not for one."""
     order: Literal["random", "as-written"] = "random"
     """Order of file systems, cells and points: random, so that drift over time hits no storage alone, or as written."""
     seed: Annotated[int | None, Field(ge=0, le=MOST_SEED)] = None

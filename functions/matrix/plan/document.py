@@ -35,6 +35,8 @@ class PlannedCell:
     shared_cost: Cost  # of its file system while it runs; counted there, not here
     root_volume_gib: int
     metered_cost: Cost  # the part of both that is billed by use and not by the hour
+    launch: int | None = None  # which of several, from 1
+    joined: str | None = None  # the cell in which they are joined
     taken_from: Source | None = None  # the earlier run and cell whose result it has; then it is not measured
     emulation: Emulation | None = None  # the known truth of its storage, if that is only played
     attempts: list[Attempt] = field(default_factory=list)  # what earlier runs uploaded without a valid result
@@ -65,6 +67,9 @@ class PlannedCell:
             "metered_usd": self.metered_cost.to_document(),
             "rates_usd": self.rates.to_document(),
         }
+        if self.launch is not None and self.joined is not None:
+            document["launch"] = self.launch
+            document["joined"] = self.joined
         if self.emulation:
             document["emulation"] = self.emulation
         if self.taken_from:
@@ -86,10 +91,11 @@ class PlannedFileSystem:
     cost: Cost
     hour_usd: float  # what it costs while it exists
     reserve_usd: float  # worst case of creating, populating and deleting it; the rest is in its cells' reserves
+    launch: int | None = None  # which of several it is for, from 1
 
     def to_document(self) -> PlanFileSystem:
         """Return the file system as JSON."""
-        return {
+        document: PlanFileSystem = {
             "id": self.id,
             "storage": self.storage,
             "cells": self.cells,
@@ -99,6 +105,9 @@ class PlannedFileSystem:
             "reserve_usd": round(self.reserve_usd, 4),
             "rates_usd": {"hour": round(self.hour_usd, 8)},
         }
+        if self.launch is not None:
+            document["launch"] = self.launch
+        return document
 
 
 @dataclass(frozen=True)

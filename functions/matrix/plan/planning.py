@@ -40,7 +40,7 @@ from matrix.price.book import (
 )
 from matrix.terms.documents.parts import Fleet, Part, Point, Step
 from matrix.terms.documents.plan import Populate
-from matrix.terms.ids import cell_id, unique_slugs
+from matrix.terms.ids import cell_id, launch_id, unique_slugs
 
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0
@@ -59,6 +59,8 @@ class _Cell:
     points: list[Point]
     repetitions: int
     os: str
+    launch: int = 1
+    joined: str | None = None  # the cell in which its launches are joined, if there are several
     emulate: bool | Mapping[str, Quirks] = False
     earlier: Earlier = field(default_factory=lambda: Earlier(None))
 
@@ -72,7 +74,7 @@ class _Cell:
     def sameness(self) -> str:
         """What tells that an earlier run has measured the very same."""
         workload = self.combination.workload.document
-        return sameness(self.storage, workload, self.fleet, self.points, self.repetitions, self.image)
+        return sameness(self.storage, workload, self.fleet, self.points, self.repetitions, self.image, self.launch)
 
     @property
     def fleet(self) -> Fleet:
@@ -171,8 +173,8 @@ def plan(
             )
     planned_images = _images(matrix, named, book)
     baking_s = max((images.BAKE_S.expected for image in planned_images if image.is_baked), default=0.0)
-    durations_s = [file_system.expected_s for file_system in file_systems]
-    expected_s = makespan_s(durations_s, matrix.max_concurrent_file_systems) + baking_s
+    durations_s = [(group[0].launch, planned.expected_s) for group, planned in zip(groups, file_systems, strict=True)]
+    expected_s = _makespan_s(durations_s, matrix.max_concurrent_file_systems) + baking_s
     fresh = [cell for cell in planned_cells if not cell.taken_from]
     deadline_s = _run_deadline_s(matrix, groups, planned_cells)
     if deadline_s < expected_s:
@@ -204,7 +206,9 @@ def plan(
 def derived_seed(matrix: Matrix, run: str) -> int:
     """Return a seed that depends on run and on what is measured: not on budget, owner or how many at once."""
     document = matrix.to_document()
-    measured = {name: value for name, value in document.items() if name not in UNMEASURED}
+    # A single launch is what a matrix meant that did not know the word: its seed is what it was.
+    single = ("launches", 1)
+    measured = {name: value for name, value in document.items() if name not in UNMEASURED and (name, value) != single}
     text = json.dumps(measured, sort_keys=True) + run
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
 
@@ -216,7 +220,7 @@ def shuffled(items: Sequence[Any], seed: int | str) -> list[Any]:
 
 
 def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
-    """Return the cells as written, with their ids."""
+    """Return the cells as written, with their ids, launch by launch."""
     matrix, combinations = checked.matrix, checked.cells
     storage_ids = _ids([combination.storage for combination in combinations], marked_slug if matrix.emulate else str)
     workload_ids = _ids([combination.workload for combination in combinations])
@@ -224,11 +228,25 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
     points = {key: _points(workload) for key, workload in workloads.items()}
     os = (matrix.image or Image()).os
     cells = []
-    for combination in combinations:
-        of_storage, of_workload = id(combination.storage), id(combination.workload)
-        file_system = storage_ids[of_storage]
-        id_ = cell_id(file_system, workload_ids[of_workload], combination.fleet.slug)
-        cells.append(_Cell(combination, id_, file_system, points[of_workload], matrix.repetitions, os, matrix.emulate))
+    for launch in range(1, matrix.launches + 1):
+        for combination in combinations:
+            of_workload, storage = id(combination.workload), storage_ids[id(combination.storage)]
+            workload, fleet = workload_ids[of_workload], combination.fleet.slug
+            joined = cell_id(storage, workload, fleet) if matrix.launches > 1 else None
+            file_system = launch_id(storage, launch) if joined else storage
+            cells.append(
+                _Cell(
+                    combination,
+                    cell_id(file_system, workload, fleet),
+                    file_system,
+                    points[of_workload],
+                    matrix.repetitions,
+                    os,
+                    launch,
+                    joined,
+                    matrix.emulate,
+                )
+            )
     return cells
 
 
@@ -265,13 +283,30 @@ def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], st
 
 
 def _in_order(cells: list[_Cell], seed: int, *, is_random: bool) -> list[list[_Cell]]:
-    """Return the cells of each file system, in the order of their execution."""
+    """Return the cells of each file system, in the order of their execution: the launches are blocks of it."""
     groups: dict[str, list[_Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.file_system, []).append(cell)
     if not is_random:
         return list(groups.values())
-    return [shuffled(groups[name], f"{seed}/{name}") for name in shuffled(list(groups), seed)]
+    blocks: dict[int, list[str]] = {}
+    for name, group in groups.items():
+        blocks.setdefault(group[0].launch, []).append(name)
+    names = [name for launch, block in blocks.items() for name in shuffled(block, _seed_of_block(seed, launch))]
+    return [shuffled(groups[name], f"{seed}/{name}") for name in names]
+
+
+def _seed_of_block(seed: int, launch: int) -> int | str:
+    """Return the seed of the order of a launch's file systems: the run's own where there is only one."""
+    return seed if launch == 1 else f"{seed}/{launch}"
+
+
+def _makespan_s(durations_s: Sequence[tuple[int, float]], at_once: int) -> float:
+    """Return when the last is finished; each duration is with its launch, which waits for the one before."""
+    launches: dict[int, list[float]] = {}
+    for launch, duration_s in durations_s:
+        launches.setdefault(launch, []).append(duration_s)
+    return sum(makespan_s(of_launch_s, at_once) for of_launch_s in launches.values())
 
 
 def _plan_file_system(
@@ -320,6 +355,7 @@ def _plan_fresh(
     around += populate_cost
     file_system = PlannedFileSystem(
         id=group[0].file_system,
+        launch=group[0].launch if group[0].joined else None,
         storage=group[0].storage,
         cells=[cell.id for cell in cells],
         populate=populate,
@@ -369,6 +405,8 @@ def _plan_cell(
         root_volume_gib=cell.root_volume_gib,
         shared_cost=file_system_cost(book, storage, usage),
         metered_cost=orchestration + moved + crossing,
+        launch=cell.launch if cell.joined else None,
+        joined=cell.joined,
         attempts=cell.earlier.attempts,
         emulation=truth(storage, cell.emulate).to_document() if cell.emulate else None,
     )
@@ -435,7 +473,7 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
         storage = group[0].combination.storage
         filling_s = max(cell.combination.workload.populate_seconds for cell in group) if storage.is_shared else 0.0
         most_s = storage.create_and_delete_most_s + 900 + WORK_FACTOR * filling_s
-        durations_s.append(most_s + sum(deadline_of[cell.id] for cell in group))
+        durations_s.append((group[0].launch, most_s + sum(deadline_of[cell.id] for cell in group)))
     baking_s = images.BAKE_S.high if matrix.image and matrix.image.bake and durations_s else 0.0
-    needed_s = makespan_s(durations_s or [0.0], matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S
+    needed_s = _makespan_s(durations_s, matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S
     return math.ceil(min(needed_s, MOST_HOURS * 3600))

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
-from operator import or_
+from operator import attrgetter, itemgetter, or_
 from typing import Any
 
 from matrix.input.storages.file_server import volume
 from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Part
-from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanWarning
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanWarning
 from matrix.terms.errors import QuotaExceeded
+from matrix.terms.ids import without_launch
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,23 @@ def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Ne
     """Return what a plan takes of each quota while `at_once` of its file systems are measured at the same time.
 
     Cells on one file system follow each other, so each file system counts with its largest cell. In the worst case the
-    `at_once` largest file systems meet. `vcpus` is by instance type; a type that is missing there counts as 0.
+    `at_once` largest file systems meet, of one launch: the next begins when it has ended. `vcpus` is by instance type;
+    a type that is missing there counts as 0.
     """
-    systems = [system for system in plan["file_systems"] if system["cells"]]
     cells = {cell["id"]: cell for cell in plan["cells"]}
+    launches: dict[int, list[PlanFileSystem]] = {}
+    for system in filter(itemgetter("cells"), plan["file_systems"]):
+        launches.setdefault(system.get("launch", 1), []).append(system)
+    largest: dict[Quota, Need] = {}
+    for need in chain.from_iterable(_needs(systems, cells, vcpus, at_once) for systems in launches.values()):
+        largest[need.quota] = max(need, largest.get(need.quota, need), key=attrgetter("amount"))
+    return list(largest.values())
+
+
+def _needs(
+    systems: Sequence[PlanFileSystem], cells: Mapping[str, PlanCell], vcpus: Mapping[str, int], at_once: int
+) -> list[Need]:
+    """Return what the file systems of one launch take."""
     fleets = [[cells[cell]["fleet"] for cell in system["cells"]] for system in systems]
     servers = [
         {"instanceType": system["storage"]["instanceType"], "count": 1}
@@ -200,8 +214,9 @@ def ceiling_warnings(cells: Iterable[PlanCell], types: Mapping[str, Mapping[str,
             continue
         over = [text for text in (_over(storage, ebs, limit) for limit in _LIMITS) if text]
         if over:
-            message = f"{instance_type} is slower than the volume of {cell['file_system']}: {'; '.join(over)}"
-            warnings[cell["file_system"], instance_type] = {
+            storage_id = without_launch(cell["file_system"], cell.get("launch", 1))
+            message = f"{instance_type} is slower than the volume of {storage_id}: {'; '.join(over)}"
+            warnings[storage_id, instance_type] = {
                 "path": "fleet", "value": instance_type, "message": f"{message}; this would measure the instance",
             }  # fmt: skip
     return list(warnings.values())

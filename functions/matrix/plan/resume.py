@@ -19,10 +19,13 @@ class Earlier:
     attempts: list[Attempt] = field(default_factory=list)
 
 
-def sameness(storage: Part, workload: Part, fleet: Fleet, points: Sequence[Point], repetitions: int, image: str) -> str:
+def sameness(
+    storage: Part, workload: Part, fleet: Fleet, points: Sequence[Point], repetitions: int, image: str, launch: int
+) -> str:
     """Return a hash that is equal for cells that measure the same: their ids alone may mean something else by now.
 
-    The image counts by its operating system; whether it was baked changes nothing that is measured.
+    The image counts by its operating system; whether it was baked changes nothing that is measured. `launch` is 1 where
+    there is only one, so a run with more launches takes that one over as its first.
     """
     measured = [
         storage,
@@ -31,6 +34,7 @@ def sameness(storage: Part, workload: Part, fleet: Fleet, points: Sequence[Point
         points,
         repetitions,
         image,
+        launch,
     ]
     return hashlib.sha256(json.dumps(measured, sort_keys=True).encode()).hexdigest()
 
@@ -54,7 +58,9 @@ def earlier_cells(
         repetitions = max(step["repetition"] for step in cell["steps"])
         # Before images could be chosen, every instance ran Amazon Linux 2023.
         image = cell.get("image") or f"al2023-{cell['fleet']['architecture']}"
-        same = sameness(cell["storage"], cell["workload"], cell["fleet"], cell["points"], repetitions, image)
+        same = sameness(
+            cell["storage"], cell["workload"], cell["fleet"], cell["points"], repetitions, image, cell.get("launch", 1)
+        )
         result = result_of(cell["id"])
         if result and result["state"] == "measured":
             earlier[same] = Earlier(result.get("taken_from") or {"run": run, "cell": cell["id"]})

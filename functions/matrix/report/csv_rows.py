@@ -16,7 +16,7 @@ from matrix.terms.sentences import error_text
 
 CSV_COLUMNS = (
     *("run", "environment", "cell", "state", "file_system", "storage", "instance_type", "instances"),
-    *("point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
+    *("launches", "point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
     *PERCENTILES,
     *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck", "marks"),
     *("layers", "between_layers"),
@@ -46,6 +46,7 @@ def _csv_cell(summary: SummaryDocument, cell: Mapping[str, Any]) -> dict[str, An
         "storage": storage_label(cell.get("storage") or {}),
         "instance_type": fleet.get("instanceType"),
         "instances": fleet.get("count"),
+        "launches": sum(launch["state"] == "measured" for launch in cell.get("launches") or []) or None,
         "error": error_text(cell.get("error")),
     }
 

@@ -19,7 +19,15 @@ from matrix.terms.figures import (
     sample_count,
 )
 from matrix.terms.layers import far_layers, layer_sentence
-from matrix.terms.names import direction, fleet_words, marked_label, point_labels, primary_metric, reading_order
+from matrix.terms.names import (
+    direction,
+    fleet_words,
+    launch_words,
+    marked_label,
+    point_labels,
+    primary_metric,
+    reading_order,
+)
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     decision_sentences,
@@ -88,7 +96,7 @@ def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:
 def _markdown_row(cell: Mapping[str, Any], label: str, metric: Mapping[str, Any]) -> list[str]:
     return [
         storage_label(cell.get("storage") or {}),
-        fleet_words(cell.get("fleet") or {}),
+        ", ".join(filter(None, [fleet_words(cell.get("fleet") or {}), launch_words(cell)])),
         label,
         *(figure(metric, percentile) for percentile in PERCENTILES),
         interval(metric),

@@ -23,7 +23,7 @@ from matrix.terms.figures import (
     quantity,
     sample_count,
 )
-from matrix.terms.names import direction, marked_label, point_labels, steadiness_words
+from matrix.terms.names import direction, launch_words, marked_label, point_labels, steadiness_words
 from matrix.terms.sentences import error_text, measuring_warnings
 
 Document = Mapping[str, Any]
@@ -141,15 +141,17 @@ def figures(view: View) -> list[Markup]:
 
 def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
     rows = [
-        (entry.storage, entry.fleet, marked_label(entry.label, entry.point, entry.cell), *_percentiles(entry.metric),
+        (entry.storage, entry.fleet, launch_words(entry.cell).removesuffix(" launches") or ABSENT,
+         marked_label(entry.label, entry.point, entry.cell), *_percentiles(entry.metric),
          interval(dict(entry.metric)), sample_count(dict(entry.metric)),
          steadiness_words(entry.point.get("steadiness")),
          figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
          figure_of((entry.metric.get("outliers") or {}).get("count") or None))
         for entry in entries
     ]  # fmt: skip
-    heads = ("Storage", "Instances", "Point", *map(str.upper, PERCENTILES), INTERVAL_HEAD, "n/expected", "Steady",
-             "n, independent", "Between instances", "Between repetitions", "Far off")  # fmt: skip
+    heads = ("Storage", "Instances", "Launches", "Point", *map(str.upper, PERCENTILES), INTERVAL_HEAD, "n/expected",
+             "Steady", "n, independent", "Between launches", "Between instances", "Between repetitions",
+             "Far off")  # fmt: skip
     caption = f"{entries[0].workload}: {name} ({direction(dict(entries[0].metric))})"
     # Published figures have neither intervals nor spreads; a column without any value only takes room from the others.
     kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
@@ -162,9 +164,9 @@ def _percentiles(metric: Document) -> list[Figure]:
 
 
 def _between(metric: Document) -> list[object]:
-    """Return the coefficients of variation between instances and between repetitions, in per cent."""
+    """Return the coefficients of variation between launches, instances and repetitions, in per cent."""
     spread = metric.get("spread") or {}
-    variations = [spread.get("between_instances_cv"), spread.get("between_repetitions_cv")]
+    variations = [spread.get(f"between_{units}_cv") for units in ("launches", "instances", "repetitions")]
     return [ABSENT if value is None else Figure(f"{100 * value:.1f} %", value) for value in variations]
 
 

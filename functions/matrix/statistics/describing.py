@@ -3,16 +3,22 @@
 from typing import Any
 
 from matrix.statistics import steadiness
-from matrix.statistics.carrying import JUDGED_LEVELS, at_least, is_carried
+from matrix.statistics.carrying import JUDGED_LEVELS, at_least
 from matrix.statistics.fleet_values import FleetValues
-from matrix.statistics.independence import independent_n
+from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import intervals
 from matrix.statistics.outliers import outliers
-from matrix.statistics.resampling import LEAST_UNITS, MEAN, is_one_event, resampled, why_none
+from matrix.statistics.percentiles import percentiles
+from matrix.statistics.resampling import MEAN, is_one_event, resampled, why_none
 from matrix.statistics.spread import spread
 
 # The scope of figures from too few repetitions of a shared storage.
 WITHIN_THIS_RUN = "within this run"
+
+
+def figures(values: FleetValues) -> dict[str, float]:
+    """Return P0 to P100 and the mean, in the values' unit; of several launches P50 to P98 of a typical one."""
+    return percentiles(values.pooled.tolist()) | {f"p{level}": values.percentile(level) for level in JUDGED_LEVELS}
 
 
 def describe(values: FleetValues, *, higher_is_better: bool) -> dict[str, Any]:
@@ -21,15 +27,13 @@ def describe(values: FleetValues, *, higher_is_better: bool) -> dict[str, Any]:
     known = intervals(values, JUDGED_LEVELS)
     # Three repetitions are enough for an interval of the median. Tails need enough independent values.
     carried = {
-        level: len(values.units) >= LEAST_UNITS and (is_carried(level, worth) or (level == 50 and level in known))  # noqa: PLR2004
+        level: carries(values, level) or (level == 50 and level in known)  # noqa: PLR2004
         for level in JUDGED_LEVELS
     }
-    # Which intervals are shown depends on how many instances there are, never on how much their values vary: where P90
-    # is shown only if the shared noise looks small, it was mostly taken for too small, and 71 % of them held the truth.
     shown = {
         f"p{level}": known[level]
         for level in JUDGED_LEVELS
-        if level in known and (level == 50 or is_carried(level, len(values.units)))  # noqa: PLR2004
+        if level in known and (level == 50 or shows_interval(values, level))  # noqa: PLR2004
     }
     findings = steadiness.findings(values, higher_is_better=higher_is_better, median_interval=shown.get("p50"))
     return {

@@ -8,24 +8,30 @@ just as well are
 
 which of one kind of cluster alone is Kish's (1965, Survey Sampling, 8.2) n / (1 + (k - 1) ICC). Both variances come
 from the components of `spread`: s_i^2 + s_r^2 + s_e^2 over s_i^2 / I + s_r^2 / R + s_e^2 / (I R). So n never exceeds
-I R, and where repetitions make all the difference it is R, however many instances there are.
+I R, and where repetitions make all the difference it is R, however many instances there are. Of several launches the
+variance between launches is one more component, and the variance of the mean that of the launches' means over their
+number.
 """
 
 import math
 
 import numpy as np
 
+from matrix.statistics.carrying import is_carried
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import LEAST_UNITS
-from matrix.statistics.spread import complete_rows, deviations
+from matrix.statistics.spread import complete_rows, deviations, variance_of_mean
 
 
 def independent_n(values: FleetValues) -> int:
     """Return the number of independent values that the samples are worth, 1 to the number of values.
 
     Of one repetition it is the number of instances, within that repetition. Fewer than six instances with several
-    repetitions count once each at most, however alike they look: so few cannot tell how much instances differ.
+    repetitions count once each at most, however alike they look: so few cannot tell how much instances differ. Several
+    launches are never worth more than all of them by themselves.
     """
+    if values.is_relaunched:
+        return _of_launches(values)
     count, repetitions = len(values.instances), len(values.repetitions)
     if 1 in (count, repetitions):
         return len(values.pooled)
@@ -41,3 +47,28 @@ def independent_n(values: FleetValues) -> int:
     of_mean = by_instances / len(table) + by_repetitions / repetitions + residual / table.size
     worth = math.floor(whole / of_mean + 1e-9)
     return min(worth, count) if count < LEAST_UNITS else worth
+
+
+def carries(values: FleetValues, level: float) -> bool:
+    """Whether the values carry a percentile beside the median: from six units on, in each launch by itself."""
+    return all(
+        len(launch.units) >= LEAST_UNITS and is_carried(level, independent_n(launch)) for launch in values.launches
+    )
+
+
+def shows_interval(values: FleetValues, level: float) -> bool:
+    """Whether an interval of a percentile beside the median is shown, where there is one.
+
+    It depends on how many instances there are, never on how much their values vary: where P90 is shown only if the
+    shared noise looks small, it was mostly taken for too small, and 71 % of the intervals held the truth.
+    """
+    return all(is_carried(level, len(launch.units)) for launch in values.launches)
+
+
+def _of_launches(values: FleetValues) -> int:
+    each = sum(independent_n(launch) for launch in values.launches)
+    whole = sum(float(component or 0.0) ** 2 for component in deviations(values).values())
+    of_mean = variance_of_mean(values)
+    if whole <= np.finfo(float).eps * float(np.abs(values.pooled).max()) ** 2 or of_mean == 0:
+        return each
+    return max(1, min(each, math.floor(whole / of_mean + 1e-9)))

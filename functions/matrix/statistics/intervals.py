@@ -3,6 +3,8 @@
 The standard error is that of `resampling`, the degrees of freedom those of `uncertainty`. Of values that are all above
 0 the interval is one of logarithms: its ends lie at equal ratios from the estimate, as durations and rates spread.
 
+Of several launches it is the mean of the launches' figures, with what they differ by.
+
 Seen in simulated fleets (normal, log-normal, bimodal, one slow instance; 10 x 3, 50 x 3, 50 x 5; repetitions that
 differ by 0, 2 and 5 %): tests/matrix/statistics/test_coverage.py has the figures.
 """
@@ -15,11 +17,12 @@ import numpy as np
 
 from matrix.statistics.carrying import CONFIDENCE
 from matrix.statistics.fleet_values import FleetValues
-from matrix.statistics.resampling import MEAN, has_logarithms, is_two_way, uncertainties
+from matrix.statistics.resampling import MEAN, is_two_way, uncertainties
 from matrix.statistics.uncertainty import INSTANCES, Uncertainty
 
 ONE_WAY = "bootstrap, Student's t"
 TWO_WAY = "two-way bootstrap, Student's t"
+OF_LAUNCHES = "launches, Student's t"
 ALL_EQUAL = "all values are equal"
 
 
@@ -41,8 +44,7 @@ class Interval:
 
 def intervals(values: FleetValues, levels: Sequence[float]) -> dict[float | str, Interval]:
     """Return the intervals of percentiles, by level, and of the mean; empty where `resampling.why_none` says why."""
-    pooled = values.pooled
-    estimates = dict(zip([*levels, MEAN], [*np.percentile(pooled, levels), pooled.mean()], strict=True))
+    estimates = dict(zip([*levels, MEAN], [*map(values.percentile, levels), values.pooled.mean()], strict=True))
     return {
         name: _interval(values, float(estimates[name]), uncertainty)
         for name, uncertainty in uncertainties(values, levels).items()
@@ -56,6 +58,8 @@ def percentile_interval(values: FleetValues, level: float) -> Interval | None:
 
 def method_of(values: FleetValues) -> str:
     """Name the method that `resampling` uses for a table of this shape."""
+    if values.is_relaunched:
+        return OF_LAUNCHES
     return TWO_WAY if is_two_way(values) else ONE_WAY
 
 
@@ -63,7 +67,7 @@ def _interval(values: FleetValues, estimate: float, uncertainty: Uncertainty) ->
     if np.ptp(values.pooled) == 0:
         return Interval(estimate, estimate, ALL_EQUAL, uncertainty.limited_by)
     half = uncertainty.half_width()
-    if not has_logarithms(values):
+    if not values.has_logarithms:
         return Interval(estimate - half, estimate + half, method_of(values), uncertainty.limited_by)
     # Limit the width to a factor of e^100: such an interval says nothing, and a wider one overflows.
     ratio = math.exp(min(half, 100.0))

@@ -9,6 +9,10 @@ drawing instances only or repetitions only counts it once each. So with V for th
 
 and each V(k) of n units is n / (n - 1) times as large as drawn, since draws spread around the sample's mean and not
 around the truth. `uncertainty` adds them up.
+
+Of several launches nothing is drawn. Instances and repetitions are within a launch, so all that any of them adds is in
+the variance between the launches' figures: that variance over their number is the variance of their mean, with one
+degree of freedom less than there are launches (nested design: Searle, Casella & McCulloch 1992, 3.6).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.uncertainty import INSTANCES, REPETITIONS, Uncertainty, of_crossed, of_independent
+from matrix.statistics.uncertainty import INSTANCES, LAUNCHES, REPETITIONS, Uncertainty, of_crossed, of_independent
 
 DRAWS = 999
 # The same samples must give the same interval, in the Lambda function and on a laptop.
@@ -31,6 +35,7 @@ BLOCK = 64
 LEAST_UNITS = 6
 # Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
 LEAST_REPETITIONS = 3
+LEAST_LAUNCHES = 3
 MEAN = "mean"
 
 Counts = NDArray[np.int32]
@@ -39,12 +44,14 @@ _ONCE: Counts = np.ones((1, 1), dtype=np.int32)
 
 
 def uncertainties(values: FleetValues, levels: Sequence[float]) -> dict[float | str, Uncertainty]:
-    """Return how uncertain each percentile and the mean are, as logarithms where `has_logarithms`.
+    """Return how uncertain each percentile and the mean are, as logarithms where `values.has_logarithms`.
 
     Keyed by level, and `mean`; empty where `why_none` says why.
     """
     if why_none(values):
         return {}
+    if values.is_relaunched:
+        return _between_launches(values, levels)
     count, repetitions = values.table.shape
     if count == 1:
         variances = _variances(values, levels, instances=False, repetitions=True)
@@ -68,6 +75,9 @@ def uncertainties(values: FleetValues, levels: Sequence[float]) -> dict[float | 
 
 def why_none(values: FleetValues) -> str | None:
     """Say why nothing is known of how sure a fleet's figures are; None where it is known."""
+    if values.is_relaunched:
+        count = len(values.launches)
+        return None if count >= LEAST_LAUNCHES else _too_few(count, "launch", LEAST_LAUNCHES)
     count, repetitions = len(values.instances), len(values.repetitions)
     if count == 1:
         return None if repetitions >= LEAST_UNITS else _too_few(repetitions, "repetition")
@@ -83,12 +93,15 @@ def why_none(values: FleetValues) -> str | None:
 
 def is_one_event(values: FleetValues) -> bool:
     """Whether what all instances share was seen too seldom to know how much it varies."""
+    if values.is_relaunched:
+        return len(values.launches) < LEAST_LAUNCHES
     return values.is_shared and len(values.instances) > 1 and len(values.repetitions) < LEAST_REPETITIONS
 
 
 def is_two_way(values: FleetValues) -> bool:
-    """Whether both instances and repetitions are drawn: where there are enough of both."""
-    return len(values.instances) >= LEAST_UNITS and len(values.repetitions) >= LEAST_REPETITIONS
+    """Whether both instances and repetitions are drawn: where there are enough of both, of one launch."""
+    is_enough = len(values.instances) >= LEAST_UNITS and len(values.repetitions) >= LEAST_REPETITIONS
+    return is_enough and not values.is_relaunched
 
 
 def resampled(values: FleetValues) -> str:
@@ -96,17 +109,26 @@ def resampled(values: FleetValues) -> str:
     return f"{INSTANCES} and {REPETITIONS}" if is_two_way(values) else values.unit_name
 
 
-def has_logarithms(values: FleetValues) -> bool:
-    """Whether figures are compared by their logarithms: where all are above 0, as durations and rates are."""
-    return bool(values.pooled.min() > 0)
-
-
-def _too_few(count: int, unit: str) -> str:
-    return f"{_counted(count, unit)}: an interval needs at least {LEAST_UNITS}"
+def _too_few(count: int, unit: str, least: int = LEAST_UNITS) -> str:
+    return f"{_counted(count, unit)}: an interval needs at least {least}"
 
 
 def _counted(count: int, unit: str) -> str:
-    return f"{count} {unit}{'' if count == 1 else 's'}"
+    return f"{count} {unit}{'' if count == 1 else 'es' if unit.endswith('ch') else 's'}"
+
+
+def _between_launches(values: FleetValues, levels: Sequence[float]) -> dict[float | str, Uncertainty]:
+    figures = np.array(
+        [[*np.percentile(launch.pooled, levels), launch.pooled.mean()] for launch in values.launches], dtype=float
+    )
+    if values.has_logarithms:
+        figures = np.log(figures)
+    count = len(figures)
+    variances = figures.var(axis=0, ddof=1) / count
+    names: list[float | str] = [*levels, MEAN]
+    return {
+        name: of_independent(float(variance), count, LAUNCHES) for name, variance in zip(names, variances, strict=True)
+    }
 
 
 def _as_drawn(variance: float, count: int) -> float:
@@ -118,7 +140,7 @@ def _variances(
 ) -> dict[float | str, float]:
     """Variances over draws, as large as those of as many new instances, or repetitions, would be."""
     drawn = np.concatenate(list(_drawn_figures(values, levels, instances=instances, repetitions=repetitions)), axis=1)
-    if has_logarithms(values):
+    if values.has_logarithms:
         drawn = np.log(drawn)
     variances = drawn.var(axis=1, ddof=1)
     # A variance over both draws is not scaled: `uncertainties` subtracts the two others as they were drawn.

@@ -6,8 +6,12 @@ standard deviation the two cannot be told apart.
 Variance components of the crossed design instance x repetition without interaction, by analysis of variance
 (Searle, Casella & McCulloch 1992, Variance Components, 4.2), negative estimates set to 0. An instance that misses a
 repetition is left out of the components (not of the medians).
+
+Of several launches the components within a launch are the means of the launches' own; between launches it is what their
+means differ by beyond what these explain (nested design, 3.6).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,11 +34,24 @@ def spread(values: FleetValues) -> dict[str, Any]:
             )
         ],
     }
+    if values.is_relaunched:
+        medians = values.unit_percentiles()
+        document["launches"] = len(medians)
+        document["launch_medians"] = _range(medians, median)
+        document["by_launch"] = [
+            {"launch": number, "n": len(launch.pooled), "median": float(middle)}
+            for number, launch, middle in zip(sorted(set(values.launch_of)), values.launches, medians, strict=True)
+        ]
     return document | {f"{name}_cv": _relative(deviation, median) for name, deviation in deviations(values).items()}
 
 
 def deviations(values: FleetValues) -> dict[str, float | None]:
-    """Return the standard deviations between instances, between repetitions, and what neither explains."""
+    """Return the standard deviations between instances, between repetitions, and what neither explains.
+
+    Of several launches also that between launches.
+    """
+    if values.is_relaunched:
+        return _nested_deviations(values)
     table = complete_rows(values)
     rows, columns = table.shape
     none: dict[str, float | None] = {"between_instances": None, "between_repetitions": None, "residual": None}
@@ -52,6 +69,44 @@ def deviations(values: FleetValues) -> dict[str, float | None]:
         "between_repetitions": _root((rows * of_columns.var(ddof=1) - residual) / rows),
         "residual": _root(residual),
     }
+
+
+def variance_of_mean(values: FleetValues) -> float:
+    """Return the variance of the mean of several launches: that between their means, over their number.
+
+    Never less than instances and repetitions within them explain.
+    """
+    return max(_between_means(values), _within_launches(values)) / len(values.launches)
+
+
+def _nested_deviations(values: FleetValues) -> dict[str, float | None]:
+    each = [deviations(launch) for launch in values.launches]
+    between = _root(_between_means(values) - _within_launches(values)) if len(each) > 1 else None
+    return {name: _root_mean_square([launch[name] for launch in each]) for name in each[0]} | {
+        "between_launches": between
+    }
+
+
+def _between_means(values: FleetValues) -> float:
+    """The variance of the launches' means; 0, which says nothing, of one launch."""
+    means = [launch.pooled.mean() for launch in values.launches]
+    return float(np.var(means, ddof=1)) if len(means) > 1 else 0.0
+
+
+def _within_launches(values: FleetValues) -> float:
+    """The variance of a launch's mean by its instances and repetitions, the mean over launches."""
+    variances = []
+    for launch in values.launches:
+        instances, repetitions = launch.table.shape
+        counts = {"between_instances": instances, "between_repetitions": repetitions, "residual": launch.table.size}
+        components = deviations(launch)
+        variances.append(sum(float(components[name] or 0.0) ** 2 / count for name, count in counts.items()))
+    return float(np.mean(variances))
+
+
+def _root_mean_square(deviations_of_launches: Sequence[float | None]) -> float | None:
+    known = [deviation for deviation in deviations_of_launches if deviation is not None]
+    return float(np.sqrt(np.mean(np.square(known)))) if known else None
 
 
 def complete_rows(values: FleetValues) -> Floats:

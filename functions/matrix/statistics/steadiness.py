@@ -11,7 +11,7 @@ from matrix.statistics.dip import is_bimodal
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval
 from matrix.statistics.resampling import LEAST_UNITS
-from matrix.statistics.uncertainty import REPETITIONS
+from matrix.statistics.uncertainty import LAUNCHES, REPETITIONS
 
 # A difference below 5 % changes no choice of storage, so it is not reported.
 WORTH_SAYING = 0.05
@@ -49,11 +49,13 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
     groups = two_groups(values)
     if over_time and groups and groups.kind != GROUPS_OF_INSTANCES:
         groups = None
+    between = launches_differ(values)
     jumps = None if over_time or groups else unsteady(values)
-    # If a finding above explains why repetitions differ, the wide interval that follows needs no second sentence.
-    is_explained = median_interval is not None and median_interval.limited_by == REPETITIONS and (over_time or jumps)
+    # If a finding above explains why repetitions or launches differ, the wide interval needs no second sentence.
+    explanations = {REPETITIONS: over_time or jumps, LAUNCHES: between}
+    is_explained = median_interval is not None and explanations.get(median_interval.limited_by)
     wide = None if is_explained else wide_interval(values, median_interval)
-    candidates = [over_time, groups, jumps, wide]
+    candidates = [over_time, groups, between, jumps, wide]
     return [finding for finding in candidates if finding]
 
 
@@ -111,6 +113,9 @@ def two_groups(values: FleetValues) -> Finding | None:
     middles = float(np.median(low)), float(np.median(high))
     if min(len(low), len(high)) < LEAST_GROUP * len(pooled):
         return None
+    # A few launches that differ are as many groups already; `launches_differ` says so.
+    if len(values.launches) > 1 and all(len({*(launch.pooled >= high[0])}) == 1 for launch in values.launches):
+        return None
     if abs(middles[1] - middles[0]) <= WORTH_SAYING * abs(float(np.median(pooled))):
         return None
     kind, advice = _who_makes_them(values, float(high[0]))
@@ -140,6 +145,30 @@ def unsteady(values: FleetValues) -> Finding | None:
     )
 
 
+def launches_differ(values: FleetValues) -> Finding | None:
+    """Find launches whose medians differ widely: by more than chance among their instances, where there are six each.
+
+    Kruskal & Wallis's test as in `unsteady`, of the instances' medians. Fewer instances can show nothing, and are taken
+    as they are.
+    """
+    if len(values.launches) == 1:
+        return None
+    medians = values.unit_percentiles()
+    relative = float(np.ptp(medians)) / abs(float(np.median(values.pooled)))
+    if relative <= UNSTEADY:
+        return None
+    if all(len(launch.instances) >= LEAST_UNITS for launch in values.launches):
+        from scipy import stats
+
+        if not stats.kruskal(*(launch.instance_medians() for launch in values.launches)).pvalue < SIGNIFICANT:
+            return None
+    return Finding(
+        "launches differ",
+        f"medians of the {len(medians)} launches differ by {_percent(relative)}: a run with a single launch would have "
+        "shown any of them; expect the same of what you buy, and launch more often to know its middle better",
+    )
+
+
 def _is_chance(values: FleetValues) -> bool:
     from scipy import stats
 
@@ -152,12 +181,13 @@ def wide_interval(values: FleetValues, interval: Interval | None) -> Finding | N
     """Find a median that is known to no better than 10 %, and say how many more values would halve its interval."""
     if interval is None:
         return None
-    median = float(np.median(values.pooled))
+    median = values.percentile(50)
     half = (interval.high - interval.low) / 2 / abs(median)
     if half <= UNSTEADY:
         return None
     # An interval shrinks with the root of the number of values: four times as many halve it.
-    more = 4 * len(values.repetitions if interval.limited_by == REPETITIONS else values.instances)
+    units = {LAUNCHES: values.launches, REPETITIONS: values.repetitions}.get(interval.limited_by, values.instances)
+    more = 4 * len(units)
     return Finding(
         "wide interval",
         f"the median is known to ± {_percent(half)} only; four times as many {interval.limited_by} ({more}) would "

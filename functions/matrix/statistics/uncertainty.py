@@ -20,6 +20,7 @@ from matrix.statistics.fleet_values import Floats
 
 INSTANCES = "instances"
 REPETITIONS = "repetitions"
+LAUNCHES = "launches"
 
 
 @dataclass(frozen=True)

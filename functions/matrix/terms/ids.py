@@ -37,6 +37,16 @@ def unique_slugs(wanted: Sequence[tuple[str, str]]) -> list[str]:
     return slugs
 
 
+def launch_id(file_system: str, launch: int) -> str:
+    """Return the id of the file system of one of several launches, such as `efs-elastic.l2`."""
+    return f"{file_system}.l{launch}"
+
+
+def without_launch(file_system: str, launch: int) -> str:
+    """Return the id that the file systems of all launches begin with."""
+    return file_system.removesuffix(f".l{launch}")
+
+
 def cell_id(file_system: str, workload: str, fleet: str) -> str:
     """Return a cell's id, such as `efs-elastic.touch.m6i.4xlarge-x10`."""
     return cut(f"{file_system}.{workload}.{fleet}", MOST_CHARACTERS)

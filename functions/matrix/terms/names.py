@@ -168,6 +168,13 @@ def fleet_words(fleet: Mapping[str, Any]) -> str:
     return ", ".join(word for word in words if word)
 
 
+def launch_words(cell: Mapping[str, Any]) -> str:
+    """Say how often a cell was launched, where that was more than once: `3 launches`, `2 of 3 launches`."""
+    launches = cell.get("launches") or []
+    measured = sum(launch["state"] == "measured" for launch in launches)
+    return f"{'' if measured == len(launches) else f'{measured} of '}{len(launches)} launches" if launches else ""
+
+
 def primary_metric(point: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
     """Find the metric that a point is judged by."""
     metrics: dict[str, dict[str, Any]] = point.get("metrics") or {}

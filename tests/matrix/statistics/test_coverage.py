@@ -5,6 +5,7 @@ repetitions shake all instances together, and each value has its own noise. The 
 false differences, each widened by the binomial's tolerance: what truly keeps a bound misses it once in a thousand.
 
 What a whole launch shares (its file system's place, the hour) is in no interval of one launch: it never varies there.
+Of several launches it is: they are drawn as fleets are, each with its own share of 5 %.
 """
 
 import math
@@ -12,13 +13,14 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
-from support.fleet_values import fleet
+from support.fleet_values import fleet, launched
 
 from matrix.statistics.carrying import is_carried
 from matrix.statistics.describing import describe
 from matrix.statistics.differing import difference
 from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import percentile_interval
+from matrix.statistics.steadiness import two_groups
 
 # Standard deviations of logarithms: between instances, and what is left.
 OF_INSTANCES, RESIDUAL = 0.03, 0.02
@@ -47,8 +49,26 @@ def one_slow(rng, instances, repetitions):
 
 def drawn(shape, instances, repetitions, shared, rng, *, launch=0.0):
     """A fleet whose repetitions, and whose launch as a whole, differ by so much."""
-    logarithms = shape(rng, instances, repetitions) + shared * rng.normal(size=(1, repetitions)) + launch
-    return fleet(np.exp(logarithms), is_shared=True)
+    return fleet(np.exp(_logarithms(shape, instances, repetitions, shared, rng, launch)), is_shared=True)
+
+
+def _logarithms(shape, instances, repetitions, shared, rng, launch):
+    return shape(rng, instances, repetitions) + shared * rng.normal(size=(1, repetitions)) + launch
+
+
+def relaunched(shape, instances, repetitions, launches, rng, *, between=0.05, shared=0.02):
+    """A cell whose launches differ by so much, and the repetitions within them as well."""
+    return launched([
+        np.exp(_logarithms(shape, instances, repetitions, shared, rng, launch=between * rng.normal()))
+        for _ in range(launches)
+    ])  # fmt: skip
+
+
+def truth_of_launch(shape, instances, repetitions, level):
+    """A percentile of a typical launch: the geometric mean over very many, which all launches differ from by chance."""
+    rng = np.random.default_rng(99)
+    tables = [_logarithms(shape, instances, repetitions, 0.02, rng, 0.0).ravel() for _ in range(4_000)]
+    return math.exp(np.log(np.percentile(np.exp(tables), level, axis=1)).mean())
 
 
 def truth(shape, instances, shared, level):
@@ -78,6 +98,16 @@ def false_differences(shape, instances, repetitions, shared, trials, *, ranked_b
         level = ranked_by or (90 if all(is_carried(90, independent_n(values)) for values in (base, run)) else 50)
         between = difference(base, run, level)
         shown += between.is_shown(between.p_value)
+    return shown
+
+
+def false_differences_of_launches(shape, launches, between, trials):
+    """How many pairs of cells of one kind, each launched so often, are called different at their medians."""
+    rng = np.random.default_rng(19)
+    shown = 0
+    for _ in range(trials):
+        tested = difference(*(relaunched(shape, 4, 3, launches, rng, between=between) for _ in range(2)))
+        shown += tested.is_shown(tested.p_value)
     return shown
 
 
@@ -118,6 +148,34 @@ def test_a_fifth_is_not_missed():
     between = [difference(base, fleet(1.2 * run.table, is_shared=True)) for base, run in pairs]
 
     assert sum(each.is_shown(each.p_value) for each in between) >= 39
+
+
+@pytest.mark.parametrize(("instances", "repetitions", "launches"), [(4, 3, 3), (1, 1, 5), (4, 3, 10)])
+def test_an_interval_of_launches_holds_the_truth_of_any_launch(instances, repetitions, launches):
+    rng = np.random.default_rng(17)
+    cells = [relaunched(normal, instances, repetitions, launches, rng) for _ in range(200)]
+
+    for level in (50, 90):
+        count = held(cells, truth_of_launch(normal, instances, repetitions, level), level)
+        assert covers(count, 200), (level, count / 200)
+
+
+@pytest.mark.parametrize("launches", [3, 10])
+def test_equal_storages_are_hardly_ever_called_different_though_their_launches_differ(launches):
+    count = false_differences_of_launches(normal, launches, 0.05, 200)
+
+    assert is_rare(count, 200), count / 200
+
+
+def test_one_launch_each_would_call_equal_storages_different_most_of_the_time():
+    rng = np.random.default_rng(19)
+    shown = 0
+    for _ in range(60):
+        pair = [drawn(normal, 10, 3, 0.005, rng, launch=0.05 * rng.normal()) for _ in range(2)]
+        between = difference(*pair)
+        shown += between.is_shown(between.p_value)
+
+    assert shown > 30
 
 
 # --- in minutes -------------------------------------------------------------------------------------------------------
@@ -178,6 +236,43 @@ def test_an_interval_holds_the_truth_of_its_launch_not_that_of_all_launches():
         sum(held([values], math.exp(launch), 50) for values, launch in zip(fleets, launches, strict=True)), TRIALS
     )
     assert held(fleets, 1.0, 50) < 0.5 * TRIALS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launches", [3, 10])
+@pytest.mark.parametrize("between", [0.0, 0.05])
+@pytest.mark.parametrize("shape", [log_normal, bimodal, one_slow])
+def test_intervals_of_launches_hold_the_truth_of_any_launch(shape, between, launches):
+    # Where launches hardly differ, the median of ten of two kinds is that of the slow ones in one launch of seven: what
+    # a few launches did not draw is in no interval of theirs.
+    instances = 50 if (shape, between) == (bimodal, 0.0) else 10
+    rng = np.random.default_rng(23)
+    cells = [relaunched(shape, instances, 3, launches, rng, between=between) for _ in range(TRIALS)]
+
+    count = held(cells, truth_of_launch(shape, instances, 3, 50), 50)
+
+    assert covers(count, TRIALS), count / TRIALS
+
+
+@pytest.mark.slow
+def test_where_a_median_of_launches_does_not_hold_the_truth_two_groups_are_found():
+    rng = np.random.default_rng(23)
+    cells = [relaunched(bimodal, 10, 3, 5, rng, between=0.0) for _ in range(200)]
+    true_value = truth_of_launch(bimodal, 10, 3, 50)
+
+    missing = [values for values in cells if not held([values], true_value, 50)]
+
+    assert 0 < len(missing) < 0.3 * len(cells)
+    assert sum(two_groups(values) is not None for values in missing) >= 0.9 * len(missing)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launches", [3, 8])
+@pytest.mark.parametrize("shape", [log_normal, bimodal, one_slow])
+def test_equal_storages_of_any_shape_are_hardly_ever_called_different(shape, launches):
+    count = false_differences_of_launches(shape, launches, 0.05, TRIALS)
+
+    assert is_rare(count, TRIALS), count / TRIALS
 
 
 @pytest.mark.slow

@@ -11,10 +11,11 @@ from matrix.terms.figures import quantity
 
 # Costs that differ by less count as equal: no plan is that exact.
 SAME_COST = 0.01
-ONE_EVENT = "within this run only: too few repetitions show how much a shared storage differs from one to the next"
+ONE_EVENT = "within this run only: too few repetitions or launches show how much what instances share differs each time"
 NOT_SHOWN = "no difference shown"
 TOO_FEW_VALUES = "too few values to tell apart"
 TOO_FEW_REPETITIONS = "too few repetitions to tell apart"
+TOO_FEW_LAUNCHES = "too few launches to tell apart"
 
 
 def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
@@ -181,7 +182,8 @@ def _ties(fastest: Candidate, others: Sequence[Candidate], level: float) -> dict
             tied[candidate.cell] = NOT_SHOWN
     for (candidate, between), p_value in zip(tested, holm([between.p_value for _, between in tested]), strict=True):
         if between.is_within_runs:
-            tied[candidate.cell] = TOO_FEW_REPETITIONS
+            is_relaunched = any(side.values and side.values.is_relaunched for side in (fastest, candidate))
+            tied[candidate.cell] = TOO_FEW_LAUNCHES if is_relaunched else TOO_FEW_REPETITIONS
         elif between.least_p >= SIGNIFICANT:
             tied[candidate.cell] = TOO_FEW_VALUES
         elif not between.is_shown(p_value):

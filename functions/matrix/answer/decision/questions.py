@@ -5,8 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from matrix.answer.costs import Bill
 from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
@@ -16,9 +14,9 @@ from matrix.input.storages import is_shared
 from matrix.input.workloads.metadata import CHANGES
 from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
-from matrix.statistics.independence import independent_n
+from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import percentile_interval
-from matrix.statistics.resampling import LEAST_UNITS, is_one_event
+from matrix.statistics.resampling import is_one_event
 from matrix.terms.names import fleet_label, is_unsteady, placement_words, point_labels, primary_metric
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
@@ -227,16 +225,15 @@ def _percentile(metric: Mapping[str, Any], values: FleetValues | None, level: fl
 
 
 def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
-    count = independent_n(values)
-    # Whether there is an interval depends on how many instances there are, not on how much they vary (describing.py).
-    is_shown = level == MEDIAN or is_carried(level, len(values.units))
+    is_shown = level == MEDIAN or shows_interval(values, level)
     interval = percentile_interval(values, level) if is_shown else None
-    carries = (len(values.units) >= LEAST_UNITS and is_carried(level, count)) or (
-        level == MEDIAN and interval is not None
-    )
-    doubt = None if carries else _too_few(level, count)
+    is_sure = carries(values, level) or (level == MEDIAN and interval is not None)
+    # Each launch carries a percentile by itself or not at all, so what the poorest of them has is what is too few.
+    doubt = None if is_sure else _too_few(level, min(independent_n(launch) for launch in values.launches))
+    if doubt and values.is_relaunched:
+        doubt += " in a launch"
     low, high = (interval.low, interval.high) if interval else (None, None)
-    return Percentile(level, float(np.percentile(values.pooled, level)), low, high, doubt, carries)
+    return Percentile(level, values.percentile(level), low, high, doubt, is_sure)
 
 
 def _doubt(metric: Mapping[str, Any], level: float) -> tuple[str | None, bool]:

@@ -1,6 +1,7 @@
 """What a fleet does at each moment, with the most that its storage can give."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from matrix.answer.costs import BYTES, storage_limits
@@ -23,10 +24,10 @@ BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
 def timelines(view: View) -> Iterator[Chart]:
     """Yield a chart for each fleet: the sum of rates at each moment and the storage's limit, or each duration."""
     for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
-        cells: dict[str, list[Entry]] = {}
+        cells: dict[tuple[str, int], list[Entry]] = {}
         for entry in entries:
-            if entry.samples:
-                cells.setdefault(entry.cell["id"], []).append(entry)
+            for launch, of_launch in _launches(entry):
+                cells.setdefault((entry.cell["id"], launch), []).append(of_launch)
         if not cells:
             continue
         first = entries[0]
@@ -36,17 +37,43 @@ def timelines(view: View) -> Iterator[Chart]:
             yield _durations_over_time(workload, fleet, name, first, list(cells.values())[:MOST_SERIES])
 
 
+def _launches(entry: Entry) -> Iterator[tuple[int, Entry]]:
+    """Yield a point once for each of its cell's launches, with its samples of that launch: each has its own clock."""
+    samples = entry.samples
+    if samples is None:
+        return
+    launches = samples.get("launch")
+    if not launches:
+        yield 1, entry
+        return
+    for number in sorted(set(launches)):
+        kept = [row for row, launch in enumerate(launches) if launch == number]
+        part: dict[str, Any] = {
+            name: [column[row] for row in kept] for name, column in samples.items() if name != "metrics"
+        }
+        part["metrics"] = {name: [column[row] for row in kept] for name, column in samples["metrics"].items()}
+        rates = [rate for rate in entry.point.get("fleet") or [] if rate.get("launch") == number]
+        yield number, replace(entry, point={**entry.point, "samples": part, "fleet": rates})
+
+
+def _name(entry: Entry) -> str:
+    """The storage, and which launch where there were several."""
+    launches = (entry.samples or {}).get("launch")
+    return f"{entry.storage}, launch {launches[0]}" if launches else entry.storage
+
+
 def _rates_over_time(
     view: View, workload: str, fleet: str, name: str, first: Entry, cells: list[list[Entry]]
 ) -> Chart:  # fmt: skip
     series: list[Series] = []
     rows: list[Any] = []
+    limited: set[str] = set()
     for cell in cells:
         begun = min(min((entry.samples or {})["started_at"]) for entry in cell)
         x, y, words = _summed(cell, name, begun)
-        series.append(Series(cell[0].storage, x, y, "steps", cell[0].style, hover=words, width=1.5))
+        series.append(Series(_name(cell[0]), x, y, "steps", cell[0].style, hover=words, width=1.5))
         rows += [
-            (cell[0].storage, entry.label, *_fleet_row(rate))
+            (_name(cell[0]), entry.label, *_fleet_row(rate))
             for entry in cell
             for rate in entry.point.get("fleet") or []
         ]
@@ -54,7 +81,8 @@ def _rates_over_time(
         limit = _limit(cell[0])
         peak = max((value for value in y if value is not None), default=0.0)
         # A limit far above the peak would flatten the curve; the words below the chart name it all the same.
-        if limit and limit[0] <= 4 * peak:
+        if limit and limit[0] <= 4 * peak and cell[0].storage not in limited:
+            limited.add(cell[0].storage)
             label = f"{cell[0].storage}: {limit[1]}, {quantity(limit[0], first.unit)}"
             ends = [0, max((float(second) for second in x if second is not None), default=0)]
             series.append(Series(label, ends, [limit[0]] * 2, "limit", cell[0].style))
@@ -152,7 +180,7 @@ def _summed(cell: Sequence[Entry], name: str, begun: float) -> tuple[list[Any], 
     return (
         [x[i] for i in keep],
         [y[i] for i in keep],
-        [f"{cell[0].storage}<br>{words[i]}<br>{quantity(y[i], unit)} after {x[i]:.1f} s" for i in keep],
+        [f"{_name(cell[0])}<br>{words[i]}<br>{quantity(y[i], unit)} after {x[i]:.1f} s" for i in keep],
     )
 
 
@@ -172,10 +200,10 @@ def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cel
         )
         shown = [dots[i] for i in thinned(len(dots))]
         words = [
-            f"{cell[0].storage}<br>{instance}, {label}<br>{quantity(value, first.unit)}"
+            f"{_name(cell[0])}<br>{instance}, {label}<br>{quantity(value, first.unit)}"
             for _, value, instance, label in shown
         ]
-        series.append(Series(cell[0].storage, [round(dot[0], 2) for dot in shown], [dot[1] for dot in shown], "dots",
+        series.append(Series(_name(cell[0]), [round(dot[0], 2) for dot in shown], [dot[1] for dot in shown], "dots",
                              cell[0].style, hover=words))  # fmt: skip
         rows += [
             (cell[0].storage, entry.label, rep["repetition"], rep["n"], rep["median"])
@@ -191,7 +219,7 @@ def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cel
         y_title=first.title,
         series=series,
         heads=("Storage", "Point", "Repetition", "n", "Median"),
-        rows=rows,
+        rows=list(dict.fromkeys(rows)),  # a median of a repetition is over all launches, and said once
         is_from_zero=True,
         is_in_seconds=first.unit == "s",
     )

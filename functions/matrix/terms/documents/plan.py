@@ -35,6 +35,10 @@ class PlanCell(TypedDict):
     id: str
     file_system: str
     """Id of the file system that it is measured on."""
+    launch: NotRequired[int]
+    """Which of several launches it is, counted from 1."""
+    joined: NotRequired[str]
+    """Id of the cell in which the results of its launches are joined."""
     storage: Part
     workload: Part
     fleet: Fleet
@@ -82,6 +86,8 @@ class PlanFileSystem(TypedDict):
     """What the cells of one storage share."""
 
     id: str
+    launch: NotRequired[int]
+    """Which of several launches it is for; a launch begins when the one before has ended."""
     storage: Part
     cells: list[str]
     """Ids of its cells in the order of execution; none where an earlier run has measured all of them."""

@@ -16,7 +16,7 @@ class Interval(TypedDict):
     confidence: float
     method: str
     limited_by: NotRequired[str]
-    """Whether too few instances or repetitions make it this wide."""
+    """Whether too few instances, repetitions or launches make it this wide."""
 
 
 class Range(TypedDict):
@@ -35,6 +35,14 @@ class RepetitionMedian(TypedDict):
     median: float
 
 
+class LaunchMedian(TypedDict):
+    """The median of one launch over all its instances and repetitions."""
+
+    launch: int
+    n: int
+    median: float
+
+
 class Spread(TypedDict):
     """Where the differences lie: standard deviations are relative to the median."""
 
@@ -43,6 +51,11 @@ class Spread(TypedDict):
     instance_medians: Range
     repetition_medians: Range
     by_repetition: list[RepetitionMedian]
+    launches: NotRequired[int]
+    """There, like all of launches, where the cell was launched several times."""
+    launch_medians: NotRequired[Range]
+    by_launch: NotRequired[list[LaunchMedian]]
+    between_launches_cv: NotRequired[float | None]
     between_instances_cv: float | None
     between_repetitions_cv: float | None
     residual_cv: float | None
@@ -95,6 +108,7 @@ class MetricResult(TypedDict):
     expected_n: int | None
     p0: float
     p50: float
+    """Of several launches p50 to p98 are those of a typical one: the geometric mean of each launch's own."""
     p75: float
     p90: float
     p98: float
@@ -123,6 +137,8 @@ class FleetRate(TypedDict):
     """What all instances did together in one repetition, over the time from the first start to the last end."""
 
     repetition: int
+    launch: NotRequired[int]
+    """Of which launch, where there were several."""
     span_s: float
     first_done_s: NotRequired[float]
     """From the first start until the first instance had ended."""
@@ -192,6 +208,8 @@ class SampleColumns(TypedDict):
     """Every sample of a point, in columns of the same length."""
 
     instance: list[str]
+    launch: NotRequired[list[int]]
+    """Where there were several launches: in which."""
     repetition: list[int]
     started_at: list[float]
     ended_at: list[float]
@@ -340,8 +358,23 @@ class Bottleneck(TypedDict):
     """By point: per cent of its reads that the server's cache answered (FSx)."""
 
 
+class LaunchOutcome(TypedDict):
+    """What came of one launch of a cell that was launched several times."""
+
+    launch: int
+    """Counted from 1."""
+    cell: str
+    """Id below which its own result.json is."""
+    file_system: str
+    state: str
+    """measured, failed or skipped."""
+    error: Failure | None
+    actual_s: float | None
+    taken_from: NotRequired[Source]
+
+
 class ResultDocument(TypedDict):
-    """What came out of one cell."""
+    """What came out of one cell; of one that was launched several times there is one of each launch and one of all."""
 
     id: str
     file_system: str
@@ -353,13 +386,15 @@ class ResultDocument(TypedDict):
     error: Failure | None
     expected_s: float | None
     actual_s: float | None
-    """From the launch to the end."""
+    """From the launch to the end; of several launches all together."""
     points: list[PointResult]
     highest_rates: NotRequired[list[HighestRate]]
     """One for each sweep of rates, where the workload has a limit for them."""
     provenance: NotRequired[dict[str, dict[str, int]]]
     """By fact (agent, kernel, mount …): its values, with how many instances had each."""
     instances: NotRequired[Instances]
+    launches: NotRequired[list[LaunchOutcome]]
+    """What came of each launch, where there were several: the cell counts as measured if one was."""
     emulation: NotRequired[Emulation]
     suspect: NotRequired[str | None]
     """Why published figures are left out of the comparison."""

@@ -1,0 +1,279 @@
+"""Several launches of a cell as one result: their samples beside each other, and launches the units of its intervals.
+
+Each launch has a result of its own, as a cell that is launched once has; what it says of its samples is said again here
+of all of them, and what it saw of its file system and instances (a ceiling, use, curves) is taken from there.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any, cast
+
+from matrix.answer.open_loops import highest_rates
+from matrix.answer.results import never_measured, point_warnings
+from matrix.answer.settling import joined_steadiness
+from matrix.answer.tool_bound import BOUND_SHARE
+from matrix.input.storages import is_shared
+from matrix.samples.histograms import latency
+from matrix.samples.rates import MOST_CURVES
+from matrix.statistics.describing import describe, figures
+from matrix.statistics.fleet_values import from_columns
+from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.result import (
+    Bottleneck,
+    FleetRate,
+    Latency,
+    LaunchOutcome,
+    Layer,
+    MetricResult,
+    PointResult,
+    ResultDocument,
+    SampleColumns,
+    ToolCeiling,
+)
+from matrix.terms.ids import without_launch
+from matrix.terms.sentences import error_text
+
+# A launch's number and its result.
+Launch = tuple[int, ResultDocument]
+
+
+def join(
+    plan: PlanDocument,
+    results: Mapping[str, ResultDocument],
+    missing: Callable[[PlanCell], ResultDocument] = never_measured,
+) -> dict[str, ResultDocument]:
+    """Return the results with one more for each cell that was launched several times, by the id that joins them.
+
+    `missing` makes the result of a launch that has none.
+    """
+    launches: dict[str, list[PlanCell]] = {}
+    for cell in plan["cells"]:
+        if "joined" in cell:
+            launches.setdefault(cell["joined"], []).append(cell)
+    return {**results} | {
+        name: _joined(name, cells, [results.get(cell["id"]) or missing(cell) for cell in cells])
+        for name, cells in launches.items()
+    }
+
+
+def _joined(name: str, cells: Sequence[PlanCell], results: Sequence[ResultDocument]) -> ResultDocument:
+    """Return the result of all launches: measured where one of them was, with a warning on each that was not."""
+    every = [(cell["launch"], result) for cell, result in zip(cells, results, strict=True)]
+    # What a failed launch has left counts only where no other has more.
+    counted = [launch for launch in every if launch[1]["state"] == "measured"] or every
+    first = counted[0][1]
+    points = [_point(point["id"], first, counted, len(every)) for point in first["points"]]
+    is_measured = first["state"] == "measured"
+    known_s = [result["actual_s"] for result in results if result["actual_s"] is not None]
+    joined: ResultDocument = {
+        "id": name,
+        "file_system": without_launch(cells[0]["file_system"], cells[0]["launch"]),
+        "storage": first["storage"],
+        "workload": first["workload"],
+        "fleet": first["fleet"],
+        "state": first["state"],
+        "error": None if is_measured else first["error"],
+        "expected_s": sum(result["expected_s"] or 0.0 for result in results),
+        "actual_s": sum(known_s) if known_s else None,
+        "points": points,
+        "provenance": _counts([result.get("provenance") or {} for _, result in counted]),
+        "instances": _instances(results),
+        "launches": [_outcome(launch, result) for launch, result in every],
+        "warnings": [*_not_measured(every if is_measured else []), *_warnings(counted), *point_warnings(points)],
+    }
+    if highest := highest_rates(cells[0], points):
+        for of_sweep in highest:
+            of_sweep["metric"]["expected_n"] = len(every) * (of_sweep["metric"]["expected_n"] or 0)
+        joined["highest_rates"] = highest
+    served = [result["server_layers"] for _, result in counted if "server_layers" in result]
+    if served:
+        names = dict.fromkeys(point for of_points in served for point in of_points)
+        joined["server_layers"] = {
+            name: _layers([layer for of_points in served for layer in of_points.get(name, [])]) for name in names
+        }
+    if "emulation" in first:
+        joined["emulation"] = first["emulation"]
+    if "instance_limits" in first:
+        joined["instance_limits"] = first["instance_limits"]
+    if attempts := [attempt for result in results for attempt in result.get("attempts") or []]:
+        joined["attempts"] = attempts
+    if bottleneck := _bottleneck(counted):
+        joined["bottleneck"] = bottleneck
+    return joined
+
+
+def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planned: int) -> PointResult:
+    every = [
+        (launch, measured) for launch, result in launches for measured in result["points"] if measured["id"] == point
+    ]
+    points = [measured for _, measured in every]
+    samples = _samples(every)
+    is_shared_storage = is_shared(first["storage"])
+    joined: PointResult = {
+        **points[0],
+        "metrics": {
+            name: _metric(name, points, samples, planned, is_shared=is_shared_storage)
+            for name in sorted({name for measured in points for name in measured["metrics"]})
+        },
+        "fleet": [cast("FleetRate", {**rate, "launch": launch}) for launch, each in every for rate in each["fleet"]],
+        "overhead_share": median(measured["overhead_share"] for measured in points),
+        "use": _medians([measured["use"] for measured in points]),
+        "fleet_use": _medians([measured["fleet_use"] for measured in points]),
+        "latency": _latencies([measured["latency"] for measured in points]),
+        "samples": samples,
+    }
+    if caches := {words for measured in points for words in measured.get("caches", "").split(" and ") if words}:
+        joined["caches"] = " and ".join(sorted(caches))
+    if passed := _layers([layer for measured in points for layer in measured.get("layers", [])]):
+        joined["layers"] = passed
+    if rates := [rate for measured in points for rate in measured.get("rates") or []]:
+        joined["rates"] = rates[:MOST_CURVES]
+    if of_each := [measured["steadiness"] for measured in points if "steadiness" in measured]:
+        joined["steadiness"] = joined_steadiness(of_each)
+    if ceilings := [measured["tool_ceiling"] for measured in points if "tool_ceiling" in measured]:
+        joined["tool_ceiling"] = _tool_ceiling(ceilings)
+    return joined
+
+
+def _samples(points: Sequence[tuple[int, PointResult]]) -> SampleColumns:
+    """The columns of all launches one below the other; where a launch has no such metric, None."""
+    parts = [(launch, point["samples"]) for launch, point in points if point.get("samples")]
+    columns = [(launch, part) for launch, part in parts if part is not None]
+    names = sorted({name for _, part in columns for name in part["metrics"]})
+    return {
+        "instance": [instance for _, part in columns for instance in part["instance"]],
+        "launch": [launch for launch, part in columns for _ in part["instance"]],
+        "repetition": [repetition for _, part in columns for repetition in part["repetition"]],
+        "started_at": [moment for _, part in columns for moment in part["started_at"]],
+        "ended_at": [moment for _, part in columns for moment in part["ended_at"]],
+        "start_skew_s": [skew for _, part in columns for skew in part["start_skew_s"]],
+        "metrics": {
+            name: [
+                value for _, part in columns for value in part["metrics"].get(name) or [None] * len(part["instance"])
+            ]
+            for name in names
+        },
+    }
+
+
+def _metric(
+    name: str, points: Sequence[PointResult], samples: SampleColumns, planned: int, *, is_shared: bool
+) -> MetricResult:
+    metric = next(point["metrics"][name] for point in points if name in point["metrics"])
+    values = from_columns(dict(samples), name, is_shared=is_shared)
+    expected_n = metric["expected_n"]
+    return cast(
+        "MetricResult",
+        {
+            "unit": metric["unit"],
+            "higher_is_better": metric["higher_is_better"],
+            "primary": metric["primary"],
+            "n": len(values.pooled),
+            "expected_n": None if expected_n is None else planned * expected_n,
+        }
+        | figures(values)
+        | describe(values, higher_is_better=metric["higher_is_better"]),
+    )
+
+
+def _medians(uses: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = sorted({name for use in uses for name in use})
+    return {name: median(use[name] for use in uses if name in use) for name in names}
+
+
+def _latencies(of_launches: Sequence[Mapping[str, Latency]]) -> dict[str, Latency]:
+    """Merge the bins of all launches; of what is over instances only the launches' own figures are left to join."""
+    joined: dict[str, Latency] = {}
+    for name in sorted({name for latencies in of_launches for name in latencies}):
+        launches = [latencies[name] for latencies in of_launches if name in latencies]
+        merged = latency([{int(ns): n for ns, n in launch.get("bins_ns", {}).items()} for launch in launches])
+        each = [launch["p99_of_each"] for launch in launches if "p99_of_each" in launch]
+        merged["histograms"] = sum(launch["histograms"] for launch in launches)
+        if each:
+            merged["p99_of_each"] = {**_medians(each), "p100": max(over["p100"] for over in each)}
+        joined[name] = merged
+    return joined
+
+
+def _layers(layers: Sequence[Layer]) -> list[Layer]:
+    """Add up the counts of all launches."""
+    sums: dict[tuple[str, str, str, str], Layer] = {}
+    for layer in layers:
+        key = layer["way"], layer["counts"], layer["above"], layer["below"]
+        before = sums.get(key)
+        asked = layer["asked"] + (before["asked"] if before else 0.0)
+        seen = layer["seen"] + (before["seen"] if before else 0.0)
+        sums[key] = {**layer, "asked": asked, "seen": seen, "ratio": seen / asked}
+    return list(sums.values())
+
+
+def _tool_ceiling(ceilings: Sequence[ToolCeiling]) -> ToolCeiling:
+    share = median(ceiling["share"] for ceiling in ceilings)
+    value = median(ceiling["value"] for ceiling in ceilings)
+    return {**ceilings[0], "value": value, "share": share, "is_bound": share > BOUND_SHARE}
+
+
+def _bottleneck(launches: Sequence[Launch]) -> Bottleneck | None:
+    """The ceiling that most launches hit, as the first of these found it."""
+    hits = [result["bottleneck"] for _, result in launches if "bottleneck" in result]
+    if not hits:
+        return None
+    [(name, count)] = Counter(hit["name"] for hit in hits).most_common(1)
+    hit = next(hit for hit in hits if hit["name"] == name)
+    if len(launches) > 1:
+        hit = {**hit, "evidence": f"in {count} of {len(launches)} launches, one of which: {hit['evidence']}"}
+    return {**hit, "is_provisional": any(each["is_provisional"] for each in hits)}
+
+
+def _counts(of_launches: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
+    counts: dict[str, Counter[str]] = {}
+    for facts in of_launches:
+        for fact, values in facts.items():
+            counts.setdefault(fact, Counter()).update(values)
+    return {fact: dict(values.most_common()) for fact, values in counts.items()}
+
+
+def _instances(results: Sequence[ResultDocument]) -> Any:
+    each = [result["instances"] for result in results if "instances" in result]
+    launched = [instances["launched"] for instances in each if instances["launched"] is not None]
+    return {
+        "expected": sum(instances["expected"] for instances in each),
+        "launched": sum(launched) if launched else None,
+    }
+
+
+def _outcome(launch: int, result: ResultDocument) -> LaunchOutcome:
+    outcome: LaunchOutcome = {
+        "launch": launch,
+        "cell": result["id"],
+        "file_system": result["file_system"],
+        "state": result["state"],
+        "error": result["error"],
+        "actual_s": result["actual_s"],
+    }
+    if "taken_from" in result:
+        outcome["taken_from"] = result["taken_from"]
+    return outcome
+
+
+def _not_measured(launches: Sequence[Launch]) -> list[str]:
+    return [
+        f"launch {launch} of {len(launches)} was not measured: {error_text(result['error']) or result['state']}"
+        for launch, result in launches
+        if result["state"] != "measured"
+    ]
+
+
+def _warnings(launches: Sequence[Launch]) -> list[str]:
+    """What launches warn of beside their points, each once, with the launches unless all of them do."""
+    warned: dict[str, list[int]] = {}
+    for launch, result in launches:
+        of_points = set(point_warnings(result["points"]))
+        for warning in result.get("warnings") or []:
+            if warning not in of_points:
+                warned.setdefault(warning, []).append(launch)
+    return [
+        warning if len(numbers) == len(launches) else f"launch {', '.join(map(str, numbers))}: {warning}"
+        for warning, numbers in warned.items()
+    ]

@@ -1,0 +1,227 @@
+"""The launches of a cell as one result."""
+
+import json
+
+import numpy as np
+import pytest
+from support.relaunched import EFS_TWO, JOINED, SECONDS, measured, planned, results_of
+
+from matrix.answer.comparing import compare
+from matrix.answer.costs import Bill
+from matrix.answer.decision import decide
+from matrix.answer.launches import join
+from matrix.answer.results import interrupted_summary, never_begun, run_summary, skipped_result
+from matrix.report import csv_rows, markdown, page
+from matrix.terms.documents.reading import read
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+
+
+def summary_of(document, results, run="r1"):
+    facts = {"environment": "aws", "started_at": 1.0, "finished_at": 2.0, "left_behind": []}
+    return run_summary(run=run, plan=document, results=join(document, results), **facts)
+
+
+def test_a_plan_without_launches_joins_nothing():
+    document = planned(launches=1)
+
+    assert join(document, {"x": {"id": "x"}}) == {"x": {"id": "x"}}
+
+
+def test_the_samples_of_all_launches_are_one_row_set_and_launches_are_its_units():
+    document = planned()
+    results = results_of(document)
+
+    joined = join(document, results)[JOINED]
+
+    [point] = joined["points"]
+    metric = point["metrics"]["duration_s"]
+    medians = [results[cell["id"]]["points"][0]["metrics"]["duration_s"]["p50"] for cell in document["cells"]]
+    assert (metric["n"], metric["expected_n"]) == (12, 12)
+    assert metric["p50"] == pytest.approx(np.exp(np.log(medians).mean()))
+    assert metric["p100"] == max(point["samples"]["metrics"]["duration_s"])
+    assert metric["intervals"]["p50"]["limited_by"] == "launches"
+    assert [launch["median"] for launch in metric["spread"]["by_launch"]] == pytest.approx(medians)
+    assert point["samples"]["launch"] == [1] * 4 + [2] * 4 + [3] * 4
+    assert [(rate["launch"], rate["repetition"]) for rate in point["fleet"]] == [
+        (n, r) for n in (1, 2, 3) for r in (1, 2)
+    ]
+    assert (joined["file_system"], joined["actual_s"], joined["instances"]["expected"]) == ("efs", 1500.0, 6)
+    assert joined["bottleneck"]["evidence"].startswith("in 3 of 3 launches, one of which: ")
+    assert [launch["cell"] for launch in joined["launches"]] == [cell["id"] for cell in document["cells"]]
+    assert read(ResultDocument, json.loads(json.dumps(joined)), "result.json")
+
+
+def test_a_launch_that_failed_leaves_the_others_measured_and_the_run_red():
+    document = planned()
+
+    summary = summary_of(document, results_of(document, (100.0, None, 121.0)))
+
+    [cell] = summary["cells"]
+    metric = cell["points"][0]["metrics"]["duration_s"]
+    assert (cell["state"], cell["error"], metric["n"], metric["expected_n"]) == ("measured", None, 8, 12)
+    assert cell["warnings"][0] == "launch 2 of 3 was not measured: InstanceDied: i-2 ended"
+    assert summary["status"] == "partly failed"
+    assert summary["totals"] == {"cells": 3, "measured": 2, "failed": 1, "skipped": 0}
+    assert metric["intervals"] == {}
+
+
+def test_a_cell_of_which_no_launch_was_measured_is_failed():
+    document = planned()
+    results = results_of(document, (None, None, None)) | {document["cells"][0]["id"]: None}
+
+    [cell] = summary_of(document, results)["cells"]
+
+    assert (cell["state"], cell["error"]["name"]) == ("failed", "NotMeasured")
+
+
+def test_launches_that_an_interrupted_run_has_not_begun_are_skipped():
+    document = planned()
+    results = dict(list(results_of(document).items())[:1])
+
+    whole = join(document, results, never_begun)
+    facts = {"environment": "aws", "started_at": 1.0, "finished_at": 2.0}
+    summary = interrupted_summary(run="r1", plan=document, results=whole, **facts)
+
+    assert summary["totals"] == {"cells": 3, "measured": 1, "failed": 0, "skipped": 2}
+    assert [launch["state"] for launch in summary["cells"][0]["launches"]] == ["measured", "skipped", "skipped"]
+
+
+def test_what_a_few_launches_warn_of_is_said_with_their_numbers_and_of_their_points_only_once():
+    document = planned()
+    results = results_of(document)
+    for cell in document["cells"]:
+        results[cell["id"]]["warnings"] += ["all of them"] + ["two of them"] * (cell["launch"] > 1)
+
+    warnings = join(document, results)[JOINED]["warnings"]
+
+    assert warnings[:2] == ["all of them", "launch 2, 3: two of them"]
+    assert sum("launches differ by" in warning for warning in warnings) == 1
+
+
+def test_a_result_costs_what_it_does_in_one_launch_and_the_bill_is_that_of_all():
+    document = planned()
+    results = results_of(document, (100.0, 100.0, 100.0))
+    first = results[document["cells"][0]["id"]]
+    bill = Bill.of(document, None)
+
+    joined = join(document, results)[JOINED]
+
+    whole, alone = bill.point_cost(joined, joined["points"][0]), bill.point_cost(first, first["points"][0])
+    assert (whole.per, whole.basis) == ("build", "the plan's prices")
+    assert whole.usd == pytest.approx(alone.usd, rel=0.05)
+    assert bill.cell_usd(joined)[0] == pytest.approx(3 * bill.cell_usd(first)[0])
+    document["cells"][0]["taken_from"] = {"run": "before", "cell": JOINED}
+    assert bill.cell_usd(joined) is None
+
+
+def test_the_decision_takes_launches_for_units():
+    document = planned(storages=EFS_TWO)
+    results = results_of(document, (100.0, 112.0, 97.0))
+    joined = join(document, results)
+    for result in joined.values():
+        if result["file_system"] == "other":
+            result["id"] = "other"
+
+    decision = decide(summary_of(document, results), results=join(document, results))
+
+    [question] = decision["questions"]
+    assert "no difference shown" in question["words"]
+    assert {candidate["cell"] for candidate in question["candidates"]} == {JOINED, JOINED.replace("efs", "other")}
+
+
+def compared(seconds_of_base, seconds_of_run, launches=3):
+    runs = []
+    for name, seconds in (("a", seconds_of_base), ("b", seconds_of_run)):
+        document = planned(launches=launches)
+        results = results_of(document, seconds) if launches > 1 else {
+            cell["id"]: measured(cell, seconds[0], 1) for cell in document["cells"]
+        }  # fmt: skip
+        whole = join(document, results)
+        summary = summary_of(document, results, name)
+        cells = [{**cell, "points": whole[cell["id"]]["points"]} for cell in summary["cells"]]
+        runs.append({**summary, "cells": cells})
+    return runs
+
+
+def test_runs_are_compared_by_what_their_launches_differ_by():
+    [alike] = compare(*compared((100.0, 112.0, 97.0), (104.0, 99.0, 115.0)), threshold=0.05)["compared"]
+    [slower] = compare(*compared((100.0, 104.0, 97.0), (151.0, 148.0, 157.0)), threshold=0.05)["compared"]
+    [two] = compare(*compared((100.0, 101.0), (200.0, 201.0), 2), threshold=0.05)["compared"]
+
+    assert (alike["verdict"], alike["units"]) == ("no difference shown", [3, 3])
+    assert (slower["verdict"], slower["test"]) == ("slower", "launches, Student's t")
+    assert two["verdict"] == "cannot tell"
+    assert "fewer than 3 launches cannot show how much launches differ" in two["words"]
+
+
+def test_a_run_of_one_launch_beside_one_of_several_is_warned_about():
+    [alone, _] = compared((100.0,), (100.0,), 1)
+    [thrice, _] = compared(SECONDS, SECONDS)
+
+    assert any(
+        "several times, the other once" in warning for warning in compare(alone, thrice, threshold=0.05)["warnings"]
+    )
+    assert compare(alone, alone, threshold=0.05)["warnings"] == []
+
+
+def test_tables_charts_and_rows_say_how_often_cells_were_launched():
+    document = planned()
+    results = results_of(document, (100.0, None, 121.0))
+    summary = summary_of(document, results)
+
+    html = page.render(summary, results=join(document, results), plan=document)
+
+    assert "2 × m6i.large, 2 of 3 launches" in markdown.to_markdown(summary)
+    [row] = [line for line in csv_rows.to_csv(summary).splitlines() if ",duration_s," in line]
+    assert row.startswith("r1,aws,efs.build.m6i.large-x2,measured,efs,")
+    assert ",2,2,p01," in row
+    assert ", launch 1" in html
+    assert ", launch 3" in html
+    assert "Between launches" in html
+    assert read(SummaryDocument, json.loads(json.dumps(summary)), "summary.json")
+
+
+def test_a_skipped_launch_says_so():
+    document = planned()
+    results = results_of(document)
+    last = document["cells"][-1]
+    results[last["id"]] = skipped_result(last, {"name": "skipped: budget", "message": "too dear"})
+
+    joined = join(document, results)[JOINED]
+
+    assert joined["warnings"][0] == "launch 3 of 3 was not measured: skipped: budget: too dear"
+
+
+def test_what_layers_saw_adds_up_over_launches_and_a_highest_rate_knows_their_instances():
+    document = planned()
+    results = results_of(document)
+    for cell in document["cells"]:
+        cell["workload"] = {"type": "touch", "p99AtMostMs": 5}
+        launch, [point] = cell["launch"], results[cell["id"]]["points"]
+        layer = {"way": "write", "counts": "bytes", "above": "mount", "below": "EFS", "asked": 100.0 * launch}
+        point["layers"] = [layer | {"seen": 50.0, "ratio": 0.5 / launch}]
+        point["caches"] = "dropped" if launch < 3 else "not dropped"
+        point["steadiness"] = {"judged": 4, "steady": 4, "from_s": 10.0 * launch, "ratio": None} | {
+            "too_short": 0, "too_noisy": launch
+        }  # fmt: skip
+        point["params"] = {"rate_per_s_per_instance": 10}
+        name = point["metrics"].pop("duration_s")
+        point["metrics"]["create_lat_p99_us"] = name
+        columns = point["samples"]["metrics"]
+        columns["create_lat_p99_us"] = [1.0] * len(columns.pop("duration_s"))
+        columns["files_per_s"] = [10.0] * len(columns["create_lat_p99_us"])
+        results[cell["id"]]["server_layers"] = {"p01": point["layers"]}
+
+    joined = join(document, results)[JOINED]
+
+    [layer] = joined["points"][0]["layers"]
+    assert (layer["asked"], layer["seen"], layer["ratio"]) == (600, 150, 0.25)
+    assert joined["server_layers"] == {"p01": [layer]}
+    assert joined["points"][0]["caches"] == "dropped and not dropped"
+    assert joined["points"][0]["steadiness"] == {
+        "judged": 12, "steady": 12, "from_s": 20.0, "ratio": None, "too_short": 0, "too_noisy": 6
+    }  # fmt: skip
+    [highest] = joined["highest_rates"]
+    assert (highest["metric"]["n"], highest["metric"]["expected_n"], highest["held"]) == (12, 12, "p01")
+    assert sorted(highest["samples"]["launch"]) == [1] * 4 + [2] * 4 + [3] * 4
