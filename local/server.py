@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from local import recording
+from local import quick_start, recording
 from local.admission import Admission, Application
 from local.corrections import names
 from local.corrections.clients import ACCOUNT, Operator
@@ -151,6 +151,7 @@ class Cloud:
         starter = processes.ProcessStarter(self._workdir / "logs" / "processes.log")
         self._closing.append(starter.close)
 
+        quick_start.skip_needless_work()
         names.check()
         enforcement = self._correct_moto(operator, starter, port)
         from moto import backends

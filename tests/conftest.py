@@ -1,18 +1,17 @@
 """Which tests belong to which tier: `make quick`, `make test`, `make test-all` (CONTRIBUTING.md)."""
 
-from functools import cache
 from pathlib import Path
 
-import botocore.loaders
 import pytest
+
+from local import quick_start
 
 TESTS = Path(__file__).parent
 # Folders whose tests start a local cloud, whole runs or emulated machines.
 SYSTEM = ("local", "system", "faults", "contract")
 LONGEST = ("test_demo.py", "test_vm_fleet.py", "test_sam_deploy.py", "test_privilege.py")
 
-# moto ends the default session with each test; the models of services, 20 ms each to parse, need not go with it.
-botocore.loaders.create_loader = cache(botocore.loaders.create_loader)
+quick_start.skip_needless_work()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
