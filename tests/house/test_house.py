@@ -15,7 +15,7 @@ FLOORS = {
     "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
     "session __main__",
     "cli": "messages target tables inputs follow selftest verify commands main",
-    "local": "corrections faults programs deploy roles keeping functions step_functions instances admission recording "
+    "local": "quick_start corrections faults programs deploy roles keeping functions step_functions instances admission recording "
     "server __main__",
 }
 
