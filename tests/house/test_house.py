@@ -15,8 +15,8 @@ FLOORS = {
     "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
     "session __main__",
     "cli": "messages target tables inputs follow selftest verify commands main",
-    "local": "quick_start corrections faults programs deploy roles keeping functions step_functions instances admission recording "
-    "server __main__",
+    "local": "quick_start corrections faults programs deploy roles keeping functions step_functions instances "
+    "admission recording server __main__",
 }
 
 
