@@ -138,6 +138,13 @@ class Armed:
                 kill_group(pid)
         self._close_gate()
 
+    def strike(self) -> None:
+        """End what still runs and leave its collection to `wait`, for which another thread waits."""
+        for pid in self._pids:
+            if pid in _alive:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGKILL)
+
     def _spawn(self, command: Command, outputs: tuple[Path, Path], gate: int, ready: int) -> int:
         argv = list(command.argv) if command.runners else ["/bin/sh", "-c", WAIT_AT_THE_GATE, "gate", *command.argv]
         # posix_spawn knows no working directory, so a shell changes it.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from threading import Timer
 from typing import Any, Callable
 
+from agent.errors import ToolFailed
 from agent.machine.settling import Steadiness
 from agent.programs.processes import Armed, Ended
 
@@ -39,6 +41,28 @@ class Trial:
         """The measured part: open the gate, wait for the last to end."""
         self.armed.release()
         return self.armed.wait()
+
+
+@dataclass
+class ImpatientTrial(Trial):
+    """A trial of a tool that is known to stall: ended after `at_most_s`, and said to be."""
+
+    at_most_s: float
+    because: str
+
+    def run(self) -> list[Ended]:
+        """The measured part. Raises ToolFailed for a tool that stalls."""
+        patience = Timer(self.at_most_s, self.armed.strike)
+        patience.daemon = True
+        patience.start()
+        try:
+            return super().run()
+        except ToolFailed as err:
+            if patience.finished.is_set():
+                raise ToolFailed(f"no end within {self.at_most_s:g} s: {self.because}") from err
+            raise
+        finally:
+            patience.cancel()
 
 
 def integer_problems(params: dict[str, Any], **least: int) -> list[str]:

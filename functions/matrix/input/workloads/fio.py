@@ -244,7 +244,7 @@ def is_on(options: Mapping[str, Any], *names: str) -> bool:
 
 
 def cautions(options: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield the option, what a point will measure instead of the storage, and the way out.
+    """Yield the option, what a point will measure instead of the storage or suffer from, and the way out.
 
     Seen with fio 3.33 on one disk: 4 KiB reads by psync with iodepth 16 took 3.5 us at P50, by libaio with direct 668.
     """
@@ -255,6 +255,11 @@ def cautions(options: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "iodepth", rule, 'write ioengine "libaio" and direct 1, or more numjobs'
     elif number(options, "iodepth") > 1 and engine == "libaio" and not is_direct:
         yield "iodepth", "libaio submits buffered I/O one by one, so iodepth is not reached", "write direct 1"
+    if options.get("io_submit_mode") == "offload":
+        rule = (
+            "fio's offload mode may wait for itself for ever, and its cell fails: 1 of 220 jobs was seen to (fio 3.33)"
+        )
+        yield "io_submit_mode", rule, "write ratePerSecondPerInstance in a read or touch workload for an open loop"
     if is_direct:
         return
     if pattern not in {"read", "randread"} and not is_on(options, *SYNCING, "sync", "end_fsync"):
