@@ -4,6 +4,7 @@ moto looks whether the key is there and writes in two steps, so that two of four
 """
 
 import threading
+from functools import wraps
 from typing import Any
 
 from moto.s3.responses import S3Response
@@ -17,6 +18,7 @@ def install() -> None:
     if getattr(put_object, "is_atomic", False):
         return
 
+    @wraps(put_object)
     def put_alone(response: Any) -> Any:
         if response.headers.get("If-None-Match") is None:
             return put_object(response)

@@ -4,6 +4,7 @@ A test that fails here after an upgrade of moto is good news: remove the correct
 """
 
 import importlib
+import inspect
 import json
 from threading import Thread
 
@@ -256,12 +257,19 @@ def write_at_once(s3, monkeypatch) -> list[int]:
     return sorted(statuses)
 
 
+@pytest.fixture
+def _uncorrected(monkeypatch):
+    """moto's own, also where tests of agents have corrected it in this process."""
+    monkeypatch.setattr(S3Response, "put_object", inspect.unwrap(S3Response.put_object))
+
+
+@pytest.mark.usefixtures("_uncorrected")
 def test_s3_conditional_writes(client, monkeypatch):
     assert write_at_once(client("s3"), monkeypatch) == [200, 200]
 
 
+@pytest.mark.usefixtures("_uncorrected")
 def test_of_two_conditional_writes_at_once_one_succeeds(client, monkeypatch):
-    monkeypatch.setattr(S3Response, "put_object", S3Response.put_object)
     conditional_writes.install()
 
     assert write_at_once(client("s3"), monkeypatch) == [200, 412]

@@ -113,6 +113,7 @@ def launch(monkeypatch, cell="c"):
 
     monkeypatch.setattr(instances, "launch", run)
     monkeypatch.setattr(launching, "image_of", lambda *_: {"provisions": {}})
+    monkeypatch.setattr(launching, "PAUSES_S", ())  # no volumes will come
     launching.launch(
         plan={"run": "r", "deadline_at": 2e9, "agent_key": "agents/0.pyz", "environment": "aws"},
         board=Board.of_cell("r", cell), cell=CELL, purpose=cell, fleet={"instanceType": "m6i.large", "count": 3},

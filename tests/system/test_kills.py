@@ -55,6 +55,18 @@ def memory_of(pids: list[int]) -> list[Path]:
     return [path for path in MEMORY.iterdir() if (own := OWNED.fullmatch(path.name)) and int(own[1]) in pids]
 
 
+def stopped_with_memory(run: str) -> tuple[list[int], list[Path]] | None:
+    """A run's agents, stopped while they keep something in memory, and what they keep; None while they keep nothing."""
+    pids = agents_of(run)
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    if folders := memory_of(pids):
+        return pids, folders
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+    return None
+
+
 def test_a_run_outlives_kill_9_of_its_command_and_of_its_cloud_and_a_loss_of_power(tmp_path, monkeypatch):
     workload = [TOUCH | {"threads": threads} for threads in (1, 2, 4)]
     (tmp_path / "m.json").write_text(json.dumps(matrix(workload=workload)))
@@ -82,8 +94,7 @@ def test_a_run_outlives_kill_9_of_its_command_and_of_its_cloud_and_a_loss_of_pow
     # The cloud is killed in the middle of a cell of the second run, whose agent dies with it.
     with Copier(home / ".local", tmp_path / "copies-of-second", PAUSE_S, COPIES) as of_second:
         second = command(home, "run", "--resume", "first", "--local", "--name", "second")
-        agents = wait_until(lambda: (own := agents_of("second")) and memory_of(own) and own, "an agent", START_S)
-        kept_in_memory = memory_of(agents)
+        agents, kept_in_memory = wait_until(lambda: stopped_with_memory("second"), "an agent", START_S)
         cloud = cloud_of(home)
         os.kill(cloud, signal.SIGKILL)
         began = time.monotonic()
