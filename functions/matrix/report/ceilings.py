@@ -59,14 +59,15 @@ def _why(view: View, cell: Document, bottleneck: Document) -> Markup:
     ]
     blocks = [tag("h3", _cell_name(view, cell))]
     if others:
-        blocks.append(table(("Ceiling", "Used", "By"), others, caption=f"What lost: {why_not(dict(bottleneck))}"))
+        caption = f"What lost on {_cell_name(view, cell)}: {why_not(dict(bottleneck))}"
+        blocks.append(table(("Ceiling", "Used", "By"), others, caption=caption))
     if bottleneck["unseen"]:
         blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", reason) for reason in bottleneck["unseen"]))]
     result = view.results.get(str(cell["id"])) or {}
     rows = list(_watched((result.get("cloudwatch") or {}).get("series") or []))
     if rows:
         heads = ("Metric", "Resources", "Lowest", "Median", "Highest", "Unit", "Last value at")
-        blocks.append(table(heads, rows, caption="CloudWatch, over the cell's window"))
+        blocks.append(table(heads, rows, caption=f"CloudWatch, over the window of {_cell_name(view, cell)}"))
     return tag("div", *blocks)
 
 

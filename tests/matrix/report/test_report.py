@@ -90,6 +90,12 @@ def test_the_page_is_whole_html_with_each_id_once(read):
     assert [tag for tag, _ in read.tags[:2]] == ["html", "head"]
 
 
+def test_no_two_regions_of_the_page_have_one_name(read):
+    names = [attributes["aria-label"] for _, attributes in read.tags if attributes.get("role") == "region"]
+
+    assert len(names) == len(set(names)) > 10
+
+
 def test_links_lead_to_places_of_the_page(read):
     assert {link for link in read.links if not link.startswith("#")} == set()
     assert {link.removeprefix("#") for link in read.links} <= set(read.ids)
