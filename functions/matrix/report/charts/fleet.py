@@ -79,7 +79,7 @@ def spreads(view: View) -> Iterator[Chart]:
     yield Chart(
         id="spread",
         title="Each instance against the median of its fleet",
-        reads="A dot is an instance, over all points: 1.1 is 10 % above the median of its fleet in the primary metric.",
+        reads="A tick is an instance over all points: 1.1 is 10 % above the median of its fleet in the primary metric.",
         x_title="ratio to the fleet's median",
         y_title="",
         series=[

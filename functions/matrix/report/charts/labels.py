@@ -12,8 +12,9 @@ def percentile_words(view: View, entry: Entry) -> str:
     level = slow.get("level")
     if slow and entry.higher_is_better:
         figures.append(f"P{level:g} {quantity(slow['value'], entry.unit)}")
-    middle = interval(metric)
-    return "<br>".join([*figures, f"P50, 95 %: {middle}", f"n {metric.get('n') or ABSENT}"])
+    middle, n = interval(metric), metric.get("n")
+    figures += [f"P50, 95 %: {middle}"] if middle != ABSENT else []
+    return "<br>".join([*figures, *([f"n {n}"] if n else [])])
 
 
 def slug(text: str) -> str:

@@ -42,7 +42,7 @@ def _band(view: View, title: str, entries: Sequence[Entry]) -> Chart:
         title=f"{title}: {first.name}" + ("" if has_types else f" on {first.type}"),
         reads=(
             f"Thin line: slowest to fastest sample. Thick line: from the median to the slow end, which 90 % of the "
-            f"samples reach. Dot: median with its 95 % interval. {direction.capitalize()}."
+            f"samples reach. Mark: median, with its 95 % interval where there is one. {direction.capitalize()}."
         ),
         x_title=first.title,
         y_title="",

@@ -48,7 +48,8 @@ def scaling(view: View) -> Iterator[Chart]:
         yield Chart(
             id=f"scaling-{slug(f'{workload}-{label}')}",
             title=f"{workload}{f', {label}' if label else ''}: {name} of each instance over the size of the fleet",
-            reads="Solid: median with its 95 % interval. Dashed: the slow end, which 90 % of the samples reach."
+            reads="Solid: median, with its 95 % interval where there is one. Dashed: the slow end, which 90 % of the "
+            "samples reach."
             + (" The law that predicts best can be shown too." if fitted else "")
             + (" Hollow: from there on another storage is ahead, by the two laws." if crossed else ""),
             notes=[*notes, *(sentence for _, sentence in crossed)],
