@@ -93,11 +93,10 @@ lint-judge:
 lint-audit:
 	@$(BIN)/python tools/audit.py
 
-sbom: $(VENV)/.dev  ## Write dist/sbom.cdx.json: what a release is made of, with hashes (CycloneDX), and the layers' beside it
+sbom: $(VENV)/.dev  ## Write dist/sbom.cdx.json: what a release is made of, with hashes (CycloneDX), and the layer's beside it
 	@mkdir -p dist
 	@$(SBOM) --pyproject pyproject.toml --output-file dist/sbom.cdx.json requirements/run.txt
 	@$(SBOM) --output-file dist/sbom-layer.cdx.json dependencies/requirements.txt
-	@$(SBOM) --output-file dist/sbom-report-layer.cdx.json dependencies/report/requirements.txt
 
 types: $(VENV)/.dev  ## Check types
 	@$(BIN)/mypy
@@ -142,7 +141,7 @@ lock:  ## Pin every package with its hash (needs uv)
 	@$(COMPILE) --extra dev pyproject.toml -o requirements/dev.txt
 	@$(COMPILE) --constraint requirements/dev.txt pyproject.toml -o requirements/run.txt
 	@$(COMPILE) --constraint requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
-	@for layer in dependencies dependencies/report; do $(COMPILE) $$layer/requirements.in -o $$layer/requirements.txt; done
+	@$(COMPILE) dependencies/requirements.in -o dependencies/requirements.txt
 
 clean:  ## Remove what make and local runs have left
 	@rm -rf $(VENV) .local .aws-sam .pytest-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
-LOCKED = ("requirements/dev.txt", "dependencies/requirements.txt", "dependencies/report/requirements.txt")
+LOCKED = ("requirements/dev.txt", "dependencies/requirements.txt")
 LONGEST_S = 180
 NO_NETWORK = "requests.exceptions."
 PYPI: Sequence[str] = ("--vulnerability-service", "pypi")

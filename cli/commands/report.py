@@ -25,7 +25,7 @@ def report(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")
     ] = None,
     charts: Annotated[
-        Path | None, typer.Option("--charts", metavar="DIR", help="Also write each chart as SVG and PNG into DIR.")
+        Path | None, typer.Option("--charts", metavar="DIR", help="Also write each chart as SVG into DIR.")
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     local: options.Local = False,
@@ -77,9 +77,14 @@ def documents(run: FoundRun) -> Documents:
 
 
 def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> None:
-    from cli.tables import chart_images
+    from matrix.report.charts import sections
+    from matrix.report.drawing.svg import document
+    from matrix.report.page import view_of
 
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder} is no folder", "name another one: --charts DIR", ExitCode.BAD_INPUT)
-    count = chart_images.write(summary, known, folder)
-    terminal.stderr().print(f"{count} charts, each as .svg and .png, in {folder}/")
+    charts = [chart for section in sections(view_of(summary, **known)) for chart in section.charts]
+    folder.mkdir(parents=True, exist_ok=True)
+    for chart in charts:
+        (folder / f"{chart.id}.svg").write_text(document(chart), encoding="utf-8")
+    terminal.stderr().print(f"{len(charts)} charts as .svg in {folder}/")

@@ -58,7 +58,7 @@ def test_the_report_is_in_the_bucket_as_html(bucket, context):
     assert answer["report"] == "s3://results/runs/r1/report.html"
     assert answer["warnings"] == []
     assert found["ContentType"] == "text/html; charset=utf-8"
-    assert b"Plotly" in found["Body"].read()
+    assert b'<svg class="plot"' in found["Body"].read()
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def details(summary: str, *children: object, is_open: bool = False) -> Markup:
 
 def data(document: Mapping[str, Any] | Sequence[Any], id_: str) -> Markup:
     """Return JSON that a script can read and that cannot end the element it stands in."""
-    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return Markup(f'<script type="application/json" id="{escape(id_)}">{safe}</script>')
 

@@ -1,155 +1,156 @@
 "use strict";
-// Draws the charts of the page; without it all figures are in the tables.
+// What a reader can do with the page; without it charts and tables are whole, and the receipt is as of the run's end.
 (() => {
-  // Okabe & Ito's palette, which colour-blind readers tell apart; on dark ground its darkest two are lightened.
-  const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B07500", "#2F9BD8", "#000000", "#7A7A00"];
-  const DARK = ["#4BA3DB", "#FF8A3D", "#2FC79B", "#E39BC3", "#E69F00", "#8FD0F5", "#F0F0F0", "#F0E442"];
-  const SYMBOLS = {
-    circle: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", diamond: "M0,-6L6,0L0,6L-6,0Z", square: "M-5,-5H5V5H-5Z",
-    "triangle-up": "M-6,5H6L0,-6Z", cross: "M-6,-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z", "triangle-down": "M-6,-5H6L0,6Z",
-    pentagon: "M0,-6L6,-1.5L3.7,5H-3.7L-6,-1.5Z", star: "M0,-6L1.8,-2H6L2.6,.8L4,5.5L0,2.8L-4,5.5L-2.6,.8L-6,-2H-1.8Z",
-  };
-  const ORDER = Object.keys(SYMBOLS);
-  // Pixels between the margins of A4: what is printed was laid out for a screen.
-  const WHOLE = 680;
-  const PAIRED = 326;
+  const SVG = "http://www.w3.org/2000/svg";
+  // Pixels around a point in which the pointer reaches it.
+  const REACH = 40;
   const charts = JSON.parse(document.getElementById("charts").textContent);
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  let printing = false;
-  const drawn = new Set();
-  document.documentElement.classList.add("js");
 
-  const isDark = () => dark.matches && !printing;
-  const colour = (style) => (isDark() ? DARK : LIGHT)[style % LIGHT.length];
+  function fill(made, attributes, children) {
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  }
+  const make = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
+  const draw = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 
-  function coloured(trace) {
-    const shade = colour(trace.meta.style);
-    const copy = { ...trace, line: { ...trace.line, color: shade }, marker: { ...trace.marker, color: shade } };
-    if (trace.marker.symbol === "line-ns-open") copy.marker.line = { color: shade, width: 1.5 };
-    for (const name of ["error_x", "error_y"]) if (trace[name]) copy[name] = { ...trace[name], color: shade };
-    if (trace.meta.kind === "segments") copy.opacity = trace.line.width > 2 ? 0.45 : 0.9;
-    return copy;
+  function button(text, label, act) {
+    const made = make("button", { type: "button", "aria-label": label }, text);
+    made.addEventListener("click", () => act(made));
+    return made;
   }
 
-  function themed(layout, width) {
-    const [text, line] = isDark() ? ["#e8eaed", "#3a4048"] : ["#16191d", "#d5d9df"];
-    const axis = (one) => ({ ...one, gridcolor: line, zerolinecolor: line, linecolor: line, fixedrange: true });
-    const themedLayout = {
-      ...layout, xaxis: axis(layout.xaxis), yaxis: axis(layout.yaxis), paper_bgcolor: "rgba(0,0,0,0)",
-      plot_bgcolor: "rgba(0,0,0,0)", font: { color: text, size: width < 500 ? 11 : 13, family: "system-ui, sans-serif" },
-      hoverlabel: { align: "left", font: { size: 12 } }, showlegend: false,
-    };
-    for (const shape of layout.shapes || []) shape.line = { color: text, width: 1.5, dash: "dash" };
-    // Long names would leave no room for the rows, on a phone least of all: they are broken.
-    if (layout.yaxis.type === "category") {
-      const rows = layout.yaxis.categoryarray;
-      const isNarrow = width < 600;
-      const names = rows.map((row) => isNarrow
-        ? row.split(" · ").map((part) => wrapped(shortened(part, 44), 24)).join("<br>")
-        : wrapped(row, printing ? 80 : 56));
-      const lines = Math.max(...names.map((name) => name.split("<br>").length));
-      themedLayout.yaxis.tickvals = rows;
-      themedLayout.yaxis.ticktext = names;
-      if (printing) {
-        themedLayout.yaxis.tickfont = { size: 9 };
-        themedLayout.height = 90 + rows.length * 17;
-      } else if (isNarrow) themedLayout.yaxis.tickfont = { size: 10 };
-      if (lines > 1 && !printing) themedLayout.height = 90 + rows.length * Math.max(26, lines * (isNarrow ? 13 : 15) + 6);
+  function save(name, type, text) {
+    const address = URL.createObjectURL(new Blob([text], { type }));
+    make("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+  }
+
+  // A cell that begins like a formula is text to a spreadsheet, too.
+  const quoted = (value) => {
+    const text = String(value ?? "");
+    return `"${(/^[=+@\t\r-]/.test(text) && isNaN(text) ? "'" + text : text).replaceAll('"', '""')}"`;
+  };
+  const csv = (rows) => rows.map((row) => row.map(quoted).join(",") + "\r\n").join("");
+
+  class Chart {
+    constructor(figure) {
+      this.figure = figure;
+      this.box = figure.querySelector(".chart");
+      this.plot = figure.querySelector(".plot");
+      this.title = figure.querySelector("h3").textContent;
+      ({ heads: this.heads, rows: this.names, series: this.series } = charts[figure.id]);
+      this.at = { line: 0, point: -1 };
+      this.words = make("span", {});
+      this.point = make("div", { class: "point", role: "status" }, make("i", {}), this.words);
+      this.point.hidden = true;
+      figure.append(this.point);
+      this.keys = [...figure.querySelectorAll(".legend > span")].map((key, group) => this.key(key, group));
+      this.box.addEventListener("pointermove", (event) => this.hover(event));
+      this.box.addEventListener("pointerdown", (event) => this.hover(event));
+      for (const name of ["pointerleave", "blur"]) this.box.addEventListener(name, () => { this.point.hidden = true; });
+      this.box.addEventListener("keydown", (event) => this.walk(event));
+      this.box.nextElementSibling.prepend(make("div", { class: "tools" },
+        button("CSV", `Save the points of ${this.title} as CSV`, () => save(`${figure.id}.csv`, "text/csv", csv(this.rows()))),
+        button("SVG", `Save ${this.title} as SVG`, () => save(`${figure.id}.svg`, "image/svg+xml", this.file()))));
     }
-    return themedLayout;
-  }
 
-  // Names are whole in the legend, in hovers and in the tables.
-  const shortened = (text, most) => (text.length > most ? text.slice(0, most - 1).trimEnd() + "…" : text);
-
-  function wrapped(text, most) {
-    const lines = [""];
-    for (const word of text.split(" ")) {
-      const last = lines[lines.length - 1];
-      if (last && (last + " " + word).length > most) lines.push(word);
-      else lines[lines.length - 1] = last ? last + " " + word : word;
+    groups(group) {
+      return this.plot.querySelectorAll(`[data-group="${group}"]`);
     }
-    return lines.join("<br>");
-  }
 
-  function draw(box) {
-    const { data, layout } = charts[box.id];
-    const off = data.filter((trace) => trace.meta.off).map((trace) => trace.meta.legend);
-    const hidden = box.hiddenNames || (box.hiddenNames = new Set(off));
-    const traces = data.map(coloured).map((trace) => ({ ...trace, visible: !hidden.has(trace.meta.legend) }));
-    const width = printing ? (box.closest(".pairs") ? PAIRED : WHOLE) : box.clientWidth;
-    const shown = { ...themed(layout, width), ...(printing ? { width } : { autosize: true }) };
-    Plotly.react(box, traces, shown, { displayModeBar: false, responsive: true });
-    drawn.add(box);
-    legend(box, data);
-  }
+    isSeen(group) {
+      return !this.groups(group)[0].classList.contains("off");
+    }
 
-  function legend(box, data) {
-    const place = box.parentElement.querySelector(".legend");
-    place.textContent = "";
-    for (const trace of data.filter((one) => one.meta.first)) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.setAttribute("aria-pressed", String(!box.hiddenNames.has(trace.meta.legend)));
-      button.append(swatch(trace), document.createTextNode(trace.meta.legend));
-      button.addEventListener("click", () => {
-        const { hiddenNames } = box;
-        if (!hiddenNames.delete(trace.meta.legend)) hiddenNames.add(trace.meta.legend);
-        const index = [...place.children].indexOf(button);
-        draw(box);
-        place.children[index].focus();
+    // A legend's entry becomes a button that hides and shows its series.
+    key(key, group) {
+      const made = make("button", { type: "button", "aria-pressed": this.isSeen(group) }, ...key.childNodes);
+      made.addEventListener("click", () => {
+        const isSeen = this.isSeen(group);
+        for (const drawn of this.groups(group)) drawn.classList.toggle("off", isSeen);
+        made.setAttribute("aria-pressed", !isSeen);
       });
-      place.append(button);
-    }
-  }
-
-  function swatch(trace) {
-    const make = (name, attributes) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      key.replaceWith(made);
       return made;
-    };
-    const shade = colour(trace.meta.style);
-    const svg = make("svg", { width: 34, height: 14, viewBox: "-17 -7 34 14", "aria-hidden": "true" });
-    const dashes = { dash: "6 4", dot: "2 3", dashdot: "7 3 2 3" }[trace.line.dash];
-    if (trace.mode.includes("lines")) {
-      const line = make("path", { d: "M-17,0H17", stroke: shade, "stroke-width": 2 });
-      if (dashes) line.setAttribute("stroke-dasharray", dashes);
-      svg.append(line);
     }
-    if (trace.mode.includes("markers")) {
-      const symbol = trace.marker.symbol.replace("-open", "");
-      const path = SYMBOLS[symbol] || "M0,-6V6";
-      const isOpen = trace.marker.symbol.endsWith("-open");
-      svg.append(make("path", { d: path, fill: isOpen ? "none" : shade, stroke: shade, "stroke-width": 1.5 }));
-    }
-    return svg;
-  }
 
-  // Arrow keys walk over the points: left and right along a line, up and down from line to line.
-  function walk(event) {
-    const box = event.currentTarget;
-    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-    if (!steps || !drawn.has(box)) return;
-    event.preventDefault();
-    const lines = box.data.map((trace, index) => ({ trace, index })).filter(({ trace }) => trace.hovertext && trace.visible !== false);
-    if (!lines.length) return;
-    const at = box.at || (box.at = { line: 0, point: -1 });
-    at.line = (at.line + steps[0] + lines.length) % lines.length;
-    const { trace, index } = lines[at.line];
-    at.point = Math.min(trace.x.length - 1, Math.max(0, at.point + steps[1]));
-    Plotly.Fx.hover(box, [{ curveNumber: index, pointNumber: at.point }]);
+    lines() {
+      return this.series.filter((series) => series.at && this.isSeen(series.group));
+    }
+
+    show(series, index) {
+      const [frame, whole] = [this.plot.getBoundingClientRect(), this.figure.getBoundingClientRect()];
+      const x = frame.left - whole.left + series.at[2 * index] / 1000 * frame.width;
+      const y = frame.top - whole.top + series.at[2 * index + 1] / 1000 * frame.height;
+      this.point.style.left = `${x}px`;
+      this.point.style.top = `${y}px`;
+      this.point.classList.toggle("right", x > whole.width / 2);
+      this.point.classList.toggle("low", frame.top + series.at[2 * index + 1] / 1000 * frame.height < 200);
+      const head = this.names.length ? this.name(series, index) : series.name;
+      this.words.textContent = `${head}\n${series.words[index].replaceAll("<br>", "\n")}`;
+      this.point.hidden = false;
+    }
+
+    hover(event) {
+      const frame = this.plot.getBoundingClientRect();
+      let [best, found] = [REACH, null];
+      for (const series of this.lines()) {
+        for (let index = 0; index < series.words.length; index += 1) {
+          const far = Math.hypot(frame.left + series.at[2 * index] / 1000 * frame.width - event.clientX,
+            frame.top + series.at[2 * index + 1] / 1000 * frame.height - event.clientY);
+          if (series.words[index] && far < best) [best, found] = [far, [series, index]];
+        }
+      }
+      if (found) this.show(...found);
+      else this.point.hidden = true;
+    }
+
+    // Arrow keys walk over the points: left and right along a line, up and down from line to line.
+    walk(event) {
+      const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+      const lines = this.lines();
+      if (event.key === "Escape") this.point.hidden = true;
+      if (!steps || !lines.length) return;
+      event.preventDefault();
+      this.at.line = (this.at.line + steps[0] + lines.length) % lines.length;
+      const series = lines[this.at.line];
+      this.at.point = Math.min(series.words.length - 1, Math.max(0, this.at.point + steps[1]));
+      this.show(series, this.at.point);
+    }
+
+    // Rows have names, which stand in the page once: their values are numbers of them.
+    name(series, index) {
+      return this.names[series.y[index]] ?? series.y[index];
+    }
+
+    rows() {
+      return [this.heads, ...this.series.flatMap((series) => series.x
+        .map((x, index) => [series.name, x, this.name(series, index), series.low?.[index], series.high?.[index]])
+        .filter(([, x, y]) => x !== null && y !== null))];
+    }
+
+    // The drawing with its title and legend, in the light look, at one width.
+    file() {
+      const style = getComputedStyle(this.plot.parentElement);
+      const [gutter, height] = [parseFloat(style.getPropertyValue("--gutter")), Number(this.plot.getAttribute("height"))];
+      const keys = this.keys.filter((key) => key.getAttribute("aria-pressed") === "true");
+      const whole = height + 118 + 20 * keys.length;
+      const plot = this.plot.cloneNode(true);
+      for (const [key, value] of Object.entries({ x: gutter, y: 58, width: 876 - gutter })) plot.setAttribute(key, value);
+      const legend = keys.map((key, index) => draw("g", { transform: `translate(30 ${height + 118 + 20 * index})` },
+        key.querySelector("svg > g").cloneNode(true), draw("text", { x: 24, dy: 4 }, key.textContent)));
+      return new XMLSerializer().serializeToString(draw("svg",
+        { width: 900, height: whole, viewBox: `0 0 900 ${whole}` },
+        draw("style", {}, document.getElementById("look").textContent),
+        document.querySelector(".shapes").cloneNode(true), draw("rect", { width: "100%", height: "100%", class: "ground" }),
+        draw("text", { x: 8, y: 22, class: "title" }, this.title), plot, ...legend));
+    }
   }
 
   // The sweep after a run completes the receipt: it replaces this island, and nothing else in the page.
   function drawReceipt() {
     const { sentences, heads, rows } = JSON.parse(document.getElementById("receipt").textContent);
-    const make = (name, attributes, ...children) => {
-      const made = document.createElement(name);
-      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-      made.append(...children);
-      return made;
-    };
     const cell = (value, index) => {
       if (value.text !== undefined) return make("td", { class: "figure", "data-value": value.value }, value.text);
       if (value === "–") return make("td", { class: "figure" }, value);
@@ -166,55 +167,64 @@
     document.getElementById("receipt-drawn").replaceChildren(...drawn);
   }
 
-  function copyButtons() {
-    for (const place of document.querySelectorAll(".table")) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "copy";
-      button.textContent = "Copy";
-      button.setAttribute("aria-label", "Copy the table " + place.getAttribute("aria-label"));
-      button.addEventListener("click", async () => {
-        const rows = [...place.querySelectorAll("tr")];
-        const text = rows.map((row) => [...row.children].map((cell) => cell.dataset.value || cell.textContent).join("\t"));
-        try {
-          await navigator.clipboard.writeText(text.join("\n"));
-          button.textContent = "Copied";
-        } catch {
-          getSelection().selectAllChildren(place.querySelector("table"));
-          button.textContent = "Selected: press Ctrl-C";
-        }
-        setTimeout(() => { button.textContent = "Copy"; }, 2000);
-      });
-      place.before(button);
-    }
+  // Tables are copied and saved with exact values, and sorted by the head that is pressed.
+  const exact = (cell) => cell.dataset.value || cell.textContent;
+
+  function tools(place) {
+    const name = place.getAttribute("aria-label");
+    const rows = () => [...place.querySelectorAll("tr")].map((row) => [...row.children].map(exact));
+    const copy = button("Copy", `Copy the table ${name}`, async () => {
+      try {
+        await navigator.clipboard.writeText(rows().map((row) => row.join("\t")).join("\n"));
+        copy.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(place.querySelector("table"));
+        copy.textContent = "Selected: press Ctrl-C";
+      }
+      setTimeout(() => { copy.textContent = "Copy"; }, 2000);
+    });
+    const file = `${name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 80)}.csv`;
+    place.before(make("div", { class: "tools" }, copy,
+      button("CSV", `Save the table ${name} as CSV`, () => save(file, "text/csv", csv(rows())))));
   }
 
-  const boxes = [...document.querySelectorAll(".chart")];
-  const seen = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting && !drawn.has(target)) draw(target);
-  }, { rootMargin: "600px" });
-  for (const box of boxes) {
-    seen.observe(box);
-    box.addEventListener("keydown", walk);
+  function sortable(table) {
+    const [head] = table.tHead.rows;
+    [...head.cells].forEach((cell, column) => {
+      const made = make("button", { type: "button" }, ...cell.childNodes);
+      made.addEventListener("click", () => {
+        const sign = cell.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        for (const other of head.cells) other.removeAttribute("aria-sort");
+        cell.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+        const [body] = table.tBodies;
+        const key = (row) => { const at = row.cells[column]; return at.dataset.value ? Number(at.dataset.value) : at.textContent; };
+        // What is not known stands last, whichever way.
+        const order = (a, b) => (a === "–") - (b === "–") || sign * (typeof a === "number" && typeof b === "number"
+          ? a - b : String(a).localeCompare(String(b), "en", { numeric: true }));
+        body.append(...[...body.rows].sort((a, b) => order(key(a), key(b))));
+      });
+      cell.append(made);
+    });
   }
+
+  function link(heading, id) {
+    heading.append(make("a", { class: "link", href: `#${id}`, "aria-label": `Link to ${heading.textContent}` }, "#"));
+  }
+
   drawReceipt();
-  copyButtons();
-  const redraw = () => [...drawn].forEach(draw);
-  dark.addEventListener("change", redraw);
-  let width = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; redraw(); } });
-  // Print shows all of it: what is folded is unfolded, what was not yet seen is drawn, in colours for paper.
+  const drawn = [...document.querySelectorAll(".drawn")].map((figure) => new Chart(figure));
+  for (const place of document.querySelectorAll(".table")) tools(place);
+  for (const table of document.querySelectorAll(".table table:not(.heat)")) sortable(table);
+  for (const section of document.querySelectorAll("section[id]")) {
+    const heading = section.querySelector("h2");
+    if (heading) link(heading, section.id);
+  }
+  for (const { figure } of drawn) link(figure.querySelector("h3"), figure.id);
+  // Print shows all charts: what is folded is unfolded.
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")].filter((one) => one.querySelector(".chart") || one.matches(".question"));
-    printing = true;
-    for (const one of folded) one.open = true;
-    boxes.forEach(draw);
+    folded = [...document.querySelectorAll("details:not([open])")].filter((block) => block.querySelector(".chart") || block.matches(".question"));
+    for (const block of folded) block.open = true;
   });
-  addEventListener("afterprint", () => {
-    for (const one of folded) one.open = false;
-    printing = false;
-    redraw();
-  });
-  for (const one of document.querySelectorAll("details")) one.addEventListener("toggle", () => { if (one.open) one.querySelectorAll(".chart").forEach((box) => { if (!drawn.has(box)) draw(box); }); });
+  addEventListener("afterprint", () => { for (const block of folded) block.open = false; });
 })();

@@ -6,7 +6,6 @@ It loads nothing from the network: the policy in its head forbids it and runs on
 import base64
 import hashlib
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,9 @@ from matrix.answer.decision import decide
 from matrix.report import parts, receipt_island
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
-from matrix.report.charts.plotly import figure
+from matrix.report.charts.chart import Chart
+from matrix.report.drawing import svg
+from matrix.report.drawing.points import points
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, figure_of, join, table, tag, with_data
 from matrix.report.layers import layers
@@ -51,9 +52,9 @@ def render(
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
     shown, hit, passed, heat = sections(view), ceilings(view), layers(view), heat_map(view)
-    charts = {chart.id: figure(chart) for section in shown for chart in section.charts}
+    charts = [chart for section in shown for chart in section.charts]
     island = receipt_island.island(summary, paid)
-    library, script, style = _library(), _own("page.js"), _own("page.css")
+    script, style = _own("page.js"), f"{_own('page.css')}{svg.rules(charts)}"
     body = join([
         tag("a", "Skip to the tables", href="#tables", class_="skip"),
         tag("header", *_head(view)),
@@ -74,16 +75,17 @@ def render(
             receipt_island.section(island),
             parts.provenance(view),
         ),
-        data(charts, "charts"),
+        svg.shapes(),
+        data({chart.id: points(chart) for chart in charts}, "charts"),
         data(island, receipt_island.ISLAND),
-        Markup(f"<script>{library}</script><script>{script}</script>"),
+        Markup(f"<script>{script}</script>"),
     ])  # fmt: skip
     title = tag("title", f"{summary.get('name') or summary.get('run')}: report")
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(library, script)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, svg.LOOK, style)}">'
         '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
-        f"{title.text}<style>{style}</style>"
+        f'{title.text}<style id="look">{svg.LOOK}</style><style>{style}</style>'
     )
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body.text}</body></html>\n'
 
@@ -91,8 +93,7 @@ def render(
 def settled(page: str, summary: SummaryDocument) -> str:
     """Return a report's page with the receipt of its summary now, which is all that the sweep after a run changes.
 
-    To draw the page anew takes the results of all cells and the 47 MB of the package that holds the charts' library. A
-    page of an older version has no island and stays as it is.
+    To draw the page anew takes the results of all cells. A page of an older version has no island and stays as it is.
     """
     return with_data(page, receipt_island.ISLAND, receipt_island.island(summary, summary.get("receipt")))
 
@@ -112,24 +113,14 @@ def view_of(
     return View(summary, known, plan, decision)
 
 
-def _policy(*scripts: str) -> str:
-    """Return the Content-Security-Policy: nothing is loaded, and only these scripts run, by their SHA-256."""
-    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
-    # Plotly sets styles on its elements, which only unsafe-inline allows.
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
-    )
+def _policy(script: str, *styles: str) -> str:
+    """Return the Content-Security-Policy: nothing is loaded, and only these texts run and apply, by their SHA-256."""
+    scripts, allowed = _hash(script), " ".join(map(_hash, styles))
+    return f"default-src 'none'; script-src {scripts}; style-src {allowed}; base-uri 'none'; form-action 'none'"
 
 
-def _library() -> str:
-    """Return Plotly's JavaScript from its Python package; the file is read, since importing plotly takes a second."""
-    package = find_spec("plotly")
-    if package is None or not package.submodule_search_locations:
-        raise ModuleNotFoundError("the report needs the package plotly for its charts; install it: pip install plotly")
-    path = Path(package.submodule_search_locations[0]) / "package_data" / "plotly.min.js"
-    return path.read_text(encoding="utf-8")
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _own(name: str) -> str:
@@ -189,15 +180,27 @@ def _section(section: Section) -> Markup:
     return tag("section", tag("h2", section.title), tag("div", *shown, class_=class_), *more, id=section.id)
 
 
-def _chart(chart: Any) -> Markup:
+def _chart(chart: Chart) -> Markup:
     rows = [[figure_of(value) for value in row] for row in chart.rows]
     notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
     numbers = [details("Figures", table(chart.heads, rows, caption=chart.title))] if rows else []
+    keys = (
+        tag("span", svg.swatch(mark), series.legend, class_="unseen" if series.is_off else None)
+        for series, mark in svg.legend(chart)
+    )
     return tag(
         "figure",
         tag("figcaption", tag("h3", chart.title), tag("p", chart.reads)),
-        tag("div", class_="legend", role="group", aria_label="Shown in the chart"),
-        tag("div", class_="chart", id=chart.id, role="img", tabindex="0", aria_label=f"{chart.title}. {chart.reads}"),
-        tag("noscript", tag("p", "The chart needs JavaScript; its figures are in the tables.", class_="note")),
+        tag("div", *keys, class_="legend", role="group", aria_label="Shown in the chart"),
+        tag(
+            "div",
+            svg.drawing(chart),
+            class_="chart",
+            role="img",
+            tabindex="0",
+            aria_label=f"{chart.title}. {chart.reads}",
+        ),
         tag("div", *notes, *numbers),
+        id=chart.id,
+        class_="drawn",
     )

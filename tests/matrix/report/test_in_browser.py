@@ -1,6 +1,8 @@
-"""The report in a real browser, headless Chromium: charts are drawn, nothing complains, tables need no script."""
+"""The report in a real browser, headless Chromium: what its script adds works, and charts and tables need no script."""
 
+import csv
 import re
+from xml.etree import ElementTree
 
 import pytest
 from support import browser
@@ -37,7 +39,7 @@ def report(request, tmp_path_factory):
         text = render(summary, results=results, plan=planned, objective={"metric": "duration_s", "atMost": 3500})
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(text, encoding="utf-8")
-    return path, re.findall(r'class="chart" id="([^"]+)"', text)
+    return path, re.findall(r'<figure id="([^"]+)"', text)
 
 
 @pytest.fixture
@@ -62,36 +64,90 @@ def opened(chromium, report):
     assert said == []
 
 
-def draw_all(page, charts):
-    """Unfold everything and scroll to each chart, for they are drawn when they come into sight."""
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    for name in charts:
-        page.locator(f'[id="{name}"]').scroll_into_view_if_needed()
-        page.locator(f'[id="{name}"] .main-svg').first.wait_for()
+def unfold(page):
+    """Open all that is folded away."""
+    page.evaluate("for (const block of document.querySelectorAll('details')) block.open = true")
 
 
-def test_every_chart_is_drawn(opened, report):
+def test_a_legend_is_a_button_that_hides_its_curve_and_a_key_presses_it(opened):
     page = opened()
-    draw_all(page, report[1])
-
-    assert page.locator(".js-plotly-plot").count() == len(report[1]) > 2
-    assert page.locator(".js-plotly-plot .point").count() > len(report[1])
-
-
-def test_a_legend_is_a_button_that_hides_its_curve_and_a_key_presses_it(opened, report):
-    page = opened()
-    draw_all(page, report[1])
-    button = page.locator('.legend button[aria-pressed="true"]').first
-    box = page.locator(".js-plotly-plot", has=page.locator(".point")).first
-    name, before = button.inner_text(), box.locator(".point").count()
+    figure = page.locator(".drawn").first
+    button, marks = figure.locator(".legend button").first, figure.locator(".plot .mark:visible")
+    before = marks.count()
 
     button.focus()
     page.keyboard.press("Enter")
-    pressed = page.locator(".legend button", has_text=name).first
 
-    assert pressed.get_attribute("aria-pressed") == "false"
-    page.wait_for_function("([box, before]) => box.querySelectorAll('.point').length < before",
-                           arg=[box.element_handle(), before])  # fmt: skip
+    assert button.get_attribute("aria-pressed") == "false"
+    assert 0 < marks.count() < before
+
+
+def test_the_pointer_and_the_arrow_keys_show_the_exact_figures_of_a_point(opened, report):
+    page = opened()
+    figure = page.locator("#bands-build, #bands-yocto")
+    point, mark = figure.locator(".point span"), figure.locator(".plot .mark").nth(1)
+    assert not point.is_visible()
+
+    mark.scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+    point.wait_for()
+    row, first, *_ = point.inner_text().splitlines()
+    assert row == figure.locator(".plot .name").nth(1).text_content()
+    assert re.match(r"P0 \d+m \d\ds", first)
+
+    figure.locator(".chart").focus()
+    page.keyboard.press("ArrowRight")
+
+    assert point.inner_text().splitlines()[0] == figure.locator(".plot .name").first.text_content()
+
+
+def test_a_chart_is_saved_as_svg_and_as_its_exact_points(opened):
+    page = opened()
+    figure = page.locator(".drawn[id^=scaling]")
+    with page.expect_download() as drawn:
+        figure.get_by_role("button", name=re.compile("as SVG$")).click()
+    with page.expect_download() as points:
+        figure.get_by_role("button", name=re.compile("points of")).click()
+
+    image = ElementTree.parse(drawn.value.path())
+    [head, *rows] = csv.reader(points.value.path().read_text(encoding="utf-8").splitlines())
+
+    assert drawn.value.suggested_filename == f"{figure.get_attribute('id')}.svg"
+    words = ["".join(text.itertext()) for text in image.iter("{http://www.w3.org/2000/svg}text")]
+    assert {figure.locator("h3").inner_text().removesuffix("#"), "EFS bursting"} <= set(words)
+    assert head[:3] == ["series", "instances that work at the same time", "duration_s (s)"]
+    assert next(float(row[1]) for row in rows if row[0] == "EBS gp3") == 1.0
+
+
+def test_a_table_is_sorted_by_its_heads_with_what_is_not_known_last(opened):
+    page = opened()
+    table = page.locator("#tables .many").first
+    head = table.locator("th", has_text="P50").first
+    column = "(table, at) => [...table.tBodies[0].rows].map((row) => Number(row.cells[at].dataset.value))"
+    at = head.evaluate("cell => cell.cellIndex")
+
+    head.get_by_role("button").click()
+    rising = table.evaluate(column, at)
+    head.get_by_role("button").click()
+    falling = table.evaluate(column, at)
+
+    assert rising == sorted(rising) == falling[::-1]
+    assert head.get_attribute("aria-sort") == "descending"
+
+
+def test_every_link_of_the_contents_and_of_headings_brings_its_heading_to_the_top(opened):
+    page = opened()
+    for link in page.locator("nav a").all():
+        link.click()
+        assert page.locator(f"{link.get_attribute('href')} h2").bounding_box()["y"] < 40
+
+    figure = page.locator(".drawn").last
+    figure.locator("h3 .link").click()
+
+    assert page.url.endswith(f"#{figure.get_attribute('id')}")
+    assert -1 <= figure.bounding_box()["y"] < 40
 
 
 def test_a_cell_of_the_matrix_leads_to_its_comparison_and_unfolds_it(opened):
@@ -105,11 +161,11 @@ def test_a_cell_of_the_matrix_leads_to_its_comparison_and_unfolds_it(opened):
 
 def test_a_table_is_copied_with_its_exact_values(opened):
     page = opened(permissions=["clipboard-read", "clipboard-write"])
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    unfold(page)
     table = page.locator(".table", has=page.locator("td[data-value]")).first
     exact = table.locator("td[data-value]").first.get_attribute("data-value")
 
-    table.locator("xpath=preceding-sibling::button[@class='copy'][1]").click()
+    table.locator("xpath=preceding-sibling::div[@class='tools'][1]").get_by_text("Copy").click()
     rows = [row.split("\t") for row in page.evaluate("navigator.clipboard.readText()").splitlines()]
 
     assert len(rows) == table.locator("tr").count()
@@ -119,9 +175,9 @@ def test_a_table_is_copied_with_its_exact_values(opened):
 @pytest.mark.parametrize(
     "look", [{"viewport": PHONE}, {"color_scheme": "dark"}, {"viewport": PHONE, "color_scheme": "dark"}]
 )
-def test_a_phone_and_the_dark_show_it_whole(opened, report, look):
+def test_a_phone_and_the_dark_show_it_whole(opened, look):
     page = opened(**look)
-    draw_all(page, report[1])
+    unfold(page)
 
     # Wide tables scroll inside their own frames; the page itself never does.
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -136,23 +192,26 @@ def test_all_figures_stand_side_by_side_on_a_laptop(opened):
         assert frame.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
-def test_without_scripts_all_figures_are_there_and_the_charts_say_so(opened, report):
+def test_without_scripts_all_charts_and_figures_are_there(opened, report):
     page = opened(java_script_enabled=False)
-    visible = [one for one in page.locator("figure noscript").all() if one.is_visible()]
 
     assert page.locator("td[data-value]:visible").count() > 20
-    assert page.locator(".chart:visible").count() == 0
-    assert len(visible) == len(report[1])
-    assert "The chart needs JavaScript; its figures are in the tables." in page.inner_text("body")
+    assert page.locator(".plot").count() == len(report[1]) > 2
+    assert page.locator(".plot .mark:visible").count() > len(report[1])
+    assert page.locator(".drawn").first.locator(".legend").inner_text() != ""
+    assert page.locator("button").count() == 0
     assert "There is no receipt." in page.inner_text("#receipt-drawn")
     assert "the sweep after a run completes the receipt" in page.inner_text("#receipt-section")
 
 
-def test_it_prints_all_of_it(opened, report):
-    page = opened()
+def test_it_prints_all_charts_in_colours_for_paper_and_no_buttons(opened):
+    page = opened(color_scheme="dark")
+    page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
 
-    assert page.locator(".js-plotly-plot").count() == len(report[1])
+    assert page.locator(".plot:visible").count() == page.locator(".plot").count()
+    assert page.locator(".tools:visible").count() == 0
+    assert page.locator(".plot text").first.evaluate("text => getComputedStyle(text).fill") == "rgb(22, 25, 29)"
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 

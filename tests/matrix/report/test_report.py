@@ -1,5 +1,7 @@
 """The report: one page of its own, every figure the summary's, whatever names and runs it is given."""
 
+import base64
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
@@ -28,7 +30,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.open, self.ids, self.links, self.scripts, self.tags = [], [], [], [], []
-        self.tables, self.captions, self.text = [], [], ""
+        self.tables, self.captions, self.text, self.labels = [], [], "", []
         self.feed(text)
         self.close()
 
@@ -59,15 +61,12 @@ class Page(HTMLParser):
             self.scripts[-1][1] += data
         elif inside != "style":
             self.text += data
+        if inside == "text":
+            self.labels.append(data)
         if "caption" in self.open:
             self.captions[-1] += data
         if "td" in self.open or "th" in self.open:
             self.tables[-1][-1][-1][1] += data
-
-
-def without_library(text):
-    """The page without Plotly, whose source has addresses that it never asks for."""
-    return text.replace(page._library(), "")
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +80,7 @@ def run():
 @pytest.fixture(scope="module")
 def read(run):
     """That page, read."""
-    return Page(without_library(run[2]))
+    return Page(run[2])
 
 
 def test_the_page_is_whole_html_with_each_id_once(read):
@@ -102,23 +101,30 @@ def test_links_lead_to_places_of_the_page(read):
 
 
 def test_the_page_has_no_address_and_its_policy_forbids_all(run):
-    text = without_library(run[2])
+    text = run[2]
 
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)", text) == []
     [policy] = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
-    assert policy.startswith("default-src 'none'; script-src 'sha256-")
-    assert "unsafe-eval" not in policy
-    assert "connect-src" not in policy
+    [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    styles = re.findall(r"<style[^>]*>(.*?)</style>", text, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(own.encode()).digest()).decode() for own in (script, *styles)]
+    run_hash, *style_hashes = (f"'sha256-{digest}'" for digest in hashes)
+    assert policy == (
+        f"default-src 'none'; script-src {run_hash}; style-src {' '.join(style_hashes)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def test_every_chart_has_its_figures_and_says_how_it_is_read(run, read):
     charts = json.loads(next(text for attributes, text in read.scripts if attributes.get("id") == "charts"))
-    drawn = {attributes["id"]: attributes for _, attributes in read.tags if attributes.get("class") == "chart"}
+    drawn = [attributes["id"] for _, attributes in read.tags if attributes.get("class") == "drawn"]
+    boxes = [attributes for _, attributes in read.tags if attributes.get("class") == "chart"]
 
-    assert set(charts) == set(drawn)
+    assert list(charts) == drawn
     assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4", "skew", "spread"} <= set(drawn)
-    assert all(len(one["aria-label"]) > 40 and one["tabindex"] == "0" for one in drawn.values())
-    assert all(chart["data"] for chart in charts.values())
+    assert len(boxes) == len(drawn)
+    assert all(len(box["aria-label"]) > 40 and box["tabindex"] == "0" for box in boxes)
+    assert all(chart["series"] for chart in charts.values())
 
 
 def test_phases_of_metadata_stand_side_by_side_in_a_chart_for_each_fleet_and_combination():
@@ -140,11 +146,13 @@ def test_phases_of_metadata_stand_side_by_side_in_a_chart_for_each_fleet_and_com
     assert len(charts[0].rows) == 4
 
 
-def test_storages_differ_in_more_than_colour(read):
-    charts = json.loads(next(text for attributes, text in read.scripts if attributes.get("id") == "charts"))
-    marks = {trace["meta"]["style"]: trace["marker"]["symbol"] for trace in charts["bands-build"]["data"]}
+def test_storages_differ_in_more_than_colour(run):
+    [bands] = re.findall(r'<figure id="bands-build".*?</figure>', run[2], re.DOTALL)
+    shapes = {(style, *sorted(set(re.findall(r"#m\d", marks))))
+              for style, marks in re.findall(r'<g class="s(\d)" data-group="\d">(.*?)</g>', bands)
+              if "#m" in marks}  # fmt: skip
 
-    assert len(set(marks.values())) == len(marks) == 2
+    assert shapes == {("0", "#m0"), ("1", "#m1")}
 
 
 def test_all_percentiles_of_the_tables_are_the_summarys(run, read):
@@ -220,7 +228,7 @@ def test_where_one_storage_overtakes_another_is_marked_with_how_sure_that_is():
     assert found
     assert 4 < int(found[1]) <= 8
     assert found[2] == "; the 95 % intervals show it at 16"
-    assert f'"text":["from {found[1]}"]' in read.scripts[0][1]
+    assert f"from {found[1]}" in read.labels
 
 
 def test_storages_that_do_not_cross_are_not_said_to():
@@ -286,35 +294,19 @@ def test_hostile_names_are_text_everywhere():
     }  # fmt: skip
 
     text = render(summary, results=results, plan=planned, receipt=receipt)
-    read = Page(without_library(text))
+    read = Page(text)
 
     assert read.open == []
-    # Charts, receipt, library, script.
-    assert len(read.scripts) == 4
+    # Charts, receipt, script.
+    assert len(read.scripts) == 3
     assert not any(name.startswith("on") for _, attributes in read.tags for name in attributes)
     assert "img" not in {tag for tag, _ in read.tags}
     assert HOSTILE in read.text
-    charts = next(text for attributes, text in read.scripts if attributes.get("id") == "charts")
-    drawn = [word for word in re.findall(r'"(?:[^"\\]|\\.)*"', charts) if "alert(1)" in word]
-    titles = [json.loads(word) for word in drawn]
-    # Plotly reads tags in hovers and on axes: those are escaped once more. Names of traces and legends it does not.
-    assert all("<script" not in title or title.startswith(HOSTILE[:9]) for title in titles)
-
-
-def test_what_plotly_shows_as_html_is_escaped():
-    summary, results, planned = build_run(TWO_STORAGES)
-    for cell in summary["cells"]:
-        cell["storage"] = cell["storage"] | {"name": '<a href="https://evil.example">' + cell["file_system"]}
-    text = render(summary, results=results, plan=planned)
-    charts = json.loads(
-        next(text for attributes, text in Page(without_library(text)).scripts if attributes.get("id") == "charts")
-    )
-
-    assert charts
-    for chart in charts.values():
-        for trace in chart["data"]:
-            assert not any("<a " in str(one) for one in [*trace.get("hovertext", []), *trace["y"], *trace["x"]])
-        assert "<a " not in json.dumps(chart["layout"])
+    # What stands under the pointer and in files comes from the charts' figures, which the script writes as text only.
+    assert HOSTILE in next(
+        text for attributes, text in read.scripts if attributes.get("id") == "charts"
+    ).encode().decode("unicode_escape")
+    assert re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", text) == []
 
 
 @pytest.mark.parametrize(
@@ -328,7 +320,7 @@ def test_what_plotly_shows_as_html_is_escaped():
     ids=["minimal", "nothing measured", "published", "without results"],
 )
 def test_runs_of_which_little_is_known_have_a_page(summary):
-    read = Page(without_library(render(summary)))
+    read = Page(render(summary))
 
     assert read.open == []
     assert "Answer" in read.text
@@ -336,7 +328,7 @@ def test_runs_of_which_little_is_known_have_a_page(summary):
 
 def test_a_failed_cell_stands_there_with_its_reason():
     summary, results, planned = build_run({"ebs": {1: 3000.0, 2: 3000.0}, "efs": {1: 3000.0}})
-    read = Page(without_library(render(summary, results=results, plan=planned)))
+    read = Page(render(summary, results=results, plan=planned))
 
     assert "Cells without a result" in read.text
     assert "FleetFailed: nobody came" in read.text
@@ -344,7 +336,7 @@ def test_a_failed_cell_stands_there_with_its_reason():
 
 def test_a_local_run_says_that_it_says_nothing_about_aws():
     summary, results, planned = build_run(TWO_STORAGES, environment="local")
-    read = Page(without_library(render(summary, results=results, plan=planned)))
+    read = Page(render(summary, results=results, plan=planned))
 
     assert "say nothing about AWS" in read.text
     assert "No storage is recommended: this run ranks folders of one disk" in read.text
@@ -355,7 +347,7 @@ def test_the_page_of_two_hundred_instances_stays_small():
         {kind: {50: 3000.0, 100: 3500.0, 200: 4000.0} for kind in ("ebs", "efs")}, repetitions=5
     )
 
-    assert len(render(summary, results=results, plan=planned).encode()) < 6_000_000
+    assert len(render(summary, results=results, plan=planned).encode()) < 500_000
 
 
 def test_provenance_names_kernels_with_how_many_had_them(read):
@@ -392,7 +384,7 @@ def test_a_cache_between_two_layers_is_told_in_words_and_every_ratio_stands_in_a
         passed | {"seen": 1e8, "ratio": 0.1}, passed | {"way": "write", "seen": 1e9, "ratio": 1.0},
     ]  # fmt: skip
 
-    page = Page(without_library(render(summary, results=results, plan=planned)))
+    page = Page(render(summary, results=results, plan=planned))
 
     assert "the mount saw 0.100 of the bytes that programs read: the instance's cache answered the rest." in page.text
     rows = next(rows for rows in page.tables if [cell[1] for cell in rows[0]][4:5] == ["Layers"])
@@ -404,7 +396,7 @@ def test_a_cache_between_two_layers_is_told_in_words_and_every_ratio_stands_in_a
 
 def receipt_in(text):
     """The island of a page that its script draws the receipt from."""
-    [island] = [text for attributes, text in Page(without_library(text)).scripts if attributes.get("id") == "receipt"]
+    [island] = [text for attributes, text in Page(text).scripts if attributes.get("id") == "receipt"]
     return island
 
 
@@ -425,8 +417,8 @@ def test_a_page_of_an_older_version_stays_as_it_is_after_a_sweep():
 def test_without_javascript_the_receipt_is_the_one_of_when_the_page_was_drawn():
     at_end, _, drawn_now = swept_page()
 
-    assert "till there: instance <i-1>" in Page(without_library(at_end)).text
-    assert "the sweep after the run found nothing more" in Page(without_library(drawn_now)).text
+    assert "till there: instance <i-1>" in Page(at_end).text
+    assert "the sweep after the run found nothing more" in Page(drawn_now).text
 
 
 def dd_view(cloudwatch_document, emulated=False):
@@ -495,7 +487,7 @@ def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of
         "listed": [{"instance": "i-0007", "repetition": 2, "value": 4000.0, "side": "high", "kind": "far out"}],
     }  # fmt: skip
 
-    read = Page(without_library(render(summary, results=results, plan=planned)))
+    read = Page(render(summary, results=results, plan=planned))
 
     [listed] = [rows for rows, name in zip(read.tables, read.captions, strict=True) if "far from the others" in name]
     assert [one[1] for one in listed[1][3:]] == ["i-0007", "2", "66m 40s", "far out, high"]

@@ -1,4 +1,4 @@
-"""A chart as figures and words, before any library draws it: in the page by Plotly, as PNG and SVG by matplotlib."""
+"""A chart as figures and words, before it is drawn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,8 +11,6 @@ Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit"]
 MOST_POINTS = 400
 # Nobody can follow more lines than this in one chart.
 MOST_SERIES = 14
-# Longer durations are labelled in minutes.
-LONG_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class Series:
     group: str = ""  # what the legend turns on and off together; its first series stands in the legend
     low: Sequence[Value] | None = None  # ends of each point's interval, on the axis of values
     high: Sequence[Value] | None = None
-    hover: Sequence[str] | None = None
+    hover: Sequence[str] | None = None  # what stands under the pointer, below the name of the row or the series
     labels: Sequence[str] | None = None  # beside the points
     is_dashed: bool = False
     is_hollow: bool = False
@@ -74,19 +72,6 @@ class Chart:
     def has_points(self) -> bool:
         """Whether there is anything to draw."""
         return any(len(series.x) for series in self.series)
-
-    @property
-    def height(self) -> int:
-        """Pixels: rows need room for their labels."""
-        return max(170, 90 + 26 * len(self.categories)) if self.categories else 340
-
-
-def minute_ticks(most_s: float) -> list[tuple[float, str]]:
-    """Return ticks for long durations, at most eight: nobody reads 12k seconds."""
-    if most_s < LONG_S:
-        return []
-    step = next((minutes for minutes in (2, 5, 10, 15, 30, 60, 120, 240, 480) if minutes * 60 * 8 >= most_s), 960)
-    return [(minutes * 60.0, f"{minutes} min") for minutes in range(0, int(most_s / 60 * 1.1) + step, step)]
 
 
 def thinned(count: int, most: int = MOST_POINTS) -> list[int]:

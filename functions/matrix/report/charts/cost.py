@@ -105,7 +105,6 @@ def _at_ends(labels: Sequence[str], lines: int) -> list[str] | None:
 def _cost_words(question: Any, candidate: Any) -> str:
     cost = candidate["cost"]
     lines = [
-        candidate["storage"],
         question["fleet"],
         f"P{question['level']:g} {quantity(candidate['value'], question['unit'])}",
     ]

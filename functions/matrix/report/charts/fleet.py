@@ -56,9 +56,7 @@ def skews(view: View) -> Iterator[Chart]:
 
 def _skew_series(rows: list[Any]) -> Iterator[Series]:
     first = rows[0][1]
-    words = [
-        f"{name}<br>{v[0]:.1f} to {v[3]:.1f} ms<br>median {v[1]:.1f}, P98 {v[2]:.1f} ms" for name, _, v, _, _ in rows
-    ]
+    words = [f"{v[0]:.1f} to {v[3]:.1f} ms<br>median {v[1]:.1f}, P98 {v[2]:.1f} ms" for _, _, v, _, _ in rows]
     names = [row[0] for row in rows]
     yield Series(first.storage, [float(row[2][1]) for row in rows], names, "dots", first.style, hover=words)
     whole = segments((float(row[2][0]), float(row[2][3]), row[0]) for row in rows)
@@ -89,7 +87,7 @@ def spreads(view: View) -> Iterator[Chart]:
                 [row[0] for row in mine for _ in row[2]],
                 "ticks",
                 first.style,
-                hover=[f"{row[0]}<br>{instance}<br>{value:.3f}" for row in mine for instance, value in row[2].items()],
+                hover=[f"{instance}<br>{value:.3f}" for row in mine for instance, value in row[2].items()],
             )
             for style in dict.fromkeys(row[1].style for row in rows)
             for mine in [[row for row in rows if row[1].style == style]]

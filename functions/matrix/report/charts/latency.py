@@ -41,7 +41,7 @@ def _latency_chart(name: str, workload: str, label: str, latencies: list[tuple[E
     series = []
     for entry, latency in latencies:
         micros, slower = _tail(latency["bins_ns"])
-        words = [f"{entry.storage}, {entry.fleet}<br>{100 * y:.3g} % take longer than {x:,.4g} µs"
+        words = [f"{100 * y:.3g} % take longer than {x:,.4g} µs"
                  for x, y in zip(micros, slower, strict=True)]  # fmt: skip
         rank = sizes.index(entry.instances)
         line = Series(f"{entry.storage}, {entry.fleet}", micros, slower, "steps", entry.style, hover=words,
@@ -79,7 +79,7 @@ def _latency_chart(name: str, workload: str, label: str, latencies: list[tuple[E
 
 
 def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
-    """Latency in µs and the share of operations above it, at a hundred places of the curve at most."""
+    """Latency in µs and the share of operations above it, at eighty places of the curve at most."""
     values = sorted((int(value), count) for value, count in bins.items())
     counts = np.array([count for _, count in values], dtype=float)
     total = counts.sum()
@@ -89,6 +89,6 @@ def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
     # Nothing lies above the last bin, and a logarithmic axis has no zero: the curve ends at half an operation.
     y[-1] = 0.5 / float(total)
     logs = np.log(np.maximum(y, 1e-12))
-    grid = np.round(logs / (logs.min() or -1.0) * 120)
+    grid = np.round(logs / (logs.min() or -1.0) * 80)
     keep = [i for i in range(len(x)) if i in (0, len(x) - 1) or grid[i] != grid[i - 1]]
     return [x[i] for i in keep], [float(y[i]) for i in keep]

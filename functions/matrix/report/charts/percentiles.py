@@ -59,7 +59,7 @@ def _band_series(view: View, rows: Sequence[tuple[str, Entry]]) -> Iterator[Seri
     storage, style = rows[0][1].storage, rows[0][1].style
     whole = [(entry.metric.get("p0"), entry.metric.get("p100"), row) for row, entry in rows]
     slow = [(entry.metric.get("p50"), view.slow_end(entry).get("value"), row) for row, entry in rows]
-    hover = [f"{row}<br>{percentile_words(view, entry)}" for row, entry in rows]
+    hover = [percentile_words(view, entry) for _, entry in rows]
     yield Series(
         storage,
         [entry.metric.get("p50") for _, entry in rows],

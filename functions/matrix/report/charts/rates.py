@@ -61,7 +61,7 @@ def _chart(
                 curve[0][1].style,
                 low=[entry.interval()[0] for _, entry in curve],
                 high=[entry.interval()[1] for _, entry in curve],
-                hover=[f"{title}<br>{number(rate)}/s due<br>{percentile_words(view, entry)}" for rate, entry in curve],
+                hover=[f"{number(rate)}/s due<br>{percentile_words(view, entry)}" for rate, entry in curve],
                 is_dashed=fleets.index(fleet) % 2 == 1,
             )
         )

@@ -87,14 +87,11 @@ def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
         first.style,
         low=[entry.interval()[0] for entry in entries],
         high=[entry.interval()[1] for entry in entries],
-        hover=[f"{entry.storage}, {entry.fleet}<br>{percentile_words(view, entry)}" for entry in entries],
+        hover=[f"{entry.fleet}<br>{percentile_words(view, entry)}" for entry in entries],
     )
     slow = [view.slow_end(entry).get("value") for entry in entries]
     if any(value is not None for value in slow):
-        words = [
-            f"{entry.storage}, {entry.fleet}<br>slow end {quantity(v, entry.unit)}"
-            for entry, v in zip(entries, slow, strict=True)
-        ]
+        words = [f"{entry.fleet}<br>{quantity(v, entry.unit)}" for entry, v in zip(entries, slow, strict=True)]
         yield Series(
             f"{first.storage}, slow end", sizes, slow, "line", first.style, first.storage, hover=words, is_dashed=True,
             width=1,

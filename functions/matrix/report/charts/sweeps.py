@@ -69,7 +69,7 @@ def _sweep_chart(
                 curve[0][1].style,
                 low=[entry.interval()[0] for _, entry in curve],
                 high=[entry.interval()[1] for _, entry in curve],
-                hover=[f"{entry.storage}, {entry.label}<br>{percentile_words(view, entry)}" for _, entry in curve],
+                hover=[f"{entry.label}<br>{percentile_words(view, entry)}" for _, entry in curve],
                 is_dashed=rests.index(rest) % 2 == 1,
                 is_hollow=rests.index(rest) % 4 > 1,
             )

@@ -135,7 +135,7 @@ def _watched(view: View, entry: Entry, begun: float) -> Iterator[Series]:
             moved[middle] = moved.get(middle, 0.0) + value / series.period_s / scale
     if moved:
         x = sorted(moved)
-        words = [f"{entry.storage}, CloudWatch<br>{quantity(moved[at], entry.unit)}" for at in x]
+        words = [quantity(moved[at], entry.unit) for at in x]
         yield Series(f"{entry.storage}, CloudWatch", x, [moved[at] for at in x], "dots", entry.style, hover=words,
                      is_hollow=True)  # fmt: skip
 
@@ -180,7 +180,7 @@ def _summed(cell: Sequence[Entry], name: str, begun: float) -> tuple[list[Any], 
     return (
         [x[i] for i in keep],
         [y[i] for i in keep],
-        [f"{_name(cell[0])}<br>{words[i]}<br>{quantity(y[i], unit)} after {x[i]:.1f} s" for i in keep],
+        [f"{words[i]}<br>{quantity(y[i], unit)} after {x[i]:.1f} s" for i in keep],
     )
 
 
@@ -199,10 +199,7 @@ def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cel
             if value is not None
         )
         shown = [dots[i] for i in thinned(len(dots))]
-        words = [
-            f"{_name(cell[0])}<br>{instance}, {label}<br>{quantity(value, first.unit)}"
-            for _, value, instance, label in shown
-        ]
+        words = [f"{instance}, {label}<br>{quantity(value, first.unit)}" for _, value, instance, label in shown]
         series.append(Series(_name(cell[0]), [round(dot[0], 2) for dot in shown], [dot[1] for dot in shown], "dots",
                              cell[0].style, hover=words))  # fmt: skip
         rows += [

@@ -1,0 +1,302 @@
+"""A chart as SVG that stretches to any width: marks stand at per cents, lines in a square that is stretched.
+
+So the same drawing fits a phone, a screen and paper without a script, and text keeps its size.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from textwrap import shorten, wrap
+
+from matrix.report.charts.chart import Chart, Series, Value
+from matrix.report.drawing.axes import Axis, fitting, x_axis, y_axis
+from matrix.report.html import Markup, tag
+
+LOOK = (Path(__file__).parent / "look.css").read_text(encoding="utf-8")
+# Lines are drawn in a square with sides of so many units.
+SIDE = 1000.0
+HEIGHT_PX = 280
+ROW_PX, TALL_ROW_PX = 26, 36
+# Rows have their names at the left, and so many rows have the ticks above them, too.
+NAMES_PX = 350
+MANY_ROWS = 12
+LETTER_PX = 7.0
+# The plots of a phone and of one of two charts that stand side by side.
+NARROW_PX = 280.0
+PAIRED_PX = 420.0
+ROWS_PX = 640.0
+NAME_LETTERS = 52
+# Shapes and dashes tell series apart for readers who cannot by colour.
+SHAPES = (
+    "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", "M0,-6L6,0L0,6L-6,0Z", "M-5,-5H5V5H-5Z", "M-6,5H6L0,-6Z",
+    "M-6,-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z", "M-6,-5H6L0,6Z", "M0,-6L6,-1.5L3.7,5H-3.7L-6,-1.5Z",
+    "M0,-6L1.8,-2H6L2.6,.8L4,5.5L0,2.8L-4,5.5L-2.6,.8L-6,-2H-1.8Z",
+)  # fmt: skip
+STRONG_PX = 2
+FILE_PX = 900
+Place = tuple[float, float] | None
+
+
+class Plot:
+    """Where the values of a chart stand, in units of the square."""
+
+    def __init__(self, chart: Chart) -> None:
+        self.chart = chart
+        self.x = x_axis(chart)
+        self.y = None if chart.categories else y_axis(chart)
+        self.rows = {name: index for index, name in enumerate(dict.fromkeys(chart.categories))}
+
+    def places(self, series: Series) -> list[Place]:
+        """Return the place of each point; None where it has none."""
+        return [self.place(x, y) for x, y in zip(series.x, series.y, strict=True)]
+
+    def place(self, x: Value, y: Value) -> Place:
+        """Return a place from the left and from the top."""
+        right, down = self.x.share(x), self._down(y)
+        return None if right is None or down is None else (round(SIDE * right, 1), round(SIDE * down, 1))
+
+    def _down(self, y: Value) -> float | None:
+        if self.y is None:
+            row = self.rows.get(str(y))
+            return None if row is None else (row + 0.5) / len(self.rows)
+        up = self.y.share(y)
+        return None if up is None else 1.0 - up
+
+    @property
+    def gutter_px(self) -> int:
+        """The room at the left for names of rows or texts of ticks."""
+        texts = [text for _, text in self.y.ticks] if self.y else []
+        return NAMES_PX if self.y is None else round(14 + LETTER_PX * max(map(len, texts), default=1))
+
+    @property
+    def height_px(self) -> int:
+        """The height of the plot on a screen."""
+        return (TALL_ROW_PX if self.is_tall else ROW_PX) * len(self.rows) if self.rows else HEIGHT_PX
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether the names of rows need two lines."""
+        return any(len(name) > NAME_LETTERS for name in self.rows)
+
+
+# --- the drawing ------------------------------------------------------------------------------------------------------
+
+
+def drawing(chart: Chart) -> Markup:
+    """Return a chart as it stands in the page, beside a gutter that the page's style leaves for its texts."""
+    plot = Plot(chart)
+    svg = _svg(plot, class_="plot", height=str(plot.height_px))
+    kind = f" rows r{len(plot.rows)}{' tall' if plot.is_tall else ''}" if plot.rows else ""
+    return tag("div", svg, class_=f"canvas g{plot.gutter_px}{kind}")
+
+
+def rules(charts: Iterable[Chart]) -> str:
+    """Return the style that depends on the charts: their gutters and their numbers of rows."""
+    plots = [Plot(chart) for chart in charts]
+    gutters, rows = {plot.gutter_px for plot in plots}, {len(plot.rows) for plot in plots} - {0}
+    return "".join(
+        [*(f".g{px}{{--gutter:{px}px}}" for px in sorted(gutters)), *(f".r{n}{{--rows:{n}}}" for n in sorted(rows))]
+    )
+
+
+def shapes() -> Markup:
+    """Return the shapes that all charts of a page refer to."""
+    paths = (tag("path", id=f"m{index}", d=path) for index, path in enumerate(SHAPES))
+    return tag("svg", tag("defs", *paths), class_="shapes", width="0", height="0", aria_hidden="true")
+
+
+def document(chart: Chart) -> str:
+    """Return a chart as an SVG file of its own, with its title and legend."""
+    plot = Plot(chart)
+    titles = wrap(chart.title, 110)
+    keys = [(series, mark) for series, mark in legend(chart) if not series.is_off]
+    top = 40 + 18 * len(titles)
+    below = top + plot.height_px + 64
+    height = below + 20 * len(keys)
+    inner = _svg(
+        plot, class_="plot", x=str(plot.gutter_px), y=str(top), height=str(plot.height_px),
+        width=str(FILE_PX - plot.gutter_px - 24),
+    )  # fmt: skip
+    lines = [tag("text", line, x="8", y=str(22 + 18 * i), class_="title") for i, line in enumerate(titles)]
+    named = [
+        tag("g", mark, tag("text", series.legend, x="24", dy="4"), transform=f"translate(30 {below + 20 * i})")
+        for i, (series, mark) in enumerate(keys)
+    ]
+    ground = tag("rect", width="100%", height="100%", class_="ground")
+    whole = tag(
+        "svg", tag("style", Markup(LOOK)), shapes(), ground, *lines, inner, *named,
+        xmlns="http://www.w3.org/2000/svg", width=str(FILE_PX), height=str(height),
+        viewBox=f"0 0 {FILE_PX} {height}",
+    )  # fmt: skip
+    return f"{whole.text}\n"
+
+
+def legend(chart: Chart) -> Iterator[tuple[Series, Markup]]:
+    """Yield the first series of all that the legend switches together, each with its mark."""
+    first: dict[str, Series] = {}
+    for series in chart.series:
+        if len(series.x):
+            first.setdefault(series.legend, series)
+    for series in first.values():
+        line = [tag("path", d="M-17,0H17", class_=_line_class(series))] if _has_line(series) else []
+        mark = [_mark(series, "0", "0")] if _has_marks(series) or series.kind == "ticks" else []
+        yield series, tag("g", *line, *mark, class_=_class(series))
+
+
+def swatch(mark: Markup) -> Markup:
+    """Return the mark of a legend's entry as a small picture."""
+    return tag("svg", mark, class_="swatch", width="34", height="14", viewBox="-17 -7 34 14", aria_hidden="true")
+
+
+def _svg(plot: Plot, **attributes: str) -> Markup:
+    known = [series for series in plot.chart.series if len(series.x)]
+    groups = list(dict.fromkeys(series.legend for series in known))
+    drawn = [_group(plot, series, groups.index(series.legend)) for series in known]
+    return tag("svg", *_axes(plot), *drawn, *_limit(plot), **attributes, aria_hidden="true")
+
+
+def _group(plot: Plot, series: Series, group: int) -> Markup:
+    class_ = f"{_class(series)} off" if series.is_off else _class(series)
+    return tag("g", *_series(plot, series), class_=class_, data_group=str(group))
+
+
+# --- series -----------------------------------------------------------------------------------------------------------
+
+
+def _series(plot: Plot, series: Series) -> Iterator[Markup]:
+    places = plot.places(series)
+    if series.kind == "ticks":
+        half = 0.3 * SIDE / max(1, len(plot.rows))
+        stroke = "".join(f"M{_n(x)} {_n(y - half)}V{_n(y + half)}" for x, y in filter(None, places))
+        yield _lines(stroke, "line", 1.5)
+    elif _has_line(series):
+        yield _lines(_path(places, is_stepped=series.kind == "steps"), _line_class(series), series.width)
+    if series.low is not None and series.high is not None:
+        yield _lines(_intervals(plot, series), "line", 1.5)
+    if _has_marks(series):
+        yield from (_mark(series, f"{_n(x / 10)}%", f"{_n(y / 10)}%") for x, y in filter(None, places))
+    for text, place in zip(series.labels or (), places, strict=False):
+        if text and place is not None:
+            yield _text(text, place, dy="-9", text_anchor="middle")
+
+
+def _has_line(series: Series) -> bool:
+    return series.kind in ("line", "segments", "steps", "limit")
+
+
+def _has_marks(series: Series) -> bool:
+    """Whether points have shapes; a law that was fitted is no row of points."""
+    return series.kind == "dots" or (series.kind == "line" and not (series.is_hollow and series.hover is None))
+
+
+def _class(series: Series) -> str:
+    is_strong = series.kind == "segments" and series.width > STRONG_PX
+    return f"s{series.style % len(SHAPES)}{' hollow' if series.is_hollow else ''}{' strong' if is_strong else ''}"
+
+
+def _line_class(series: Series) -> str:
+    if series.kind == "limit":
+        return "line limit"
+    return "line dots" if series.is_hollow else "line dash" if series.is_dashed else "line"
+
+
+def _mark(series: Series, x: str, y: str) -> Markup:
+    # The ninth storage has the colour of the first, so it gets another shape.
+    shape = (series.style + series.style // len(SHAPES)) % len(SHAPES)
+    return tag("use", href=f"#m{shape}", x=x, y=y, class_="mark")
+
+
+def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
+    """Join places to lines; a missing one is a gap."""
+    path, is_joined = [], False
+    for place in places:
+        if place is not None:
+            x, y = map(_n, place)
+            path.append((f"H{x}V{y}" if is_stepped else f"L{x} {y}") if is_joined else f"M{x} {y}")
+        is_joined = place is not None
+    return "".join(path)
+
+
+def _intervals(plot: Plot, series: Series) -> str:
+    """Draw each interval as a line with an end across at both sides."""
+    path = []
+    for x, y, low, high in zip(series.x, series.y, series.low or (), series.high or (), strict=True):
+        if low is None or high is None:
+            continue
+        pairs = ((low, y), (high, y)) if plot.rows else ((x, low), (x, high))
+        ends = [place for place in (plot.place(*pair) for pair in pairs) if place is not None]
+        if len(ends) == len(pairs):
+            (x0, y0), (x1, y1) = ends
+            path.append(f"M{_n(x0)} {_n(y0)}L{_n(x1)} {_n(y1)}")
+            half = 0.15 * SIDE / len(plot.rows) if plot.rows else 5.0
+            path += [f"M{_n(a)} {_n(b - half)}v{_n(2 * half)}" if plot.rows else f"M{_n(a - half)} {_n(b)}h10"
+                     for a, b in ends]  # fmt: skip
+    return "".join(path)
+
+
+def _lines(path: str, class_: str, width_px: float) -> Markup:
+    drawn = tag("path", d=path, class_=class_, stroke_width=_n(width_px))
+    side = _n(SIDE)
+    return tag("svg", drawn, viewBox=f"0 0 {side} {side}", preserveAspectRatio="none", width="100%", height="100%")
+
+
+# --- axes -------------------------------------------------------------------------------------------------------------
+
+
+def _axes(plot: Plot) -> Iterator[Markup]:
+    chart, x, y = plot.chart, plot.x, plot.y
+    wide = list(fitting(x, ROWS_PX if plot.rows else PAIRED_PX, LETTER_PX))
+    narrow = list(fitting(Axis(x.low, x.high, x.is_log, wide), NARROW_PX, LETTER_PX))
+    across = [SIDE * (plot.y.share(value) or 0.0) for value, _ in plot.y.ticks] if plot.y else []
+    rows = [SIDE * (index + 0.5) / len(plot.rows) for index in range(len(plot.rows))]
+    grid = [f"M{_n(SIDE * (x.share(value) or 0.0))} 0V{_n(SIDE)}" for value, _ in wide]
+    grid += [f"M0 {_n(SIDE - at if plot.y else at)}H{_n(SIDE)}" for at in chain(across, rows)]
+    yield _lines("".join(grid), "grid", 1)
+    yield _lines(f"M0 {_n(SIDE)}H{_n(SIDE)}" + ("" if y is None else f"M0 0V{_n(SIDE)}"), "edge", 1)
+    for value, text in wide:
+        right, class_ = SIDE * (x.share(value) or 0.0), None if (value, text) in narrow else "wide"
+        yield _text(text, (right, SIDE), dy="17", text_anchor="middle", class_=class_)
+        if len(plot.rows) > MANY_ROWS:
+            yield _text(text, (right, 0.0), dy="-8", text_anchor="middle", class_=class_)
+    yield _text(chart.x_title, (SIDE, SIDE), dy="36", text_anchor="end", class_="axis")
+    if y is None:
+        yield from chain.from_iterable(_name(name, at) for name, at in zip(plot.rows, rows, strict=True))
+        return
+    for (_, text), at in zip(y.ticks, across, strict=True):
+        yield tag("text", text, x="-8", y=f"{_n(100 - at / 10)}%", dy="4", text_anchor="end")
+    yield tag("text", chart.y_title, x=str(8 - plot.gutter_px), y="0", dy="-12", class_="axis")
+
+
+def _name(name: str, at: float) -> Iterator[Markup]:
+    """Draw a row's name in two lines at most; it stands whole in the tables and under the pointer."""
+    storage, _, rest = name.partition(" · ")
+    halves = [storage, rest] if len(name) > NAME_LETTERS else [name]
+    lines = [shorten(half, NAME_LETTERS, placeholder=" …") for half in halves if half]
+    places = ("-2", "12") if len(lines) > 1 else ("4",)
+    spans = [tag("tspan", line, x="-12", dy=dy) for line, dy in zip(lines, places, strict=True)]
+    yield tag("text", *spans, y=f"{_n(at / 10)}%", text_anchor="end", class_=f"name n{len(lines)}")
+
+
+def _limit(plot: Plot) -> Iterator[Markup]:
+    """Draw a line at the objective's limit, with its name at the end."""
+    if plot.chart.limit is None:
+        return
+    value, words = plot.chart.limit
+    share = (plot.x if plot.y is None else plot.y).share(value)
+    if share is None:
+        return
+    at = SIDE * share
+    path, place = (f"M{_n(at)} 0V{_n(SIDE)}", (at, 0.0)) if plot.y is None else (
+        f"M0 {_n(SIDE - at)}H{_n(SIDE)}", (SIDE, SIDE - at))  # fmt: skip
+    yield _lines(path, "bound", 1.5)
+    is_above = plot.y is None and len(plot.rows) > MANY_ROWS
+    yield _text(words, place, dy="-22" if is_above else "-6", text_anchor="end", class_="bound")
+
+
+def _text(text: str, place: Sequence[float], **attributes: str | None) -> Markup:
+    x, y = place
+    return tag("text", text, x=f"{_n(x / 10)}%", y=f"{_n(y / 10)}%", **attributes)
+
+
+def _n(number: float) -> str:
+    return f"{number:.6g}" if number != round(number, 1) else f"{round(number, 1):g}"

@@ -1,0 +1,178 @@
+"""Charts as SVG: values stand where they should, ticks are round, and what has no place leaves a gap."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from matrix.report.charts.chart import Chart, Series
+from matrix.report.drawing import svg
+from matrix.report.drawing.axes import Axis, fitting, x_axis, y_axis
+from matrix.report.drawing.points import points
+
+
+def chart(*series, **facts):
+    """A chart of these series."""
+    return Chart(**{"id": "c", "title": "t", "reads": "r", "x_title": "x", "y_title": "y", "series": series, **facts})
+
+
+def texts(axis):
+    """The texts of an axis's ticks."""
+    return [text for _, text in axis.ticks]
+
+
+def test_an_axis_from_zero_has_round_ticks_and_shares_of_its_length():
+    axis = y_axis(chart(Series("a", [1, 2], [40.0, 100.0]), is_from_zero=True))
+
+    assert texts(axis) == ["0", "20", "40", "60", "80", "100"]
+    # 4 % of the values' range is free above the highest.
+    assert axis.share(0) == 0
+    assert axis.share(52.0) == pytest.approx(0.5)
+    assert axis.share(104.0) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([3.0, 3000.0], ["10", "100", "1,000"]),
+        ([3.0, 300.0], ["5", "10", "20", "50", "100", "200"]),
+        ([1.2, 6.0], ["1.5", "2", "3", "5"]),
+        ([2e6, 3e9], ["10M", "100M", "1G"]),
+        ([124.0, 136.0], ["120", "125", "130", "135", "140"]),
+    ],
+)
+def test_a_logarithmic_axis_has_decades_or_more_where_it_is_short(values, expected):
+    assert texts(y_axis(chart(Series("a", [1, 2], values), is_y_log=True))) == expected
+
+
+def test_on_a_logarithmic_axis_the_middle_is_the_geometric_mean_and_zero_has_no_place():
+    axis = Axis(1.0, 100.0, is_log=True, ticks=())
+
+    assert axis.share(10.0) == pytest.approx(0.5)
+    assert [axis.share(value) for value in (0.0, -1.0, None, float("nan"))] == [None] * 4
+
+
+@pytest.mark.parametrize(
+    ("seconds", "facts", "expected"),
+    [
+        ([500.0, 590.0], {}, ["500", "520", "540", "560", "580"]),
+        ([5900.0, 14500.0], {"is_from_zero": True}, ["0 min", "60 min", "120 min", "180 min", "240 min"]),
+        ([6000.0, 6002.0], {}, ["6,000", "6,000.5", "6,001", "6,001.5", "6,002"]),
+        ([3300.0, 3900.0], {}, ["56 min", "58 min", "60 min", "62 min", "64 min"]),
+        ([600.0, 6e6], {"is_y_log": True}, ["10 min", "100 min", "1,000 min", "10,000 min", "100,000 min"]),
+    ],
+)  # fmt: skip
+def test_long_durations_have_ticks_in_minutes(seconds, facts, expected):
+    assert texts(y_axis(chart(Series("a", [1, 2], seconds), is_in_seconds=True, **facts))) == expected
+
+
+def test_limit_and_ends_of_intervals_are_on_the_axis():
+    axis = y_axis(chart(Series("a", [1], [10.0], low=[5.0], high=[30.0]), limit=(50.0, "at most 50")))
+
+    assert axis.low <= 5.0
+    assert axis.high >= 50.0
+
+
+def test_equal_values_have_an_axis_too():
+    assert 0 < y_axis(chart(Series("a", [1], [7.0]))).share(7.0) < 1
+    assert y_axis(chart(Series("a", [1], [0.0]))).share(0.0) == 0
+
+
+def test_ticks_that_would_lie_on_each_other_are_left_out():
+    axis = Axis(0.0, 100.0, is_log=False, ticks=[(0.0, "zero"), (5.0, "five"), (50.0, "fifty")])
+
+    # Five letters of 10 px: 0 to 5 is 5 px apart, 0 to 50 is 50 px.
+    assert [text for _, text in fitting(axis, 100.0, 10.0)] == ["zero"]
+    assert [text for _, text in fitting(axis, 200.0, 10.0)] == ["zero", "fifty"]
+
+
+def test_ticks_that_a_chart_asks_for_are_its_ticks_unless_they_are_too_many():
+    sizes = [1.0, 10.0, 100.0]
+    series = Series("a", sizes, sizes)
+
+    assert texts(x_axis(chart(series, ticks=sizes, is_x_log=True))) == ["1", "10", "100"]
+    assert len(x_axis(chart(series, ticks=[float(n) for n in range(1, 14)])).ticks) < 13
+
+
+def paths(drawn, class_):
+    """The paths of a drawing that have a class."""
+    return re.findall(rf'<path d="([^"]*)" class="{class_}"', drawn.text)
+
+
+def test_a_missing_value_is_a_gap_in_the_line_and_no_mark():
+    drawn = svg.drawing(chart(Series("a", [0, 1, 2, 3], [1.0, None, 2.0, 3.0])))
+
+    [line] = paths(drawn, "line")
+    assert re.sub(r"[\d. ]+", "", line) == "MML"
+    assert drawn.text.count("<use") == 3
+
+
+def test_steps_keep_their_value_until_the_next():
+    [line] = paths(svg.drawing(chart(Series("a", [0, 1, 2], [1.0, 2.0, 3.0], "steps"))), "line")
+
+    assert re.sub(r"[\d. ]+", "", line) == "MHVHV"
+
+
+def test_the_ninth_storage_differs_from_the_first_in_its_shape():
+    drawn = svg.drawing(chart(*(Series(f"s{i}", [i], [1.0], "dots", style=i) for i in (0, 8))))
+
+    assert re.findall(r'class="(s\d)"', drawn.text) == ["s0", "s0"]
+    assert re.findall(r'href="(#m\d)"', drawn.text) == ["#m0", "#m1"]
+
+
+def test_rows_stand_from_top_to_bottom_with_their_whole_range():
+    rows = ["first", "second"]
+    drawn = svg.drawing(
+        chart(Series("a", [1.0, 3.0], rows, "dots", low=[0.5, None], high=[2.0, None]), categories=rows)
+    )
+
+    assert re.findall(r'<use [^>]*y="([^"]*)"', drawn.text) == ["25%", "75%"]
+    assert len(paths(drawn, "line")[0].split("M")) - 1 == 3  # the interval and its two ends
+
+
+def test_cells_of_one_name_share_a_row():
+    drawn = svg.drawing(chart(Series("a", [1.0, 2.0], ["same", "same"], "dots"), categories=["same", "same"]))
+
+    assert re.findall(r'<use [^>]*y="([^"]*)"', drawn.text) == ["50%", "50%"]
+    assert drawn.text.count("<tspan") == 1
+
+
+def test_long_names_of_rows_stand_in_two_lines():
+    name = "FSx OpenZFS (SINGLE_AZ_HA_2, 1024 GiB) · 200 instances, file system's AZ"
+    drawn = svg.drawing(chart(Series("a", [1.0], [name], "dots"), categories=[name]))
+
+    assert re.findall(r"<tspan[^>]*>(.*?)</tspan>", drawn.text) == [
+        "FSx OpenZFS (SINGLE_AZ_HA_2, 1024 GiB)", "200 instances, file system&#x27;s AZ",
+    ]  # fmt: skip
+
+
+def test_a_file_is_xml_of_its_own_with_title_and_legend_but_not_what_is_off():
+    shown, off = Series("<shown> & seen", [1, 2], [1.0, 2.0]), Series("off", [1], [1.0], is_off=True)
+
+    root = ElementTree.fromstring(svg.document(chart(shown, off, title="A <title>")))
+
+    words = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "A <title>" in words
+    assert "<shown> & seen" in words
+    assert "off" not in words
+    assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
+
+
+def test_figures_behind_a_drawing_are_exact_and_name_their_rows_once():
+    rows = ["first", "second"]
+    series = Series("a", [1.25, 3.0], ["second", "first"], "dots", hover=["1.25", "3"])
+
+    [columns] = points(chart(series, categories=rows))["series"]
+
+    assert columns["x"] == [1.25, 3.0]
+    assert columns["y"] == [1, 0]
+    assert columns["words"] == ["1.25", "3"]
+    assert columns["at"][1::2] == [750, 250]
+
+
+def test_series_that_the_legend_switches_together_have_one_number():
+    both = [Series("a", [1], [1.0]), Series("a, slow end", [1], [2.0], group="a"), Series("b", [1], [3.0])]
+
+    assert [columns["group"] for columns in points(chart(*both))["series"]] == [0, 0, 1]
+    assert re.findall(r'data-group="(\d)"', svg.drawing(chart(*both)).text) == ["0", "0", "1"]
+    assert [series.legend for series, _ in svg.legend(chart(*both))] == ["a", "b"]
