@@ -111,7 +111,7 @@ class Cloud:
         self._closing.clear()
         for name in ("storage", "code"):
             shutil.rmtree(self._workdir / name, ignore_errors=True)
-        leftovers.remove_memory_folders()
+        leftovers.remove_folders()
         if _owner_of(self._description_file) == _this_process():
             self._description_file.unlink(missing_ok=True)
 
@@ -138,12 +138,12 @@ class Cloud:
         ended = leftovers.end_processes(self._workdir)
         for name in ("storage", "code"):
             shutil.rmtree(self._workdir / name, ignore_errors=True)
-        freed = leftovers.remove_memory_folders()
+        freed = leftovers.remove_folders()
         sentences = runs.close_interrupted(self._workdir / "runs")
         if ended:
             sentences.append(f"{ended} process{'es' if ended > 1 else ''} of a killed cloud went on and are ended")
         if freed:
-            sentences.append(f"{freed / 2**20:.0f} MiB of killed agents were in memory and are freed")
+            sentences.append(f"{freed / 2**20:.0f} MiB of killed agents were left and are freed")
         return sentences
 
     def _bring_up(self, operator: Operator, port: int) -> None:

@@ -34,7 +34,7 @@ class Workspaces:
         """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on the local disk."""
         self.mount = mount
         self._claimed = [mount / run, mount / run / cell, mount / run / cell / instance_id]
-        self.scratch = Path(tempfile.mkdtemp(prefix="storage-matrix-", dir=disk_folder()))
+        self.scratch = own_folder(disk_folder())
         self._data = self.scratch / "data"
         self._data.mkdir()
         # An agent that was killed may have left files of an earlier attempt.
@@ -62,8 +62,7 @@ class Workspaces:
         if self._shm is None:
             in_memory = Path("/dev/shm")  # noqa: S108 memory is what a source of data must not compete with storage for
             parent = in_memory if os.access(in_memory, os.W_OK) else self.scratch
-            # Its name tells whose it is: an agent that is killed cannot remove it, so the local cloud does.
-            self._shm = Path(tempfile.mkdtemp(prefix=f"storage-matrix-{os.getpid()}-{_started_ticks()}-", dir=parent))
+            self._shm = own_folder(parent)
         return self._shm
 
     def done(self, workspace: Workspace) -> None:
@@ -86,6 +85,11 @@ class Workspaces:
         for folder in (self.scratch, self._shm):
             if folder is not None:
                 remove(folder)
+
+
+def own_folder(parent: Path | str | None = None) -> Path:
+    """Make a folder whose name tells whose it is: an agent that is killed cannot remove it, so the local cloud does."""
+    return Path(tempfile.mkdtemp(prefix=f"storage-matrix-{os.getpid()}-{_started_ticks()}-", dir=parent))
 
 
 def _started_ticks() -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import mounts
-from agent.machine.workspace import remove
+from agent.machine.workspace import own_folder, remove
 
 if TYPE_CHECKING:
     import logging
@@ -21,7 +20,7 @@ def tools(mount: dict[str, Any]) -> set[str]:
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     """Create the folder, in which nothing is measured; return its path."""
     log.info("using s3://%s/%s through %s", mount["bucket"], mount["prefix"], mount["client"])
-    return Path(tempfile.mkdtemp(prefix="storage-matrix-s3-"))
+    return own_folder()
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:

@@ -265,7 +265,7 @@ class InstancePlayer:
             running = self._running.pop(instance.id, None)
         self._metadata.forget(instance.id)
         shutil.rmtree(self._volumes / instance.id, ignore_errors=True)
-        leftovers.remove_memory_folders()
+        leftovers.remove_folders()
         stops = instance.instance_initiated_shutdown_behavior == "stop" and not (running and running.is_ending)
         _quietly(instance.stop if stops else instance.finish_termination)
 

@@ -4,23 +4,28 @@ import os
 import re
 import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from local.programs.liveness import is_alive
 
-MEMORY = Path("/dev/shm")  # noqa: S108 - where agents keep sources of data: agent/machine/workspace.py
+# Where agents keep sources of data and outputs of tools: agent/machine/workspace.py.
+MEMORY, DISK = Path("/dev/shm"), Path("/var/tmp")  # noqa: S108 - only folders of our own there are touched
 # Made by an agent for itself: its process, and when that started.
 OWNED = re.compile(r"storage-matrix-(\d+)-(\d+)-\w+")
 # A process that was sent SIGKILL is gone within milliseconds, unless its disk does not answer.
 GONE_WITHIN_S = 5.0
 
 
-def remove_memory_folders() -> int:
-    """Remove what agents that are no more have left in memory; return the bytes of it."""
+def remove_folders() -> int:
+    """Remove what agents that are no more have left in memory and among temporary files; return the bytes of it."""
     freed = 0
-    for folder in MEMORY.glob("storage-matrix-*"):
+    for folder in chain.from_iterable(
+        place.glob("storage-matrix-*") for place in {MEMORY, DISK, Path(tempfile.gettempdir())}
+    ):
         owner = OWNED.fullmatch(folder.name)
         if owner and folder.lstat().st_uid == os.getuid() and not is_alive(int(owner[1]), int(owner[2])):
             freed += sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())

@@ -18,50 +18,50 @@ AGENT = """
 import os, sys, time
 from pathlib import Path
 from agent.machine.workspace import Workspaces
-shm = Workspaces(Path(sys.argv[1]), "run", "cell", "i-1").fresh(1).shm
-(shm / "source").write_bytes(b"x" * 3_000_000)
-print(shm, flush=True)
+workspace = Workspaces(Path(sys.argv[1]), "run", "cell", "i-1").fresh(1)
+(workspace.shm / "source").write_bytes(b"x" * 3_000_000)
+print(workspace.shm, workspace.scratch.parent, flush=True)
 time.sleep(1000)
 """
 
 
 @pytest.fixture
-def agents(tmp_path) -> Iterator[list[tuple[subprocess.Popen, Path]]]:
-    """Two agents at work, and their folders in memory."""
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+def agents(tmp_path) -> Iterator[list[tuple[subprocess.Popen, Path, Path]]]:
+    """Two agents at work, and their folders in memory and on the disk."""
+    environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
     started = []
     for mount in ("a", "b"):
         process = subprocess.Popen(
             [sys.executable, "-c", AGENT, str(tmp_path / mount)], cwd=REPOSITORY, env=environment, text=True,
             stdout=subprocess.PIPE,
         )  # fmt: skip
-        started.append((process, Path(process.stdout.readline().strip())))
+        started.append((process, *map(Path, process.stdout.readline().split())))
     yield started
-    for process, _ in started:
+    for process, *_ in started:
         process.kill()
         process.communicate()
-    leftovers.remove_memory_folders()
+    leftovers.remove_folders()
 
 
-def test_the_memory_of_a_killed_agent_is_freed_and_that_of_a_living_one_is_not(agents):
-    (killed, its_folder), (_, other_folder) = agents
-    assert its_folder.parent == leftovers.MEMORY
+def test_the_folders_of_a_killed_agent_are_removed_and_those_of_a_living_one_are_not(agents):
+    (killed, *its_folders), (_, *other_folders) = agents
+    assert [folder.parent for folder in its_folders] == [leftovers.MEMORY, leftovers.DISK]
 
     killed.kill()
     wait_until(lambda: started_ticks(killed.pid) is None, "the end of the agent")
-    freed = leftovers.remove_memory_folders()
+    freed = leftovers.remove_folders()
 
     assert freed >= 3_000_000
-    assert not its_folder.exists()
-    assert (other_folder / "source").exists()
+    assert not any(folder.exists() for folder in its_folders)
+    assert all(folder.exists() for folder in other_folders)
 
 
 def test_a_number_that_another_process_has_by_now_is_no_owner(agents):
-    (living, folder), _ = agents
+    (living, folder, _), _ = agents
     earlier = folder.with_name(f"storage-matrix-{living.pid}-{started_ticks(living.pid) - 1}-earlier")
     earlier.mkdir()
 
-    leftovers.remove_memory_folders()
+    leftovers.remove_folders()
 
     assert not earlier.exists()
     assert folder.exists()
