@@ -72,7 +72,7 @@ def unfold(page):
 def test_a_legend_is_a_button_that_hides_its_curve_and_a_key_presses_it(opened):
     page = opened()
     figure = page.locator(".drawn").first
-    button, marks = figure.locator(".legend button").first, figure.locator(".plot .mark:visible")
+    button, marks = figure.locator(".legend button").first, figure.locator(".plot use:visible")
     before = marks.count()
 
     button.focus()
@@ -85,7 +85,7 @@ def test_a_legend_is_a_button_that_hides_its_curve_and_a_key_presses_it(opened):
 def test_the_pointer_and_the_arrow_keys_show_the_exact_figures_of_a_point(opened, report):
     page = opened()
     figure = page.locator("#bands-build, #bands-yocto")
-    point, mark = figure.locator(".point span"), figure.locator(".plot .mark").nth(1)
+    point, mark = figure.locator(".point span"), figure.locator(".plot use").nth(1)
     assert not point.is_visible()
 
     mark.scroll_into_view_if_needed()
@@ -197,7 +197,7 @@ def test_without_scripts_all_charts_and_figures_are_there(opened, report):
 
     assert page.locator("td[data-value]:visible").count() > 20
     assert page.locator(".plot").count() == len(report[1]) > 2
-    assert page.locator(".plot .mark:visible").count() > len(report[1])
+    assert page.locator(".plot use:visible").count() > len(report[1])
     assert page.locator(".drawn").first.locator(".legend").inner_text() != ""
     assert page.locator("button").count() == 0
     assert "There is no receipt." in page.inner_text("#receipt-drawn")

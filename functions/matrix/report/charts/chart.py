@@ -9,6 +9,8 @@ Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit"]
 
 # A screen shows no more points side by side; a page of 200 instances and many cells must stay small.
 MOST_POINTS = 400
+# Marks are as wide as several points of a line.
+MOST_MARKS = 200
 # Nobody can follow more lines than this in one chart.
 MOST_SERIES = 14
 

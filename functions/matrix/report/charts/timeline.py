@@ -6,7 +6,7 @@ from typing import Any
 
 from matrix.answer.costs import BYTES, storage_limits
 from matrix.input.emulation import MARK
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series, thinned
+from matrix.report.charts.chart import MOST_MARKS, MOST_SERIES, Chart, Series, thinned
 from matrix.report.charts.labels import slug
 from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
@@ -198,7 +198,7 @@ def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cel
             )
             if value is not None
         )
-        shown = [dots[i] for i in thinned(len(dots))]
+        shown = [dots[i] for i in thinned(len(dots), MOST_MARKS)]
         words = [f"{instance}, {label}<br>{quantity(value, first.unit)}" for _, value, instance, label in shown]
         series.append(Series(_name(cell[0]), [round(dot[0], 2) for dot in shown], [dot[1] for dot in shown], "dots",
                              cell[0].style, hover=words))  # fmt: skip
@@ -210,7 +210,7 @@ def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cel
     return Chart(
         id=f"time-{slug(f'{workload}-{fleet}')}",
         title=f"{workload} on {fleet}: {name} over time",
-        reads=f"Each sample at its start; of more than {len(thinned(10**6))} evenly chosen ones. "
+        reads=f"Each sample at its start; of more than {MOST_MARKS} evenly chosen ones. "
         "A slope is a drift: a cache that fills, credits that run out.",
         x_title="seconds since the first start of the cell",
         y_title=first.title,

@@ -203,7 +203,7 @@ def _line_class(series: Series) -> str:
 def _mark(series: Series, x: str, y: str) -> Markup:
     # The ninth storage has the colour of the first, so it gets another shape.
     shape = (series.style + series.style // len(SHAPES)) % len(SHAPES)
-    return tag("use", href=f"#m{shape}", x=x, y=y, class_="mark")
+    return tag("use", href=f"#m{shape}", x=x, y=y)
 
 
 def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
