@@ -17,6 +17,7 @@ def endpoint() -> Iterator[str]:
     from moto.server import ThreadedMotoServer
 
     from local.corrections import conditional_writes
+    from local.programs import leftovers
 
     conditional_writes.install()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -25,6 +26,7 @@ def endpoint() -> Iterator[str]:
     host, port = server.get_host_and_port()
     yield f"http://{host}:{port}"
     server.stop()
+    leftovers.remove_folders()  # of agents that tests have killed
 
 
 @pytest.fixture
