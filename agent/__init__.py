@@ -3,4 +3,4 @@
 Python 3.9 or newer, the standard library and the distribution's boto3 (package python3-boto3), an old one included.
 """
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -1,11 +1,14 @@
 """The rooms of the house: a package imports only packages below it, and no two modules import each other."""
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+import agent
 
 ROOT = Path(__file__).parents[2]
 # From the ground up. A module that lies beside the packages is a room of its own.
@@ -62,3 +65,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         graph[module] = {module_of((top, *names)) for names in _imports(file, top)} - {module, None}
 
     list(TopologicalSorter(graph).static_order())
+
+
+def test_the_agent_says_the_version_of_the_project():
+    with (ROOT / "pyproject.toml").open("rb") as project:
+        assert tomllib.load(project)["project"]["version"] == agent.VERSION
