@@ -97,7 +97,8 @@ def test_each_instance_reads_the_data_of_one_other_and_nothing_of_it_is_left(tmp
 
 
 def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobodys(tmp_path):
-    workspace = Workspaces(tmp_path, "run", "cell", "i-1").fresh(0)
+    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
+    workspace = workspaces.fresh(0)
     folder = workspace.target.parents[1] / "neighbours" / "data-shift-1"
 
     def break_off(path):
@@ -110,6 +111,7 @@ def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobody
     (folder / ".i-2").write_text("half")
     with pytest.raises(WorkIncomplete, match="1 of 2 instances have written"):
         neighbours.data_of_neighbour(workspace, "data", 1, 2, Path.touch, timeout_s=0)
+    workspaces.close()
 
 
 def test_a_fleet_of_two_reads_each_others_data(cloud, fleet, make_job, storage):
