@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from support.tiers import first_is_quick
 
 from agent.engine import emulation, phases
 from agent.errors import WorkIncomplete
@@ -109,7 +110,7 @@ def test_all_workers_of_all_instances_share_the_directory_of_the_fleet(tmp_path,
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("directories", ["own", "fleet"])
+@pytest.mark.parametrize("directories", first_is_quick(["own", "fleet"]))
 def test_what_a_stonewall_cut_off_is_neither_counted_nor_looked_for_and_does_not_stay(tmp_path, run_phase, directories):
     # 100 files at 20 ms each are 2 s for one worker; the others have as many.
     rule = {**emulation.UNLIMITED, "shared": True, "create_s": 0.02, "create_operations": 0}
