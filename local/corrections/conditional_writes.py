@@ -1,27 +1,32 @@
 """S3's conditional writes: of several callers that write a key with `If-None-Match: *` at once, one succeeds.
 
-moto looks whether the key is there and writes in two steps, so that two of four threads succeed now and then.
+moto looks whether the key is there and writes in two steps, so that two of four threads succeed now and then. It takes
+any other value of the header for none; S3 "expects the '*' (asterisk) character" (S3 API, PutObject).
 """
 
 import threading
 from functools import wraps
 from typing import Any
 
+from moto.s3.exceptions import S3ClientError
 from moto.s3.responses import S3Response
 
 _ONE_AT_A_TIME = threading.Lock()
 
 
 def install() -> None:
-    """Let no write of an object come between the look and the write of another."""
+    """Let no write of an object come between the look and the write of another, and refuse what S3 does not know."""
     put_object = S3Response.put_object
     if getattr(put_object, "is_atomic", False):
         return
 
     @wraps(put_object)
     def put_alone(response: Any) -> Any:
-        if response.headers.get("If-None-Match") is None:
+        header = response.headers.get("If-None-Match")
+        if header is None:
             return put_object(response)
+        if header != "*":
+            raise S3ClientError("NotImplemented", "A header you provided implies functionality that is not implemented")
         with _ONE_AT_A_TIME:
             return put_object(response)
 

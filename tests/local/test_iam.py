@@ -101,11 +101,12 @@ def test_policies_are_evaluated_as_by_iam(document, action, resource, decision):
     assert decide([document], Permission(action, resource), context) == decision
 
 
-ONCE = {"StringEquals": {"s3:if-none-match": "*"}}
+ONCE = {"Null": {"s3:if-none-match": "false"}}
+EXACTLY_ONCE = {"StringEquals": {"s3:if-none-match": "*"}}
 ALWAYS = allow("s3:PutObject")["Statement"]
 NOTHING_TWICE = {
     "Effect": "Deny", "Action": "s3:PutObject", "Resource": "*",
-    "Condition": {"StringNotEquals": {"s3:if-none-match": "*"}},
+    "Condition": {"Null": {"s3:if-none-match": "true"}},
 }  # fmt: skip
 
 
@@ -113,12 +114,11 @@ NOTHING_TWICE = {
     ("document", "header", "decision"),
     [
         (allow("s3:PutObject", Condition=ONCE), {"s3:if-none-match": "*"}, "allow"),
-        # StringEquals knows no wildcards: the asterisk is the header's own.
-        (allow("s3:PutObject", Condition=ONCE), {"s3:if-none-match": '"9b2c"'}, "implicit deny"),
         (allow("s3:PutObject", Condition=ONCE), {}, "implicit deny"),
         ({"Statement": [*ALWAYS, NOTHING_TWICE]}, {"s3:if-none-match": "*"}, "allow"),
-        ({"Statement": [*ALWAYS, NOTHING_TWICE]}, {"s3:if-none-match": '"9b2c"'}, "explicit deny"),
         ({"Statement": [*ALWAYS, NOTHING_TWICE]}, {}, "explicit deny"),
+        # StringEquals knows no wildcards: the asterisk is the header's own.
+        (allow("s3:PutObject", Condition=EXACTLY_ONCE), {"s3:if-none-match": "a"}, "implicit deny"),
     ],
 )
 def test_a_write_without_the_header_that_a_policy_asks_for_is_refused(document, header, decision):

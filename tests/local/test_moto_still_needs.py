@@ -269,6 +269,18 @@ def test_s3_conditional_writes(client, monkeypatch):
 
 
 @pytest.mark.usefixtures("_uncorrected")
+def test_s3_takes_no_other_condition_than_that_nothing_is_there(client):
+    s3 = client("s3")
+    s3.create_bucket(Bucket="board")
+    s3.put_object(Bucket="board", Key="k", Body=b"", IfNoneMatch='"9b2c"')  # moto does
+
+    conditional_writes.install()
+
+    with pytest.raises(ClientError, match="NotImplemented"):
+        s3.put_object(Bucket="board", Key="k", Body=b"", IfNoneMatch='"9b2c"')
+
+
+@pytest.mark.usefixtures("_uncorrected")
 def test_of_two_conditional_writes_at_once_one_succeeds(client, monkeypatch):
     conditional_writes.install()
 
