@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -25,3 +26,13 @@ def chromium(home: Path, *options: str) -> Iterator[Browser]:
         )
         yield browser
         browser.close()
+
+
+def serious_findings(page: Page) -> list[str]:
+    """What axe-core finds on a page that keeps people from using it: the rule, and the elements that break it."""
+    violations = Axe().run(page).response["violations"]
+    return [
+        f"{violation['id']} ({violation['impact']}): {', '.join(str(node['target'][0]) for node in violation['nodes'])}"
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+    ]
