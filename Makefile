@@ -61,7 +61,7 @@ quick: $(VENV)/.dev  ## Check format, lint, types and units: before each commit 
 test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo (4 minutes)
 	@$(PYTEST) -n 2 $(DEALT) $(CHEAP) && rm -rf .pytest-$@
 
-test-all: $(VENV)/.dev  ## Run all tests, as CI does (25 minutes)
+test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
 	@$(PYTEST) -n 3 $(DEALT) && rm -rf .pytest-$@
 
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)

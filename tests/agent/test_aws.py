@@ -233,7 +233,7 @@ def test_a_deadline_interrupts_a_request_and_is_not_taken_for_trouble_of_the_net
     try:
         interrupts.set_deadline(time.time() + 0.3)
         with pytest.raises(DeadlinePassed):
-            ours.get("gate.json")
+            ours.get("gates/0000.json")
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

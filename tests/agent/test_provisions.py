@@ -109,7 +109,7 @@ class Board:
         return self
 
     def say_ready(self, step, userid):
-        self.put(f"ready-{step:04d}", {})
+        self.put(f"ready/{step:04d}/{userid}", {})
 
     def roster(self):
         return None
@@ -134,7 +134,7 @@ def test_what_is_installed_at_boot_is_never_inside_a_sample(bin_folder, fake_too
     assert samples["prepared"]["installed"] == ["slow-to-come"]
     assert samples["prepared"]["seconds"] >= 1
     [sample] = samples["samples"]
-    assert began + 1 <= samples["prepared"]["at"] <= board.put_at["ready-0000"] <= sample["started_at"]
+    assert began + 1 <= samples["prepared"]["at"] <= board.put_at["ready/0000/AROA:i-1"] <= sample["started_at"]
 
 
 def test_a_builder_installs_and_takes_no_sample(cloud, instance, make_job):

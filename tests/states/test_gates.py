@@ -5,6 +5,7 @@ import time
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 import poll_fleet
 from aws.ec2 import instances
@@ -137,3 +138,39 @@ def test_who_meets_are_those_that_were_launched_and_not_those_that_were_asked_fo
     launch(monkeypatch)
 
     assert bucket.get(BOARD.meet(bucket.get(BOARD.meeting)["nonce"]).roster) == {"instances": ["i-1", "i-2"]}
+
+
+@pytest.fixture
+def conflicts(stack, monkeypatch):
+    """Let the next conditional writes be refused with these codes, and count all that are made."""
+    real, codes, made = bucket.client("s3"), [], []
+
+    class Conflicting:
+        def put_object(self, **request):
+            made.append(request["Key"])
+            if codes:
+                raise ClientError({"Error": {"Code": codes.pop(0)}}, "PutObject")
+            return real.put_object(**request)
+
+    monkeypatch.setattr(bucket, "client", lambda _: Conflicting())
+    monkeypatch.setattr(bucket, "CONFLICT_PAUSE_S", 0)
+    return codes, made
+
+
+def test_a_conditional_write_that_conflicts_with_another_request_is_made_again(conflicts):
+    codes, made = conflicts
+    codes += ["ConditionalRequestConflict"] * 2
+
+    assert bucket.put_if_absent("gate", {}) is True
+    assert bucket.put_if_absent("gate", {}) is False
+    assert len(made) == 4
+
+
+def test_a_write_whose_conflict_lasts_fails_and_is_not_taken_for_written_by_another(conflicts):
+    codes, made = conflicts
+    codes += ["ConditionalRequestConflict"] * 100
+
+    with pytest.raises(ClientError, match="ConditionalRequestConflict"):
+        bucket.put_if_absent("gate", {})
+
+    assert len(made) == bucket.CONFLICT_ATTEMPTS

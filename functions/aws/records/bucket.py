@@ -1,6 +1,8 @@
 """The results bucket: documents as JSON, and the listings that tell how far a fleet is."""
 
 import json
+import random
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, TypeVar
@@ -12,6 +14,9 @@ from aws.stack.environment import environment
 from matrix.terms.documents import reading
 
 T = TypeVar("T")
+
+# A conflict lasts as long as the other request, some 100 ms. Six attempts wait 1.6 s on average, 3.1 s at most.
+CONFLICT_ATTEMPTS, CONFLICT_PAUSE_S = 6, 0.05
 
 
 def put(key: str, document: Any) -> None:
@@ -25,17 +30,28 @@ def put_text(key: str, text: str, content_type: str) -> None:
 
 
 def put_if_absent(key: str, document: Any) -> bool:
-    """Write a document unless there is one already; say whether it was written. Two callers cannot both write."""
+    """Write a document unless there is one already; say whether it was written. Two callers cannot both write.
+
+    False means that there is one. A conflict (409) only means that another request was under way: it may have been a
+    deletion, or have failed. S3 asks for the upload to be retried then, which botocore does not do by itself.
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html (If-None-Match)
+    """
     body = json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
-    try:
-        client("s3").put_object(
-            Bucket=environment().bucket, Key=key, Body=body, ContentType="application/json", IfNoneMatch="*"
-        )
-    except ClientError as error:
-        if error.response["Error"]["Code"] in ("PreconditionFailed", "ConditionalRequestConflict"):
-            return False
-        raise
-    return True
+    attempt = 0
+    while True:
+        try:
+            client("s3").put_object(
+                Bucket=environment().bucket, Key=key, Body=body, ContentType="application/json", IfNoneMatch="*"
+            )
+            return True
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            if code == "PreconditionFailed":
+                return False
+            attempt += 1
+            if code != "ConditionalRequestConflict" or attempt == CONFLICT_ATTEMPTS:
+                raise
+        time.sleep(random.uniform(0, CONFLICT_PAUSE_S * 2**attempt))  # noqa: S311 (jitter is no secret)
 
 
 def get_bytes(key: str, at_most: int | None = None) -> bytes | None:

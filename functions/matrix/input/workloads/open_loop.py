@@ -1,5 +1,6 @@
 """What workloads have in common whose operations may be due at a rate instead of one after the other."""
 
+from abc import abstractmethod
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -31,9 +32,9 @@ class OpenLoopModel(WorkloadModel):
         rates = self.rate_per_second_per_instance
         return points if rates is None else [{**point, RATE: rate} for point in points for rate in rates]
 
+    @abstractmethod
     def operations(self, params: Params) -> float:
         """Return how many operations one instance does in a step."""
-        raise NotImplementedError
 
     def paced_s(self, params: Params) -> float:
         """Return the seconds in which the operations of one instance are due; 0 in a closed loop."""
