@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -125,6 +126,9 @@ app.add_typer(local_up.app, name="local")
 
 def main() -> None:
     """Run the command line; --debug may stand anywhere."""
+    # A script may have closed them (`>&-`); Python then has none, and each print would fail.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 (open until the end)
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     arguments = sys.argv[1:]
     is_debug = "--debug" in arguments
     rest = [argument for argument in arguments if argument != "--debug"]

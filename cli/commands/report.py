@@ -56,7 +56,10 @@ def report(
     if charts is not None:
         _write_charts(summary, known, charts)
     if open_ and not webbrowser.open(path.resolve().as_uri()):
-        raise CommandError("no browser could be started", f"open it yourself: {path.resolve().as_uri()}")
+        # The page is written, so nothing failed: a machine without a display is no reason to end a script.
+        terminal.stderr().print(
+            f"Note: no browser could be started; open it yourself: {path.resolve().as_uri()}", soft_wrap=True
+        )
 
 
 def _place(summary: SummaryDocument) -> Path:

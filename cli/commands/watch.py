@@ -1,9 +1,15 @@
 """`matrix watch`: the live view of a run that already goes on."""
 
 import time
+from dataclasses import dataclass
+
+import typer
+from rich.console import Console
 
 from cli.follow import following, progress, running
+from cli.follow.following import View
 from cli.follow.interruption import ClosingDown, Interrupted
+from cli.follow.progress import RunProgress
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun, UnreadableRun
@@ -41,11 +47,27 @@ def watch(
     environment = service.deployment.environment
     with ClosingDown() as closing, following.view(console, environment, plain=as_json) as shown:
         try:
-            ended = following.follow(service, run, plan, shown, closing)
+            ended = following.follow(service, run, plan, _WhileRead(shown, console), closing)
         except Interrupted:
             again = f"matrix watch {run} {service.deployment.flag}"
             raise CommandError("stopped looking; the run goes on", f"again: `{again}`", ExitCode.INTERRUPTED) from None
     running.finish(service, ended, as_json=as_json)
+
+
+@dataclass(frozen=True)
+class _WhileRead:
+    """A view that ends the command once nobody reads it, as in `matrix watch latest | head`."""
+
+    view: View
+    console: Console
+
+    def show(self, now: RunProgress) -> None:
+        self.view.show(now)
+        if self.console.quiet:
+            raise typer.Exit
+
+    def say(self, line: str) -> None:
+        self.view.say(line)
 
 
 def _newest(*, local: bool, stack: str | None, region: str | None) -> str:

@@ -13,14 +13,24 @@ from cli.messages.errors import CommandError
 PIPE_WIDTH = 160
 
 
+class Pipe(Console):
+    """A console whose reader may leave, as in `matrix results | head`: it has what it wanted, and nothing failed."""
+
+    def on_broken_pipe(self) -> None:
+        """Write nothing more, and let the command end as it would have; rich would end it here with 1."""
+        self.quiet = True
+        # What is left in the buffer is written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
 def stdout() -> Console:
     """Return a console for the results."""
-    return Console(width=_width(sys.stdout.isatty()), markup=False, highlight=False)
+    return Pipe(width=_width(sys.stdout.isatty()), markup=False, highlight=False)
 
 
 def stderr() -> Console:
     """Return a console for progress, problems and advice."""
-    return Console(stderr=True, width=_width(sys.stderr.isatty()), markup=False, highlight=False)
+    return Pipe(stderr=True, width=_width(sys.stderr.isatty()), markup=False, highlight=False)
 
 
 def _width(is_terminal: bool) -> int | None:

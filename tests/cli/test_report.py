@@ -54,6 +54,16 @@ def test_published_builds_have_a_page(matrix, workdir):
     assert "FSx OpenZFS" in (workdir / "runs/published-yocto/report.html").read_text()
 
 
+def test_a_machine_without_a_browser_gets_its_page_and_where_it_is(keep_run, matrix, monkeypatch):
+    keep_run("r")
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+
+    seen = matrix("report", "r", "--open")
+
+    assert seen.exit_code == 0
+    assert "open it yourself: file:///" in seen.stderr
+
+
 def test_a_file_where_the_charts_should_go_is_refused(keep_run, matrix, tmp_path):
     keep_run("r")
     (tmp_path / "taken").write_text("")

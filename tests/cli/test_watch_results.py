@@ -5,14 +5,17 @@ import gzip
 import io
 import json
 import os
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 from support.cli_documents import CELLS, plan_document, rows, summary_document
 
+from cli.follow import following
+from cli.messages import terminal
 from cli.tables import result_tables
 from cli.target.deployment import running_local_cloud
-from cli.target.service import Service
+from cli.target.service import Execution, Service
 
 
 def finished(cloud, run="r", states=("measured", "measured")):
@@ -147,6 +150,35 @@ def test_results_of_a_kept_run_need_no_cloud(keep_run, matrix):
     assert "touch: files/s (higher is better, P0 is the slowest)" in seen.output
     assert "4,425" in seen.output
     assert "say nothing about AWS" in seen.output
+
+
+@pytest.fixture
+def unread():
+    """A pipe whose reader has left, as in `matrix results | head -1`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as file:
+        yield file
+
+
+def test_a_reader_who_leaves_fails_nothing(unread):
+    console = terminal.Pipe(file=unread)
+
+    console.print("a line")
+    console.print("another one")
+
+    assert console.quiet
+
+
+def test_a_run_that_nobody_reads_of_any_more_is_not_watched_to_its_end(cloud, matrix, unread, monkeypatch):
+    cloud.start("r")
+    monkeypatch.setattr(terminal, "stdout", lambda: terminal.Pipe(file=unread))
+    monkeypatch.setattr(following, "LOOK_EVERY_S", {"local": 0})
+    look = following.look
+    # Only its reader's absence can end the command: the run itself goes on for ever.
+    monkeypatch.setattr(following, "look", lambda *at: replace(look(*at), execution=Execution("r", "RUNNING", 0.0)))
+
+    assert matrix("watch", "r", "--local").exit_code == 0
 
 
 def test_a_pipe_gets_no_colours_and_whole_lines(keep_run, matrix):
