@@ -8,7 +8,7 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.tables import result_tables
+from cli.tables import answer_tables, result_tables
 from cli.target import metrics
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.unfinished import STATUS
@@ -31,6 +31,9 @@ def results(
     published: Annotated[
         bool, typer.Option("--published", help="Put the published figures beside, where there are any.")
     ] = False,
+    brief: Annotated[
+        bool, typer.Option("--brief", help="Only the answer, and the matrix of storages and fleets on one screen.")
+    ] = False,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
@@ -47,7 +50,9 @@ def results(
     if format_ is Format.CSV and summary["status"] == STATUS:
         # The other formats show warnings themselves.
         terminal.stderr().print(f"Warning: {summary['warnings'][0]}", soft_wrap=True)
-    if published:
+    if brief:
+        answer_tables.show(terminal.stdout(), summary)
+    elif published:
         _show_beside(summary, format_)
     elif format_ is Format.TABLE:
         result_tables.show(terminal.stdout(), summary)

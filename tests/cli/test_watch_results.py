@@ -5,11 +5,13 @@ import gzip
 import io
 import json
 import os
+import re
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 from support.cli_documents import CELLS, plan_document, rows, summary_document
+from support.runs_for_reports import build_run
 
 from cli.follow import following
 from cli.messages import terminal
@@ -200,6 +202,31 @@ def test_results_come_as_csv_with_one_row_per_cell_point_and_metric(keep_run, ma
     assert [(row["cell"], row["point"], row["p50"]) for row in found] == [
         (cell, point, "305.0") for cell in CELLS for point in ("p01", "p02")
     ]
+
+
+def test_a_brief_answer_names_its_source_and_the_storage_to_take_at_each_size_of_the_fleet(matrix):
+    matrix("import-published")
+
+    shown = matrix("results", "published-yocto", "--brief").stdout
+
+    assert shown.startswith("Published, not measured here: muellerc/yocto-poky-reference-build-aws-comparison")
+    row = {line[:12]: line for line in shown.splitlines()}
+    # Of 99m 12s for 1.28 and 98m 52s for 1.69 the cheaper one, which is within 5 %; at 200 only EBS stays fast.
+    assert re.search(r"99m 12s +1.28 \*.*190m 42s +2.10 *$", row["EFS bursting"])
+    assert "98m 52s  1.69  " in row["EFS elastic "]
+    assert row["EBS gp3 (200"].rstrip().endswith("102m 50s  1.32 *")
+    assert "* is the one to take" in shown
+
+
+def test_a_brief_answer_of_this_machine_recommends_nothing_and_prices_nothing(keep_run, matrix):
+    summary, *_ = build_run({"ebs": {4: 3000.0}, "efs": {4: 2000.0}}, environment="local")
+    keep_run("r", **{name: value for name, value in summary.items() if name != "run"})
+
+    shown = matrix("results", "r", "--brief").stdout
+
+    assert "say nothing about AWS" in shown
+    assert "dollars" not in shown
+    assert "*" not in shown
 
 
 def test_results_come_as_markdown_and_json(keep_run, matrix):

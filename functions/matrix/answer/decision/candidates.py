@@ -165,6 +165,7 @@ class Question:
             "why_median": self.why_median,
             "candidates": [candidate.to_document() for candidate in self.candidates],
             "recommended": self.recommended.cell if self.recommended else None,
+            "as_good": self.as_good.cell if self.as_good and self.is_comparison and not self.is_open else None,
             "margin": self.margin,
             "words": self.words,
         }

@@ -73,7 +73,9 @@ class Question(TypedDict):
     """Why that is the median instead of the slow end."""
     candidates: list[Candidate]
     recommended: str | None
-    """Id of a cell."""
+    """Id of a cell that reaches the objective."""
+    as_good: NotRequired[str | None]
+    """Id of the cell that is fastest, or near it for less; null where nothing was compared, or figures do not tell."""
     margin: float | None
     """How far within the limit, as a share of it."""
     words: str

@@ -1,0 +1,90 @@
+"""The answer of a run on one screen: what to take, then the matrix, storages down and sizes of the fleet across."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from matrix.terms.documents.summary import Decision, Question, SummaryDocument
+from matrix.terms.figures import ABSENT, quantity
+from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences
+
+TAKEN = "*"
+
+
+def show(console: Console, summary: SummaryDocument) -> None:
+    """Print the decision in words, and a small table for each kind of work."""
+    if source := summary.get("source"):
+        console.print(f"Published, not measured here: {source}.", soft_wrap=True)
+    for sentence in decision_sentences(summary):
+        console.print(Text(sentence, "bold"), soft_wrap=not console.is_terminal)
+    if decision := summary.get("decision"):
+        _show_grids(console, decision)
+    if note := ENVIRONMENT_NOTES.get(summary["environment"]):
+        console.print(Text(note, "yellow"))
+
+
+def _show_grids(console: Console, decision: Decision) -> None:
+    is_for_sale = decision["is_recommendation"]
+    for _, alike in groupby(decision["questions"], key=lambda question: (question["workload"], question["label"])):
+        questions = list(alike)
+        console.print()
+        console.print(Text(_title(questions, is_for_sale), "bold"), soft_wrap=not console.is_terminal)
+        console.print(grid(questions, is_for_sale))
+    if is_for_sale and any(_taken(question) for question in decision["questions"]):
+        reason = (
+            "it reaches the objective for least" if decision["objective"] else "fastest, or within 5 % of it for less"
+        )
+        console.print(f"{TAKEN} is the one to take: {reason}. {ABSENT} was not measured: see above.")
+
+
+def grid(questions: Sequence[Question], is_for_sale: bool) -> Table:
+    """Build the table of one workload and point: a row for each storage, a column for each fleet."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table.add_column("Storage", overflow="fold")
+    for question in questions:
+        table.add_column(question["fleet"], justify="right", no_wrap=True)
+    for name in dict.fromkeys(candidate["storage"] for question in questions for candidate in question["candidates"]):
+        cells = [_cell(question, name, is_for_sale) for question in questions]
+        if any(cell.plain.strip() != ABSENT for cell in cells):
+            table.add_row(Text(name), *cells)
+    return table
+
+
+def _title(questions: Sequence[Question], is_for_sale: bool) -> str:
+    """Name the workload, the percentile that storages are ranked by, and what the dollars are for."""
+    first = questions[0]
+    levels = dict.fromkeys(f"P{question.get('ranked_level', question['level']):g}" for question in questions)
+    unit = "duration" if first["unit"] == "s" else first["unit"]
+    label = f" ({first['label']})" if first["label"] else ""
+    costs = (candidate["cost"] for question in questions for candidate in question["candidates"])
+    per = next((cost["per"] for cost in costs if cost), None) if is_for_sale else None
+    return "".join(
+        [
+            f"{first['workload']}{label}: {' or '.join(levels)} of {unit}",
+            f" ({'higher' if first['higher_is_better'] else 'lower'} is better)",
+            f", US dollars per {per}" if per else "",
+        ]
+    )
+
+
+def _taken(question: Question) -> str | None:
+    return question["recommended"] or question.get("as_good")
+
+
+def _cell(question: Question, storage: str, is_for_sale: bool) -> Text:
+    named = (candidate for candidate in question["candidates"] if candidate["storage"] == storage)
+    candidate = next((candidate for candidate in named if candidate.get("ranked")), None)
+    if candidate is None:
+        return Text(f"{ABSENT}  " if is_for_sale else ABSENT, "dim")
+    ranked, cost = candidate.get("ranked"), candidate["cost"]
+    if candidate["lost"] is not None or ranked is None:
+        return Text("left out", "dim")
+    figure = quantity(ranked["value"], question["unit"] if question["unit"] == "s" else "").strip()
+    if not is_for_sale:
+        return Text(figure)
+    is_taken = candidate["cell"] == _taken(question)
+    price = f"  {cost['usd']:,.2f}" if cost else ""
+    return Text(f"{figure}{price} {TAKEN if is_taken else ' '}", "green" if is_taken else "")
