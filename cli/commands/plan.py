@@ -19,10 +19,12 @@ def plan(
         str | None,
         typer.Option("--region", metavar="REGION", help=f"Where it would run (default: {planning.DEFAULT_REGION})."),
     ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Also list each cell with its steps, time and cost.")] = False,
 ) -> None:
     """Show what a matrix would create, take and cost.
 
-    Calls no AWS. Every mistake in the matrix is listed at once, with the way out; the exit code is then 2.
+    The sum first, then what each storage costs with each fleet; --all lists the cells. Calls no AWS.
+    Every mistake in the matrix is listed at once, with the way out; the exit code is then 2.
 
     Example: matrix plan events/local-demo.json
     """
@@ -34,7 +36,7 @@ def plan(
     if as_json:
         typer.echo(json.dumps(planned.plan, indent=2, ensure_ascii=False))
     else:
-        plan_tables.show(terminal.stdout(), planned.plan)
+        plan_tables.show(terminal.stdout(), planned.plan, is_whole=all_)
 
 
 def report_problems(file: MatrixFile, bad: planning.BadMatrix, as_json: bool) -> None:

@@ -1,12 +1,13 @@
 """The answer of a run on one screen: what to take, then the matrix, storages down and sizes of the fleet across."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
 from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences
@@ -21,18 +22,18 @@ def show(console: Console, summary: SummaryDocument) -> None:
     for sentence in decision_sentences(summary):
         console.print(Text(sentence, "bold"), soft_wrap=not console.is_terminal)
     if decision := summary.get("decision"):
-        _show_grids(console, decision)
+        _show_grids(console, decision, brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"]))
     if note := ENVIRONMENT_NOTES.get(summary["environment"]):
         console.print(Text(note, "yellow"))
 
 
-def _show_grids(console: Console, decision: Decision) -> None:
+def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) -> None:
     is_for_sale = decision["is_recommendation"]
     for _, alike in groupby(decision["questions"], key=lambda question: (question["workload"], question["label"])):
         questions = list(alike)
         console.print()
         console.print(Text(_title(questions, is_for_sale), "bold"), soft_wrap=not console.is_terminal)
-        console.print(grid(questions, is_for_sale))
+        console.print(grid(questions, names, is_for_sale=is_for_sale))
     if is_for_sale and any(_taken(question) for question in decision["questions"]):
         reason = (
             "it reaches the objective for least" if decision["objective"] else "fastest, or within 5 % of it for less"
@@ -40,16 +41,15 @@ def _show_grids(console: Console, decision: Decision) -> None:
         console.print(f"{TAKEN} is the one to take: {reason}. {ABSENT} was not measured: see above.")
 
 
-def grid(questions: Sequence[Question], is_for_sale: bool) -> Table:
-    """Build the table of one workload and point: a row for each storage, a column for each fleet."""
+def grid(questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool) -> Table:
+    """Build the table of one workload and point: a row for each storage, by brief `names`, a column for each fleet."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("Storage", overflow="fold")
     for question in questions:
         table.add_column(question["fleet"], justify="right", no_wrap=True)
-    for name in dict.fromkeys(candidate["storage"] for question in questions for candidate in question["candidates"]):
-        cells = [_cell(question, name, is_for_sale) for question in questions]
-        if any(cell.plain.strip() != ABSENT for cell in cells):
-            table.add_row(Text(name), *cells)
+    measured = [each["file_system"] for question in questions for each in question["candidates"] if each.get("ranked")]
+    for system in dict.fromkeys(measured):
+        table.add_row(Text(names[system]), *(_cell(question, system, is_for_sale) for question in questions))
     return table
 
 
@@ -74,9 +74,9 @@ def _taken(question: Question) -> str | None:
     return question["recommended"] or question.get("as_good")
 
 
-def _cell(question: Question, storage: str, is_for_sale: bool) -> Text:
-    named = (candidate for candidate in question["candidates"] if candidate["storage"] == storage)
-    candidate = next((candidate for candidate in named if candidate.get("ranked")), None)
+def _cell(question: Question, system: str, is_for_sale: bool) -> Text:
+    own = (candidate for candidate in question["candidates"] if candidate["file_system"] == system)
+    candidate = next((candidate for candidate in own if candidate.get("ranked")), None)
     if candidate is None:
         return Text(f"{ABSENT}  " if is_for_sale else ABSENT, "dim")
     ranked, cost = candidate.get("ranked"), candidate["cost"]

@@ -1,21 +1,22 @@
 """A plan as tables: what will be created and launched, how long it takes, what it costs."""
 
+import json
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from matrix.input.storage_names import storage_label
+from matrix.input.storage_names import brief_names, storage_label
 from matrix.terms.documents.parts import CostRange
-from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.figures import number, rough_duration
-from matrix.terms.names import fleet_words
+from matrix.terms.names import fleet_words, placement_words
 from matrix.terms.sentences import warning_text
 
 # Smaller amounts are written with more digits than whole cents.
 CENTS_MATTER = 0.1
-NARROW = 100
-# The other columns leave this much for a cell's name.
-ROOM_FOR_NAME = 34
+GAP = 2
 
 
 def money(cost: float | None) -> str:
@@ -31,72 +32,122 @@ def money_range(cost: CostRange) -> str:
     return f"{money(cost['expected'])} ({low}–{high})"
 
 
-def show(console: Console, plan: PlanDocument) -> None:
-    """Print the whole plan."""
+def show(console: Console, plan: PlanDocument, *, is_whole: bool = False) -> None:
+    """Print the sums and the grid of costs, `is_whole` every cell too, then what may be wrong and what is assumed."""
     console.print(Text(plan["name"], "bold"))
-    console.print()
-    console.print(file_systems(plan))
-    console.print()
-    console.print(cells(plan, console.width))
-    console.print()
     for line in totals(plan):
-        console.print(line)
-    _show_list(console, "Assumptions", plan.get("assumptions") or [])
+        console.print(line, soft_wrap=not console.is_terminal)
+    console.print()
+    console.print(Text(_grid_title(plan), "bold"), soft_wrap=not console.is_terminal)
+    console.print(grid(plan))
+    if is_whole:
+        console.print()
+        console.print(Text("Cells, in the order of the run: their steps, time, and cost (low–high)", "bold"))
+        for row in cells(plan, console.width):
+            console.print(row, soft_wrap=True)
     _show_list(console, "Warnings", [warning_text(warning) for warning in plan.get("warnings") or []], "yellow")
+    _show_list(console, "Assumptions", plan.get("assumptions") or [])
+    if not is_whole:
+        console.print()
+        console.print("Each cell with its steps, time and cost: add --all", soft_wrap=not console.is_terminal)
 
 
-def file_systems(plan: PlanDocument) -> Table:
-    """One row per file system."""
+def _grid_title(plan: PlanDocument) -> str:
+    workloads = len({json.dumps(cell["workload"], sort_keys=True) for cell in plan["cells"]})
+    together = f", {workloads} workloads together" if workloads > 1 else ""
+    types = _instance_types(plan)
+    each = f" of {types[0]}" if len(types) == 1 else ""
+    return f"Expected cost in US dollars: each storage by itself, and with so many instances{each}{together}"
+
+
+def grid(plan: PlanDocument) -> Table:
+    """Build the costs: a row for each storage and kind of fleet on it, a column for each number of instances."""
+    table = _table()
+    table.add_column("Storage", overflow="fold")
+    sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
+    for head in ("itself", *(f"{size} ×" for size in sizes)):
+        table.add_column(head, justify="right", no_wrap=True)
     # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from matrix.input.storages import is_shared
 
-    table = _table()
-    table.add_column("File system", overflow="fold", ratio=2)
-    table.add_column("Storage", overflow="fold", ratio=4)
-    table.add_column("Cells", justify="right", no_wrap=True)
-    table.add_column("Cost (low–high)", justify="right", no_wrap=True)
-    for system in plan["file_systems"]:
-        name = system["id"] + (" + cache" if system.get("populate") else "")
+    storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
+    names = brief_names((text, json.loads(text)) for text in storages.values())
+    for text, name in names.items():
+        systems = [system for system in plan["file_systems"] if storages[system["id"]] == text]
+        own = sum(system["cost_usd"]["expected"] for system in systems)
         # Disks of instances are part of the cell's price, since they end with the instances.
-        is_cells_own = not is_shared(system["storage"]) and not system.get("populate")
-        cost = "with its cells" if is_cells_own else money_range(system["cost_usd"])
-        table.add_row(name, storage_label(system["storage"]), str(len(system["cells"])), cost)
+        is_apart = any(is_shared(system["storage"]) or system.get("populate") for system in systems)
+        shown = money(own).removeprefix("$") if is_apart else "with fleet"
+        for kind, costs in _costs([cell for cell in plan["cells"] if storages[cell["file_system"]] == text], plan):
+            figures = [money(costs.get(size)).removeprefix("$") for size in sizes]
+            table.add_row(Text(f"{name}{kind}"), shown, *figures)
+            shown = ""
+    for image in plan["images"]:
+        if image["bake"]:
+            table.add_row(Text(f"baking {image['id']}"), money(image["cost_usd"]["expected"]).removeprefix("$"))
     return table
 
 
-def cells(plan: PlanDocument, width: int) -> Table:
-    """Build a row for each cell, in the order of the run; long names stand below the name of their file system."""
-    table = _table()
-    is_grouped = width < NARROW + max(len(cell["id"]) for cell in plan["cells"]) - ROOM_FOR_NAME
-    system = ""
-    table.add_column("Cell", overflow="fold")
-    for head in ("Points", "Steps", "Instances", "Time", "Cost (low–high)"):
-        # On a narrow terminal two columns go: the steps imply the points, and the name has the instances.
-        if width >= NARROW or head not in ("Points", "Instances"):
-            table.add_column(head, justify="right", no_wrap=True)
-    for cell in plan["cells"]:
-        points, fleet = [str(len(cell["points"]))], [fleet_words(cell["fleet"])]
-        if width < NARROW:
-            points, fleet = [], []
-        if is_grouped and system != cell["file_system"]:
-            system = cell["file_system"]
-            table.add_row(Text(system, "bold"))
-        name = f"  {cell['id'].removeprefix(f'{system}.')}" if is_grouped else cell["id"]
-        steps, expected = str(len(cell["steps"])), rough_duration(cell["expected_s"])
-        table.add_row(name, *points, steps, *fleet, expected, money_range(cell["cost_usd"]))
-    return table
+def _instance_types(plan: PlanDocument) -> list[str]:
+    return list(dict.fromkeys(cell["fleet"]["instanceType"] for cell in plan["cells"]))
+
+
+def _costs(planned: list[PlanCell], plan: PlanDocument) -> list[tuple[str, dict[int, float]]]:
+    """Add up the expected costs by number of instances, over workloads and launches, for each kind of fleet."""
+    is_typed = len(_instance_types(plan)) > 1
+    kinds: dict[str, dict[int, float]] = {}
+    for cell in planned:
+        fleet = cell["fleet"]
+        words = [fleet["instanceType"] if is_typed else "", placement_words(fleet), "Spot" if fleet.get("spot") else ""]
+        costs = kinds.setdefault("".join(f", {word}" for word in words if word), {})
+        costs[fleet["count"]] = costs.get(fleet["count"], 0.0) + cell["cost_usd"]["expected"]
+    return sorted(kinds.items())
+
+
+def cells(plan: PlanDocument, width: int) -> Iterator[Text]:
+    """Yield a line for each file system and each of its cells, two where the line would break: ids are kept whole."""
+    own = {system["id"]: system for system in plan["file_systems"]}
+    parts = [_parts(cell) for cell in plan["cells"]]
+    widths = [max(map(len, column)) for column in zip(*(figures for _, figures in parts), strict=True)]
+    longest = max(len(name) for name, _ in parts)
+    is_narrow = longest + sum(widths) + GAP * len(widths) > width
+    before = ""
+    for cell, (name, figures) in zip(plan["cells"], parts, strict=True):
+        system = own[cell["file_system"]]
+        if system["id"] != before:
+            before = system["id"]
+            populated = ", with a cache to fill" if system.get("populate") else ""
+            yield Text.assemble((system["id"], "bold"), f"  {storage_label(system['storage'])}{populated}")
+        if is_narrow:
+            yield Text(name)
+            yield Text(f"    {', '.join(figures)}")
+        else:
+            aligned = [figure.rjust(most) for figure, most in zip(figures, widths, strict=True)]
+            yield Text((" " * GAP).join([name.ljust(longest), *aligned]))
+
+
+def _parts(cell: PlanCell) -> tuple[str, list[str]]:
+    """Return the id of a cell, as other commands take it, and its figures."""
+    count, points = len(cell["steps"]), len(cell["points"])
+    steps = f"{count} step{'' if count == 1 else 's'} of {points} point{'' if points == 1 else 's'}"
+    return f"  {cell['id']}", [
+        fleet_words(cell["fleet"]),
+        steps,
+        rough_duration(cell["expected_s"]),
+        money_range(cell["cost_usd"]),
+    ]
 
 
 def totals(plan: PlanDocument) -> list[str]:
-    """Build the sums, with the cost of the run."""
+    """Build the sums, the cost of the run first."""
     whole = plan["totals"]
     launches = max(system.get("launch", 1) for system in plan["file_systems"])
     each = f" in {launches} launches, one after the other" if launches > 1 else ""
     return [
+        f"Cost:   {cost_sentence(plan)} on AWS",
+        f"Time:   about {rough_duration(whole['expected_s'])}",
         f"In all: {whole['cells']} cells{each}, {whole['points']} points, {whole['steps']} steps, "
         f"{whole['instances']} instances ({number(whole['instance_hours'])} instance hours)",
-        f"Time:   about {rough_duration(whole['expected_s'])}",
-        f"Cost:   {cost_sentence(plan)} on AWS",
     ]
 
 
@@ -115,6 +166,11 @@ def _show_list(console: Console, title: str, lines: list[str], style: str = "") 
         return
     console.print()
     console.print(Text(title, f"bold {style}".strip()))
+    if not console.is_terminal:
+        # A table pads each line to its width, and a pipe has none.
+        for line in lines:
+            console.print(f"- {line}", soft_wrap=True)
+        return
     grid = Table.grid(padding=(0, 1))
     grid.add_column()
     grid.add_column(overflow="fold")

@@ -22,18 +22,51 @@ MISTAKES = {
 }
 
 
-def test_a_plan_shows_file_systems_cells_totals_and_assumptions(matrix, scenario):
+def test_a_plan_says_the_sum_first_and_ends_with_assumptions(matrix, scenario):
     shown = matrix("plan", scenario())
 
     assert shown.exit_code == 0
-    for word in (
-        "EBS (gp3; 20 GiB",
-        "with its cells",
-        "m6i.large-x4",
-        "In all: 2 cells, 4 points, 8 steps, 5 instances",
-        "Assumptions",
-    ):
-        assert word in shown.stdout
+    lines = shown.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines[:4]] == ["small", "Cost", "Time", "In all"]
+    assert "In all: 2 cells, 4 points, 8 steps, 5 instances" in lines[3]
+    assert "Assumptions" in lines
+
+
+def test_a_plan_shows_what_each_storage_costs_with_each_size_of_the_fleet_and_the_sums_are_those_of_its_cells(
+    matrix, scenario
+):
+    path = scenario(
+        storage=[{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20}, {"type": "efs"}],
+        workload=[{"type": "touch", "files": 64}, {"type": "touch", "files": 640}],
+        fleet=[{"instanceType": "m6i.large", "count": [4, 1]}, {"instanceType": "m6i.large", "placement": "spread"}],
+    )
+    plan = json.loads(matrix("plan", path, "--json").stdout)
+
+    lines = matrix("plan", path).stdout.splitlines()
+
+    costs = {}
+    for cell in plan["cells"]:
+        kind = (cell["storage"]["type"], cell["fleet"].get("placement"), cell["fleet"]["count"])
+        costs[kind] = costs.get(kind, 0.0) + cell["cost_usd"]["expected"]
+    start = next(number for number, line in enumerate(lines) if line.startswith("Storage"))
+    assert lines[start].split() == ["Storage", "itself", "1", "×", "4", "×"]
+    rows = {line.split("  ")[0]: line.split()[-2:] for line in lines[start + 1 : start + 5]}
+    written = {name: [f"{costs[kind]:.3f}" for kind in kinds] for name, kinds in {
+        "EBS gp3": [("ebs", None, 1), ("ebs", None, 4)], "EFS elastic": [("efs", None, 1), ("efs", None, 4)],
+    }.items()}  # fmt: skip
+    assert {name: rows[name] for name in written} == written
+    assert rows["EFS elastic, spread over zones"] == [f"{costs['efs', 'spread', 1]:.3f}", "–"]
+
+
+@pytest.mark.parametrize("width", ["60", "160"])
+def test_each_cell_of_a_plan_is_listed_by_its_whole_id_however_narrow_the_terminal(matrix, scenario, width):
+    path = scenario(name="a" * 40, storage=[{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "name": "b" * 40}])
+    ids = [cell["id"] for cell in json.loads(matrix("plan", path, "--json").stdout)["cells"]]
+
+    brief, whole = (matrix("plan", path, *wish, env={"COLUMNS": width}).stdout for wish in ([], ["--all"]))
+
+    assert [cell for cell in ids if cell not in whole] == []
+    assert [cell for cell in ids if cell in brief] == []
 
 
 def test_a_plan_is_a_document_for_programs(matrix, scenario):

@@ -214,7 +214,7 @@ def test_a_brief_answer_names_its_source_and_the_storage_to_take_at_each_size_of
     # Of 99m 12s for 1.28 and 98m 52s for 1.69 the cheaper one, which is within 5 %; at 200 only EBS stays fast.
     assert re.search(r"99m 12s +1.28 \*.*190m 42s +2.10 *$", row["EFS bursting"])
     assert "98m 52s  1.69  " in row["EFS elastic "]
-    assert row["EBS gp3 (200"].rstrip().endswith("102m 50s  1.32 *")
+    assert row["EBS gp3     "].rstrip().endswith("102m 50s  1.32 *")
     assert "* is the one to take" in shown
 
 
