@@ -52,6 +52,7 @@ def install(operator: Operator) -> None:
     _complete_change_sets()
     _refuse_unknown_types()
     _name_the_failing_resource()
+    _list_what_was_made()
     _correct_functions_of_templates()
     _keep_properties_of_functions()
     _keep_properties_of_state_machines()
@@ -377,3 +378,14 @@ def _definition(properties: dict[str, Any], account_id: str) -> str:
     for name, value in (properties.get("DefinitionSubstitutions") or {}).items():
         definition = definition.replace(f"${{{name}}}", str(value))
     return definition
+
+
+def _list_what_was_made() -> None:
+    """Leave resources whose condition is false out of ListStackResources, where moto has them without names."""
+    listed = models.CloudFormationBackend.list_stack_resources
+
+    def list_made(self: Any, stack_name_or_id: str) -> Any:
+        stack, resources = listed(self, stack_name_or_id)
+        return stack, [resource for resource in resources if resource is not None]
+
+    models.CloudFormationBackend.list_stack_resources = list_made

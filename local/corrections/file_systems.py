@@ -2,10 +2,11 @@
 
 EFS: creating → available → deleting → gone, mount targets likewise. FSx: CREATING → AVAILABLE → DELETING → gone,
 ClientRequestToken is idempotent, unknown ids are FileSystemNotFound, OpenZFS has its RootVolumeId, backups take the
-tags where that was asked for.
+tags where that was asked for, answers have the members that FSx's model has.
 The folder of a file system exists from the moment it is available until it is deleted.
 """
 
+import json
 import shutil
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any
 from moto.core.exceptions import ServiceException
 from moto.efs import models as efs
 from moto.fsx import models as fsx
+from moto.fsx.responses import FSxResponse
 
 DELAY_S = 0.3
 LateS = Callable[[str, float], float]
@@ -63,6 +65,7 @@ def install(root: Path, delay_s: float = DELAY_S, late_s: LateS | None = None) -
     _create_fsx_once(folders, delay_s)
     _delete_fsx_slowly(folders, delay_s)
     _copy_tags_to_backups()
+    _answer_as_fsx()
 
 
 def _later(delay_s: float, action: Any, *arguments: Any) -> None:
@@ -137,9 +140,12 @@ def _age_fsx(folders: Folders, delay_s: float) -> None:
         if lifecycle == "AVAILABLE":
             folders.create(self.file_system_id)
         answer = {**describe(self), "Lifecycle": lifecycle, "CreationTime": born, "OwnerId": self.backend.account_id}
-        if "OpenZFSConfiguration" in answer:
-            root_volume = {"RootVolumeId": f"fsvol-{self.file_system_id.removeprefix('fs-')}"}
-            answer["OpenZFSConfiguration"] = {**root_volume, **answer["OpenZFSConfiguration"]}
+        # Both are asked for, and not among what FSx answers (botocore's model of it).
+        answer.pop("SecurityGroupIds", None)
+        if zfs := answer.pop("OpenZFSConfiguration", None):
+            root_volume = f"fsvol-{self.file_system_id.removeprefix('fs-'):0>17}"
+            known = {name: value for name, value in zfs.items() if name != "RootVolumeConfiguration"}
+            answer["OpenZFSConfiguration"] = {**known, "RootVolumeId": root_volume}
         return answer
 
     fsx.FileSystem.to_dict = describe_with_age
@@ -201,7 +207,7 @@ def _copy_tags_to_backups() -> None:
 
     def create_tagged(self: Any, file_system_id: str, *rest: Any, **named: Any) -> Any:
         backup = create(self, file_system_id, *rest, **named)
-        file_system = self.file_systems[file_system_id]
+        file_system = backup.local_file_system = self.file_systems[file_system_id]
         is_tagged = self.tagger.has_tags(backup.resource_arn)
         if not is_tagged and (file_system.open_zfs_configuration or {}).get("CopyTagsToBackups"):
             tags = self.tagger.list_tags_for_resource(file_system.resource_arn)["Tags"]
@@ -209,3 +215,23 @@ def _copy_tags_to_backups() -> None:
         return backup
 
     fsx.FSxBackend.create_backup = create_tagged
+
+
+def _answer_as_fsx() -> None:
+    """Give backups the members that FSx's have, and no answer members that it has not, or nulls."""
+    describe = fsx.Backup.to_dict
+
+    def describe_backup(self: Any) -> dict[str, Any]:
+        answer = {**describe(self), "Type": "USER_INITIATED", "FileSystem": self.local_file_system.to_dict()}
+        return {name: value for name, value in answer.items() if name not in ("FileSystemId", "ClientRequestToken")}
+
+    fsx.Backup.to_dict = describe_backup
+    for name in ("describe_file_systems", "delete_file_system", "describe_backups"):
+        setattr(FSxResponse, name, _without_nulls(getattr(FSxResponse, name)))
+
+
+def _without_nulls(answer: Callable[[Any], str]) -> Callable[[Any], str]:
+    def answered(self: Any) -> str:
+        return json.dumps({name: value for name, value in json.loads(answer(self)).items() if value is not None})
+
+    return answered

@@ -32,6 +32,7 @@ def _create_slowly_and_tag(delay_s: float) -> None:
             raise EC2ClientError("InvalidAMIName.Duplicate", f"AMI name {name} is already in use by AMI")
         tags = {each["ResourceType"]: {tag["Key"]: tag["Value"] for tag in each["Tags"]} for each in tag_specifications}
         image = create(self, instance_id, name, description, [])
+        image.root_device_type = "ebs"  # moto's is the type of its volume
         instance = self.get_instance(instance_id)
         image.root_device_name = self.amis[instance.image_id].root_device_name
         root = instance.block_device_mapping.get(image.root_device_name)

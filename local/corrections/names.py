@@ -35,6 +35,7 @@ NAMES = {
         "CloudFormationBackend.create_stack",
         "CloudFormationBackend.update_stack",
         "CloudFormationBackend.create_change_set",
+        "CloudFormationBackend.list_stack_resources",
         "CloudFormationBackend.execute_change_set",
         "Event",
     ],
@@ -86,9 +87,15 @@ NAMES = {
     "moto.events.models": ["EventPattern.matches_event", "EventPattern.get_pattern", "events_backends"],
     "moto.fsx.models": [
         "FileSystem.to_dict",
+        "Backup.to_dict",
         "FSxBackend.create_file_system",
         "FSxBackend.describe_file_systems",
         "FSxBackend.delete_file_system",
+    ],
+    "moto.fsx.responses": [
+        "FSxResponse.describe_file_systems",
+        "FSxResponse.delete_file_system",
+        "FSxResponse.describe_backups",
     ],
     "moto.iam.responses": ["IamResponse._get_params"],
     "moto.cloudformation.responses": ["CloudFormationResponse.get_template"],

@@ -39,10 +39,10 @@ def names_of(cloud: Cloud) -> dict[str, str]:
 def test_a_whole_verification_finds_all_as_it_should_be_and_its_record_fits_the_local_cloud(
     cloud: Cloud, tmp_path: Path
 ):
-    code, document = verify(cloud, tmp_path, "--record", "record.json")
+    code, document = verify(cloud, tmp_path, "--record", "record.json", "--with", "fsx")
 
     assert [step["name"] for step in document["steps"]] == [
-        "definition", "deployed", "limits", "permissions", "launches", "plan", "ebs", "fleet", "efs", "s3",
+        "definition", "deployed", "limits", "permissions", "launches", "plan", "ebs", "fleet", "efs", "s3", "fsx",
     ]  # fmt: skip
     # A busy machine may start a fleet late: that differs, and breaks nothing.
     assert {step["verdict"] for step in document["steps"]} <= {"as assumed", "differs"}, document

@@ -18,6 +18,12 @@ from moto.core.parse import PROTOCOL_PARSERS
 from moto.core.utils import get_service_model
 from werkzeug.datastructures import Headers, MultiDict
 
+# Answers of the local cloud that are not as AWS's model of the operation has them; each with what it means for us.
+KNOWN_DIFFERENCES = {
+    "dynamodb:BatchWriteItem BatchWriteItem.UnprocessedItems: {} has a length of 0, not from 1 to 25": "AWS's own "
+    "answers have it, as the example of its API reference has",
+}
+
 
 @dataclass(frozen=True)
 class Exchange:

@@ -128,6 +128,15 @@ def test_cloudformation_retains_only_by_retain(client):
     assert client("s3").list_buckets()["Buckets"] == []
 
 
+def test_cloudformation_lists_what_was_made(client):
+    resources = {"T": {"Type": "AWS::SNS::Topic"}, "N": {"Type": "AWS::SNS::Topic", "Condition": "No"}}
+    template = {"Conditions": {"No": {"Fn::Equals": [1, 2]}}, "Resources": resources}
+    client("cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(template))
+
+    listed = client("cloudformation").list_stack_resources(StackName="s")["StackResourceSummaries"]
+    assert "" in [resource["LogicalResourceId"] for resource in listed]
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_cloudformation_complete_change_sets(client):
     template = {"Resources": {"T": {"Type": "AWS::SNS::Topic"}}, "Outputs": {"T": {"Value": {"Ref": "T"}}}}

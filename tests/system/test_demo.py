@@ -15,12 +15,6 @@ from local import recording
 MATRIX = Path(sys.executable).with_name("matrix")
 pytestmark = pytest.mark.smoke
 RECORD = "exchanges.jsonl"
-# Answers of the local cloud that are not as AWS's model of the operation has them; each with what it means for us.
-KNOWN_DIFFERENCES = {
-    "dynamodb:BatchWriteItem BatchWriteItem.UnprocessedItems: {} has a length of 0, not from 1 to 25": "AWS's own "
-    "answers have it, as the example of its API reference has",
-    "fsx:DescribeFileSystems DescribeFileSystems.NextToken: is null": "clients take it for absent",
-}
 
 
 def matrix(folder: Path, *arguments: str, **environment: str) -> str:
@@ -49,7 +43,7 @@ def test_aws_would_have_accepted_every_request_of_the_demo(demo: tuple[Path, str
 
 
 def test_aws_could_have_given_every_answer_of_the_demo(demo: tuple[Path, str]):
-    assert exchanges.differences(exchanges.read(demo[0] / RECORD)) - KNOWN_DIFFERENCES.keys() == set()
+    assert exchanges.differences(exchanges.read(demo[0] / RECORD)) - exchanges.KNOWN_DIFFERENCES.keys() == set()
 
 
 def test_the_demo_ends_with_every_cell_measured_a_report_and_nothing_left(demo: tuple[Path, str]):

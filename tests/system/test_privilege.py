@@ -14,12 +14,14 @@ from typing import Any
 
 import pytest
 import yaml
+from judge import exchanges
 from support import role_calls
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
 
 from cli.verify.permissions import CALLS
+from local import recording
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
 STORAGES = [EFS | {"name": "efs"}, EBS | {"name": "ebs"}, FSX | {"name": "fsx"}, {"type": "s3", "name": "s3"}]
@@ -36,6 +38,7 @@ CACHED = {
 }  # fmt: skip
 BROKEN = {"type": "build", "name": "broken", "build": "exit 1", "expectedSeconds": 1}
 UNBAKEABLE = {"type": "touch", "name": "unbakeable", "files": 32, "threads": 1, "tool": "parallel"}
+RECORD = "exchanges.jsonl"
 WITHOUT_USE = ROOT / "tests/support/grants_without_use.yaml"
 
 
@@ -48,8 +51,9 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 
 @contextmanager
 def cloud_without_parallel(folder: Path) -> Iterator[Cloud]:
-    """A cloud on a machine without GNU parallel, so that a matrix can ask for what is missing."""
-    with start_cloud(folder, PATH=path_without(folder, "parallel")) as started:
+    """A cloud on a machine without GNU parallel, so that a matrix can ask for what is missing; it records its calls."""
+    record = {recording.VARIABLE: str(folder / RECORD)}
+    with start_cloud(folder, PATH=path_without(folder, "parallel"), **record) as started:
         yield started
 
 
@@ -168,6 +172,24 @@ def _stop(cloud: Cloud, run: Run) -> None:
 
 def _is_swept(run: Run) -> bool:
     return not run.left_behind() and run.rows().get("RECEIPT", {}).get("is_complete", False)
+
+
+@pytest.fixture(scope="module")
+def made(cloud: Cloud, decisions: list[dict[str, Any]]) -> list[exchanges.Exchange]:
+    """Every call of all runs, with its answer."""
+    assert decisions
+    return exchanges.read(cloud.folder / RECORD)
+
+
+def test_aws_would_have_accepted_every_request_of_runs_on_every_storage(made: list[exchanges.Exchange]):
+    calls = {exchange.call for exchange in made}
+
+    assert {"fsx:CreateFileSystem", "efs:PutFileSystemPolicy", "ec2:CreateImage", "s3:ListObjectsV2"} <= calls
+    assert exchanges.refusals(made) == set()
+
+
+def test_aws_could_have_given_every_answer_of_runs_on_every_storage(made: list[exchanges.Exchange]):
+    assert exchanges.differences(made) - exchanges.KNOWN_DIFFERENCES.keys() == set()
 
 
 def test_no_call_of_any_function_or_instance_is_denied(decisions: list[dict[str, str]]):
