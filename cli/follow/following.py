@@ -11,7 +11,7 @@ from rich.live import Live
 
 from cli.follow import live_view, progress
 from cli.follow.interruption import ClosingDown, Interrupted
-from cli.follow.progress import RunProgress
+from cli.follow.progress import Measured, RunProgress
 from cli.messages.errors import CommandError
 from cli.messages.explain import explain
 from cli.target.service import Service
@@ -20,6 +20,8 @@ from local.keeping.runs import how_far
 from matrix.terms.documents.plan import PlanDocument
 
 LOOK_EVERY_S = {"local": 1.0, "aws": 5.0}  # on AWS each look is paid for, and what it shows changes by the poll
+# Who begins to watch a run of hundreds of measured cells sees it at once, and their figures one look after another.
+MOST_NEW_CELLS = 20
 # The network may return within half a minute, so a failed look does not end the watch.
 FAILED_LOOKS = 6
 FAILED_LOOK_PAUSE_S = 5.0
@@ -102,10 +104,20 @@ def _status_line(now: RunProgress) -> str:
     return f"run {execution.run}: {execution.status}{reason}, {counts}"
 
 
-def look(service: Service, run: str, plan: PlanDocument | None) -> RunProgress:
-    """Look once. The execution first: rows read after its end are final."""
+def look(
+    service: Service, run: str, plan: PlanDocument | None, measured: dict[str, Measured | None] | None = None
+) -> RunProgress:
+    """Look once. The execution first: rows read after its end are final.
+
+    `measured` keeps the figures of cells from one look to the next, so that each cell's are asked for once.
+    """
     execution = service.execution(run)
-    return progress.read(service.progress_rows(run), plan, execution)
+    rows = service.progress_rows(run)
+    if measured is not None and execution.is_running:
+        new = [row["cell"] for row in rows if row.get("state") == "measured" and row.get("cell") not in measured]
+        for cell in new[:MOST_NEW_CELLS]:
+            measured[cell] = Measured.of(service.point_rows(run, cell))
+    return progress.read(rows, plan, execution, measured)
 
 
 def follow(
@@ -113,11 +125,12 @@ def follow(
 ) -> RunProgress:
     """Show a run until it ends; raises Interrupted if the user wants it to end before."""
     failed_looks = 0
+    measured: dict[str, Measured | None] = {}
     while True:
         if closing and closing.is_wanted:
             raise Interrupted
         try:
-            now = look(service, run, plan)
+            now = look(service, run, plan, measured)
             failed_looks = 0
         except Exception as error:
             # Also UnknownRun: the run was started or seen just now, and DescribeExecution is eventually consistent.

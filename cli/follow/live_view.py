@@ -18,6 +18,7 @@ STYLES = {
 }
 # Characters of the table's other columns, with their gaps; the cell's name gets the rest.
 STATE_WIDTH, TIME_WIDTH, INSTANCES_WIDTH, STEP_WIDTH, GAPS = 9, 16, 14, 8, 10
+LOCAL_TIME_WIDTH = 7
 NARROWEST_CELL = 16
 # Lines of the terminal that are not cells: head, bar, table head, "more", lines above the view and the prompt.
 SHOWN_ERRORS = 2
@@ -58,9 +59,8 @@ def _bar(progress: RunProgress, now: float, is_local: bool) -> RenderableType:
     if progress.count("skipped"):
         counts += f", {progress.count('skipped')} skipped"
     times = rough_duration(progress.elapsed_s(now))
-    if progress.expected_s:
-        expected = rough_duration(progress.expected_s)
-        times += f" (on AWS {expected})" if is_local else f" of about {expected}"
+    if progress.expected_s and not is_local:
+        times += f" of about {rough_duration(progress.expected_s)}"
     fraction = progress.fraction(now)
     grid = Table.grid(padding=(0, 1), expand=True)
     grid.add_column(ratio=1)
@@ -72,22 +72,28 @@ def _bar(progress: RunProgress, now: float, is_local: bool) -> RenderableType:
 def _cells(progress: RunProgress, console: Console, now: float, is_local: bool) -> RenderableType:
     """Draw the cells below their file systems."""
     names = {cell.id: short_name(cell) for cell in progress.cells}
-    fixed = STATE_WIDTH + TIME_WIDTH + INSTANCES_WIDTH + STEP_WIDTH + GAPS
+    # Plans are made for AWS: what a cell would take there says nothing of how long it takes here.
+    time_width = LOCAL_TIME_WIDTH if is_local else TIME_WIDTH
+    figures_width = max([INSTANCES_WIDTH, *(len(cell.measured.p50) for cell in progress.cells if cell.measured)])
+    fixed = STATE_WIDTH + time_width + figures_width + STEP_WIDTH + GAPS
     longest = max(map(len, [*names.values(), *(cell.file_system for cell in progress.cells)]))
     name_width = max(NARROWEST_CELL, min(longest, console.width - fixed))
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("File system, cell", width=name_width, no_wrap=True)
     table.add_column("State", width=STATE_WIDTH, no_wrap=True)
-    table.add_column("Time/on AWS" if is_local else "Time/expected", width=TIME_WIDTH, no_wrap=True)
-    table.add_column("Instances", min_width=INSTANCES_WIDTH, no_wrap=True)
-    table.add_column("Step", width=STEP_WIDTH, no_wrap=True)
+    table.add_column("Time" if is_local else "Time/expected", width=time_width, no_wrap=True)
+    table.add_column("Instances/P50", min_width=figures_width, no_wrap=True)
+    table.add_column("Step/n", width=STEP_WIDTH, no_wrap=True)
     states = {system.id: system.state for system in progress.file_systems}
     shown, hidden = choose(progress.cells, max(3, console.height - OTHER_LINES))
     for system, cells in by_file_system(shown).items():
         table.add_row(Text(shorten(system, name_width), "bold"), _state(states.get(system, "planned")))
         for cell in cells:
             name = shorten(names[cell.id], name_width)
-            table.add_row(name, _state(cell.state), _time(cell, now), cell.instance_words(), cell.step_words())
+            last = (cell.instance_words(), cell.step_words())
+            if cell.measured:
+                last = (cell.measured.p50, cell.measured.n)
+            table.add_row(name, _state(cell.state), _time(cell, now, is_local=is_local), *last)
     return Group(table, Text(hidden_words(hidden), "dim")) if hidden else table
 
 
@@ -108,8 +114,10 @@ def by_file_system(cells: Iterable[CellProgress]) -> dict[str, list[CellProgress
     return groups
 
 
-def _time(cell: CellProgress, now: float) -> str:
+def _time(cell: CellProgress, now: float, *, is_local: bool) -> str:
     elapsed = cell.elapsed_s(now)
+    if is_local:
+        return "–" if elapsed is None else rough_duration(elapsed)
     expected = rough_duration(cell.expected_s)
     return f"{rough_duration(elapsed)} / {expected}" if elapsed is not None else f"– / {expected}"
 

@@ -1,14 +1,39 @@
 """A run's progress, read from its rows in the table. Pure: rows and a time in, words and figures out."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.figures import quantity, sample_count
+from matrix.terms.names import primary_metric
 from matrix.terms.sentences import error_text
 
 ENDED_CELLS = ("measured", "failed", "skipped")
 INSTANCE_COUNTS = ("ready", "running", "done", "failed")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a cell has measured: the span of its points' medians (`202 – 833 MB/s`), and `n` of how many values."""
+
+    p50: str
+    n: str
+
+    @classmethod
+    def of(cls, points: Sequence[Mapping[str, Any]]) -> "Measured | None":
+        """Sum up the points of a cell by the metric that they are judged by; None where there is none."""
+        named = [judged for point in points if (judged := primary_metric(point))]
+        # Points of an open loop are judged by another metric than those of a closed one.
+        metrics = [metric for name, metric in named if name == named[0][0] and metric.get("p50") is not None]
+        if not metrics:
+            return None
+        unit, values = metrics[0].get("unit", ""), [float(metric["p50"]) for metric in metrics]
+        low, high = quantity(min(values), unit if unit == "s" else ""), quantity(max(values), unit)
+        span = high if len(metrics) == 1 else f"{low.strip()} – {high}"
+        fewest = min(metrics, key=lambda metric: (metric.get("n") or 0) / (metric.get("expected_n") or 1))
+        return cls(span, sample_count(fewest))
 
 
 @dataclass(frozen=True)
@@ -26,6 +51,7 @@ class CellProgress:
     point: str = ""
     instances: dict[str, int] = field(default_factory=dict)
     error: str = ""
+    measured: Measured | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -98,10 +124,19 @@ class RunProgress:
         return max(0.0, (self.execution.ended_at or now) - self.execution.started_at)
 
 
-def read(rows: list[dict[str, Any]], plan: PlanDocument | None, execution: Execution) -> RunProgress:
-    """Read a run's progress from its rows; the plan gives the order, and the cells that have no row yet."""
+def read(
+    rows: list[dict[str, Any]],
+    plan: PlanDocument | None,
+    execution: Execution,
+    measured: Mapping[str, Measured | None] | None = None,
+) -> RunProgress:
+    """Read a run's progress from its rows; the plan gives the order, and the cells that have no row yet.
+
+    `measured` has the figures of cells that are known, by their ids.
+    """
     planned = {cell["id"]: _planned_cell(cell) for cell in plan["cells"]} if plan else {}
     cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if row["SK"].startswith("CELL#")}
+    cells = {name: replace(cell, measured=(measured or {}).get(name)) for name, cell in cells.items()}
     order = list(planned) + [name for name in cells if name not in planned]
     systems = [_file_system(row) for row in rows if row["SK"].startswith("FS#")]
     whole = next((row for row in rows if row["SK"] == "PLAN"), {})
@@ -172,6 +207,9 @@ def _signature(part: CellProgress | FileSystemProgress | None) -> tuple[object, 
 
 
 def _cell_line(cell: CellProgress) -> str:
+    if cell.measured:
+        figures = f"P50 {cell.measured.p50}, n {cell.measured.n} of each point"
+        return _join(f"cell {cell.id}: {cell.state}, {figures}", cell.error)
     step = cell.step_words()
     words = [f"cell {cell.id}: {cell.state}", f"step {step}" if "/" in step else step]
     instances = cell.instance_words()

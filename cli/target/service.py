@@ -100,6 +100,17 @@ class Service:
         )
         return [plain_row(row) for page in pages for row in page["Items"]]
 
+    def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
+        """Return the metrics of a cell's points, each with its percentiles; empty before it is measured."""
+        pages = self._table.get_paginator("query").paginate(
+            TableName=self.deployment.outputs["TableName"],
+            KeyConditionExpression="PK = :run AND begins_with(SK, :points)",
+            ProjectionExpression="#metrics",
+            ExpressionAttributeNames={"#metrics": "metrics"},
+            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":points": {"S": f"CELL#{cell}#POINT#"}},
+        )
+        return [plain_row(row) for page in pages for row in page["Items"]]
+
     def plan(self, run: str) -> PlanDocument | None:
         """Return the plan of a run from the bucket; None when it is not there."""
         return cast("PlanDocument | None", self.document(run, "plan.json"))

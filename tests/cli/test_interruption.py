@@ -40,6 +40,9 @@ class FakeService:
     def execution(self, run):
         return Execution(run, self.status, started_at=0)
 
+    def point_rows(self, run, cell):
+        return []
+
     def progress_rows(self, _run):
         self.looks += 1
         if self.looks == self.interrupt_at_look:

@@ -1,21 +1,22 @@
 """How far a run is: read from rows, drawn to fit a terminal, told in lines where there is none."""
 
 import io
+from types import SimpleNamespace
 
 from rich.console import Console
 from support.cli_documents import CELLS, cell_row, plan_document, progress_rows
 
-from cli.follow import live_view, progress
-from cli.follow.progress import CellProgress
+from cli.follow import following, live_view, progress
+from cli.follow.progress import CellProgress, Measured
 from cli.target.service import Execution
 
 RUNNING = Execution("r", "RUNNING", started_at=990)
 
 
-def draw(moment, width, height=40, now=1060):
+def draw(moment, width, height=40, now=1060, environment="local"):
     """Draw a moment on a terminal of this size."""
     console = Console(file=io.StringIO(), width=width, height=height, markup=False, highlight=False)
-    console.print(live_view.render(moment, console, now, "local"))
+    console.print(live_view.render(moment, console, now, environment))
     return console.file.getvalue().splitlines()
 
 
@@ -63,8 +64,65 @@ def test_the_view_fits_80_columns_with_all_it_has_to_say():
 
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
-    for word in ("1 of 2 cells measured", "touch.m6i.large-x4", "measuring", "2/4 p02", "10s / 1m 00s", "not AWS"):
+    for word in ("1 of 2 cells measured", "touch.m6i.large-x4", "measuring", "2/4 p02", " 10s ", "not AWS"):
         assert word in text
+
+
+def test_the_view_of_a_local_run_says_nothing_of_how_long_aws_would_take():
+    moment = progress.read(progress_rows(), plan_document(), RUNNING)
+
+    local, aws = ("\n".join(draw(moment, 120, environment=place)) for place in ("local", "aws"))
+
+    # The plan's times are AWS's: 120 s for the run, 60 s for the cell.
+    assert "10s / 1m 00s" in aws
+    assert "1m 10s of about 2m 00s" in aws
+    assert "1m 00s" not in local
+    assert "2m 00s" not in local
+
+
+def point(**metrics):
+    return {
+        "metrics": {name: {"primary": name == "iops", "unit": "IOPS", **metric} for name, metric in metrics.items()}
+    }
+
+
+def test_what_a_cell_has_measured_is_the_span_of_its_points_and_the_fewest_values():
+    points = [
+        point(duration_s={"p50": 5.0, "n": 4, "expected_n": 4}, iops={"p50": 3000.0, "n": 4, "expected_n": 4}),
+        point(duration_s={"p50": 5.0, "n": 4, "expected_n": 4}, iops={"p50": 850.0, "n": 3, "expected_n": 4}),
+    ]
+
+    assert Measured.of(points) == Measured("850 – 3,000 IOPS", "3/4")
+    assert Measured.of(points[:1]) == Measured("3,000 IOPS", "4/4")
+    assert Measured.of([]) is None
+
+
+def test_a_measured_cell_shows_its_figures_while_the_run_goes_on():
+    known = {CELLS[0]: Measured("850 – 3,000 IOPS", "3/4")}
+    before = progress.read(progress_rows(), plan_document(), RUNNING)
+    moment = progress.read(progress_rows(), plan_document(), RUNNING, known)
+
+    [line] = [line for line in draw(moment, 80) if "x1 " in line]
+    assert line.split() == ["touch.m6i.large-x1", "measured", "42s", "850", "–", "3,000", "IOPS", "3/4"]
+    assert progress.changes(None, moment)[1] == (
+        f"cell {CELLS[0]}: measured, P50 850 – 3,000 IOPS, n 3/4 of each point"
+    )
+    assert progress.changes(before, moment) == []
+
+
+def test_the_figures_of_a_measured_cell_are_asked_for_once():
+    asked = []
+    service = SimpleNamespace(
+        execution=lambda _: RUNNING,
+        progress_rows=lambda _: progress_rows(),
+        point_rows=lambda _, cell: asked.append(cell) or [point(iops={"p50": 7.0, "n": 1, "expected_n": 1})],
+    )
+    known = {}
+
+    moments = [following.look(service, "r", plan_document(), known) for _ in range(2)]
+
+    assert asked == [CELLS[0]]
+    assert [moment.cells[0].measured for moment in moments] == [Measured("7.00 IOPS", "1/1")] * 2
 
 
 def test_a_long_list_of_cells_shows_those_under_way_and_counts_the_others():

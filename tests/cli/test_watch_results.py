@@ -48,6 +48,14 @@ def test_a_look_at_a_run_reads_no_points_and_no_resources(cloud):
     assert seen == {"PLAN", "FS#ebs-gp3", *(f"CELL#{cell}" for cell in CELLS)}
 
 
+def test_the_figures_of_a_cell_are_those_of_its_points_and_of_no_other_cell(cloud):
+    cloud.write_rows("r", rows())
+
+    service = Service(running_local_cloud())
+
+    assert [len(service.point_rows("r", cell)) for cell in CELLS] == [1, 0]
+
+
 def test_latest_is_the_newest_run_of_a_cloud_or_of_those_kept_here(cloud, matrix, keep_run, workdir):
     finished(cloud, run="older")
     finished(cloud, run="newer")
