@@ -16,27 +16,32 @@ from typing import Any
 
 import moto.dynamodb.parsing
 
-API = "https://docs.aws.amazon.com/"
+AWS = "https://docs.aws.amazon.com/"
 Check = Callable[[dict[str, Any]], Iterator[str]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One sentence of AWS's documentation: what it is about, where it stands, and a check of what breaks it."""
+    """One sentence of AWS's documentation: what it is about, where it stands, and a check of what breaks it.
+
+    `unproved` is what of it stands on no page that could be found: believed, and refused all the same.
+    """
 
     subjects: tuple[str, ...]
-    source: str
+    sources: tuple[str, ...]
     check: Check
+    unproved: str
 
 
 RULES: list[Rule] = []
 
 
-def rule(*subjects: str, source: str) -> Callable[[Check], Check]:
-    """Add a check to RULES."""
+def rule(*subjects: str, source: str, more: tuple[str, ...] = (), unproved: str = "") -> Callable[[Check], Check]:
+    """Add a check to RULES; `more` are further pages, whole where they are not below AWS."""
 
     def added(check: Check) -> Check:
-        RULES.append(Rule(subjects, API + source, check))
+        pages = tuple(page if page.startswith("https:") else AWS + page for page in (source, *more))
+        RULES.append(Rule(subjects, pages, check, unproved))
         return check
 
     return added
@@ -46,14 +51,14 @@ def refusals_of_resource(name: str, resource: dict[str, Any]) -> Iterator[str]:
     """Yield what the rules refuse of a resource's properties, which hold no functions any more."""
     for one in RULES:
         if resource["Type"] in one.subjects:
-            yield from (f"{name}.{problem} ({one.source})" for problem in one.check(resource.get("Properties", {})))
+            yield from (f"{name}.{problem} ({one.sources[0]})" for problem in one.check(resource.get("Properties", {})))
 
 
 def refusals_of_request(service: str, operation: str, parameters: dict[str, Any]) -> Iterator[str]:
     """Yield what the rules refuse of a call's parameters."""
     for one in RULES:
         if f"{service}:{operation}" in one.subjects:
-            yield from (f"{operation}.{problem} ({one.source})" for problem in one.check(parameters))
+            yield from (f"{operation}.{problem} ({one.sources[0]})" for problem in one.check(parameters))
 
 
 # ======== EC2 ========
@@ -181,7 +186,11 @@ def tokens_of_ec2_are_64_ascii_characters(request: dict[str, Any]) -> Iterator[s
         yield f"ClientToken: {token!r} has more than 64 characters, or others than ASCII's"
 
 
-@rule("ec2:RunInstances", source="AWSEC2/latest/APIReference/API_RunInstances.html")
+@rule(
+    "ec2:RunInstances",
+    source="AWSEC2/latest/APIReference/API_RunInstances.html",
+    unproved="that MinCount may not be above MaxCount",
+)
 def counts_of_instances_are_a_range(request: dict[str, Any]) -> Iterator[str]:
     """MinCount is at least 1 and at most MaxCount."""
     if not 1 <= request.get("MinCount", 0) <= request.get("MaxCount", 0):
@@ -415,7 +424,12 @@ def trust_policies_have_2048_characters(properties: dict[str, Any]) -> Iterator[
         yield f"AssumeRolePolicyDocument: has {size} characters, of 2,048"
 
 
-@rule(*POLICIES, source="IAM/latest/UserGuide/reference_iam-quotas.html")
+@rule(
+    "AWS::IAM::Role",
+    "AWS::IAM::Policy",
+    source="IAM/latest/APIReference/API_PutRolePolicy.html",
+    more=("IAM/latest/APIReference/API_CreateRole.html",),
+)
 def policies_have_the_characters_of_latin_1(properties: dict[str, Any]) -> Iterator[str]:
     """Tab, line feed, carriage return and U+0020 to U+00FF."""
     for path, document, _ in _documents(properties):
@@ -442,7 +456,14 @@ def buckets_have_names_of_dns(properties: dict[str, Any]) -> Iterator[str]:
         yield f"BucketName: {name!r} begins or ends with what S3 has reserved"
 
 
-@rule("AWS::S3::Bucket", source="AmazonS3/latest/API/API_LifecycleRule.html")
+@rule(
+    "AWS::S3::Bucket",
+    source="AmazonS3/latest/API/API_LifecycleRule.html",
+    more=(
+        "AmazonS3/latest/API/API_LifecycleExpiration.html",
+        "AmazonS3/latest/API/API_PutBucketLifecycleConfiguration.html",
+    ),
+)
 def lifecycle_rules_do_something_under_a_name_of_their_own(properties: dict[str, Any]) -> Iterator[str]:
     """Ids are unique and have at most 255 characters; each rule has an action, and days are positive."""
     rules = properties.get("LifecycleConfiguration", {}).get("Rules", [])
@@ -652,7 +673,12 @@ def dashboards_are_json_on_a_grid_of_24_columns(properties: dict[str, Any]) -> I
 
 
 # ======== File systems ========
-@rule("efs:CreateFileSystem", source="efs/latest/ug/API_CreateFileSystem.html")
+@rule(
+    "efs:CreateFileSystem",
+    source="efs/latest/ug/API_CreateFileSystem.html",
+    more=("https://repost.aws/knowledge-center/efs-choosing-correct-throughput-mode",),
+    unproved="that a figure is refused in the other modes",
+)
 def efs_has_throughput_where_it_is_provisioned(request: dict[str, Any]) -> Iterator[str]:
     """A figure is required in mode provisioned and refused in others; maxIO is neither for One Zone nor for elastic."""
     mode = request.get("ThroughputMode", "bursting")
@@ -669,7 +695,11 @@ ZFS_THROUGHPUTS = {
 }  # fmt: skip
 
 
-@rule("fsx:CreateFileSystem", source="fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html")
+@rule(
+    "fsx:CreateFileSystem",
+    source="fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html",
+    unproved="the throughputs of the two types with a standby in one zone (HA), and the counts of subnets",
+)
 def zfs_has_a_throughput_of_its_deployment_type(request: dict[str, Any]) -> Iterator[str]:
     """Throughputs are those of the type; a Multi-AZ system has two subnets, of which one is preferred, others one."""
     configuration = request.get("OpenZFSConfiguration", {})
@@ -683,7 +713,12 @@ def zfs_has_a_throughput_of_its_deployment_type(request: dict[str, Any]) -> Iter
         yield "OpenZFSConfiguration.PreferredSubnetId: is none of the subnets"
 
 
-@rule("fsx:CreateFileSystem", source="fsx/latest/APIReference/API_CreateFileSystem.html")
+@rule(
+    "fsx:CreateFileSystem",
+    source="fsx/latest/APIReference/API_CreateFileSystem.html",
+    more=("fsx/latest/APIReference/API_DiskIopsConfiguration.html",),
+    unproved="the 400,000 IOPS (the page has 200,000 for each pair of servers), that AUTOMATIC takes no figure",
+)
 def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
     """From 64 to 524,288 GiB, and from 3 IOPS for each GiB to 400,000 (the highest of any deployment type)."""
     size = request.get("StorageCapacity", 0)

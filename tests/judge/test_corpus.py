@@ -42,4 +42,4 @@ def test_every_rule_that_aws_has_in_prose_refuses_something_of_the_corpus():
         return any(problem for subject in of_resources + of_calls for problem in rule.check(subject))
 
     assert [rule.check.__name__ for rule in prose.RULES if not refuses(rule)] == []
-    assert all(entry["source"].startswith(prose.API) for entry in resources + calls)
+    assert all(entry["source"].startswith(prose.AWS) for entry in resources + calls)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from judge import prose
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = Path(__file__).with_name("claims.yaml")
@@ -52,7 +53,7 @@ def page() -> str:
     listed = ", ".join(f"{counts[by]} by {words}" for by, words in PROOFS.items() if by is not None)
     settled = sum("verify" in claim for claim in claims() if "by" not in claim)
     total = f"{counts.total()} claims: {listed}; {counts[None]} not proved, of which `matrix verify` settles {settled}."
-    return "\n".join([HEAD, total, "", *tables()]) + "\n"
+    return "\n".join([HEAD, total, "", *tables(), *refusals()])
 
 
 def tables() -> Iterator[str]:
@@ -66,6 +67,26 @@ def tables() -> Iterator[str]:
             test = f"[{name.removeprefix('test_').replace('_', ' ')}](../{file})" if name else "–"
             yield f"| {claim['claim']} | {proof} | {test} | {claim.get('verify', '–')} |"
         yield ""
+
+
+REFUSALS = """## What AWS refuses, by its prose
+
+`make lint` and the recorded runs are held against these, beside AWS's models. A rule is refused as a whole, whatever of
+it is proved. Pages of API references are of calls and types that botocore has, a test holds that; no machine opens the
+guides.
+
+| Rule | Pages | Not proved |
+|---|---|---|"""
+
+
+def refusals() -> Iterator[str]:
+    """The table of what AWS refuses by its prose, from the judge's rules."""
+    yield REFUSALS
+    for rule in prose.RULES:
+        name, sentence = rule.check.__name__.replace("_", " "), (rule.check.__doc__ or "").strip()
+        pages = ", ".join(f"[{page.rpartition('/')[2].removesuffix('.html')}]({page})" for page in rule.sources)
+        yield f"| **{name}** {sentence.replace('|', '&#124;')} | {pages} | {rule.unproved or '–'} |"
+    yield ""
 
 
 if __name__ == "__main__":
