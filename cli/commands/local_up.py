@@ -2,14 +2,18 @@
 
 import signal
 import subprocess
+from contextlib import nullcontext
 from typing import Any
 
 import typer
 
+from cli.console import opening
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CloudDidNotStart, CommandError
 from cli.target import deployment, local_cloud
+from cli.target.deployment import from_cloud_document
+from cli.target.service import Service
 from cli.target.workdir import cloud_log
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -24,7 +28,7 @@ def local() -> None:
 
 
 @app.command()
-def up(instances: options.Instances = "process", account: options.Account = "usual") -> None:
+def up(instances: options.Instances = "process", account: options.Account = "usual", web: options.Web = False) -> None:
     """Start the local cloud and keep it until Ctrl-C.
 
     The stack is deployed to it; runs then start faster. Prints the environment variables that the aws and sam
@@ -38,8 +42,10 @@ def up(instances: options.Instances = "process", account: options.Account = "usu
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     child = local_cloud.start(instances, account)
     try:
-        _show(local_cloud.wait_until_ready(child))
-        _wait(child)
+        described = local_cloud.wait_until_ready(child)
+        _show(described)
+        with opening.opened(Service(from_cloud_document(described)), "") if web else nullcontext():
+            _wait(child)
     except KeyboardInterrupt:
         terminal.stderr().print("Ending the local cloud …")
     finally:

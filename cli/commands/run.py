@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.commands.plan import report_problems
+from cli.console import opening
 from cli.follow import running
 from cli.follow.running import Wish
 from cli.inputs import options, planning, resuming, tools
@@ -46,6 +47,7 @@ def run(
     detach: Annotated[
         bool, typer.Option("--detach", help="Start the run and return; look with `matrix watch`.")
     ] = False,
+    web: options.Web = False,
 ) -> None:
     """Measure a matrix, on this machine or on AWS.
 
@@ -70,10 +72,15 @@ def run(
         )
     if file is None and resume is None:
         raise CommandError("what shall be measured?", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
+    if web and detach:
+        advice = "choose one; later: `matrix watch RUN --web`"
+        raise CommandError(
+            "--web shows the run as long as the command goes on, --detach ends it", advice, ExitCode.BAD_INPUT
+        )
     # Until a run has started, SIGTERM is treated as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        wish = Wish(name or "", as_json, detach)
+        wish = Wish(name or "", as_json, detach, web=web)
         if resume is not None:
             _resume(resume, file, region, wish, place=(local, stack), instances=instances, yes=yes)
             return
@@ -89,7 +96,13 @@ def run(
     else:
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
         deployed = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
-        running.run_to_end(Service(deployed), planned, wish)
+        _to_end(Service(deployed), planned, wish)
+
+
+def _to_end(service: Service, planned: Planned, wish: Wish) -> None:
+    """Start a run and follow it to its end, in the browser too where that is wanted."""
+    with opening.following(service, wish.run, is_wanted=wish.web, is_own=True):
+        running.run_to_end(service, planned, wish)
 
 
 def _refuse_emulation_elsewhere(planned: Planned, *, local: bool, instances: str) -> None:
@@ -118,7 +131,7 @@ def _resume(
         service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
         planned = resuming.plan_rest(service, run, file, service.deployment.region)
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
-        running.run_to_end(service, planned, _named(wish, planned))
+        _to_end(service, planned, _named(wish, planned))
         return
     _refuse_kept_name(wish)
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
@@ -126,7 +139,7 @@ def _resume(
         service = Service(cloud)
         planned = resuming.plan_rest(service, run, file, region)
         terminal.stderr().print(_taken_over(planned))
-        running.run_to_end(service, _one_at_a_time(planned), _named(own, planned))
+        _to_end(service, _one_at_a_time(planned), _named(own, planned))
 
 
 def _taken_over(planned: Planned) -> str:
@@ -151,7 +164,7 @@ def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
     _refuse_kept_name(wish)
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
     with local_cloud.running_or_started(instances) as cloud:
-        running.run_to_end(Service(cloud), _one_at_a_time(planned), own)
+        _to_end(Service(cloud), _one_at_a_time(planned), own)
 
 
 def _refuse_kept_name(wish: Wish) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import typer
 from rich.console import Console
 
+from cli.console import opening
 from cli.follow import following, progress, running
 from cli.follow.following import View
 from cli.follow.interruption import ClosingDown, Interrupted
@@ -17,6 +18,7 @@ from cli.target import deployment, mirror
 from cli.target.documents import note, readable
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
+from matrix.terms.documents.plan import PlanDocument
 
 
 def watch(
@@ -24,6 +26,7 @@ def watch(
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
+    web: options.Web = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Follow a run that already goes on.
@@ -39,10 +42,19 @@ def watch(
         run = _newest(local=local, stack=stack, region=region)
     kept = _kept(run) if stack is None and region is None else None
     if kept is not None and not kept.is_running:
+        if web:
+            advice = f"its report has what was measured: `matrix report {run} --open`"
+            raise CommandError(f"{run} has ended, and what Step Functions knew of it has ended with its cloud", advice)
         _show_end(kept, as_json)
         return
     service = Service(deployment.find_any(local=local, stack=stack, region=region))
     plan = readable(service.plan, service.execution(run).run)
+    with opening.following(service, run, is_wanted=web):
+        _follow(service, run, plan, as_json=as_json)
+
+
+def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool) -> None:
+    """Follow a run to its end."""
     console = terminal.stderr() if as_json else terminal.stdout()
     environment = service.deployment.environment
     with ClosingDown() as closing, following.view(console, environment, plain=as_json) as shown:

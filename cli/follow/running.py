@@ -45,6 +45,7 @@ class Wish:
     as_json: bool = False
     detach: bool = False
     ends_cloud: bool = False  # the local cloud was started for this run, and ends with it
+    web: bool = False
 
 
 def made_up_name(matrix: str) -> str:

@@ -35,4 +35,7 @@ Stack = Annotated[
 Region = Annotated[
     str | None, typer.Option("--region", metavar="REGION", help="AWS region (default: your AWS configuration's).")
 ]
+Web = Annotated[
+    bool, typer.Option("--web", help="Also show it in the browser: the matrix, the graph and each fleet, live.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for scripts; progress goes to stderr.")]

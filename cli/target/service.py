@@ -16,7 +16,7 @@ from matrix.terms.documents.plan import PlanDocument
 SHOWN_RUNS = 10
 PROGRESS_COLUMNS = (
     "SK", "cell", "file_system", "state", "since", "started_at", "finished_at", "expected_s",
-    "step", "steps", "point", "instances", "error",
+    "step", "steps", "point", "instances", "error", "committed_usd", "reserved", "budget_usd",
 )  # fmt: skip
 
 
@@ -55,7 +55,7 @@ class Service:
     def execution(self, run: str) -> Execution:
         """Return the execution of a run; raises UnknownRun with the names of those that exist."""
         try:
-            description = self._states.describe_execution(executionArn=self._execution_arn(run))
+            description = self._states.describe_execution(executionArn=execution_arn(self.deployment, run))
         except self._states.exceptions.ExecutionDoesNotExist:
             raise self.unknown(run) from None
         return _execution(description)
@@ -77,10 +77,7 @@ class Service:
 
     def stop(self, run: str, cause: str) -> None:
         """Stop a run: the state machine ends at once, without its own clean-up."""
-        self._states.stop_execution(executionArn=self._execution_arn(run), error="Interrupted", cause=cause)
-
-    def _execution_arn(self, run: str) -> str:
-        return self.deployment.outputs["StateMachineArn"].replace(":stateMachine:", ":execution:") + f":{run}"
+        self._states.stop_execution(executionArn=execution_arn(self.deployment, run), error="Interrupted", cause=cause)
 
     # --- rows and documents -------------------------------------------------------------------------------------------
 
@@ -186,6 +183,11 @@ class Service:
     @cached_property
     def _bucket(self) -> Any:
         return self.deployment.client("s3")
+
+
+def execution_arn(deployment: Deployment, run: str) -> str:
+    """Return the ARN of the execution of a run."""
+    return deployment.outputs["StateMachineArn"].replace(":stateMachine:", ":execution:") + f":{run}"
 
 
 def _execution(description: dict[str, Any]) -> Execution:

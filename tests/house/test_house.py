@@ -17,7 +17,7 @@ FLOORS = {
     "functions/aws": "stack records ec2 account inventory run results fleet storages teardown",
     "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
     "session __main__",
-    "cli": "messages target tables inputs follow selftest verify commands main",
+    "cli": "messages target tables inputs follow console selftest verify commands main",
     "local": "quick_start corrections faults programs deploy roles keeping functions step_functions instances "
     "admission recording server __main__",
 }

@@ -1,0 +1,65 @@
+"""Who may ask the console: its own page, with its token. Pure.
+
+As for the local cloud (local/admission.py): a request to another name than the console's own is refused (a name that
+was rebound to 127.0.0.1), so is each from another origin, and all but the page's own files need a token. It stands in
+the fragment of the address that the terminal prints: browsers send fragments to nobody.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# Everything is of this server; nothing is inline, and nothing foreign becomes markup.
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; frame-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+# The report has its own policy, by hashes, within it. It also loses its origin, and with it any way to the console.
+REPORT_POLICY = "sandbox allow-scripts allow-downloads allow-popups; frame-ancestors 'self'"
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Refused(Exception):
+    """The request is none of the console's page."""
+
+
+@dataclass(frozen=True)
+class Admission:
+    """The rules of one console."""
+
+    port: int
+    token: str
+
+    def check_place(self, headers: Mapping[str, str]) -> None:
+        """Raise Refused where a request was not meant for this server, or comes from another page."""
+        host, origin = headers.get("Host", ""), headers.get("Origin")
+        if host not in (f"127.0.0.1:{self.port}", f"localhost:{self.port}"):
+            raise Refused(f"This is not {host}, but the console of Storage Matrix.")
+        if origin is not None and origin != f"http://{host}":
+            raise Refused(f"The console answers its own page, not those of {origin}.")
+        # Also where a browser sends no Origin, as for an image or a link; programs do not send it at all.
+        if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+            raise Refused("The console answers its own page only.")
+
+    def check_token(self, headers: Mapping[str, str]) -> None:
+        """Raise Refused without the token."""
+        shown = headers.get("Authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(shown.encode(), self.token.encode()):
+            raise Refused("The token is missing or wrong: open the address that the terminal shows.")
+
+    def check_change(self, headers: Mapping[str, str]) -> None:
+        """Raise Refused where what changes something does not say whose page it comes from."""
+        if headers.get("Origin") is None:
+            raise Refused("The console takes orders from its own page only.")
+
+    def report_key(self, run: str) -> str:
+        """Return what opens the report of a run, and nothing else: frames cannot send headers."""
+        return hmac.new(self.token.encode(), f"report {run}".encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,77 @@
+"""The blackboard of a cell, looked at for its fleet: three listings, and the samples that are new."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from cli.console.fleet_view import Board, objects_of
+from cli.console.sources import Source
+from cli.messages.errors import UnreadableRun
+from matrix.run.gates import instances_of, steps_of
+
+# Samples that one look reads; those of 200 instances take four looks after each step.
+READ_AT_ONCE = 50
+CONNECTIONS = 8
+
+
+@dataclass
+class Boards:
+    """The blackboards of a run's cells, as far as they were looked at."""
+
+    run: str
+    samples: dict[str, dict[str, tuple[float, Sequence[Mapping[str, Any]]]]] = field(default_factory=dict)
+    """By cell and instance: the time of what was read, and its finished steps."""
+
+    def look(self, source: Source, cell: str) -> Board:
+        """Return what lies on the blackboard of a cell now."""
+        below = f"cells/{cell}/"
+        record = _document(source, self.run, f"{below}fleet.json")
+        listing = list(source.traces.listing(self.run, f"{below}instances/"))
+        objects = objects_of(listing)
+        gates, ready = self._met(source, below)
+        unread = self._read_samples(source, cell, listing)
+        return Board(
+            instances=tuple(record.get("instances", ())),
+            launched_at=record.get("launched_at"),
+            objects=objects,
+            gates=gates,
+            ready=ready,
+            samples={instance: steps for instance, (_, steps) in self.samples.get(cell, {}).items()},
+            unread=unread,
+        )
+
+    def _met(self, source: Source, below: str) -> tuple[dict[int, float], dict[str, float]]:
+        """Return the gates that are open, and who is ready for the next."""
+        # The name by which a launch meets keeps instances of other cells out, so it never goes to the browser.
+        nonce = _document(source, self.run, f"{below}meeting.json").get("nonce")
+        if not nonce:
+            return {}, {}
+        gates = steps_of(dict(source.traces.listing(self.run, f"{below}meet/{nonce}/gates/")))
+        following = max(gates, default=-1) + 1
+        ready = source.traces.listing(self.run, f"{below}meet/{nonce}/ready/{following:04d}/")
+        return dict(gates), instances_of(dict(ready))
+
+    def _read_samples(self, source: Source, cell: str, listing: Sequence[tuple[str, float]]) -> int:
+        """Read the samples that have changed, as many as one look may; return how many are left."""
+        known = self.samples.setdefault(cell, {})
+        changed = []
+        for name, at in listing:
+            userid, _, rest = name.partition("/")
+            instance = userid.rpartition(":")[2]
+            if rest == "samples.json" and known.get(instance, (0.0, ()))[0] < at:
+                changed.append((instance, f"cells/{cell}/instances/{name}", at))
+        now = changed[:READ_AT_ONCE]
+        with ThreadPoolExecutor(CONNECTIONS) as pool:
+            documents = pool.map(lambda each: _document(source, self.run, each[1]), now)
+            for (instance, _, at), document in zip(now, documents, strict=True):
+                known[instance] = at, document.get("samples", ())
+        return len(changed) - len(now)
+
+
+def _document(source: Source, run: str, name: str) -> dict[str, Any]:
+    """Return a document; an empty one where it is not there, or damaged: what an instance wrote is not trusted."""
+    try:
+        return source.commands.document(run, name) or {}
+    except UnreadableRun:
+        return {}

@@ -1,0 +1,94 @@
+"""The histories of a run, read bit by bit: that of its execution and of each iteration of its distributed Maps."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cli.console.definition import Place, is_distributed, item_name
+from cli.console.graph_view import Traced
+from cli.console.history import Event, History
+from cli.console.sources import Source
+from cli.target.service import Execution
+
+# Pages of 1,000 events that one look reads of one history: a long one comes in parts, so that the page is there soon.
+PAGES_AT_ONCE = 5
+
+
+@dataclass
+class Reader:
+    """One execution's history, and how far it is read."""
+
+    arn: str
+    history: History = field(default_factory=History)
+    following: str = ""
+    """Where the first reading goes on."""
+    has_caught_up: bool = False
+
+    def read(self, source: Source) -> None:
+        """Read what is new.
+
+        The first reading goes forward, a part at each look. No token leads on from the last event, so
+        from then on the newest page is asked for, and older ones until a known event comes.
+        """
+        if self.history.has_ended:
+            return
+        if not self.has_caught_up:
+            self._catch_up(source)
+            return
+        fresh: list[Event] = []
+        page = source.traces.events(self.arn, newest_first=True)
+        while True:
+            fresh += [event for event in page.events if event["id"] > self.history.last_id]
+            if not page.following or not page.events or page.events[-1]["id"] <= self.history.last_id + 1:
+                break
+            page = source.traces.events(self.arn, page.following, newest_first=True)
+        self.history.feed(sorted(fresh, key=lambda event: int(event["id"])))
+
+    def _catch_up(self, source: Source) -> None:
+        for _ in range(PAGES_AT_ONCE):
+            page = source.traces.events(self.arn, self.following)
+            self.history.feed(page.events)
+            self.following = page.following
+            if not page.following:
+                self.has_caught_up = True
+                return
+
+
+@dataclass
+class Histories:
+    """All histories of a run."""
+
+    places: Mapping[str, Place]
+    parent: Reader
+    children: dict[str, tuple[str, Reader]] = field(default_factory=dict)
+    """By ARN: the item, and its history."""
+
+    def read(self, source: Source, execution: Execution) -> None:
+        """Read what is new of each history that goes on."""
+        self.parent.read(source)
+        if any(map(self._is_distributed, self.parent.history.root.states)):
+            for arn, _ in source.traces.children(execution.run):
+                if arn not in self.children:
+                    self.children[arn] = self._item(source, arn), Reader(arn)
+        for _, reader in self.children.values():
+            reader.read(source)
+
+    def _is_distributed(self, state: str) -> bool:
+        place = self.places.get(state)
+        return place is not None and is_distributed(place["state"])
+
+    def _item(self, source: Source, arn: str) -> str:
+        keys = [item_name(place["state"]) for place in self.places.values() if is_distributed(place["state"])]
+        item = source.traces.item(arn)
+        return next((str(item[key]) for key in keys if key in item), arn)
+
+    @property
+    def reading(self) -> str:
+        """Say how far histories are read that are not read to their end yet."""
+        readers = [self.parent, *(reader for _, reader in self.children.values())]
+        late = [reader for reader in readers if not reader.has_caught_up]
+        return f"{late[0].history.last_id:,} events are read so far" if late else ""
+
+    def traced(self) -> Traced:
+        """Return them as the graph is made of."""
+        children = {item: (reader.arn, reader.history) for item, reader in self.children.values()}
+        return Traced(self.places, self.parent.history, self.parent.arn, children)

@@ -1,0 +1,210 @@
+"""The matrix of a run as it stands: storages down, points of workloads on fleets across, coloured as figures come.
+
+Pure: a plan, rows of the table and a time in, a document out.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cli.console.documents import Column, Figure, Matrix, MatrixCell, MatrixRow
+from cli.follow.progress import CellProgress, RunProgress
+from matrix.input.storage_names import brief_names
+from matrix.report.heat_map import LEVELS
+from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.figures import quantity
+from matrix.terms.names import fleet_words, point_labels, primary_metric
+
+Point = Mapping[str, Any]
+
+
+@dataclass
+class Layout:
+    """Where each cell stands. It depends on the plan alone, so that it is made once."""
+
+    plan: PlanDocument
+    columns: list[Column] = field(init=False)
+    rows: list[tuple[str, str, list[PlanCell]]] = field(init=False)
+    """Id and label of each file system, and its cells in the order of columns."""
+    keys: dict[tuple[str, str], str] = field(init=False)
+    """Key of a point's column, by cell and point."""
+
+    def __post_init__(self) -> None:
+        """Lay out."""
+        names = _workload_names(cell["workload"] for cell in self.plan["cells"])
+        known: dict[tuple[str, str, str], tuple[tuple[Any, ...], Column]] = {}
+        self.keys = {}
+        for cell in self.plan["cells"]:
+            workload, fleet = names[_canonical(cell["workload"])], fleet_words(cell["fleet"])
+            for number, (point, label) in enumerate(point_labels(cell["points"]).items()):
+                place = (workload, *_natural(cell["fleet"]["instanceType"]), cell["fleet"]["count"], fleet, number)
+                key = f"{workload}|{fleet}|{label}"
+                column: Column = {"key": key, "workload": workload, "fleet": fleet, "point": label, "metric": ""}
+                known.setdefault((workload, fleet, label), (place, column))
+                self.keys[cell["id"], point] = key
+        self.columns = [column for _, column in sorted(known.values(), key=lambda entry: _sortable(entry[0]))]
+        order = {column["key"]: place for place, column in enumerate(self.columns)}
+        labels = brief_names((system["id"], system["storage"]) for system in self.plan["file_systems"])
+        cells = {system["id"]: [] for system in self.plan["file_systems"]}  # type: dict[str, list[PlanCell]]
+        for cell in sorted(self.plan["cells"], key=lambda cell: order[self._columns_of(cell)[0]]):
+            cells.setdefault(cell["file_system"], []).append(cell)
+        launches = {system["id"]: system.get("launch") for system in self.plan["file_systems"]}
+        rows = [(id_, labels.get(id_, id_), launches.get(id_), of_it) for id_, of_it in cells.items() if of_it]
+        self.rows = [
+            (id_, f"{label}, launch {launch}" if launch else label, of_it)
+            for id_, label, launch, of_it in sorted(rows, key=lambda row: (_natural(row[1]), row[2] or 0))
+        ]
+
+    def _columns_of(self, cell: PlanCell) -> list[str]:
+        return [self.keys[cell["id"], point["id"]] for point in cell["points"]]
+
+    def matrix(self, progress: RunProgress, points: Mapping[str, Sequence[Point]], now: float) -> Matrix:
+        """Return the matrix as it stands; `points` are the rows of measured cells' points."""
+        cells = {cell.id: cell for cell in progress.cells}
+        systems = {system.id: system for system in progress.file_systems}
+        figures = _figures(self, points)
+        rows: list[MatrixRow] = []
+        for id_, label, planned in self.rows:
+            system = systems.get(id_)
+            shown = [self._cell(cell, cells.get(cell["id"]), figures, now) for cell in planned]
+            rows.append(
+                {
+                    "file_system": id_,
+                    "label": label,
+                    "note": id_,
+                    "state": system.state if system else "planned",
+                    "error": system.error if system else "",
+                    "cells": shown,
+                }
+            )
+        metrics = _metrics(self, points)
+        return {
+            "columns": [{**column, "metric": metrics.get(column["key"], "")} for column in self.columns],
+            "rows": rows,
+        }
+
+    def _cell(
+        self, cell: PlanCell, progress: CellProgress | None, figures: Mapping[str, list[Figure]], now: float
+    ) -> MatrixCell:
+        at = progress or CellProgress(cell["id"], cell["file_system"])
+        columns = self._columns_of(cell)
+        return {
+            "id": cell["id"],
+            "file_system": cell["file_system"],
+            "columns": columns,
+            "state": at.state,
+            "words": _words(at),
+            "fraction": round(_fraction(at, now), 3),
+            "error": at.error,
+            "cost": f"${cell['cost_usd']['expected']:,.2f}",
+            "figures": sorted(figures.get(cell["id"], []), key=lambda figure: columns.index(figure["column"])),
+        }
+
+
+def _fraction(cell: CellProgress, now: float) -> float:
+    """Return the share of a cell that is done: by its steps once these run, else by time."""
+    if cell.has_ended or not cell.steps or cell.step is None or cell.state not in ("running", "analysing"):
+        return cell.fraction(now)
+    return min(1.0, cell.step / cell.steps)
+
+
+def _words(cell: CellProgress) -> str:
+    """Say what a cell does."""
+    counts = cell.instances
+    expected = counts.get("expected") or 0
+    if cell.state == "waiting":
+        return f"booting {counts.get('ready', 0)} of {expected}"
+    if cell.state == "running" and cell.steps:
+        running = counts.get("running") or expected
+        return f"step {min((cell.step or 0) + 1, cell.steps)} of {cell.steps} · {running} running"
+    return cell.state
+
+
+def _metrics(layout: Layout, points: Mapping[str, Sequence[Point]]) -> dict[str, str]:
+    """Say of each column what its figures are: `P50 of files_per_s`, as far as it has any."""
+    metrics: dict[str, str] = {}
+    for cell, rows in points.items():
+        for row in rows:
+            named, key = primary_metric(row), layout.keys.get((cell, str(row.get("id"))))
+            if named and key:
+                metrics[key] = f"P50, {'higher' if named[1].get('higher_is_better') else 'lower'} is better"
+    return metrics
+
+
+def _figures(layout: Layout, points: Mapping[str, Sequence[Point]]) -> dict[str, list[Figure]]:
+    """Return the figures of each cell, each beside the best of its column."""
+    by_column: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    for cell, rows in points.items():
+        for row in rows:
+            named, key = primary_metric(row), layout.keys.get((cell, str(row.get("id"))))
+            if named and key and isinstance(named[1].get("p50"), int | float):
+                by_column.setdefault(key, []).append((cell, named[1]))
+    figures: dict[str, list[Figure]] = {}
+    for key, entries in by_column.items():
+        higher = bool(entries[0][1].get("higher_is_better"))
+        best_cell, best = (max if higher else min)(entries, key=lambda entry: entry[1]["p50"])
+        for cell, metric in entries:
+            ratio = _ratio(metric["p50"], best["p50"], higher=higher) if len(entries) > 1 else None
+            is_best = cell == best_cell
+            figure: Figure = {
+                "column": key,
+                "words": quantity(metric["p50"], str(metric.get("unit", ""))),
+                "n": metric.get("n"),
+                "ratio": None if ratio is None else round(ratio, 3),
+                "level": sum(ratio > limit for limit in LEVELS) if ratio is not None else 0,
+                "is_best": is_best and len(entries) > 1,
+                "is_open": not is_best and _is_open(metric, best),
+            }
+            figures.setdefault(cell, []).append(figure)
+    return figures
+
+
+def _ratio(value: float, best: float, *, higher: bool) -> float | None:
+    """Return how many times worse than the best a value is; None where zero makes that no number."""
+    above, below = (best, value) if higher else (value, best)
+    return above / below if below else None
+
+
+def _is_open(metric: Mapping[str, Any], best: Mapping[str, Any]) -> bool:
+    """Whether nobody can tell two medians apart: their intervals overlap, or one has none.
+
+    Stricter than the decision at the end of the run, which compares the values themselves.
+    """
+    ends = [(each.get("intervals") or {}).get("p50") for each in (metric, best)]
+    if not all(ends):
+        return True
+    (low, high), (best_low, best_high) = ((end["low"], end["high"]) for end in ends if end)
+    return bool(low <= best_high and best_low <= high)
+
+
+def _workload_names(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Name each workload by its type, and where several have one by the fields in which they differ."""
+    by_text = {_canonical(workload): dict(workload) for workload in workloads}
+    names: dict[str, str] = {}
+    for text, workload in by_text.items():
+        alike = [other for other in by_text.values() if other.get("type") == workload.get("type")]
+        telling = [key for key in workload if any(other.get(key) != workload[key] for other in alike)]
+        details = ", ".join(f"{key} {_short(workload[key])}" for key in telling)
+        named = str(workload.get("name") or workload.get("type", "workload"))
+        names[text] = f"{named} ({details})" if details and not workload.get("name") else named
+    return names
+
+
+def _short(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _canonical(workload: Mapping[str, Any]) -> str:
+    return json.dumps(workload, sort_keys=True)
+
+
+def _natural(text: str) -> tuple[str | int, ...]:
+    """Return what sorts m6i.4xlarge before m6i.16xlarge."""
+    return tuple(int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text))
+
+
+def _sortable(place: tuple[Any, ...]) -> tuple[tuple[bool, Any], ...]:
+    """Let numbers and texts stand beside each other in an order."""
+    return tuple((isinstance(part, str), part) for part in place)

@@ -1,0 +1,92 @@
+"""Open the console for a command, and keep it as long as somebody looks."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import typer
+
+from cli.console.admission import Admission
+from cli.console.server import Console, Handler, Server, new_token
+from cli.console.sources import Source
+from cli.console.stopping import AsCtrlC, OwnStop
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
+from cli.target.service import Service
+from cli.target.traces import Traces
+
+# A page asks every 2 s locally and every 5 s on AWS. One in a tab that nobody sees may do so once a minute (Chromium,
+# "Intensive throttling of JavaScript timer wake ups").
+NOBODY_AFTER_S = 75.0
+
+
+@dataclass
+class OpenConsole:
+    """A console that is served."""
+
+    address: str
+    server: Server
+    own_stop: AsCtrlC | None
+
+    @property
+    def was_stopped_there(self) -> bool:
+        """Whether the run was stopped by the page's button."""
+        return self.own_stop is not None and self.own_stop.is_asked
+
+    def stay(self) -> None:
+        """Serve on while a page asks: people read the end of a run. Ctrl-C ends it at once."""
+        asked = self.server.console.asked
+        if self.own_stop is not None:
+            self.own_stop.has_ended = True
+        if not asked.is_set():
+            return
+        terminal.stderr().print("The console stays while its page is open; Ctrl-C ends it.")
+        while asked.is_set():
+            asked.clear()
+            try:
+                asked.wait(NOBODY_AFTER_S)
+            except KeyboardInterrupt:
+                return
+
+
+@contextmanager
+def following(service: Service, run: str, *, is_wanted: bool, is_own: bool = False) -> Iterator[None]:
+    """Serve the console, where it is wanted, while the block follows a run, and then as long as its page is open.
+
+    `is_own`: this process has started the run, so that Stop does what Ctrl-C does.
+    """
+    if not is_wanted:
+        yield
+        return
+    with opened(service, run, is_own=is_own) as console:
+        try:
+            yield
+        except CommandError as error:
+            # Who has pressed Ctrl-C is in the terminal, and wants to be done; who has pressed Stop is in the browser.
+            if error.code == ExitCode.INTERRUPTED and not console.was_stopped_there:
+                raise
+            terminal.say_error(error)
+            console.stay()
+            raise typer.Exit(error.code) from None
+        except typer.Exit:
+            console.stay()
+            raise
+
+
+@contextmanager
+def opened(service: Service, run: str, *, is_own: bool = False) -> Iterator[OpenConsole]:
+    """Serve the console as long as the block lasts, and print its address."""
+    stop = OwnStop(service)
+    as_ctrl_c = AsCtrlC(run, stop) if is_own else None
+    source = Source(service, Traces(service.deployment), service.deployment.environment)
+    with Server(("127.0.0.1", 0), Handler) as server:
+        admission = Admission(server.server_port, new_token())
+        server.console = Console(source, run, as_ctrl_c or stop, admission)
+        threading.Thread(target=server.serve_forever, name="console", daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/#token={admission.token}"
+        terminal.stderr().print(f"See it in the browser: {address}", soft_wrap=True)
+        try:
+            yield OpenConsole(address, server, as_ctrl_c)
+        finally:
+            server.shutdown()

@@ -1,0 +1,50 @@
+// Elements made without markup: every text is a text, whatever stands in it.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(made, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name.startsWith("--")) made.style.setProperty(name, value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ""));
+  return made;
+}
+
+export const make = (name, attributes = {}, ...children) => fill(document.createElement(name), attributes, children);
+export const draw = (name, attributes = {}, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
+
+// Replaces what stands in a box, and gives the focus back to what had it, known by its data-key.
+export function replace(box, ...children) {
+  const focused = box.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  box.replaceChildren(...children.flat(Infinity).filter(Boolean));
+  if (focused !== undefined) box.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+}
+
+// Text and sign of each status: never a colour alone.
+export const SIGNS = {
+  planned: "○", launching: "◔", waiting: "◔", running: "▶", retrying: "↻", stopping: "◑", analysing: "◑", measured: "✔",
+  failed: "✕", skipped: "↷", done: "✔", caught: "⚠", stopped: "■", booting: "○", preparing: "◔", "at the gate": "‖",
+  silent: "?", gone: "·",
+};
+
+export function seconds(count) {
+  if (count < 10) return `${Math.round(count * 10) / 10} s`;
+  if (count < 60) return `${Math.round(count)} s`;
+  const minutes = Math.floor(count / 60), rest = String(Math.round(count % 60)).padStart(2, "0");
+  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+}
+
+export function figure(value, unit) {
+  if (value === null || value === undefined) return "–";
+  if (unit === "s") return seconds(value);
+  return `${value.toLocaleString("en", { maximumSignificantDigits: 3 })} ${unit}`;
+}
+
+export const clock = (epoch_s) => new Date(epoch_s * 1000).toLocaleTimeString([], { hour12: false });
+
+export function key(...words) {
+  return make("p", { class: "key" }, ...words.map((word) => make("span", {}, word)));
+}

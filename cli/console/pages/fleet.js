@@ -1,0 +1,110 @@
+// The fleet of a cell: a square for each instance, what the chosen one does, and what the finished steps measured.
+
+import { ask } from "./asking.js";
+import { draw, figure, key, make, replace, seconds, SIGNS } from "./dom.js";
+import { chooser, cellOf } from "./chooser.js";
+import { address } from "./selection.js";
+
+const STATES = ["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"];
+// More dots than this are a blot: the bars say it, and the chosen instance's dots.
+const MOST_DOTS = 2000;
+let drawn = "", log = { of: "", lines: [], note: "" };
+
+export function showFleet(box, document, selection) {
+  if (box.dataset.view !== "fleet") {
+    drawn = "";
+    box.dataset.view = "fleet";
+    replace(box, make("div", { class: "choosers" }), make("div", { class: "fleet-view" }));
+  }
+  chooser(box.firstElementChild, document, selection, "fleet");
+  const { fleet } = document, { instance } = selection.asked;
+  const fresh = JSON.stringify([fleet ? still(fleet) : null, selection.cell, instance, log]);
+  if (fresh === drawn) return;
+  drawn = fresh;
+  if (!fleet) {
+    replace(box.lastElementChild, make("p", { class: "quiet" }, "Nothing of it has been launched yet."));
+    return;
+  }
+  const square = fleet.instances.find(({ id }) => id === instance) ?? fleet.instances[0];
+  replace(box.lastElementChild,
+    make("h2", {}, `${selection.cell}: ${fleet.expected} instance${fleet.expected === 1 ? "" : "s"}`),
+    counts(fleet), squares(fleet, square), fleet.note ? make("p", { class: "quiet" }, fleet.note) : null,
+    make("div", { class: "cols" }, square ? details(fleet, square, selection) : null, strip(fleet, square)));
+}
+
+// Ages change with each look; whole tens of seconds are enough to see that somebody has fallen silent.
+const still = (fleet) => ({ ...fleet, instances: fleet.instances.map((each) => ({ ...each, since_s: Math.floor((each.since_s ?? 0) / 10) })) });
+
+const counts = (fleet) => key(...STATES.filter((state) => fleet.counts[state]).map((state) => `${SIGNS[state]} ${fleet.counts[state]} ${state}`));
+
+function squares(fleet, chosen) {
+  const boxes = fleet.instances.map(({ id, state, since_s }) => make("li", {}, make("a", {
+    href: address({ view: "fleet", cell: fleet.cell, instance: id }), "data-key": id, class: `square ${state.replaceAll(" ", "-")}`,
+    "aria-current": id === chosen?.id ? "true" : undefined, "aria-label": `${id}: ${state}`,
+    title: `${id}: ${state}${since_s === null ? "" : `, last sign ${seconds(since_s)} ago`}`,
+  }, SIGNS[state])));
+  return make("ul", { class: "squares", "aria-label": "Instances" }, boxes);
+}
+
+function details(fleet, square, { run, cell }) {
+  const rows = [
+    ["state", `${SIGNS[square.state]} ${square.state}`],
+    ["last sign", square.since_s === null ? "none so far" : `${seconds(square.since_s)} ago`],
+    ["steps done", `${square.values.length} of ${fleet.steps.length}`],
+    ["start skew", square.skew_s === null ? "–" : `${(1000 * square.skew_s).toFixed(1)} ms`],
+    ["last value", figure(square.values.at(-1), fleet.unit)],
+  ];
+  const of = `${run} ${cell} ${square.id}`;
+  const read = async () => {
+    try {
+      log = { of, ...await ask("instance-log", { run, cell, instance: square.id }) };
+    } catch (error) {
+      log = { of, lines: [], note: error.message };
+    }
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+  };
+  return make("section", { class: "panel" }, make("h3", {}, square.id),
+    make("dl", { class: "pairs" }, rows.map(([name, words]) => [make("dt", {}, name), make("dd", {}, words)])),
+    make("p", {}, make("button", { type: "button", "data-key": "log", onclick: read }, "Read its log")),
+    log.of === of ? [log.note ? make("p", { class: "quiet" }, log.note) : null,
+      log.lines.length ? make("pre", { tabindex: 0, role: "region", "aria-label": "Log" }, log.lines.join("\n")) : null] : null);
+}
+
+function strip(fleet, chosen) {
+  const done = fleet.steps.map((step, index) => ({ ...step, index })).filter(({ median }) => median !== null);
+  if (!done.length) return make("section", { class: "panel" }, make("h3", {}, "Finished steps"), make("p", { class: "quiet" }, "None yet."));
+  const wide = 640, high = 180, left = 8, most = Math.max(...done.map((step) => step.most)) || 1;
+  const x = (index) => left + (index + 0.5) * (wide - 2 * left) / fleet.steps.length;
+  const y = (value) => high - 14 - value / most * (high - 30);
+  const dots = fleet.instances.length * done.length <= MOST_DOTS ? fleet.instances : [chosen];
+  const width = Math.max(2, Math.min(22, (wide - 2 * left) / fleet.steps.length - 2));
+  const plot = draw("svg", { viewBox: `0 0 ${wide} ${high}`, class: "strip", role: "img", "aria-label": `${done.length} finished steps; the last: ${done.at(-1).words}` },
+    draw("line", { x1: 0, x2: wide, y1: high - 14, y2: high - 14, class: "axis" }),
+    done.map((step) => draw("rect", { x: x(step.index) - width / 2, width, y: y(step.most), height: Math.max(1, y(step.least) - y(step.most)), class: "span" },
+      draw("title", {}, `${step.label}: ${step.words}, ${step.done} of ${fleet.expected}`))),
+    dots.map((each) => done.map(({ index }) => each.values[index] === undefined || each.values[index] === null ? null
+      : draw("circle", { cx: x(index), cy: y(each.values[index]), r: each.id === chosen.id ? 3.5 : 1.8, class: each.id === chosen.id ? "mine" : "dot" }))),
+    done.map((step) => draw("line", { x1: x(step.index) - width / 2, x2: x(step.index) + width / 2, y1: y(step.median), y2: y(step.median), class: "median" })),
+    draw("text", { x: 2, y: 11 }, figure(most, fleet.unit)));
+  const last = done.at(-1);
+  return make("section", { class: "panel" }, make("h3", {}, `Finished steps: ${done.length} of ${fleet.steps.length}`),
+    make("p", { class: "quiet" }, `${fleet.metric}. Bars from the least to the most of the fleet, a line at the median; dots are instances, the large ones ${chosen.id}.`),
+    plot, make("p", {}, `Last: ${last.label}: `, make("b", {}, last.words)));
+}
+
+// Below the matrix: what the chosen cell does.
+let panel = "";
+export function showPanel(box, document, selection) {
+  const cell = cellOf(document.matrix, selection.cell), { fleet } = document;
+  const fresh = JSON.stringify([cell, fleet ? still(fleet) : null]);
+  if (fresh === panel && box.childElementCount) return;
+  panel = fresh;
+  if (!cell) {
+    replace(box);
+    return;
+  }
+  const to = (view, words) => make("a", { href: address({ view, cell: cell.id, file_system: cell.file_system }), "data-key": `to ${view}` }, words);
+  replace(box, make("h2", {}, cell.id), make("p", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`, cell.error ? make("span", { class: "bad" }, `: ${cell.error}`) : null),
+    fleet?.instances.length ? [counts(fleet), squares(fleet, null)] : null,
+    make("p", { class: "links" }, to("fleet", "Its fleet"), to("graph", "Its place in the graph")));
+}

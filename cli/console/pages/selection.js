@@ -1,0 +1,31 @@
+// What is shown stands in the fragment of the address, so that it can be sent, reloaded and gone back to.
+
+const NAMES = ["run", "view", "file_system", "cell", "state", "instance"];
+export const VIEWS = ["matrix", "graph", "state", "fleet", "report"];
+
+export function selected() {
+  const said = new URLSearchParams(location.hash.slice(1));
+  const selection = Object.fromEntries(NAMES.map((name) => [name, said.get(name) ?? ""]));
+  if (!VIEWS.includes(selection.view)) selection.view = "matrix";
+  return selection;
+}
+
+export function address(changes) {
+  const selection = { ...selected(), ...changes };
+  const said = new URLSearchParams();
+  for (const name of NAMES) if (selection[name]) said.set(name, selection[name]);
+  return `#${said}`;
+}
+
+export const select = (changes) => { location.hash = address(changes); };
+
+// The terminal's address carries the token. It moves to this tab's storage, so that addresses that are sent on lack it.
+export function token() {
+  const said = new URLSearchParams(location.hash.slice(1));
+  if (said.has("token")) {
+    sessionStorage.setItem("token", said.get("token"));
+    said.delete("token");
+    history.replaceState(null, "", `${location.pathname}#${said}`);
+  }
+  return sessionStorage.getItem("token") ?? "";
+}

@@ -1,0 +1,115 @@
+"""Stop, asked for in the browser: the same way as Ctrl-C. The execution ends, Reap deletes, the receipt is written."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from cli.console.documents import StopView
+from cli.follow import interruption, running
+from cli.follow.interruption import ClosingDown
+from cli.follow.progress import RunProgress
+from cli.messages.explain import explain
+from cli.target.documents import readable
+from cli.target.service import Service
+
+MOST_LINES = 200
+State = Literal["no", "stopping", "stopped", "failed"]
+
+
+class Stop(Protocol):
+    """What the button does."""
+
+    def start(self, run: str) -> None:
+        """Begin to stop a run; asking again changes nothing."""
+
+    def view(self, run: str) -> StopView:
+        """Say how far that is."""
+
+
+@dataclass
+class _Lines:
+    """Takes what the clean-up says."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def say(self, line: str) -> None:
+        """Add a line."""
+        self.lines.append(line)
+        del self.lines[:-MOST_LINES]
+
+    def show(self, now: RunProgress) -> None:
+        """Show nothing: the page shows the run itself."""
+
+
+@dataclass
+class OwnStop:
+    """Stops a run from this process, as `matrix stop` does."""
+
+    service: Service
+    _views: dict[str, tuple[State, _Lines]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def start(self, run: str) -> None:
+        """Begin in a thread of its own."""
+        with self._lock:
+            if self._views.get(run, ("no",))[0] in ("stopping", "stopped"):
+                return
+            lines = _Lines()
+            self._views[run] = "stopping", lines
+        # Not a daemon: what was rented is deleted, also where the command ends meanwhile.
+        threading.Thread(target=self._stop, args=(run, lines), name=f"stop {run}").start()
+
+    def _stop(self, run: str, lines: _Lines) -> None:
+        state: State = "failed"
+        try:
+            last, clean = running.stop(self.service, run, readable(self.service.plan, run), lines, ClosingDown())
+            flag = self.service.deployment.flag
+            for line in interruption.what_became(last, clean, where=running.where(self.service, run), flag=flag):
+                lines.say(line.strip())
+            state = "stopped" if clean.is_complete else state
+        except Exception as error:
+            lines.say(explain(error).message)
+        self._views[run] = state, lines
+
+    def view(self, run: str) -> StopView:
+        """Say how far a stop is."""
+        state, lines = self._views.get(run, ("no", _Lines()))
+        return {"state": state, "lines": list(lines.lines)}
+
+
+@dataclass
+class AsCtrlC:
+    """Stops the run that this process follows, by the very signal that Ctrl-C sends; its terminal says what happens."""
+
+    run: str
+    others: Stop
+    """For other runs of the deployment."""
+    has_ended: bool = False
+    """Whether the command has done what Ctrl-C does."""
+    _is_asked: bool = False
+    interrupt: Callable[[], None] = lambda: os.kill(os.getpid(), signal.SIGINT)
+
+    def start(self, run: str) -> None:
+        """Send the signal once."""
+        if run != self.run:
+            self.others.start(run)
+        elif not self._is_asked:
+            self._is_asked = True
+            self.interrupt()
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the button was pressed for the run that this process follows."""
+        return self._is_asked
+
+    def view(self, run: str) -> StopView:
+        """Say that the terminal knows more."""
+        if run != self.run:
+            return self.others.view(run)
+        if not self._is_asked:
+            return {"state": "no", "lines": []}
+        state: Literal["stopped", "stopping"] = "stopped" if self.has_ended else "stopping"
+        return {"state": state, "lines": ["the terminal that follows the run says what was deleted"]}

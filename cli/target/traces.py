@@ -1,0 +1,163 @@
+"""What the console reads of a run besides what commands show: definition, histories, blackboard, logs of functions."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from cli.target.deployment import Deployment
+from cli.target.documents import CONTROL
+from cli.target.service import execution_arn, plain_row
+from cli.target.workdir import workdir
+
+# The most that GetExecutionHistory answers at once.
+# https://docs.aws.amazon.com/step-functions/latest/apireference/API_GetExecutionHistory.html
+EVENTS_OF_A_PAGE = 1000
+LOG_LINES = 200
+# A function writes its last lines some seconds after it has answered.
+LATE_LINES_S = 5.0
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class EventPage:
+    """Events of a history in the order asked for, and where the next ones are; "" after the last."""
+
+    events: list[Event]
+    following: str
+
+
+@dataclass(frozen=True)
+class Child:
+    """One iteration of a distributed Map: an execution of its own."""
+
+    arn: str
+    status: str
+    item: dict[str, Any]
+    """Its input."""
+
+
+class LogLines(TypedDict):
+    """Lines of a function's log, the newest last, and where they are from."""
+
+    group: str
+    lines: list[str]
+
+
+@dataclass(frozen=True)
+class Traces:
+    """A deployment, as far as one may look into a run. It changes nothing."""
+
+    deployment: Deployment
+
+    def definition(self, run: str) -> dict[str, Any]:
+        """Return the definition that a run began with: a stack may have been updated since."""
+        described = self._states.describe_state_machine_for_execution(executionArn=execution_arn(self.deployment, run))
+        definition: dict[str, Any] = json.loads(described["definition"])
+        return definition
+
+    def events(self, arn: str, after: str = "", *, newest_first: bool = False) -> EventPage:
+        """Return a page of an execution's history; `after` is where an earlier page left off."""
+        more = {"nextToken": after} if after else {}
+        page = self._states.get_execution_history(
+            executionArn=arn, maxResults=EVENTS_OF_A_PAGE, reverseOrder=newest_first, includeExecutionData=True, **more
+        )
+        return EventPage(page["events"], page.get("nextToken", ""))
+
+    def children(self, run: str) -> Iterator[tuple[str, str]]:
+        """Yield ARN and status of each iteration of a run's distributed Maps."""
+        map_runs = self._states.get_paginator("list_map_runs").paginate(
+            executionArn=execution_arn(self.deployment, run)
+        )
+        for arn in [listed["mapRunArn"] for page in map_runs for listed in page["mapRuns"]]:
+            for page in self._states.get_paginator("list_executions").paginate(mapRunArn=arn):
+                yield from ((listed["executionArn"], listed["status"]) for listed in page["executions"])
+
+    def item(self, child: str) -> dict[str, Any]:
+        """Return what an iteration was given: its input."""
+        described = self._states.describe_execution(executionArn=child)
+        item = json.loads(described.get("input") or "{}")
+        return item if isinstance(item, dict) else {}
+
+    def points(self, run: str, cell: str) -> list[dict[str, Any]]:
+        """Return the rows of a cell's points: their percentiles."""
+        pages = self._table.get_paginator("query").paginate(
+            TableName=self.deployment.outputs["TableName"],
+            KeyConditionExpression="PK = :run AND begins_with(SK, :point)",
+            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":point": {"S": f"CELL#{cell}#POINT#"}},
+        )
+        return [plain_row(row) for page in pages for row in page["Items"]]
+
+    def listing(self, run: str, below: str) -> Iterator[tuple[str, float]]:
+        """Yield the name below a prefix of a run's folder, and the time (epoch seconds), of each object there."""
+        prefix = f"runs/{run}/{below}"
+        pages = self._bucket.get_paginator("list_objects_v2").paginate(
+            Bucket=self.deployment.outputs["BucketName"], Prefix=prefix
+        )
+        for page in pages:
+            for listed in page.get("Contents", []):
+                yield listed["Key"].removeprefix(prefix), listed["LastModified"].timestamp()
+
+    def log_lines(self, function: str, since: float, until: float) -> LogLines:
+        """Return what a function (by its ARN) logged from `since` to `until`, both in epoch seconds."""
+        name = function.rsplit(":function:", maxsplit=1)[-1].partition(":")[0]
+        read = self._local_lines if self.deployment.environment == "local" else self._aws_lines
+        written = read(name, since, until + LATE_LINES_S)
+        return {"group": written["group"], "lines": [CONTROL.sub("?", line) for line in written["lines"][-LOG_LINES:]]}
+
+    def _aws_lines(self, name: str, since: float, until: float) -> LogLines:
+        configured = self.deployment.client("lambda").get_function_configuration(FunctionName=name)
+        group = configured.get("LoggingConfig", {}).get("LogGroup") or f"/aws/lambda/{name}"
+        pages = (
+            self.deployment.client("logs")
+            .get_paginator("filter_log_events")
+            .paginate(
+                logGroupName=group,
+                startTime=int(since * 1000),
+                endTime=int(until * 1000),
+                PaginationConfig={"MaxItems": 10 * LOG_LINES},
+            )
+        )
+        return {"group": group, "lines": [line["message"].rstrip() for page in pages for line in page["events"]]}
+
+    def _local_lines(self, name: str, since: float, until: float) -> LogLines:
+        path = workdir() / "logs" / f"{name}.log"
+        if "/" in name or not path.is_file() or path.is_symlink():
+            return {"group": str(path), "lines": []}
+        lines = path.read_text(errors="replace").splitlines()
+        return {"group": str(path), "lines": [line for line in lines if since <= _said_at(line) <= until]}
+
+    @cached_property
+    def _states(self) -> Any:
+        return self.deployment.client("stepfunctions")
+
+    @cached_property
+    def _table(self) -> Any:
+        return self.deployment.client("dynamodb")
+
+    @cached_property
+    def _bucket(self) -> Any:
+        return self.deployment.client("s3")
+
+
+def _said_at(line: str) -> float:
+    """Return when a line was logged (epoch seconds), by its own words; 0 where it does not say."""
+    from datetime import datetime
+
+    try:
+        return datetime.strptime(json.loads(line)["timestamp"], "%Y-%m-%d %H:%M:%S,%f%z").timestamp()
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return 0.0
+
+
+def console_address(arn: str) -> str:
+    """Return where the AWS console shows an execution, an iteration of a distributed Map included."""
+    _, partition, _, region, *_ = arn.split(":")
+    domain = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}.get(
+        partition, "console.aws.amazon.com"
+    )
+    return f"https://{region}.{domain}/states/home?region={region}#/v2/executions/details/{arn}"

@@ -1,0 +1,495 @@
+"""What the console shows of a run that was recorded on the local cloud, and of histories made by hand."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from support.console_source import PlayedRun, recorded
+
+from cli.console.definition import machine, places
+from cli.console.fleet_view import Board, fleet, objects_of
+from cli.console.header_view import left_s, money, spent
+from cli.console.histories import Reader
+from cli.console.history import KEPT_VISITS, History
+from cli.console.logs import instance_lines
+from cli.console.looking import SLOWEST_LOOK_S, RunLook
+from cli.console.matrix_view import Layout
+from cli.follow.progress import CellProgress, RunProgress
+from cli.target.service import Execution
+from cli.target.traces import console_address
+from matrix.check.read import read_matrix
+from matrix.plan.planning import plan
+
+RUN = "red2"
+SYSTEM = "efs-elastic"
+GOOD, BAD = f"{SYSTEM}.touch.m6i.large-x2", f"{SYSTEM}.touch.m6i.large-x5"
+NO_STOP = {"state": "no", "lines": []}
+
+
+@pytest.fixture
+def played():
+    """Two cells: the fleet of the first was launched at the third attempt, that of the second was refused."""
+    return PlayedRun(recorded("failed_and_retried"))
+
+
+def seen(played, at=None, **wanted):
+    """A look at a moment of the run, by default after its end."""
+    played.until = at or float("inf")
+    now = at or played.record["execution"]["ended_at"] + 5
+    look = RunLook(played.source, RUN, clock=lambda: now)
+    asked = {"view": "matrix", "file_system": "", "cell": "", "state": "", **wanted}
+    return look.view(asked, NO_STOP, "/report")
+
+
+def entered(played, name, nth=0):
+    """When a state was entered."""
+    events = [event for history in played.record["histories"].values() for event in history]
+    times = sorted(
+        event["timestamp"] for event in events if event.get("stateEnteredEventDetails", {}).get("name") == name
+    )
+    return times[nth]
+
+
+# --- the recorded run ------------------------------------------------------------------------------------------------
+
+
+def test_a_failed_cell_stands_in_the_matrix_with_its_reason_and_a_measured_one_with_its_median(played):
+    [row] = seen(played)["matrix"]["rows"]
+    good, bad = row["cells"]
+
+    assert (row["label"], [cell["id"] for cell in row["cells"]]) == ("EFS elastic", [GOOD, BAD])
+    assert good["figures"][0]["words"].endswith("files/s")
+    assert good["figures"][0]["n"] == 4
+    assert bad["state"] == "failed"
+    assert bad["error"].startswith("QuotaExceeded: 5 × m6i.large refused")
+
+
+def test_an_error_that_is_caught_is_seen_at_its_state_and_on_the_edge_that_it_took(played):
+    graph = seen(played, view="graph", cell=BAD)["graph"]
+
+    assert graph["states"]["Launch fleet"]["status"] == "caught"
+    assert {"source": "Launch fleet", "target": "Stop fleet", "caught": True, "times": 1} in graph["edges"]
+    assert "Analyse cell" not in graph["states"]
+    assert graph["states"]["Some cells failed"]["status"] == "failed"
+
+
+def test_a_retry_is_counted_and_its_errors_are_kept(played):
+    document = seen(played, view="state", cell=GOOD, state="Launch fleet")
+
+    assert document["graph"]["states"]["Launch fleet"]["retries"] == 2
+    [visit] = document["state"]["visits"]
+    assert visit["attempts"] == 3
+    assert [problem["error"] for problem in visit["retried"]] == ["Lambda.TooManyRequestsException"] * 2
+    assert "LaunchFleetFunction" in document["state"]["function"]
+
+
+def test_a_loop_is_one_state_with_a_count_and_its_last_turns(played):
+    document = seen(played, view="state", cell=GOOD, state="Poll fleet")
+    events = [event for history in played.record["histories"].values() for event in history]
+    polls = [event for event in events if event.get("stateEnteredEventDetails", {}).get("name") == "Poll fleet"]
+
+    assert document["graph"]["states"]["Poll fleet"]["entered"] == len(polls) > 1
+    assert len(document["state"]["visits"]) == min(len(polls), KEPT_VISITS)
+    assert document["state"]["visits"][0]["entered_at"] == polls[-1]["timestamp"]
+
+
+def test_each_cell_has_a_graph_of_its_own(played):
+    good, bad = (seen(played, view="graph", cell=cell)["graph"]["states"] for cell in (GOOD, BAD))
+
+    assert "Cell measured" in good
+    assert "Cell measured" not in bad
+    assert "Cell failed" in bad
+
+
+def test_while_a_run_goes_on_its_state_runs_and_what_comes_later_is_not_there(played):
+    at = entered(played, "Wait for fleet") + 0.01
+
+    document = seen(played, at, view="graph", cell=GOOD)
+
+    assert document["header"]["status"] == "RUNNING"
+    assert document["graph"]["states"]["Wait for fleet"]["status"] == "running"
+    assert document["graph"]["states"]["Each file system"]["status"] == "running"
+    assert "Poll fleet" not in document["graph"]["states"]
+    assert document["graph"]["maps"]["Each cell"] == "1 of 2 begun"
+
+
+def test_a_state_that_waits_for_another_attempt_says_so(played):
+    events = (event for history in played.record["histories"].values() for event in history)
+    failed = next(event for event in events if event["type"] == "TaskFailed")
+
+    document = seen(played, failed["timestamp"], view="graph", cell=GOOD)
+
+    assert document["graph"]["states"]["Launch fleet"]["status"] == "retrying"
+
+
+def test_states_of_a_run_that_was_stopped_are_stopped(played):
+    at = entered(played, "Wait for fleet") + 0.01
+    for events in played.record["histories"].values():
+        known = [event for event in events if event["timestamp"] <= at]
+        end = {"id": known[-1]["id"] + 1, "previousEventId": 0, "type": "ExecutionAborted", "timestamp": at}
+        events[:] = [*known, end]
+
+    states = seen(played, view="graph", cell=GOOD)["graph"]["states"]
+
+    assert states["Wait for fleet"]["status"] == "stopped"
+    assert states["Plan matrix"]["status"] == "done"
+
+
+def test_the_end_has_its_receipt_and_its_reason(played):
+    header = seen(played)["header"]
+
+    assert header["counts"] == {"measured": 1, "failed": 1}
+    assert header["problem"].startswith("SomeCellsFailed: 1 of 2 cells failed")
+    assert header["spent"].startswith("$0.0")
+    assert header["budget"] == "$5.00"
+    assert header["receipt"].startswith("9 resources were created, all gone")
+    played.record["documents"]["receipt.json"]["is_complete"] = False
+    assert seen(played)["header"]["receipt"] == ""
+
+
+def test_an_instance_log_is_shown_without_control_characters(played):
+    name = next(name for name in played.record["documents"] if name.endswith("log.gz"))
+    played.record["documents"][name] = ["\x1b[2Jmounted", *[f"line {number}" for number in range(600)]]
+    instance = name.split("/")[3].rpartition(":")[2]
+
+    log = instance_lines(played.source, RUN, GOOD, instance)
+
+    assert log["lines"][-1] == "line 599"
+    assert len(log["lines"]) == 500
+    assert "\x1b" not in "".join(instance_lines(played.source, RUN, GOOD, instance)["lines"])
+    assert instance_lines(played.source, RUN, GOOD, "i-other")["lines"] == []
+
+
+# --- reading bit by bit ----------------------------------------------------------------------------------------------
+
+
+def test_a_history_that_grows_is_read_as_if_it_had_been_read_at_once(played):
+    arn, events = max(played.record["histories"].items(), key=lambda entry: len(entry[1]))
+    reader, whole = Reader(arn), History()
+    whole.feed(events)
+
+    for event in events[::7]:
+        played.until = event["timestamp"]
+        reader.read(played.source)
+    played.until = float("inf")
+    reader.read(played.source)
+
+    read = {name: (trace.entered, trace.exited, trace.retries) for name, trace in reader.history.root.states.items()}
+    assert read == {name: (t.entered, t.exited, t.retries) for name, t in whole.root.states.items()}
+    assert reader.history.root.taken == whole.root.taken
+    assert [scope.taken for scope in reader.history.iterations.values()] == [
+        scope.taken for scope in whole.iterations.values()
+    ]
+
+
+def test_a_look_reads_only_what_is_new_and_an_ended_history_never_again(played):
+    arn, events = max(played.record["histories"].items(), key=lambda entry: len(entry[1]))
+    reader = Reader(arn)
+    played.until = events[120]["timestamp"]
+    reader.read(played.source)
+    played.asked.clear()
+
+    played.until = events[130]["timestamp"]
+    reader.read(played.source)
+    assert len(played.asked) == 1  # one page, of the newest
+
+    played.until = float("inf")
+    reader.read(played.source)
+    played.asked.clear()
+    reader.read(played.source)
+    assert played.asked == []
+
+
+def test_looking_is_done_once_a_period_however_many_pages_ask(played):
+    clock = [played.record["execution"]["ended_at"]]
+    look = RunLook(played.source, RUN, clock=lambda: clock[0])
+    look.look()
+    played.asked.clear()
+
+    for _ in range(5):
+        look.look()
+    assert played.asked == []
+    clock[0] += 2.0
+    look.look()
+    assert played.asked != [] or look._receipt
+
+
+def test_a_look_that_is_throttled_comes_ever_more_seldom_and_says_why(played):
+    clock, is_throttled = [played.record["execution"]["started_at"]], [False]
+    usual = played.execution
+
+    def execution(run):
+        if is_throttled[0]:
+            raise RuntimeError("Rate exceeded")
+        return usual(run)
+
+    played.execution = execution
+    look = RunLook(played.source, RUN, clock=lambda: clock[0])
+    look.look()
+    is_throttled[0] = True
+    pauses = []
+    for _ in range(8):
+        clock[0] = look._next_at
+        look.look()
+        pauses.append(look._next_at - clock[0])
+    asked = {"view": "matrix", "file_system": "", "cell": "", "state": ""}
+    document = look.view(asked, NO_STOP, "")
+
+    assert pauses == sorted(pauses)
+    assert pauses[0] == 4.0
+    assert pauses[-1] == SLOWEST_LOOK_S
+    assert "Rate exceeded" in document["trouble"]
+    assert document["as_of"] < clock[0]
+    is_throttled[0], clock[0] = False, look._next_at
+    look.look()
+    assert look._next_at - clock[0] == 2.0
+
+
+def test_twenty_thousand_events_are_read_in_a_second_of_processor_time():
+    def turn(number):
+        first = 9 * number + 2
+        parts = [("TaskStateEntered", "stateEntered", {"name": "Poll fleet", "input": "{}"}), ("TaskScheduled", "", {}),
+                 ("TaskStarted", "", {}), ("TaskSucceeded", "", {}),
+                 ("TaskStateExited", "stateExited", {"name": "Poll fleet", "output": "{}"}),
+                 ("ChoiceStateEntered", "stateEntered", {"name": "Fleet finished?", "input": "{}"}),
+                 ("ChoiceStateExited", "stateExited", {"name": "Fleet finished?", "output": "{}"}),
+                 ("WaitStateEntered", "stateEntered", {"name": "Wait for fleet", "input": "{}"}),
+                 ("WaitStateExited", "stateExited", {"name": "Wait for fleet", "output": "{}"})]  # fmt: skip
+        return [
+            {"id": first + place, "previousEventId": first + place - 1, "type": kind, "timestamp": float(number),
+             **({f"{name}EventDetails": details} if name else {})}
+            for place, (kind, name, details) in enumerate(parts)
+        ]  # fmt: skip
+
+    events = [{"id": 1, "previousEventId": 0, "type": "ExecutionStarted", "timestamp": 0.0}]
+    events += [event for number in range(2_222) for event in turn(number)]
+    history = History()
+
+    began = time.process_time()
+    history.feed(events)
+    took = time.process_time() - began
+
+    assert len(events) == 19_999
+    assert took < 1.0
+    assert history.root.states["Poll fleet"].entered == 2_222
+    assert len(history.root.states["Poll fleet"].visits) == KEPT_VISITS
+
+
+def test_a_text_of_a_history_is_kept_to_its_first_part():
+    history = History()
+    details = {"name": "Plan matrix", "input": "x" * 100_000}
+    history.feed([{"id": 1, "previousEventId": 0, "type": "TaskStateEntered", "timestamp": 1.0,
+                   "stateEnteredEventDetails": details}])  # fmt: skip
+
+    text = history.root.states["Plan matrix"].visits[0].input
+
+    assert len(text) < 21_000
+    assert text.endswith("… (100,000 characters)")
+
+
+# --- matrix, header, fleet -------------------------------------------------------------------------------------------
+
+ASKED = """{"name": "m", "storage": [{"type": "efs", "throughputMode": "elastic"}, {"type": "ebs", "volumeType": "gp3",
+ "sizeGiB": 20}], "workload": [{"type": "touch", "files": 64, "threads": [1, 4]}, {"type": "touch", "files": 8}],
+ "fleet": [{"instanceType": "m6i.16xlarge", "count": 2}, {"instanceType": "m6i.4xlarge", "count": [10, 2]}],
+ "exclude": [{"storage": {"type": "ebs"}, "workload": {"files": 8}}], "repetitions": 2}"""
+
+
+@pytest.fixture(scope="module")
+def planned():
+    """A plan of two storages."""
+    return plan(read_matrix(ASKED)).to_document()
+
+
+def point(p50, interval=None, *, higher=True):
+    """A row of a measured point."""
+    ends = {"intervals": {"p50": {"low": interval[0], "high": interval[1]}}} if interval else {}
+    metric = {"unit": "files/s", "higher_is_better": higher, "primary": True, "n": 4, "p50": p50, **ends}
+    return {"id": "p01", "metrics": {"files_per_s": metric}}
+
+
+def cell_of(planned, system, count=10):
+    """A cell of the plan: of the workload with two points, on m6i.4xlarge."""
+    return next(
+        cell for cell in planned["cells"]
+        if cell["storage"]["type"] == system and cell["workload"]["files"] == 64
+        and cell["fleet"] | {"instanceType": "m6i.4xlarge", "count": count} == cell["fleet"]
+    )  # fmt: skip
+
+
+def test_columns_stand_by_workload_then_by_type_and_size_of_the_fleet_then_by_point(planned):
+    columns = Layout(planned).columns
+
+    fleets = list(dict.fromkeys((column["workload"], column["fleet"]) for column in columns))
+    assert [fleet for _, fleet in fleets[:3]] == ["2 × m6i.4xlarge", "10 × m6i.4xlarge", "2 × m6i.16xlarge"]
+    assert len(columns) == 3 * 2 + 3
+    assert {workload for workload, _ in fleets} == {"touch (files 64, threads 1, 4)", "touch (files 8, threads 1)"}
+
+
+def test_what_the_matrix_leaves_out_is_no_cell(planned):
+    matrix = Layout(planned).matrix(progress_of(planned), {}, 0.0)
+
+    assert {row["label"]: len(row["cells"]) for row in matrix["rows"]} == {"EBS gp3": 3, "EFS elastic": 6}
+
+
+def progress_of(planned, **states):
+    """A run whose cells are in these states."""
+    cells = [
+        CellProgress(cell["id"], cell["file_system"], states.get(cell["id"], "planned"), expected_s=cell["expected_s"])
+        for cell in planned["cells"]
+    ]
+    return RunProgress(Execution("r", "RUNNING", 0.0), tuple(cells), (), planned["totals"]["expected_s"])
+
+
+@pytest.mark.parametrize(
+    ("ebs", "efs", "is_open", "ratio"),
+    [
+        (point(200.0, (190, 210)), point(100.0, (95, 105)), False, 2.0),
+        (point(200.0, (90, 210)), point(100.0, (95, 105)), True, 2.0),
+        (point(200.0), point(100.0), True, 2.0),
+        (point(100.0, (95, 105), higher=False), point(150.0, (149, 151), higher=False), False, 1.5),
+    ],
+)
+def test_a_figure_stands_beside_the_best_of_its_column_and_says_whether_that_can_be_told(
+    planned, ebs, efs, is_open, ratio
+):
+    best, other = cell_of(planned, "ebs"), cell_of(planned, "efs")
+    shown = Layout(planned).matrix(
+        progress_of(planned), {best["id"]: [ebs], other["id"]: [efs]}, 0.0
+    )["rows"]  # fmt: skip
+    figures = {cell["id"]: cell["figures"][0] for row in shown for cell in row["cells"] if cell["figures"]}
+
+    assert (figures[best["id"]]["is_best"], figures[best["id"]]["is_open"]) == (True, False)
+    assert (figures[other["id"]]["ratio"], figures[other["id"]]["is_open"]) == (ratio, is_open)
+
+
+def test_a_figure_without_another_has_no_ratio(planned):
+    cell = cell_of(planned, "efs")
+
+    shown = Layout(planned).matrix(progress_of(planned), {cell["id"]: [point(100.0)]}, 0.0)["rows"]
+
+    [figure] = [figure for row in shown for each in row["cells"] for figure in each["figures"]]
+    assert (figure["ratio"], figure["is_best"], figure["is_open"]) == (None, False, False)
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (CellProgress("c", "f", "waiting", instances={"expected": 50, "ready": 31}), "booting 31 of 50"),
+        (CellProgress("c", "f", "running", step=7, steps=12, instances={"expected": 50, "running": 50}),
+         "step 8 of 12 · 50 running"),
+        (CellProgress("c", "f", "launching"), "launching"),
+    ],
+)  # fmt: skip
+def test_a_cell_says_what_it_does(planned, cell, words):
+    planned_cell = planned["cells"][0]
+    now = progress_of(planned)
+    cells = tuple(replace(cell, id=each.id) if each.id == planned_cell["id"] else each for each in now.cells)
+
+    rows = Layout(planned).matrix(replace(now, cells=cells), {}, 0.0)["rows"]
+
+    assert words in [each["words"] for row in rows for each in row["cells"]]
+
+
+def test_the_time_left_follows_the_pace_of_the_cells_that_have_ended(planned):
+    now = progress_of(planned)
+    first = replace(now.cells[0], state="measured", started_at=0.0, finished_at=2 * now.cells[0].expected_s)
+    rest = sum(cell.expected_s for cell in now.cells[1:])
+
+    left = left_s(replace(now, cells=(first, *now.cells[1:]), expected_s=0.0), 100.0, is_local=True)
+
+    assert left == pytest.approx(2 * rest)
+    assert left_s(now, 100.0, is_local=True) is None
+    assert left_s(replace(now, expected_s=0.0), 100.0, is_local=False) == pytest.approx(
+        sum(cell.expected_s for cell in now.cells)
+    )
+
+
+def test_the_cost_so_far_is_what_is_settled_and_what_runs_but_not_what_is_set_aside(planned):
+    now = progress_of(planned)
+    cell = next(each for each in planned["cells"] if each["id"] == now.cells[0].id)
+    running = replace(now.cells[0], state="running", started_at=0.0)
+    reserved = {f"cell {cell['id']}": 2.0, f"file system {cell['file_system']}": 0.5}
+    row = {"SK": "PLAN", "committed_usd": 2.75, "reserved": reserved}
+    system = next(each for each in planned["file_systems"] if each["id"] == cell["file_system"])
+    hourly = cell["fleet"]["count"] * sum(cell["rates_usd"].values()) + system["rates_usd"]["hour"]
+
+    cost = spent([row], replace(now, cells=(running, *now.cells[1:])), planned, 1800.0)
+
+    assert cost["usd"] == pytest.approx(0.25 + hourly / 2)
+    assert cost["is_estimated"]
+
+
+def test_money_is_written_as_people_do():
+    assert [money(usd) for usd in (0, 0.004, 0.036, 3.2, 1234.5)] == [
+        "$0.00",
+        "less than $0.01",
+        "$0.036",
+        "$3.20",
+        "$1,234.50",
+    ]
+
+
+def test_the_squares_of_a_fleet_tell_what_each_instance_does(planned):
+    cell = cell_of(planned, "efs")
+    names = [f"i-{number}" for number in range(8)]
+    listing = [
+        ("R:i-1/heartbeat", 995.0), ("R:i-2/heartbeat", 995.0), ("R:i-3/heartbeat", 995.0), ("R:i-4/heartbeat", 995.0),
+        ("R:i-4/done.json", 999.0), ("R:i-5/heartbeat", 995.0), ("R:i-5/failed.json", 996.0),
+        ("R:i-6/heartbeat", 800.0),
+        ("R:i-4/log.gz", 999.0), ("R:i-7/unknown", 999.0),
+    ]  # fmt: skip
+    samples = {"i-4": [{"step": 0, "metrics": {"files_per_s": 123.456}, "start_skew_s": 0.002}]}
+    board = Board(names, 900.0, objects_of(listing), {0: 990.0}, {"i-3": 994.0}, samples)
+
+    shown = fleet(cell, board, 1000.0, has_ended=False)
+    states = {square["id"]: square["state"] for square in shown["instances"]}
+
+    assert states == {"i-0": "running", "i-1": "running", "i-2": "running", "i-3": "at the gate", "i-4": "done",
+                      "i-5": "failed", "i-6": "silent", "i-7": "running"}  # fmt: skip
+    assert shown["counts"]["running"] == 4
+    assert shown["steps"][0]["words"] == "123 files/s"
+    assert shown["instances"][4]["values"] == [123.456]
+    before = fleet(cell, Board(names, 900.0, objects_of(listing)), 1000.0, has_ended=False)["instances"]
+    assert [square["state"] for square in before[:2]] == ["booting", "preparing"]
+    after = fleet(cell, board, 1000.0, has_ended=True)["instances"]
+    assert [square["state"] for square in after[:2]] == ["gone", "gone"]
+
+
+def test_what_an_instance_invents_is_not_drawn(planned):
+    entries = [{"step": 10**12, "metrics": {"files_per_s": 1.0}}, {"step": 0, "metrics": {"files_per_s": "<b>"}},
+               {"step": 1, "metrics": {"no such metric": 5}}]  # fmt: skip
+    board = Board(["i-0"], 900.0, {}, {}, {}, {"i-0": entries})
+
+    [square] = fleet(cell_of(planned, "efs"), board, 1000.0, has_ended=False)["instances"]
+
+    assert square["values"] == [None, None]
+
+
+# --- definition and addresses ----------------------------------------------------------------------------------------
+
+
+def test_each_state_of_the_definition_is_drawn_once_with_all_its_edges(played):
+    definition = played.record["definition"]
+    drawn = machine(definition)
+
+    def states(inside):
+        for state in inside["states"]:
+            yield state
+            yield from states(state["inside"]) if state["inside"] else ()
+
+    names = [state["name"] for state in states(drawn)]
+    assert len(names) == len(set(names)) == len(places(definition))
+    poll = next(state for state in states(drawn) if state["name"] == "Poll fleet")
+    assert poll["edges"] == [{"target": "Fleet finished?", "kind": "next"}, {"target": "Stop fleet", "kind": "caught"}]
+
+
+def test_the_aws_console_shows_an_execution_by_its_arn():
+    arn = "arn:aws:states:eu-central-1:123456789012:execution:storage-matrix-run/EachFileSystem:6f7a"
+
+    assert console_address(arn) == (
+        "https://eu-central-1.console.aws.amazon.com/states/home?region=eu-central-1#/v2/executions/details/" + arn
+    )
+    assert console_address(arn.replace("arn:aws:", "arn:aws-cn:")).startswith(
+        "https://eu-central-1.console.amazonaws.cn/"
+    )

@@ -1,0 +1,105 @@
+"""A run as the console reads it, played from a record of the local cloud's answers (tests/cli/recorded_runs)."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cli.console.sources import Source
+from cli.messages.errors import UnknownRun
+from cli.target.service import Execution, plain_row
+from cli.target.traces import EventPage, LogLines
+
+RECORDS = Path(__file__).parents[1] / "cli" / "recorded_runs"
+PAGE = 50
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """What was recorded of a run."""
+    return json.loads(gzip.decompress((RECORDS / f"{name}.json.gz").read_bytes()))
+
+
+@dataclass
+class PlayedRun:
+    """A record, as both halves of the service layer; `until` plays the moment of the run at that time (epoch s)."""
+
+    record: dict[str, Any]
+    until: float = float("inf")
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    @property
+    def source(self) -> Source:
+        """It as a source."""
+        return Source(self, self, "local")
+
+    def execution(self, run: str) -> Execution:
+        """As it was then."""
+        if run != self.record["run"]:
+            raise UnknownRun(f"no run {run}")
+        kept = Execution(**self.record["execution"])
+        has_ended = kept.ended_at is not None and kept.ended_at <= self.until
+        return kept if has_ended else replace(kept, status="RUNNING", ended_at=None, error="", cause="")
+
+    def executions(self, limit: int) -> list[Execution]:
+        """The only one."""
+        return [self.execution(self.record["run"])][:limit]
+
+    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+        """Rows as they were at the end."""
+        return [row for row in self._rows() if ("#POINT#" not in row["SK"] and "state" in row) or row["SK"] == "PLAN"]
+
+    def points(self, run: str, cell: str) -> list[dict[str, Any]]:
+        """Rows of a cell's points."""
+        return [row for row in self._rows() if row["SK"].startswith(f"CELL#{cell}#POINT#")]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [plain_row(row) for row in self.record["rows"]]
+
+    def plan(self, run: str) -> Any:
+        """plan.json."""
+        return self.record["documents"].get("plan.json")
+
+    def document(self, run: str, name: str) -> dict[str, Any] | None:
+        """A document that was recorded."""
+        self.asked.append(("document", name))
+        return self.record["documents"].get(name)
+
+    def content(self, run: str, name: str) -> bytes | None:
+        """An object that was recorded."""
+        text = self.record["documents"].get(name)
+        return None if text is None else gzip.compress("\n".join(text).encode())
+
+    def definition(self, run: str) -> dict[str, Any]:
+        """The definition."""
+        return self.record["definition"]
+
+    def events(self, arn: str, after: str = "", *, newest_first: bool = False) -> EventPage:
+        """A page of those that had happened by then."""
+        self.asked.append(("events", arn, after))
+        known = [event for event in self.record["histories"][arn] if event["timestamp"] <= self.until]
+        ordered = known[::-1] if newest_first else known
+        begin = int(after or 0)
+        page = ordered[begin : begin + PAGE]
+        following = str(begin + PAGE) if begin + PAGE < len(ordered) else ""
+        return EventPage(page, following)
+
+    def children(self, run: str) -> Iterator[tuple[str, str]]:
+        """Iterations that had begun."""
+        for arn in self.record["items"]:
+            if self.record["histories"][arn][0]["timestamp"] <= self.until:
+                yield arn, "RUNNING"
+
+    def item(self, child: str) -> dict[str, Any]:
+        """What one was given."""
+        return self.record["items"][child]
+
+    def listing(self, run: str, below: str) -> Iterable[tuple[str, float]]:
+        """Objects that were there."""
+        keys = [(key, at) for key, at in self.record["keys"] if key.startswith(below) and at <= self.until]
+        return [(key.removeprefix(below), at) for key, at in keys]
+
+    def log_lines(self, function: str, since: float, until: float) -> LogLines:
+        """One line."""
+        return {"group": "/aws/lambda/function", "lines": [f"{function} from {since} to {until}"]}
