@@ -7,11 +7,15 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from matrix.report.charts.labels import lower
 from matrix.report.html import Markup, tag
+from matrix.report.neighbours import absences
 from matrix.report.view import View
 from matrix.terms.figures import quantity
+from matrix.terms.metrics import metric_title
 
 Document = Mapping[str, Any]
+Cell = tuple[str, list[Markup]]  # its class and what stands in it
 
 # A figure that is at most this many times worse than the best of its column has the colour of that place.
 LEVELS = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
@@ -29,10 +33,16 @@ def heat_map(view: View) -> Markup:
     nowhere = [storage for storage in view.curves if storage not in measured]
     note = [tag("p", f"Nowhere measured: {'; '.join(nowhere)}.", class_="quiet")] if nowhere else []
     body = tag(
-        "tbody", *(tag("tr", tag("th", storage, scope="row"), *_cells(view, columns, storage)) for storage in rows)
-    )
-    caption = f"{_ranked_by(questions)}, beside the best of its column"
-    built = tag("table", tag("caption", caption), _head(questions), body, class_="heat")
+        "tbody",
+        *(
+            tag("tr", tag("th", storage, scope="row"), *_cells(view, columns, storage),
+                **view.facets.marks(storage=storage))
+            for storage in rows
+        ),
+    )  # fmt: skip
+    metrics = dict.fromkeys(metric_title(question["metric"], question["workload"]) for question in questions)
+    caption = f"{_ranked_by(questions)} of {', '.join(map(lower, metrics))}, beside the best of its column"
+    built = tag("table", tag("caption", caption), _head(view, questions), body, class_="heat")
     return tag(
         "section",
         tag("h2", "The matrix"),
@@ -41,6 +51,11 @@ def heat_map(view: View) -> Markup:
         *note,
         id="matrix",
     )
+
+
+def level_of(ratio: float) -> int:
+    """Return the colour of a figure that is so many times as slow as the best."""
+    return sum(ratio > limit for limit in LEVELS)
 
 
 def question_id(index: int) -> str:
@@ -62,12 +77,18 @@ def _ranked_by(questions: list[Document]) -> str:
     return " and ".join(slow) + (" (P50 where too few values carry it)" if has_medians else "")
 
 
-def _head(questions: list[Document]) -> Markup:
+def _marks(view: View, question: Document) -> dict[str, str]:
+    return view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
+
+
+def _head(view: View, questions: list[Document]) -> Markup:
     groups = [(names, list(group)) for names, group in groupby(questions, key=_group)]
     above = [
         tag("th", " ".join(filter(None, names)), scope="colgroup", colspan=str(len(group))) for names, group in groups
     ]
-    fleets = [tag("th", question["fleet"], scope="col") for _, group in groups for question in group]
+    fleets = [
+        tag("th", question["fleet"], scope="col", **_marks(view, question)) for _, group in groups for question in group
+    ]
     upper = [tag("tr", tag("td"), *above)] if len(groups) > 1 else []
     return tag("thead", *upper, tag("tr", tag("th", "Storage", scope="col"), *fleets))
 
@@ -87,17 +108,27 @@ def _cells(view: View, columns: list[dict[str, Document]], storage: str) -> Iter
     # Nothing has failed in a run that others published: its cells without figures are those that they leave empty.
     kinds = ("skipped",) if view.summary.get("environment") == "published" else ("failed", "skipped")
     states = {cell["id"]: str(cell.get("state")) for cell in view.cells if cell.get("state") in kinds}
+    expected = "expected to do" if view.decision.get("objective") else "expected first"
+    ahead = [_expected_ahead(view, question) for question in view.decision["questions"]]
     for index, (question, column) in enumerate(zip(view.decision["questions"], columns, strict=True)):
         candidate = column.get(storage)
         if candidate is not None and candidate["ranked"] is not None:
-            yield _measured(question, candidate, index)
+            built = _measured(question, candidate, index)
         elif candidate is not None and candidate["cell"] in states:
-            yield _cell(states[candidate["cell"]], states[candidate["cell"]], index=index)
+            built = _cell(states[candidate["cell"]], states[candidate["cell"]], index=index)
+        elif storage in ahead[index]:
+            built = _cell("absent expected", expected, "not measured", index)
         else:
-            yield _cell("absent", "not measured")
+            built = _cell("absent", "not measured")
+        kind, inner = built
+        yield tag("td", *inner, class_=kind, **_marks(view, question))
 
 
-def _measured(question: Document, candidate: Document, index: int) -> Markup:
+def _expected_ahead(view: View, question: Document) -> set[str]:
+    return {absent.storage for absent in absences(view, question) if absent.is_ahead}
+
+
+def _measured(question: Document, candidate: Document, index: int) -> Cell:
     figure = quantity(candidate["ranked"]["value"], question["unit"])
     value = _value(candidate)
     if value is None:
@@ -113,14 +144,13 @@ def _measured(question: Document, candidate: Document, index: int) -> Markup:
     if any(part in candidate["verdict"] for part in NOT_TOLD_APART):
         words += ", cannot tell"
     taken = "✔ " if candidate["cell"] == question["recommended"] else ""
-    level = sum(ratio > limit for limit in LEVELS)
-    return _cell(f"level-{level}{' best' if value == best else ''}", f"{taken}{words}", figure, index)
+    return _cell(f"level-{level_of(ratio)}{' best' if value == best else ''}", f"{taken}{words}", figure, index)
 
 
-def _cell(kind: str, words: str, figure: str | None = None, index: int | None = None) -> Markup:
+def _cell(kind: str, words: str, figure: str | None = None, index: int | None = None) -> Cell:
     inner = [tag("b", figure)] if figure else []
     inner.append(tag("span", words))
-    return tag("td", *(inner if index is None else [tag("a", *inner, href=f"#{question_id(index)}")]), class_=kind)
+    return kind, inner if index is None else [tag("a", *inner, href=f"#{question_id(index)}")]
 
 
 def _legend() -> Markup:
@@ -128,6 +158,7 @@ def _legend() -> Markup:
     return tag(
         "p",
         "best ", *swatches, f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the best of its column. "
-        "Cannot tell: chance may be the whole difference to the best.",
+        "Cannot tell: chance may be the whole difference to the best. Expected: by its figures at a smaller "
+        "and at a larger fleet. Hatched: known to be wrong, left out.",
         class_="quiet scale",
     )  # fmt: skip

@@ -24,6 +24,10 @@ class Figure:
     value: float | int | None
 
 
+# What people read, and where it differs what a copy calls the exact values below it.
+Head = str | tuple[str, str]
+
+
 def tag(name: str, *children: object, **attributes: str | None) -> Markup:
     """Return an element; `class_` and `for_` lose their underscore, other underscores become hyphens."""
     written = "".join(
@@ -50,12 +54,36 @@ def figure_of(value: object) -> Figure | str:
     )
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str, class_: str | None = None) -> Markup:
-    """Return a table that scrolls by keyboard; figures align right and carry their exact value in `data-value`."""
-    head = tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)))
-    body = tag("tbody", *(tag("tr", *(_cell(value, index == 0) for index, value in enumerate(row))) for row in rows))
+def table(
+    heads: Sequence[Head],
+    rows: Iterable[Sequence[object]],
+    *,
+    caption: str,
+    class_: str | None = None,
+    marks: Sequence[Mapping[str, str]] = (),
+) -> Markup:
+    """Return a table that scrolls by keyboard; figures align right, as do their heads, with exact values as data.
+
+    `marks` are attributes of each row, by which the page's chips choose rows.
+    """
+    known = list(rows)
+    figured = {index for row in known for index, value in enumerate(row) if isinstance(value, Figure)}
+    head = tag("thead", tag("tr", *(_head(text, index in figured) for index, text in enumerate(heads))))
+    attributes = marks or [{}] * len(known)
+    body = tag(
+        "tbody",
+        *(
+            tag("tr", *(_cell(value, index == 0) for index, value in enumerate(row)), **mark)
+            for row, mark in zip(known, attributes, strict=True)
+        ),
+    )
     built = tag("table", tag("caption", caption), head, body, class_=class_)
     return tag("div", built, class_="table", tabindex="0", role="region", aria_label=caption)
+
+
+def _head(head: Head, is_figure: bool) -> Markup:
+    text, exact = (head, None) if isinstance(head, str) else head
+    return tag("th", text, scope="col", class_="figure" if is_figure else None, data_value=exact)
 
 
 def _cell(value: object, is_first: bool) -> Markup:

@@ -41,10 +41,13 @@
       this.title = figure.querySelector("h3").textContent;
       ({ heads: this.heads, rows: this.names, series: this.series } = charts[figure.id]);
       this.at = { line: 0, point: -1 };
+      this.bands = [...this.plot.querySelectorAll(":scope > .row")];
+      this.row = Number(this.plot.getAttribute("height")) / (this.bands.length || 1);
       this.words = make("span", {});
       this.point = make("div", { class: "point", role: "status" }, make("i", {}), this.words);
       this.point.hidden = true;
       figure.append(this.point);
+      this.fold();
       this.keys = [...figure.querySelectorAll(".legend > span")].map((key, group) => this.key(key, group));
       this.box.addEventListener("pointermove", (event) => this.hover(event));
       this.box.addEventListener("pointerdown", (event) => this.hover(event));
@@ -59,36 +62,64 @@
       return this.plot.querySelectorAll(`[data-group="${group}"]`);
     }
 
-    isSeen(group) {
+    isOn(group) {
       return !this.groups(group)[0].classList.contains("off");
+    }
+
+    // Rows that were not chosen leave no gap, and a chart without a curve is not there.
+    fold() {
+      this.seen = this.bands.map((_, index) => index).filter((index) => !this.bands[index].classList.contains("out"));
+      const count = Math.max(1, this.seen.length);
+      this.seen.forEach((index, at) => {
+        this.bands[index].setAttribute("y", `${100 * at / count}%`);
+        this.bands[index].setAttribute("height", `${100 / count}%`);
+      });
+      if (this.bands.length) {
+        this.plot.parentElement.style.setProperty("--rows", count);
+        this.plot.setAttribute("height", this.row * count);
+      }
+      const drawn = [...this.plot.querySelectorAll("[data-group]")];
+      this.figure.classList.toggle("empty", drawn.every((group) => group.closest(".plot .out")));
+      this.point.hidden = true;
     }
 
     // A legend's entry becomes a button that hides and shows its series.
     key(key, group) {
-      const made = make("button", { type: "button", "aria-pressed": this.isSeen(group) }, ...key.childNodes);
+      const made = make("button", { type: "button", "aria-pressed": this.isOn(group) }, ...key.childNodes);
+      Object.assign(made.dataset, key.dataset);
       made.addEventListener("click", () => {
-        const isSeen = this.isSeen(group);
-        for (const drawn of this.groups(group)) drawn.classList.toggle("off", isSeen);
-        made.setAttribute("aria-pressed", !isSeen);
+        const isOn = this.isOn(group);
+        for (const drawn of this.groups(group)) drawn.classList.toggle("off", isOn);
+        made.setAttribute("aria-pressed", !isOn);
       });
       key.replaceWith(made);
       return made;
     }
 
     lines() {
-      return this.series.filter((series) => series.at && this.isSeen(series.group));
+      return this.series.filter((series) => series.at && this.isOn(series.group)
+        && [...this.groups(series.group)].some((group) => !group.closest(".out")));
+    }
+
+    // Where a point stands, as shares of the plot; rows stand where those that are seen leave them.
+    place(series, index) {
+      const row = this.seen.indexOf(series.y[index]);
+      const down = this.bands.length ? (row < 0 ? -9 : (row + 0.5) / this.seen.length) : series.at[2 * index + 1] / 1000;
+      return [series.at[2 * index] / 1000, down];
     }
 
     show(series, index) {
       const [frame, whole] = [this.plot.getBoundingClientRect(), this.figure.getBoundingClientRect()];
-      const x = frame.left - whole.left + series.at[2 * index] / 1000 * frame.width;
-      const y = frame.top - whole.top + series.at[2 * index + 1] / 1000 * frame.height;
+      const [right, down] = this.place(series, index);
+      const x = frame.left - whole.left + right * frame.width;
+      const y = frame.top - whole.top + down * frame.height;
       this.point.style.left = `${x}px`;
       this.point.style.top = `${y}px`;
       this.point.classList.toggle("right", x > whole.width / 2);
-      this.point.classList.toggle("low", frame.top + series.at[2 * index + 1] / 1000 * frame.height < 200);
+      this.point.classList.toggle("low", frame.top + down * frame.height < 200);
       const head = this.names.length ? this.name(series, index) : series.name;
-      this.words.textContent = `${head}\n${series.words[index].replaceAll("<br>", "\n")}`;
+      const words = series.words?.[index] ?? `${this.heads[2]}: ${series.y[index]}<br>${this.heads[1]}: ${series.x[index]}`;
+      this.words.textContent = `${head}\n${words.replaceAll("<br>", "\n")}`;
       this.point.hidden = false;
     }
 
@@ -96,10 +127,10 @@
       const frame = this.plot.getBoundingClientRect();
       let [best, found] = [REACH, null];
       for (const series of this.lines()) {
-        for (let index = 0; index < series.words.length; index += 1) {
-          const far = Math.hypot(frame.left + series.at[2 * index] / 1000 * frame.width - event.clientX,
-            frame.top + series.at[2 * index + 1] / 1000 * frame.height - event.clientY);
-          if (series.words[index] && far < best) [best, found] = [far, [series, index]];
+        for (let index = 0; index < series.x.length; index += 1) {
+          const [right, down] = this.place(series, index);
+          const far = Math.hypot(frame.left + right * frame.width - event.clientX, frame.top + down * frame.height - event.clientY);
+          if (series.at[2 * index] >= 0 && far < best) [best, found] = [far, [series, index]];
         }
       }
       if (found) this.show(...found);
@@ -115,7 +146,7 @@
       event.preventDefault();
       this.at.line = (this.at.line + steps[0] + lines.length) % lines.length;
       const series = lines[this.at.line];
-      this.at.point = Math.min(series.words.length - 1, Math.max(0, this.at.point + steps[1]));
+      this.at.point = Math.min(series.x.length - 1, Math.max(0, this.at.point + steps[1]));
       this.show(series, this.at.point);
     }
 
@@ -134,7 +165,7 @@
     file() {
       const style = getComputedStyle(this.plot.parentElement);
       const [gutter, height] = [parseFloat(style.getPropertyValue("--gutter")), Number(this.plot.getAttribute("height"))];
-      const keys = this.keys.filter((key) => key.getAttribute("aria-pressed") === "true");
+      const keys = this.keys.filter((key) => key.getAttribute("aria-pressed") === "true" && !key.classList.contains("out"));
       const whole = height + 118 + 20 * keys.length;
       const plot = this.plot.cloneNode(true);
       for (const [key, value] of Object.entries({ x: gutter, y: 58, width: 876 - gutter })) plot.setAttribute(key, value);
@@ -172,7 +203,8 @@
 
   function tools(place) {
     const name = place.getAttribute("aria-label");
-    const rows = () => [...place.querySelectorAll("tr")].map((row) => [...row.children].map(exact));
+    const isIn = (element) => !element.classList.contains("out");
+    const rows = () => [...place.querySelectorAll("tr")].filter(isIn).map((row) => [...row.children].filter(isIn).map(exact));
     const copy = button("Copy", `Copy the table ${name}`, async () => {
       try {
         await navigator.clipboard.writeText(rows().map((row) => row.join("\t")).join("\n"));
@@ -211,9 +243,117 @@
     heading.append(make("a", { class: "link", href: `#${id}`, "aria-label": `Link to ${heading.textContent}` }, "#"));
   }
 
+  // What a reader has chosen stands in the address behind the place: `#matrix?storage=EBS+gp3&fleet=10+×+m6i.large`.
+  const KINDS = { s: "storage", w: "workload", f: "fleet" };
+  const facets = JSON.parse(document.getElementById("facets").textContent);
+  const chosen = { s: new Set(), w: new Set(), f: new Set() };
+  const chips = new Map();
+  const shown = make("p", { class: "shown", role: "status" });
+  let place = "";
+  let drawn = [];
+
+  function address() {
+    const params = new URLSearchParams();
+    for (const [mark, names] of Object.entries(chosen)) for (const index of names) params.append(KINDS[mark], facets[mark][index]);
+    return `#${place}${params.size ? `?${params}` : ""}`;
+  }
+
+  function readAddress() {
+    const [before, ...rest] = location.hash.slice(1).split("?");
+    place = before;
+    const params = new URLSearchParams(rest.join("?"));
+    for (const [mark, names] of Object.entries(chosen)) {
+      names.clear();
+      for (const name of params.getAll(KINDS[mark])) {
+        const index = (facets[mark] || []).indexOf(name);
+        if (index >= 0) names.add(index);
+      }
+    }
+  }
+
+  const isFiltered = () => Object.values(chosen).some((names) => names.size);
+  const isOut = (element) => Object.entries(chosen)
+    .some(([mark, names]) => names.size && element.dataset[mark] !== undefined && !names.has(Number(element.dataset[mark])));
+
+  function choose() {
+    for (const element of document.querySelectorAll("[data-s], [data-w], [data-f]")) element.classList.toggle("out", isOut(element));
+    for (const [key, button] of chips) button.setAttribute("aria-pressed", chosen[key[0]].has(Number(key.slice(1))));
+    for (const chart of drawn) chart.fold();
+    for (const section of document.querySelectorAll("section")) {
+      const figures = [...section.querySelectorAll(".drawn")];
+      section.classList.toggle("out", figures.length > 0 && figures.every((figure) => figure.matches(".out, .empty")));
+    }
+    for (const table of document.querySelectorAll(".heat")) spans(table);
+    const panels = [...document.querySelectorAll(".ranking")];
+    const possible = panels.filter((panel) => !panel.classList.contains("out"));
+    const panel = possible.find((each) => each.id === place) || possible.find((each) => each.matches(".first")) || possible.at(-1);
+    for (const each of panels) each.classList.toggle("seen", each === panel);
+    for (const link of document.querySelectorAll(".asked a")) {
+      if (panel && link.hash === `#${panel.id}`) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+    const words = Object.entries(chosen).flatMap(([mark, names]) => [...names].map((index) => facets[mark][index]));
+    shown.textContent = words.length ? `Only ${words.join("; ")} is shown.` : "";
+  }
+
+  // A head above several columns is as wide as those of them that are seen.
+  function spans(table) {
+    const [upper, lower] = table.tHead.rows;
+    let at = 1;
+    for (const head of lower ? [...upper.cells].slice(1) : []) {
+      const whole = Number(head.dataset.span ||= head.colSpan);
+      const seen = [...lower.cells].slice(at, at + whole).filter((cell) => !cell.classList.contains("out")).length;
+      head.hidden = !seen;
+      head.colSpan = Math.max(1, seen);
+      at += whole;
+    }
+  }
+
+  function reveal(id) {
+    const target = document.getElementById(id);
+    if (!target || target.matches(".ranking")) return;
+    for (let above = target; above; above = above.parentElement) if (above.matches("details")) above.open = true;
+    document.querySelector("main").classList.add("long");
+    target.scrollIntoView();
+  }
+
+  function makeChips() {
+    const groups = Object.entries(facets).map(([mark, names]) => make("div", { role: "group", "aria-label": `Show only these: ${KINDS[mark]}` },
+      make("span", {}, KINDS[mark]), ...names.map((name, index) => {
+        const chip = make("button", { type: "button", "aria-pressed": "false" }, name);
+        chip.addEventListener("click", () => {
+          if (!chosen[mark].delete(index)) chosen[mark].add(index);
+          history.replaceState(null, "", address());
+          choose();
+        });
+        chips.set(`${mark}${index}`, chip);
+        return chip;
+      })));
+    const folded = make("details", { class: "chips" }, make("summary", {}, "Show only some"), ...groups);
+    folded.open = innerWidth > 640;
+    if (groups.length) document.querySelector("main").prepend(folded, shown);
+  }
+
   drawReceipt();
-  const drawn = [...document.querySelectorAll(".drawn")].map((figure) => new Chart(figure));
-  for (const place of document.querySelectorAll(".table")) tools(place);
+  document.documentElement.classList.add("scripted");
+  drawn = [...document.querySelectorAll(".drawn")].map((figure) => new Chart(figure));
+  makeChips();
+  readAddress();
+  choose();
+  if (isFiltered()) reveal(place);
+  addEventListener("hashchange", () => { readAddress(); choose(); if (isFiltered()) reveal(place); });
+  // Links keep what was chosen, which the browser would drop.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (!link || !(isFiltered() || link.closest(".asked"))) return;
+    event.preventDefault();
+    place = link.getAttribute("href").slice(1);
+    history.pushState(null, "", address());
+    choose();
+    reveal(place);
+  });
+  addEventListener("popstate", () => { readAddress(); choose(); });
+  for (const frame of document.querySelectorAll(".table")) tools(frame);
   for (const table of document.querySelectorAll(".table table:not(.heat)")) sortable(table);
   for (const section of document.querySelectorAll("section[id]")) {
     const heading = section.querySelector("h2");

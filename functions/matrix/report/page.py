@@ -5,18 +5,20 @@ It loads nothing from the network: the policy in its head forbids it and runs on
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.report import parts, receipt_island
+from matrix.report.built import built
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
 from matrix.report.charts.chart import Chart
 from matrix.report.drawing import svg
 from matrix.report.drawing.points import points
+from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, figure_of, join, table, tag, with_data
 from matrix.report.layers import layers
@@ -52,6 +54,7 @@ def render(
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
     shown, hit, passed, heat = sections(view), ceilings(view), layers(view), heat_map(view)
+    crossed, drawn = grids(view), built(view)
     charts = [chart for section in shown for chart in section.charts]
     island = receipt_island.island(summary, paid)
     script, style = _own("page.js"), f"{_own('page.css')}{svg.rules(charts)}"
@@ -63,20 +66,23 @@ def render(
             parts.answer(view),
             heat,
             _contents(
-                shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None
+                shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None,
+                has_grids=bool(crossed.text), has_built=bool(drawn.text),
             ),
             parts.comparisons(view),
             *([hit] if hit else []),
-            *(_section(section) for section in shown),
+            *_sections(shown, crossed),
             *([passed] if passed else []),
             tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
             parts.warnings(view),
             parts.failed(view),
+            drawn,
             receipt_island.section(island),
             parts.provenance(view),
         ),
         svg.shapes(),
         data({chart.id: points(chart) for chart in charts}, "charts"),
+        data(view.facets.to_document(), "facets"),
         data(island, receipt_island.ISLAND),
         Markup(f"<script>{script}</script>"),
     ])  # fmt: skip
@@ -153,15 +159,20 @@ def _measured(summary: Document) -> str:
     return f"{totals['measured']} of {totals['cells']}" if "measured" in totals and "cells" in totals else ABSENT
 
 
-def _contents(shown: list[Section], *, has_matrix: bool, has_ceilings: bool, has_layers: bool) -> Markup:
+def _contents(
+    shown: list[Section], *, has_matrix: bool, has_ceilings: bool, has_layers: bool, has_grids: bool, has_built: bool
+) -> Markup:
     names = [("matrix", "The matrix")] if has_matrix else []
     names += [("comparisons", "Each comparison")]
     names += [("ceilings", "Which ceiling was hit")] if has_ceilings else []
-    names += [(section.id, section.title) for section in shown]
+    for section in shown:
+        names += [(section.id, section.title)]
+        names += [("grids", "Block size against threads")] if has_grids and section.id == "sweeps" else []
     names += [("layers", "What each layer saw")] if has_layers else []
     names += [
         ("tables", "All figures"),
         ("warnings", "Warnings"),
+        *([("built", "What was built")] if has_built else []),
         ("receipt-section", "Receipt"),
         ("provenance", "Provenance"),
     ]
@@ -170,11 +181,19 @@ def _contents(shown: list[Section], *, has_matrix: bool, has_ceilings: bool, has
     )
 
 
+def _sections(shown: list[Section], crossed: Markup) -> Iterator[Markup]:
+    """Yield the sections of charts; the grids of two parameters follow the curves over one."""
+    for section in shown:
+        yield _section(section)
+        if section.id == "sweeps":
+            yield crossed
+
+
 def _section(section: Section) -> Markup:
     blocks = [_chart(chart) for chart in section.charts]
     shown, rest = blocks[:MOST_OPEN], blocks[MOST_OPEN:]
     # Charts with rows need the whole width for the rows' names; the others stand in pairs.
-    is_wide = len(shown) == 1 or any(chart.categories for chart in section.charts)
+    is_wide = len(shown) == 1 or any(chart.categories or chart.spans for chart in section.charts)
     class_ = None if is_wide else "pairs"
     more = [details(f"{len(rest)} more charts", tag("div", *rest, class_=class_))] if rest else []
     return tag("section", tag("h2", section.title), tag("div", *shown, class_=class_), *more, id=section.id)
@@ -185,7 +204,7 @@ def _chart(chart: Chart) -> Markup:
     notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
     numbers = [details("Figures", table(chart.heads, rows, caption=chart.title))] if rows else []
     keys = (
-        tag("span", svg.swatch(mark), series.legend, class_="unseen" if series.is_off else None)
+        tag("span", svg.swatch(mark), series.legend, class_="unseen" if series.is_off else None, **series.of)
         for series, mark in svg.legend(chart)
     )
     return tag(
@@ -203,4 +222,5 @@ def _chart(chart: Chart) -> Markup:
         tag("div", *notes, *numbers),
         id=chart.id,
         class_="drawn",
+        **chart.of,
     )

@@ -10,20 +10,23 @@ from matrix.price.book import published_prices
 from matrix.report import highest_rates
 from matrix.report.ceilings import ceiling_of
 from matrix.report.heat_map import question_id
-from matrix.report.html import Figure, Markup, details, figure_of, table, tag
-from matrix.report.view import View
+from matrix.report.html import Figure, Head, Markup, details, figure_of, table, tag
+from matrix.report.ranking import rankings
+from matrix.report.view import Entry, View
 from matrix.samples.provenance import lines
 from matrix.terms.figures import (
     ABSENT,
     INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
     PERCENTILES,
+    Column,
     figure,
     interval,
     quantity,
     sample_count,
 )
-from matrix.terms.names import direction, launch_words, marked_label, point_labels, steadiness_words
+from matrix.terms.metrics import metric_title, readable
+from matrix.terms.names import direction, fleet_label, launch_words, marked_label, point_labels, steadiness_words
 from matrix.terms.sentences import error_text, measuring_warnings
 
 Document = Mapping[str, Any]
@@ -36,16 +39,23 @@ MOST_QUESTIONS = 12
 
 
 def answer(view: View) -> Markup:
-    """What to take, in sentences."""
-    sentences = [tag("li", sentence) for sentence in view.decision.get("sentences") or []]
+    """What to take: a number and a picture, then the decision's sentences."""
+    sentences = [tag("li", readable(sentence, _workload(view))) for sentence in view.decision.get("sentences") or []]
     kind = "answer" if view.decision.get("is_recommendation", True) else "answer unsold"
     return tag(
         "section",
         tag("h2", "Answer"),
+        rankings(view),
         tag("ul", *sentences, class_=kind),
         tag("p", _how(view), class_="quiet"),
         id="answer",
     )
+
+
+def _workload(view: View) -> str:
+    """The workload, where a run has one only."""
+    types = {entry.workload for entry in view.entries}
+    return types.pop() if len(types) == 1 else ""
 
 
 def comparisons(view: View) -> Markup:
@@ -63,11 +73,19 @@ def comparisons(view: View) -> Markup:
 
 
 def _question(view: View, question: Document, index: int, *, is_open: bool) -> Markup:
-    ranked_by = "Median" if question["why_median"] else "Slow end"
-    heads = ("Storage", ranked_by, "95 % interval", "Cost per result", "Verdict", "Ceiling that was hit",
+    ranked = [each["ranked"]["value"] for each in question["candidates"] if each["ranked"]]
+    column = Column.of(ranked, question["unit"])
+    level = question.get("ranked_level", question["level"])
+    kinds = dict.fromkeys(each["cost"]["per"] for each in question["candidates"] if each["cost"])
+    exact = f"{question['metric']} P{level:g} ({question['unit']})"
+    heads = ("Storage", (column.head(f"P{level:g}"), exact), column.head("95 % interval"),
+             f"USD per {next(iter(kinds), 'result')}", "Verdict", "Ceiling that was hit",
              "What is uncertain")  # fmt: skip
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
-    rows = table(heads, _answer_rows(view, question), caption=title, class_="verdicts")
+    listed = list(_answer_rows(view, question, column))
+    marks = [view.facets.marks(storage=storage) for storage, _ in listed]
+    caption = f"{title}: {metric_title(question['metric'], question['workload'])}"
+    rows = table(heads, [row for _, row in listed], caption=caption, class_="verdicts", marks=marks)
     # A link to what is folded away unfolds it, which a link to the block itself does not.
     built = tag("div", rows, id=question_id(index))
     absent: dict[str, list[str]] = {}
@@ -75,9 +93,9 @@ def _question(view: View, question: Document, index: int, *, is_open: bool) -> M
         if candidate["value"] is None:
             absent.setdefault(candidate["verdict"], []).append(candidate["storage"])
     unmeasured = [tag("p", f"{', '.join(names)}: {why}.", class_="quiet") for why, names in absent.items()]
-    head = tag("summary", tag("strong", title), question["words"])
-    opened = "" if is_open else None
-    return tag("details", head, built, *unmeasured, class_="question", open=opened)
+    head = tag("summary", tag("strong", title), readable(question["words"], question["workload"]))
+    of = view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
+    return tag("details", head, built, *unmeasured, class_="question", open="" if is_open else None, **of)
 
 
 def _how(view: View) -> str:
@@ -95,29 +113,30 @@ def _how(view: View) -> str:
         )
     limit = "at most" if objective.get("atMost") is not None else "at least"
     value = objective.get("atMost") if objective.get("atMost") is not None else objective.get("atLeast")
-    return f"{slow} Objective: {objective.get('metric')} {limit} {value:g}; of those that reach it, the cheapest."
+    title = metric_title(str(objective.get("metric")), _workload(view))
+    return f"{slow} Objective: {title} {limit} {value:g}; of those that reach it, the cheapest."
 
 
-def _answer_rows(view: View, question: Document) -> Iterator[Sequence[object]]:
-    unit = question["unit"]
+def _answer_rows(view: View, question: Document, column: Column) -> Iterator[tuple[str, Sequence[object]]]:
     measured = [candidate for candidate in question["candidates"] if candidate["ranked"]]
     for candidate in sorted(measured, key=lambda each: each["ranked"]["value"], reverse=question["higher_is_better"]):
         ranked, cost = candidate["ranked"], candidate["cost"]
         low, high = ranked["low"], ranked["high"]
-        between = f"{quantity(low, unit)} – {quantity(high, unit)}" if low is not None and high is not None else ABSENT
-        yield (
+        between = f"{column.write(low)} – {column.write(high)}" if low is not None and high is not None else ABSENT
+        row = (
             f"{'✔ ' if candidate['cell'] == question['recommended'] else ''}{candidate['storage']}",
-            Figure(f"P{ranked['level']:g} {quantity(ranked['value'], unit)}", ranked["value"]),
+            Figure(column.write(ranked["value"]), ranked["value"]),
             between,
             Figure(_cost(cost), cost["usd"]) if cost else ABSENT,
             (candidate["verdict"] or ABSENT) + (", on the Pareto front" if candidate["on_front"] else ""),
             ceiling_of(view, candidate["cell"]),
             "; ".join(candidate["risks"]) or ABSENT,
         )
+        yield view.called(candidate), row
 
 
 def _cost(cost: Document) -> str:
-    return f"{'at least ' if cost['missing'] else ''}{money(cost['usd'])} per {cost['per']}"
+    return f"{'at least ' if cost['missing'] else ''}{money(cost['usd']).removeprefix('$')}"
 
 
 # --- all figures ------------------------------------------------------------------------------------------------------
@@ -125,7 +144,7 @@ def _cost(cost: Document) -> str:
 
 def figures(view: View) -> list[Markup]:
     """Return tables of every percentile: first the metrics that workloads are judged by, then all others."""
-    primary = [_metric_table(name, entries) for (_, name), entries in view.by("workload", "name").items()]
+    primary = [_metric_table(view, name, entries) for (_, name), entries in view.by("workload", "name").items()]
     others = _other_metrics(view)
     notes = [tag("p", NOT_CARRIED_NOTE)] if any("≥" in built.text for built in primary) else []
     far_off = _far_off(view)
@@ -139,28 +158,39 @@ def figures(view: View) -> list[Markup]:
     ]
 
 
-def _metric_table(name: str, entries: Sequence[Any]) -> Markup:
+def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> Markup:
+    unit = entries[0].unit
+    column = Column.of([entry.metric.get(each) for entry in entries for each in PERCENTILES], unit)
     rows = [
         (entry.storage, entry.fleet, launch_words(entry.cell).removesuffix(" launches") or ABSENT,
-         marked_label(entry.label, entry.point, entry.cell), *_percentiles(entry.metric),
-         interval(dict(entry.metric)), sample_count(dict(entry.metric)),
+         _label(entry), *_percentiles(entry.metric, column),
+         interval(dict(entry.metric), write=column.write), sample_count(dict(entry.metric)),
          steadiness_words(entry.point.get("steadiness")),
          figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
          figure_of((entry.metric.get("outliers") or {}).get("count") or None))
         for entry in entries
     ]  # fmt: skip
-    heads = ("Storage", "Instances", "Launches", "Point", *map(str.upper, PERCENTILES), INTERVAL_HEAD, "n/expected",
+    heads: tuple[Head, ...] = (
+             "Storage", "Instances", "Launches", "Point",
+             *((each.upper(), f"{name} {each} ({unit})") for each in PERCENTILES), INTERVAL_HEAD, "n/expected",
              "Steady", "n, independent", "Between launches", "Between instances", "Between repetitions",
              "Far off")  # fmt: skip
-    caption = f"{entries[0].workload}: {name} ({direction(dict(entries[0].metric))})"
+    title = column.head(entries[0].quantity)
+    caption = f"{entries[0].workload}: {title}, {direction(dict(entries[0].metric))}"
     # Published figures have neither intervals nor spreads; a column without any value only takes room from the others.
     kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
     shown = [[row[i] for i in kept] for row in rows]
-    return table([heads[i] for i in kept], shown, caption=caption, class_="many")
+    marks = [view.marks(entry) for entry in entries]
+    return table([heads[i] for i in kept], shown, caption=caption, class_="many", marks=marks)
 
 
-def _percentiles(metric: Document) -> list[Figure]:
-    return [Figure(figure(dict(metric), percentile), metric.get(percentile)) for percentile in PERCENTILES]
+def _label(entry: Entry) -> str:
+    label = marked_label(entry.label, entry.point, entry.cell)
+    return f"{label} [left out: {entry.left_out}]" if entry.left_out else label
+
+
+def _percentiles(metric: Document, column: Column) -> list[Figure]:
+    return [Figure(figure(dict(metric), name, column.write), metric.get(name)) for name in PERCENTILES]
 
 
 def _between(metric: Document) -> list[object]:
@@ -192,18 +222,22 @@ def _far_off(view: View) -> Markup | None:
 
 
 def _other_metrics(view: View) -> Markup | None:
-    rows = []
+    rows, marks = [], []
     for cell in view.cells:
         labels = point_labels([dict(point) for point in cell["points"]])
+        workload = str((cell.get("workload") or {}).get("type", ""))
         for point in cell["points"]:
             for name, metric in (point.get("metrics") or {}).items():
                 if not metric.get("primary"):
                     known = [figure_of(metric.get(percentile)) for percentile in PERCENTILES]
                     label = marked_label(labels[point["id"]], point, cell)
-                    rows.append((cell["id"], label, name, metric.get("unit", ""), *known,
+                    rows.append((cell["id"], label, metric_title(name, workload), metric.get("unit", ""), *known,
                                  sample_count(dict(metric))))  # fmt: skip
+                    fleet = fleet_label(dict(cell["fleet"]))
+                    named = {"storage": view.curve(cell), "workload": workload, "label": labels[point["id"]]}
+                    marks.append(view.facets.marks(**named, fleet=fleet))
     heads = ("Cell", "Point", "Metric", "Unit", *(percentile.upper() for percentile in PERCENTILES), "n/expected")
-    return table(heads, rows, caption="All other metrics", class_="many") if rows else None
+    return table(heads, rows, caption="All other metrics", class_="many", marks=marks) if rows else None
 
 
 # --- what speaks against it -------------------------------------------------------------------------------------------
@@ -211,7 +245,7 @@ def _other_metrics(view: View) -> Markup | None:
 
 def warnings(view: View) -> Markup:
     """Every warning of the run and of its cells; what is left behind stands in the receipt."""
-    listed = measuring_warnings(view.summary)
+    listed = [readable(warning, _workload(view)) for warning in measuring_warnings(view.summary)]
     by_cell: dict[str, list[str]] = {}
     names = {cell["id"] for cell in view.cells}
     for warning in listed:
@@ -229,17 +263,24 @@ def warnings(view: View) -> Markup:
 
 def failed(view: View) -> Markup:
     """Cells without a result, with the reason."""
-    rows = [
-        (cell["id"], str(cell.get("state")), error_text(dict(cell.get("error") or {})) or ABSENT)
-        for cell in view.cells
-        if cell.get("state") != "measured"
-    ]
-    if not rows:
+    is_published = view.summary.get("environment") == "published"
+    alike: dict[tuple[str, ...], list[Document]] = {}
+    for cell in view.cells:
+        if cell.get("state") != "measured":
+            why = error_text(dict(cell.get("error") or {})).replace(f"{cell['id']}: ", "") or ABSENT
+            state = "not published" if is_published else str(cell.get("state"))
+            workload = str((cell.get("workload") or {}).get("type", "workload"))
+            alike.setdefault((view.curve(cell), workload, state, why.removeprefix("NotPublished: ")), []).append(cell)
+    if not alike:
         return Markup("")
+    rows = [
+        (storage, workload, ", ".join(fleet_label(dict(cell["fleet"])) for cell in cells), state, why)
+        for (storage, workload, state, why), cells in alike.items()
+    ]
     return tag(
         "section",
         tag("h2", "Cells without a result"),
-        table(("Cell", "State", "Why"), rows, caption="Why"),
+        table(("Storage", "Workload", "Fleets", "State", "Why"), rows, caption="Why"),
         id="failed",
     )
 

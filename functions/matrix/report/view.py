@@ -7,8 +7,10 @@ from typing import Any
 
 from matrix.answer.decision.questions import storages_of
 from matrix.input.storage_names import brief_names
+from matrix.report.facets import Facets, Marks
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
+from matrix.terms.metrics import metric_title
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order
 
 Document = Mapping[str, Any]
@@ -52,9 +54,19 @@ class Entry:
         return str(self.metric.get("unit", ""))
 
     @property
+    def quantity(self) -> str:
+        """What people call the metric: `Build time`."""
+        return metric_title(self.name, self.workload)
+
+    @property
     def title(self) -> str:
-        """The title of the metric's axis: its name and unit."""
-        return f"{self.name} ({self.unit})" if self.unit else self.name
+        """The title of the metric's axis: what people call it, and its unit."""
+        return f"{self.quantity} ({self.unit})" if self.unit else self.quantity
+
+    @property
+    def left_out(self) -> str:
+        """Why its figures are known to be wrong; empty where they are not."""
+        return str(self.cell.get("suspect") or "")
 
     @property
     def higher_is_better(self) -> bool:
@@ -121,6 +133,39 @@ class View:
                 if named is not None:
                     label, style = labels[point["id"]], order.index(curve)
                     yield Entry(cell, point, label, curve, style, *named)
+
+    @cached_property
+    def facets(self) -> Facets:
+        """What a reader can choose from."""
+        questions = self.decision.get("questions") or []
+        points = [(entry.workload, entry.label) for entry in self.entries]
+        points += [(question["workload"], question["label"]) for question in questions]
+        fleets = [dict(cell["fleet"]) for cell in self.cells]
+        fleets.sort(key=lambda fleet: (str(fleet.get("instanceType")), fleet.get("count") or 0))
+        known = [storage for storage in self.curves if storage in {entry.storage for entry in self.entries}]
+        return Facets.of(known or self.curves, points, [fleet_label(fleet) for fleet in fleets])
+
+    def marks(self, entry: Entry) -> Marks:
+        """Return the marks of an element that is about one point of one cell."""
+        return self.facets.marks(storage=entry.storage, workload=entry.workload, label=entry.label, fleet=entry.fleet)
+
+    @cached_property
+    def points(self) -> dict[tuple[str, str, str], Entry]:
+        """The entries by cell, point and metric."""
+        return {(entry.cell["id"], entry.point["id"], entry.name): entry for entry in self.entries}
+
+    @cached_property
+    def _brief(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The storages as charts name them, by cell and by the name that a decision gives them."""
+        by_cell = {cell["id"]: self.curve(cell) for cell in self.cells}
+        questions = self.decision.get("questions") or []
+        candidates = [candidate for question in questions for candidate in question["candidates"]]
+        return by_cell, {each["storage"]: by_cell[each["cell"]] for each in candidates if each["cell"] in by_cell}
+
+    def called(self, candidate: Document) -> str:
+        """What charts call the storage of a candidate."""
+        by_cell, by_name = self._brief
+        return by_cell.get(candidate["cell"]) or by_name.get(candidate["storage"]) or str(candidate["storage"])
 
     def curve(self, cell: Document) -> str:
         """The curve that a cell belongs to: its storage, and its placement if the matrix names one."""

@@ -1,7 +1,8 @@
 """How figures are written: three digits, a unit, and a sign where too few values carry them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,27 +51,63 @@ def quantity(value: float | None, unit: str) -> str:
     return duration(value) if unit == "s" else f"{number(value)} {unit}"
 
 
-def figure(metric: Mapping[str, Any], percentile: str) -> str:
+@dataclass(frozen=True)
+class Column:
+    """How the figures of a column are written whose unit stands in its head."""
+
+    unit: str
+    write: Callable[[float | None], str]
+
+    @classmethod
+    def of(cls, values: Iterable[float | None], unit: str) -> "Column":
+        """Choose the unit: `min:s` for durations of which most take minutes, else the metric's own."""
+        known = sorted(value for value in values if value is not None and math.isfinite(value))
+        if unit == "s" and known and known[len(known) // 2] >= 60:  # noqa: PLR2004 - a minute
+            return cls("min:s", _clock)
+        return cls(unit, _bare)
+
+    def head(self, words: str) -> str:
+        """Write the head of the column: `P50 (min:s)`."""
+        return f"{words} ({self.unit})" if self.unit else words
+
+
+def _clock(seconds: float | None) -> str:
+    if seconds is None or not math.isfinite(seconds):
+        return ABSENT
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def _bare(value: float | None) -> str:
+    if value is None or not math.isfinite(value):
+        return ABSENT
+    return number(value) if value >= 0 else f"−{number(-value)}"
+
+
+def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | None], str] | None = None) -> str:
     """Write a percentile of a metric; one that too few values carry becomes `≥ 6,073`, or a dash.
 
-    P50 is always written: it is the middle of the values, and without an interval it claims nothing more.
+    P50 is always written: it is the middle of the values, and without an interval it claims nothing more. `write`
+    writes a figure whose unit stands elsewhere.
     """
     unit = metric.get("unit", "")
     if percentile == "p50" or (metric.get("carried") or {}).get(percentile, True):
-        return quantity(metric.get(percentile), unit)
+        return write(metric.get(percentile)) if write else quantity(metric.get(percentile), unit)
     least = (metric.get("at_least") or {}).get(percentile)
     median = metric.get("p50")
     # Every higher percentile is at least the median, so such a bound says nothing new.
     if least is None or median is None or least <= median:
         return ABSENT
-    return f"≥ {quantity(least, unit)}"
+    return f"≥ {write(least) if write else quantity(least, unit)}"
 
 
-def interval(metric: Mapping[str, Any], name: str = "p50") -> str:
+def interval(metric: Mapping[str, Any], name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
     """Write the 95 % interval of a percentile: `290 – 320 files/s`; where there is none, its scope or a dash."""
     ends = (metric.get("intervals") or {}).get(name)
     if not ends:
         return metric.get("scope") or ABSENT
+    if write:
+        return f"{write(ends['low'])} – {write(ends['high'])}"
     if metric.get("unit") == "s":
         return f"{duration(ends['low'])} – {duration(ends['high'])}"
     return f"{number(ends['low'])} – {quantity(ends['high'], metric.get('unit', ''))}"

@@ -1,5 +1,6 @@
-"""What can be measured: each metric's unit, and whether more of it is better."""
+"""What can be measured: each metric's unit, whether more of it is better, and what people call it."""
 
+import re
 from dataclasses import dataclass
 
 
@@ -89,3 +90,63 @@ METRICS: dict[str, Metric] = {
 def latencies(*operations: str) -> set[str]:
     """Return the names of the metrics that say how long such operations take: P50, P90 and P99."""
     return {f"{operation}_lat_{level}_us" for operation in operations for level in ("p50", "p90", "p99")}
+
+
+# What people call a metric; latencies have their names from the operation.
+_TITLES = {
+    "duration_s": "Duration",
+    "files_per_s": "File rate",
+    "creates_per_s": "Create rate",
+    "stats_per_s": "Stat rate",
+    "open_reads_per_s": "Open and read rate",
+    "lists_per_s": "List rate",
+    "renames_per_s": "Rename rate",
+    "deletes_per_s": "Delete rate",
+    "longest_stall_s": "Longest stall",
+    "mb_per_s": "Throughput",
+    "mib_per_s": "Throughput",
+    "slowest_dd_s": "Duration of the slowest dd",
+    "slowest_dd_mb_per_s": "Throughput of the slowest dd",
+    "records_per_s": "Record rate",
+    "requests_per_s": "Request rate",
+    "highest_rate_per_s": "Highest rate within the limit",
+    "burst_mb_per_s": "Burst throughput",
+    "baseline_mb_per_s": "Baseline throughput",
+    "burst_s": "Length of the burst",
+    "bw_in_allowance_exceeded": "Inbound packets beyond the allowance",
+    "bw_out_allowance_exceeded": "Outbound packets beyond the allowance",
+    "cpu_steal_s": "Stolen processor time",
+    "build_cpu_s": "Processor time",
+    "iops": "I/O rate",
+    "read_iops": "Read rate",
+    "write_iops": "Write rate",
+    "read_mib_per_s": "Read throughput",
+    "write_mib_per_s": "Write throughput",
+}
+_DURATIONS = {"build": "Build time", "yocto": "Build time", "transfer": "Transfer time"}
+_LATENCY = re.compile(r"(?P<operation>[a-z_]+)_lat_p(?P<level>[0-9]+)_us")
+
+
+def metric_title(name: str, workload: str = "") -> str:
+    """Return what people call a metric: `Build time`, `Read latency P99`; an unknown one keeps its own name.
+
+    Only people read it: CSV and JSON have the metric's own name.
+    """
+    if name == "duration_s" and workload in _DURATIONS:
+        return _DURATIONS[workload]
+    if latency := _LATENCY.fullmatch(name):
+        return f"{latency['operation'].replace('_', ' and ').capitalize()} latency P{latency['level']}"
+    return _TITLES.get(name, name)
+
+
+_NAMES = re.compile(rf"\b({'|'.join(sorted(METRICS, key=len, reverse=True))})\b")
+
+
+def readable(text: str, workload: str = "") -> str:
+    """Write a sentence with what people call its metrics: `P90 of build time` for `P90 of duration_s`."""
+
+    def title(match: re.Match[str]) -> str:
+        words = metric_title(match[0], workload)
+        return words if words[:2].isupper() or words[1:2] == "/" else words[0].lower() + words[1:]
+
+    return _NAMES.sub(title, text)

@@ -100,7 +100,9 @@ def test_the_pointer_and_the_arrow_keys_show_the_exact_figures_of_a_point(opened
     figure.locator(".chart").focus()
     page.keyboard.press("ArrowRight")
 
-    assert point.inner_text().splitlines()[0] == figure.locator(".plot .name").first.text_content()
+    # The first storage of the legend, in the first of its rows.
+    storage = figure.locator(".legend button").first.inner_text()
+    assert point.inner_text().splitlines()[0] == figure.locator(".plot .name", has_text=storage).first.text_content()
 
 
 def test_a_chart_is_saved_as_svg_and_as_its_exact_points(opened):
@@ -157,6 +159,49 @@ def test_a_cell_of_the_matrix_leads_to_its_comparison_and_unfolds_it(opened):
     page.locator('#matrix a[href="#comparison-2"]').first.click()
 
     page.locator("#comparison-2 table").wait_for(state="visible")
+
+
+def test_chips_choose_for_the_whole_page_and_the_address_keeps_it(opened, report):
+    page = opened()
+    fleets = page.get_by_role("group", name="Show only these: fleet").get_by_role("button")
+    last = fleets.last.inner_text()
+    rows = page.locator("#percentiles .row")
+    before = rows.locator("visible=true").count(), page.locator("#matrix td:visible").count()
+
+    fleets.last.click()
+    page.get_by_role("button", name="EBS gp3", exact=True).first.click()
+
+    after = rows.locator("visible=true").count(), page.locator("#matrix td:visible").count()
+    assert (before > after) and after == (1, 1)
+    # The row that is left stands at the top, without a gap, and its figures are where it stands.
+    plot = page.locator("#percentiles .plot").first
+    assert plot.bounding_box()["height"] < 40
+    assert rows.locator("visible=true").get_attribute("y") == "0%"
+    assert page.locator(".ranking.seen .where").inner_text().endswith(last)
+    assert page.locator(".ranking.seen tbody tr:visible").count() == 1
+    assert page.locator("#tables .many").first.locator("tbody tr:visible").count() == 1
+    assert "Only EBS gp3" in page.locator(".shown").inner_text()
+
+    page.locator("nav a", has_text="All figures").click()
+    assert page.locator("#tables h2").bounding_box()["y"] < 40
+    address = page.url
+    again = opened()
+    again.goto("about:blank")
+    again.goto(address)
+
+    assert "storage=EBS+gp3" in address
+    assert again.locator("#tables .many").first.locator("tbody tr:visible").count() == 1
+    assert again.locator("#tables h2").bounding_box()["y"] < 40
+
+
+def test_a_link_chooses_a_comparison_with_and_without_a_script(opened):
+    for is_scripted in (True, False):
+        page = opened(java_script_enabled=is_scripted)
+        assert page.locator(".ranking:visible").count() == 1
+
+        page.locator(".asked a").first.click()
+
+        assert page.locator(".ranking:visible").get_attribute("id") == "ranking-1"
 
 
 def test_a_table_is_copied_with_its_exact_values(opened):

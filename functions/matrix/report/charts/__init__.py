@@ -6,6 +6,7 @@ from matrix.input.emulation import ENVIRONMENT
 from matrix.report.charts.chart import Chart
 from matrix.report.charts.cost import costs
 from matrix.report.charts.curves import curves
+from matrix.report.charts.drifts import drifts
 from matrix.report.charts.fleet import skews, spreads
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.percentiles import bands
@@ -14,6 +15,7 @@ from matrix.report.charts.rates import rates
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.sweeps import sweeps
 from matrix.report.charts.timeline import timelines
+from matrix.report.charts.totals import totals
 from matrix.report.view import View
 
 
@@ -31,12 +33,12 @@ def sections(view: View) -> list[Section]:
     made = [
         Section("percentiles", "How fast, and how evenly", list(bands(view))),
         Section("cost", "Cost against speed", list(costs(view))),
-        Section("scaling", "More instances", list(scaling(view))),
+        Section("scaling", "More instances", [*scaling(view), *totals(view)]),
         Section("phases", "Phases of metadata", list(phases(view))),
         Section("sweeps", "Sweeps: threads, block sizes and the like", list(sweeps(view))),
         Section("rates", "Latency over rate", list(rates(view))),
         Section("latency", "Latency distributions", list(latencies(view))),
-        Section("timeline", "Over time", [*curves(view), *timelines(view)]),
+        Section("timeline", "Over time", [*timelines(view), *curves(view), *drifts(view)]),
         Section("fleet", "The fleet: common start, instance against instance", [*skews(view), *spreads(view)]),
     ]
     kept = [

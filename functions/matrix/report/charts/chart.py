@@ -1,8 +1,8 @@
 """A chart as figures and words, before it is drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Value = float | int | str | None
 Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit"]
@@ -10,9 +10,17 @@ Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit"]
 # A screen shows no more points side by side; a page of 200 instances and many cells must stay small.
 MOST_POINTS = 400
 # Marks are as wide as several points of a line.
-MOST_MARKS = 200
+MOST_MARKS = 120
 # Nobody can follow more lines than this in one chart.
 MOST_SERIES = 14
+
+
+class Span(NamedTuple):
+    """A part of the x axis that has a name."""
+
+    start: float
+    end: float
+    name: str
 
 
 @dataclass(frozen=True)
@@ -27,12 +35,13 @@ class Series:
     group: str = ""  # what the legend turns on and off together; its first series stands in the legend
     low: Sequence[Value] | None = None  # ends of each point's interval, on the axis of values
     high: Sequence[Value] | None = None
-    hover: Sequence[str] | None = None  # what stands under the pointer, below the name of the row or the series
+    hover: Sequence[str] | None = None  # what stands under the pointer, below the name of the series; (): its values
     labels: Sequence[str] | None = None  # beside the points
     is_dashed: bool = False
     is_hollow: bool = False
     is_off: bool = False  # until the legend turns it on
     width: float = 2.0
+    of: Mapping[str, str] = field(default_factory=dict)  # what it is about, for the page's chips
 
     @property
     def legend(self) -> str:
@@ -55,16 +64,24 @@ class Chart:
     notes: Sequence[str] = ()
     is_x_log: bool = False
     is_y_log: bool = False
-    is_y_share: bool = False
     is_from_zero: bool = False
     categories: Sequence[str] = field(default_factory=tuple)  # of the y axis, top to bottom
     ticks: Sequence[float] = field(default_factory=tuple)  # of the x axis
+    spans: Sequence[Span] = ()  # bands of the x axis, named where there is room
     limit: tuple[float, str] | None = None  # a line across, on the axis of values, with its name
     is_in_seconds: bool = False  # the values
     is_x_binary: bool = False  # bytes: 1 MiB, not 1.05M
+    metric: str = ""  # of the axis of values, as CSV and JSON call it
+    tick_names: Mapping[float, str] = field(default_factory=dict)  # of ticks of the x axis that have names
+    of: Mapping[str, str] = field(default_factory=dict)  # what it is about, for the page's chips
+    rows_of: Sequence[Mapping[str, str]] = ()  # the same for each category
+    figures: Sequence[str] = ()  # of each category, written at its right
+    figures_head: str = ""
 
     def tick_text(self, value: float) -> str:
         """Write a tick of the x axis."""
+        if value in self.tick_names:
+            return self.tick_names[value]
         for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")) if self.is_x_binary else ():
             if value >= 1024**power and value % 1024**power == 0:
                 return f"{value / 1024**power:g} {unit}"

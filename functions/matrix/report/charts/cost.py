@@ -1,17 +1,20 @@
-"""What a result costs against how fast it is."""
+"""What a result costs against how fast it is, and which fleets nothing beats in both."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.answer.decision.words import money
 from matrix.report.charts.chart import Chart, Series
-from matrix.report.charts.labels import slug
+from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import View
 from matrix.terms.figures import quantity
+from matrix.terms.metrics import metric_title
 
 WIDE_COST = 5.0
-MOST_LABELLED = 4
+# The front is nobody's colour.
+FRONT_STYLE = 6
+Priced = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 def costs(view: View) -> Iterator[Chart]:
@@ -19,90 +22,121 @@ def costs(view: View) -> Iterator[Chart]:
     groups: dict[tuple[str, str, str], list[Any]] = {}
     for question in view.decision.get("questions") or []:
         groups.setdefault((question["workload"], question["label"], question["metric"]), []).append(question)
-    styles = {entry.storage: entry.style for entry in view.entries}
-    names = view.storages
-    for (workload, label, metric), questions in groups.items():
+    curves = {cell["id"]: view.curve(cell) for cell in view.cells}
+    for questions in groups.values():
         priced = [
-            (question, {**candidate, "storage": names.get(candidate["file_system"], candidate["storage"])})
+            (question, {**candidate, "storage": curves.get(candidate["cell"], candidate["storage"])})
             for question in questions
             for candidate in question["candidates"]
-            if candidate["cost"] and candidate["value"] is not None and not candidate.get("lost")
+            if candidate["cost"] and candidate["value"] is not None
         ]
-        if len(priced) > 1:
-            yield _cost_chart(workload, label, metric, priced, styles)
+        if sum(not candidate["lost"] for _, candidate in priced) > 1:
+            yield _chart(view, priced)
 
 
-def _cost_chart(workload: str, label: str, metric: str, priced: list[Any], styles: dict[str, int]) -> Chart:
-    unit, level = priced[0][0]["unit"], priced[0][0]["level"]
-    series = []
-    lines = len({candidate["storage"] for _, candidate in priced})
-    for storage in dict.fromkeys(candidate["storage"] for _, candidate in priced):
-        mine = [(question, candidate) for question, candidate in priced if candidate["storage"] == storage]
-        for is_whole in (True, False):
-            known = [
-                (question, candidate)
-                for question, candidate in mine
-                if (candidate["cost"]["missing"] is None) is is_whole
-            ]
-            if known:
-                series.append(
-                    Series(
-                        storage if is_whole else f"{storage}, at least",
-                        [candidate["cost"]["usd"] for _, candidate in known],
-                        [candidate["value"] for _, candidate in known],
-                        "line" if len(known) > 1 else "dots",
-                        styles.get(storage, 0),
-                        group=storage if any(candidate["cost"]["missing"] is None for _, candidate in mine) else "",
-                        low=[candidate["low"] for _, candidate in known],
-                        high=[candidate["high"] for _, candidate in known],
-                        hover=[_cost_words(question, candidate) for question, candidate in known],
-                        labels=_at_ends([str(question["instances"]) for question, _ in known], lines),
-                        is_hollow=not is_whole,
-                        width=1,
-                    )
-                )
-    per = priced[0][1]["cost"]["per"]
-    better = "up" if priced[0][0]["higher_is_better"] else "down"
-    slow = f"P{level:g} of {metric} ({unit})"
-    usd = [candidate["cost"]["usd"] for _, candidate in priced]
+def _chart(view: View, priced: Sequence[Priced]) -> Chart:
+    question, first = priced[0]
+    workload, label, unit, per = question["workload"], question["label"], question["unit"], first["cost"]["per"]
+    named = metric_title(question["metric"], workload)
+    slow = f"P{question['level']:g} of {lower(named)}"
+    front = _front(priced)
+    series = [line for storage in dict.fromkeys(candidate["storage"] for _, candidate in priced)
+              for line in _of_storage(view, storage, priced)]  # fmt: skip
+    if len(front) > 1:
+        places = [candidate for _, candidate in front]
+        series.append(Series("Pareto front", [_usd(each) for each in places], [each["value"] for each in places],
+                             "segments", FRONT_STYLE, width=1.5, is_dashed=True))  # fmt: skip
+    better = "up" if question["higher_is_better"] else "down"
     is_partial = any(candidate["cost"]["missing"] for _, candidate in priced)
+    is_wrong = any(candidate["lost"] for _, candidate in priced)
     return Chart(
         id=f"cost-{slug(f'{workload}-{label}')}",
-        title=f"{workload}{f', {label}' if label else ''}: {slow} against US dollars per {per}",
+        title=f"{point_title(workload, label)}: {slow} against US dollars per {per}",
         reads=(
-            f"Left is cheaper, {better} is faster. A line joins the fleets of one storage, from the smallest number of "
-            "instances to the largest."
-            + (" Hollow: its cost is known in part only, so it may lie farther right." if is_partial else "")
+            f"Left is cheaper, {better} is faster. A line joins the fleets of one storage; the figures are how many "
+            "instances. On the Pareto front nothing is both cheaper and faster, whatever the fleet."
+            + (" Hollow: its cost is known in part only, so it may lie farther right" if is_partial else "")
+            + (f"{'; or' if is_partial else ' Hollow:'} it is known to be wrong and left out" if is_wrong else "")
+            + ("." if is_partial or is_wrong else "")
         ),
         x_title=f"US dollars per {per}",
-        y_title=slow,
+        y_title=f"{slow} ({unit})",
         series=series,
-        heads=("Storage", "Fleet", slow, f"USD per {per}", f"USD per {per}, as this run was billed", "On the front"),
+        heads=("Storage", "Fleet", f"{slow} ({unit})", f"USD per {per}", f"USD per {per}, as this run was billed",
+               "Nothing is both cheaper and faster"),
         rows=[
             (
-                candidate["storage"],
+                f"{candidate['storage']}{', left out' if candidate['lost'] else ''}",
                 question["fleet"],
                 candidate["value"],
                 candidate["cost"]["usd"],
                 candidate["cost"]["usd_billed"],
-                "yes" if candidate["on_front"] else "at least" if candidate["cost"]["missing"] else "",
+                _place(question, candidate, front),
             )
             for question, candidate in priced
         ],
-        is_x_log=is_wide(usd, WIDE_COST),
+        is_x_log=is_wide([_usd(candidate) for _, candidate in priced], WIDE_COST),
         is_y_log=is_wide([candidate["value"] for _, candidate in priced]),
         is_in_seconds=unit == "s",
-    )
+        metric=f"{question['metric']} P{question['level']:g} ({unit})",
+        of=view.facets.marks(workload=workload, label=label),
+    )  # fmt: skip
 
 
-def _at_ends(labels: Sequence[str], lines: int) -> list[str] | None:
-    """Return labels for both ends of a line; between them, or with many lines, labels would overlap."""
-    if lines > MOST_LABELLED:
-        return None
-    return [label if index in (0, len(labels) - 1) else "" for index, label in enumerate(labels)]
+def _usd(candidate: Mapping[str, Any]) -> float:
+    return float(candidate["cost"]["usd"])
 
 
-def _cost_words(question: Any, candidate: Any) -> str:
+def _front(priced: Sequence[Priced]) -> list[Priced]:
+    """Return what nothing beats in both cost and speed over all fleets, cheapest first; of equals the first."""
+    sign = -1 if priced[0][0]["higher_is_better"] else 1
+    known = [pair for pair in priced if not pair[1]["lost"] and not pair[1]["cost"]["missing"]]
+    front: list[Priced] = []
+    for pair in sorted(known, key=lambda pair: (_usd(pair[1]), sign * pair[1]["value"])):
+        if not front or sign * pair[1]["value"] < sign * front[-1][1]["value"]:
+            front.append(pair)
+    return front
+
+
+def _place(question: Mapping[str, Any], candidate: Mapping[str, Any], front: Sequence[Priced]) -> str:
+    if any(each is candidate for _, each in front):
+        return "on any fleet"
+    if candidate["on_front"]:
+        return f"on {question['fleet']}"
+    return "cost known in part" if candidate["cost"]["missing"] else ""
+
+
+def _of_storage(view: View, storage: str, priced: Sequence[Priced]) -> Iterator[Series]:
+    """Yield a storage's line, and hollow what is known in part or known to be wrong."""
+    mine = [pair for pair in priced if pair[1]["storage"] == storage]
+    kinds = {
+        storage: [pair for pair in mine if not pair[1]["lost"] and not pair[1]["cost"]["missing"]],
+        f"{storage}, at least": [pair for pair in mine if not pair[1]["lost"] and pair[1]["cost"]["missing"]],
+        f"{storage}, left out": [pair for pair in mine if pair[1]["lost"]],
+    }
+    styles = {entry.storage: entry.style for entry in view.entries}
+    is_first = True
+    for name, pairs in kinds.items():
+        if pairs:
+            yield Series(
+                name,
+                [_usd(candidate) for _, candidate in pairs],
+                [candidate["value"] for _, candidate in pairs],
+                "line" if len(pairs) > 1 else "dots",
+                styles.get(storage, 0),
+                group="" if is_first else storage if kinds[storage] else "",
+                low=[candidate["low"] for _, candidate in pairs],
+                high=[candidate["high"] for _, candidate in pairs],
+                hover=[_words(question, candidate) for question, candidate in pairs],
+                labels=[str(question["instances"]) for question, _ in pairs],
+                is_hollow=name != storage,
+                width=1,
+                of=view.facets.marks(storage=storage),
+            )
+            is_first = False
+
+
+def _words(question: Mapping[str, Any], candidate: Mapping[str, Any]) -> str:
     cost = candidate["cost"]
     lines = [
         question["fleet"],
@@ -113,4 +147,5 @@ def _cost_words(question: Any, candidate: Any) -> str:
         lines.append(f"without {cost['missing']}")
     if cost["usd_billed"] is not None:
         lines.append(f"{money(cost['usd_billed'])} as this run was billed ({cost['billed_basis']})")
-    return "<br>".join([*lines, *(["on the Pareto front"] if candidate["on_front"] else [])])
+    return "<br>".join([*lines, *(["nothing here is both cheaper and faster"] if candidate["on_front"] else []),
+                        *([str(candidate["lost"])] if candidate["lost"] else [])])  # fmt: skip

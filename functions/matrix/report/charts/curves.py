@@ -22,10 +22,10 @@ def curves(view: View) -> Iterator[Chart]:
         if entry.point.get("rates"):
             cells.setdefault(entry.cell["id"], []).append(entry)
     for number, entries in enumerate(cells.values(), start=1):
-        yield _chart(number, entries)
+        yield _chart(view, number, entries)
 
 
-def _chart(number: int, entries: list[Entry]) -> Chart:
+def _chart(view: View, number: int, entries: list[Entry]) -> Chart:
     drawn = [(entry, curve) for entry in entries for curve in entry.point["rates"]]
     counters = sorted({COUNTERS.get(curve["counter"], curve["counter"]) for _, curve in drawn})
     series = []
@@ -45,6 +45,7 @@ def _chart(number: int, entries: list[Entry]) -> Chart:
         heads=HEADS,
         rows=[row for entry in entries for row in _rows(entry)],
         is_from_zero=True,
+        of=view.facets.marks(storage=first.storage, workload=first.workload, fleet=first.fleet),
     )
 
 

@@ -47,22 +47,24 @@ def skews(view: View) -> Iterator[Chart]:
             x_title="ms after the common start",
             y_title="",
             series=[series for style in dict.fromkeys(row[1].style for row in rows)
-                    for series in _skew_series([row for row in rows if row[1].style == style])],
+                    for series in _skew_series(view, [row for row in rows if row[1].style == style])],
             heads=("Cell", "Earliest ms", "Median ms", "P98 ms", "Latest ms", "Starts"),
             rows=[(row[4], *row[2].tolist(), row[3]) for row in rows],
             categories=[row[0] for row in rows],
+            rows_of=[view.marks(row[1]) for row in rows],
         )  # fmt: skip
 
 
-def _skew_series(rows: list[Any]) -> Iterator[Series]:
+def _skew_series(view: View, rows: list[Any]) -> Iterator[Series]:
     first = rows[0][1]
+    of = view.facets.marks(storage=first.storage)
     words = [f"{v[0]:.1f} to {v[3]:.1f} ms<br>median {v[1]:.1f}, P98 {v[2]:.1f} ms" for _, _, v, _, _ in rows]
     names = [row[0] for row in rows]
-    yield Series(first.storage, [float(row[2][1]) for row in rows], names, "dots", first.style, hover=words)
+    yield Series(first.storage, [float(row[2][1]) for row in rows], names, "dots", first.style, hover=words, of=of)
     whole = segments((float(row[2][0]), float(row[2][3]), row[0]) for row in rows)
     thick = segments((float(row[2][1]), float(row[2][2]), row[0]) for row in rows)
-    yield Series("all", *whole, kind="segments", style=first.style, group=first.storage, width=1.5)
-    yield Series("P98", *thick, kind="segments", style=first.style, group=first.storage, width=6)
+    yield Series("all", *whole, kind="segments", style=first.style, group=first.storage, width=1.5, of=of)
+    yield Series("P98", *thick, kind="segments", style=first.style, group=first.storage, width=6, of=of)
 
 
 def spreads(view: View) -> Iterator[Chart]:
@@ -88,6 +90,7 @@ def spreads(view: View) -> Iterator[Chart]:
                 "ticks",
                 first.style,
                 hover=[f"{instance}<br>{value:.3f}" for row in mine for instance, value in row[2].items()],
+                of=view.facets.marks(storage=first.storage),
             )
             for style in dict.fromkeys(row[1].style for row in rows)
             for mine in [[row for row in rows if row[1].style == style]]
@@ -100,6 +103,7 @@ def spreads(view: View) -> Iterator[Chart]:
             for _, _, speeds, cell in rows
         ],
         categories=[row[0] for row in rows],
+        rows_of=[view.marks(row[1]) for row in rows],
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 """Texts that charts of several families share."""
 
+from collections.abc import Sequence
+
 from matrix.report.view import Entry, View
 from matrix.terms.figures import ABSENT, figure, interval, quantity
 
@@ -14,7 +16,31 @@ def percentile_words(view: View, entry: Entry) -> str:
         figures.append(f"P{level:g} {quantity(slow['value'], entry.unit)}")
     middle, n = interval(metric), metric.get("n")
     figures += [f"P50, 95 %: {middle}"] if middle != ABSENT else []
-    return "<br>".join([*figures, *([f"n {n}"] if n else [])])
+    wrong = [f"left out: {entry.left_out}"] if entry.left_out else []
+    return "<br>".join([*figures, *([f"n {n}"] if n else []), *wrong])
+
+
+def interval_words(entries: Sequence[Entry]) -> str:
+    """Say which of some medians have an interval, as the end of a sentence about them."""
+    known = [entry.interval()[0] is not None for entry in entries]
+    if not any(known):
+        return " (no interval is known)"
+    return ", with its 95 % interval" if all(known) else ", with its 95 % interval where there is one"
+
+
+def point_title(workload: str, label: str) -> str:
+    """Name a point in a title: `yocto, core-image-sato-sdk`."""
+    return f"{workload}, {label}" if label else workload
+
+
+def median_heads(entry: Entry) -> tuple[str, str, str]:
+    """Return the heads of a median and the ends of its interval, with their unit."""
+    return (f"P50 ({entry.unit})", f"95 % low ({entry.unit})", f"95 % high ({entry.unit})")
+
+
+def lower(title: str) -> str:
+    """Write a title within a sentence; names such as `I/O rate` stay as they are."""
+    return title if title[1:2] in "/" or title[:2].isupper() else title[0].lower() + title[1:]
 
 
 def slug(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series
-from matrix.report.charts.labels import slug
+from matrix.report.charts.labels import point_title, slug
 from matrix.report.view import Entry, View
 
 LATENCY_NAMES = {
@@ -22,6 +22,11 @@ LATENCY_NAMES = {
 }
 
 
+PERCENTILES = {"p50": "P50", "p90": "P90", "p99": "P99", "p99_9": "P99.9", "p99_99": "P99.99", "p100": "max"}
+# Where percentiles stand: at one over the share of operations that take longer, so each nine takes as much room.
+TICKS = {1.0: "P0", 2.0: "P50", 10.0: "P90", 100.0: "P99", 1e3: "P99.9", 1e4: "P99.99", 1e5: "P99.999"}
+
+
 def latencies(view: View) -> Iterator[Chart]:
     """Yield a chart for each kind of operation and point: latency against the share of operations above it."""
     names = list(dict.fromkeys(name for entry in view.entries for name in entry.point.get("latency") or {}))
@@ -29,62 +34,70 @@ def latencies(view: View) -> Iterator[Chart]:
         for (workload, label), entries in view.by("workload", "label").items():
             latencies = [(entry, entry.point["latency"][name]) for entry in entries if _bins(entry, name)]
             if latencies:
-                yield _latency_chart(name, workload, label, latencies[:MOST_SERIES])
+                yield _latency_chart(view, name, workload, label, latencies[:MOST_SERIES])
 
 
 def _bins(entry: Entry, name: str) -> bool:
     return bool(((entry.point.get("latency") or {}).get(name) or {}).get("bins_ns"))
 
 
-def _latency_chart(name: str, workload: str, label: str, latencies: list[tuple[Entry, Any]]) -> Chart:
+def _latency_chart(view: View, name: str, workload: str, label: str, latencies: list[tuple[Entry, Any]]) -> Chart:
     sizes = sorted({entry.instances for entry, _ in latencies})
     series = []
     for entry, latency in latencies:
-        micros, slower = _tail(latency["bins_ns"])
-        words = [f"{100 * y:.3g} % take longer than {x:,.4g} µs"
-                 for x, y in zip(micros, slower, strict=True)]  # fmt: skip
+        ms, slower = _tail(latency["bins_ns"])
+        words = [f"{100 * share:.3g} % take longer than {at:,.4g} ms" for at, share in zip(ms, slower, strict=True)]
         rank = sizes.index(entry.instances)
-        line = Series(f"{entry.storage}, {entry.fleet}", micros, slower, "steps", entry.style, hover=words,
-                      is_dashed=rank % 2 == 1, width=1.5 + rank // 2)  # fmt: skip
-        series.append(line)
-    percents = ("p50", "p90", "p99", "p99_9", "p99_99", "p100")
+        series.append(
+            Series(f"{entry.storage}, {entry.fleet}", [float(f"{1 / share:.5g}") for share in slower], ms, "segments",
+                   entry.style, hover=words, is_dashed=rank % 2 == 1, width=1.5,
+                   of=view.facets.marks(storage=entry.storage, fleet=entry.fleet))
+        )  # fmt: skip
     return Chart(
         id=f"latency-{slug(f'{workload}-{label}-{name}')}",
-        title=f"{LATENCY_NAMES.get(name, name)} of {workload}{f', {label}' if label else ''}: latency",
+        title=f"{LATENCY_NAMES.get(name, name)} of {point_title(workload, label)}: latency",
         reads=(
-            "Share of all operations of all instances that take longer. Left and low is better; where a line bends to "
-            "the right its slowest operations are much slower than the others. Merged histograms, no averages. P50 to "
-            "P100 are of operations, of which a slow instance does fewer; the last three columns are of instances."
+            "Latency at each percentile of all operations of all instances, up to the slowest one. Low is "
+            "better; where a line bends upwards its slowest operations are much slower than the others. Merged "
+            "histograms, no averages. P50 to max are of operations, of which a slow instance does fewer; the last "
+            "three columns are of instances."
         ),
-        x_title="µs",
-        y_title="share that takes longer",
+        x_title="percentile of the operations",
+        y_title="latency (ms)",
         series=series,
         heads=(
             *("Storage", "Fleet", "Operations"),
-            *(name.upper().replace("_", ".") + " µs" for name in percents),
-            *(f"P99 of {which} instance µs" for which in ("the median", "the P90", "the slowest")),
+            *(f"{percentile} (ms)" for percentile in PERCENTILES.values()),
+            *(f"P99 of {which} instance (ms)" for which in ("the median", "the P90", "the slowest")),
         ),
         rows=[
             (
                 *(entry.storage, entry.fleet, latency["operations"]),
-                *(latency.get(name) for name in percents),
-                *((latency.get("p99_of_each") or {}).get(name) for name in ("p50", "p90", "p100")),
+                *(_ms(latency.get(name)) for name in PERCENTILES),
+                *(_ms((latency.get("p99_of_each") or {}).get(name)) for name in ("p50", "p90", "p100")),
             )
             for entry, latency in latencies
         ],
         is_x_log=True,
         is_y_log=True,
-        is_y_share=True,
+        ticks=tuple(TICKS),
+        tick_names=TICKS,
+        metric=f"{name} (ms)",
+        of=view.facets.marks(workload=workload, label=label),
     )
 
 
+def _ms(micros: float | None) -> float | None:
+    return None if micros is None else micros / 1000
+
+
 def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
-    """Latency in µs and the share of operations above it, at eighty places of the curve at most."""
+    """Latency in ms and the share of operations above it, at eighty places of the curve at most."""
     values = sorted((int(value), count) for value, count in bins.items())
     counts = np.array([count for _, count in values], dtype=float)
     total = counts.sum()
     above = (total - np.cumsum(counts)) / total
-    x = [values[0][0] / 1000, *(value / 1000 for value, _ in values)]
+    x = [values[0][0] / 1e6, *(value / 1e6 for value, _ in values)]
     y = [1.0, *above.tolist()]
     # Nothing lies above the last bin, and a logarithmic axis has no zero: the curve ends at half an operation.
     y[-1] = 0.5 / float(total)

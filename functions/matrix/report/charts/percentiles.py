@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from matrix.report.charts.chart import Chart, Series
-from matrix.report.charts.labels import percentile_words, slug
+from matrix.report.charts.labels import interval_words, lower, percentile_words, slug
 from matrix.report.charts.marks import is_wide, segments
 from matrix.report.view import Entry, View
+from matrix.terms.figures import Column
 
 # More rows than this are split into a chart per point.
 MOST_ROWS = 36
@@ -28,21 +29,26 @@ def bands(view: View) -> Iterator[Chart]:
 def _band(view: View, title: str, entries: Sequence[Entry]) -> Chart:
     has_labels = len({entry.label for entry in entries}) > 1
     has_types = len({entry.cell["fleet"].get("instanceType") for entry in entries}) > 1
+    # The best stands first among those that did the same work.
+    sign = -1 if entries[0].higher_is_better else 1
+    entries = sorted(entries, key=lambda entry: (entry.label, entry.instances, sign * (entry.metric.get("p50") or 0.0)))
     rows = _distinct([_row_name(entry, has_labels, has_types) for entry in entries])
     series: list[Series] = []
-    for style in dict.fromkeys(entry.style for entry in entries):
+    for style in sorted({entry.style for entry in entries}):
         series += _band_series(
             view, [(row, entry) for row, entry in zip(rows, entries, strict=True) if entry.style == style]
         )
     first = entries[0]
+    column = Column.of([entry.metric.get("p50") for entry in entries], first.unit)
     direction = "right is better" if first.higher_is_better else "left is better"
     values = [entry.metric.get(name) for entry in entries for name in ("p0", "p100")]
     return Chart(
         id=f"bands-{slug(title)}",
-        title=f"{title}: {first.name}" + ("" if has_types else f" on {first.type}"),
+        title=f"{title}: {lower(first.quantity)}" + ("" if has_types else f" on {first.type}"),
         reads=(
             f"Thin line: slowest to fastest sample. Thick line: from the median to the slow end, which 90 % of the "
-            f"samples reach. Mark: median, with its 95 % interval where there is one. {direction.capitalize()}."
+            f"samples reach. Mark: median{interval_words(entries)}. {direction.capitalize()}."
+            + (" Hollow: known to be wrong, left out of every comparison." if any(e.left_out for e in entries) else "")
         ),
         x_title=first.title,
         y_title="",
@@ -52,11 +58,27 @@ def _band(view: View, title: str, entries: Sequence[Entry]) -> Chart:
         is_from_zero=True,
         limit=view.limit(first),
         is_in_seconds=first.unit == "s",
+        metric=f"{first.name} ({first.unit})",
+        of=view.facets.marks(workload=first.workload),
+        rows_of=[view.marks(entry) for entry in entries],
+        figures=[column.write(entry.metric.get("p50")) for entry in entries],
+        figures_head=column.head("P50"),
     )
 
 
 def _band_series(view: View, rows: Sequence[tuple[str, Entry]]) -> Iterator[Series]:
-    storage, style = rows[0][1].storage, rows[0][1].style
+    """Yield the marks of one storage and, hollow, those that are known to be wrong."""
+    believed = [(row, entry) for row, entry in rows if not entry.left_out]
+    if believed:
+        yield from _of_storage(view, believed, believed[0][1].storage)
+    left_out = [(row, entry) for row, entry in rows if entry.left_out]
+    if left_out:
+        yield from _of_storage(view, left_out, f"{left_out[0][1].storage}, left out")
+
+
+def _of_storage(view: View, rows: Sequence[tuple[str, Entry]], storage: str) -> Iterator[Series]:
+    style, is_hollow = rows[0][1].style, bool(rows[0][1].left_out)
+    of = view.facets.marks(storage=rows[0][1].storage)
     whole = [(entry.metric.get("p0"), entry.metric.get("p100"), row) for row, entry in rows]
     slow = [(entry.metric.get("p50"), view.slow_end(entry).get("value"), row) for row, entry in rows]
     hover = [percentile_words(view, entry) for _, entry in rows]
@@ -69,9 +91,11 @@ def _band_series(view: View, rows: Sequence[tuple[str, Entry]]) -> Iterator[Seri
         low=[entry.interval()[0] for _, entry in rows],
         high=[entry.interval()[1] for _, entry in rows],
         hover=hover,
+        is_hollow=is_hollow,
+        of=of,
     )
-    yield Series(f"{storage}, all", *segments(whole), kind="segments", style=style, group=storage, width=1.5)
-    yield Series(f"{storage}, slow end", *segments(slow), kind="segments", style=style, group=storage, width=6)
+    yield Series(f"{storage}, all", *segments(whole), kind="segments", style=style, group=storage, width=1.5, of=of)
+    yield Series(f"{storage}, slow end", *segments(slow), kind="segments", style=style, group=storage, width=6, of=of)
 
 
 def _row_name(entry: Entry, has_labels: bool, has_types: bool) -> str:
@@ -79,6 +103,7 @@ def _row_name(entry: Entry, has_labels: bool, has_types: bool) -> str:
         entry.storage,
         entry.fleet if has_types else _instances(entry.instances),
         *([entry.label] if has_labels and entry.label else []),
+        *(["left out"] if entry.left_out else []),
     ]
     return " · ".join(words)
 

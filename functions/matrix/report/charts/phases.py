@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series
-from matrix.report.charts.labels import percentile_words, slug
+from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 from matrix.terms.names import point_labels
@@ -36,8 +36,8 @@ def _chart(view: View, title: str, entries: Sequence[Entry]) -> Chart:
     first = entries[0]
     return Chart(
         id=f"phases-{slug(title)}",
-        title=f"{title}: {first.name} of each phase",
-        reads="Median of each phase, with its 95 % interval where there is one. Right is better.",
+        title=f"{title}: {lower(first.quantity)} of each phase",
+        reads=f"Mark: median of each phase{interval_words(entries)}. Right is better.",
         x_title=first.title,
         y_title="",
         series=[
@@ -50,10 +50,11 @@ def _chart(view: View, title: str, entries: Sequence[Entry]) -> Chart:
                 low=[entry.interval()[0] for entry in of_storage],
                 high=[entry.interval()[1] for entry in of_storage],
                 hover=[f"{storage}, {entry.label}<br>{percentile_words(view, entry)}" for entry in of_storage],
+                of=view.facets.marks(storage=storage),
             )
             for storage, of_storage in by_storage.items()
         ],
-        heads=("Storage", "Phase", "P50", "P50, 95 % low", "P50, 95 % high"),
+        heads=("Storage", "Phase", *median_heads(first)),
         rows=[
             (storage, entry.point["params"]["phase"], entry.metric.get("p50"), *entry.interval())
             for storage, of_storage in by_storage.items()
@@ -62,4 +63,6 @@ def _chart(view: View, title: str, entries: Sequence[Entry]) -> Chart:
         categories=names,
         is_x_log=is_wide([entry.metric.get("p50") for entry in entries]),
         is_from_zero=True,
+        metric=f"{first.name} ({first.unit})",
+        of=view.facets.marks(workload=first.workload, fleet=first.fleet),
     )

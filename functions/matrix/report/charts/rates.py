@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series
-from matrix.report.charts.labels import percentile_words, slug
+from matrix.report.charts.labels import lower, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 from matrix.terms.figures import number
@@ -63,6 +63,7 @@ def _chart(
                 high=[entry.interval()[1] for _, entry in curve],
                 hover=[f"{number(rate)}/s due<br>{percentile_words(view, entry)}" for rate, entry in curve],
                 is_dashed=fleets.index(fleet) % 2 == 1,
+                of=view.facets.marks(storage=storage, fleet=fleet),
             )
         )
         behind = [(rate, entry) for rate, entry in curve if not _has_kept_up(rate, entry)]
@@ -76,11 +77,12 @@ def _chart(
                     curve[0][1].style,
                     group=title,
                     is_hollow=True,
+                    of=view.facets.marks(storage=storage, fleet=fleet),
                 )
             )
     return Chart(
         id=f"rates-{slug(f'{workload}-{name}')}",
-        title=f"{workload}: {name} over the rate at which operations are due",
+        title=f"{workload}: {lower(entries[0].quantity)} over the rate at which operations are due",
         reads=(
             "Median of the instances' P99 at each rate, with its 95 % interval where there is one. Latency counts from "
             "the moment at which an operation was due, so a stall is in all that had to wait for it. Where a line "
@@ -97,6 +99,8 @@ def _chart(
         is_from_zero=True,
         ticks=tuple(x),
         limit=view.limit(entries[0]) or _limit(entries),
+        metric=f"{name} ({entries[0].unit})",
+        of=view.facets.marks(workload=workload),
     )
 
 

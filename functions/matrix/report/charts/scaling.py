@@ -10,11 +10,19 @@ from matrix.answer.decision.candidates import AS_GOOD
 from matrix.answer.scaling.fitting import LEAST_SIZES, Scaling, analyse, crossover, knee
 from matrix.answer.scaling.series import Series as Measured
 from matrix.report.charts.chart import Chart, Series
-from matrix.report.charts.labels import percentile_words, slug
+from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 
+# What the fitted laws say, by the names that `matrix.answer.scaling.laws` gives them.
+LAWS = {
+    "constant": "its time is constant",
+    "linear": "its time grows linearly",
+    "ceiling": "full speed, then a shared limit",
+    "knee": "a wait that grows from a size on",
+    "usl": "the Universal Scalability Law",
+}
 # More labels than this would overlap.
 MOST_LABELLED = 2
 Interval = tuple[float | None, float | None]
@@ -22,9 +30,9 @@ Interval = tuple[float | None, float | None]
 
 def scaling(view: View) -> Iterator[Chart]:
     """Yield a chart for each point: each storage over fleet sizes, with a fitted law from four sizes on."""
-    for (workload, label, name), entries in view.by("workload", "label", "name").items():
+    for (workload, label, _), entries in view.by("workload", "label", "name").items():
         by_storage: dict[str, list[Entry]] = {}
-        left_out = [entry for entry in entries if entry.cell.get("suspect")]
+        left_out = [entry for entry in entries if entry.left_out]
         for entry in sorted(entries, key=lambda entry: entry.instances):
             if entry in left_out:
                 continue
@@ -35,28 +43,30 @@ def scaling(view: View) -> Iterator[Chart]:
         if not curves:
             continue
         sizes = sorted({entry.instances for curve in curves.values() for entry in curve})
+        first = entries[0]
         series = [line for curve in curves.values() for line in _scaling_series(view, curve)]
         fitted = {storage: law for storage, curve in curves.items() if (law := _fit(curve)) is not None}
-        series += [_fit_series(curves[storage], law) for storage, law in fitted.items()]
+        series += [_fit_series(view, curves[storage], law) for storage, law in fitted.items()]
         crossed = [crossing for pair in combinations(fitted, 2) for crossing in _crossings(pair, fitted, curves)]
         series += [mark if len(crossed) <= MOST_LABELLED else replace(mark, labels=None) for mark, _ in crossed]
-        notes = [
-            f"left out: {entry.storage} at {entry.instances} instances: {entry.cell['suspect']}." for entry in left_out
+        series += [_left_out_series(view, entry) for entry in left_out if entry.storage in curves]
+        notes = [f"left out: {entry.storage} at {entry.instances} instances: {entry.left_out}." for entry in left_out]
+        notes += [
+            f"{storage}: {knee(law)['meaning']} ({LAWS[law.chosen.curve.model]})." for storage, law in fitted.items()
         ]
-        notes += [f"{storage}: {knee(law)['meaning']} ({law.chosen.curve.model})." for storage, law in fitted.items()]
-        first = entries[0]
         yield Chart(
             id=f"scaling-{slug(f'{workload}-{label}')}",
-            title=f"{workload}{f', {label}' if label else ''}: {name} of each instance over the size of the fleet",
-            reads="Solid: median, with its 95 % interval where there is one. Dashed: the slow end, which 90 % of the "
-            "samples reach."
+            title=f"{point_title(workload, label)}: {lower(first.quantity)} of each instance over the size of a fleet",
+            reads=f"Solid: median{interval_words([each for curve in curves.values() for each in curve])}. Dashed: the "
+            "slow end, which 90 % of the samples reach."
+            + (" Hollow, without a line: known to be wrong, left out." if left_out else "")
             + (" The law that predicts best can be shown too." if fitted else "")
-            + (" Hollow: from there on another storage is ahead, by the two laws." if crossed else ""),
+            + (" Hollow, with a size: from there on another storage is ahead, by the two laws." if crossed else ""),
             notes=[*notes, *(sentence for _, sentence in crossed)],
             x_title="instances that work at the same time",
             y_title=first.title,
             series=series,
-            heads=("Storage", "Instances", "P50", "P50, 95 % low", "P50, 95 % high", "Slow end"),
+            heads=("Storage", "Instances", *median_heads(first), f"Slow end ({first.unit})"),
             rows=[
                 (
                     entry.storage,
@@ -74,11 +84,14 @@ def scaling(view: View) -> Iterator[Chart]:
             limit=view.limit(first),
             is_in_seconds=first.unit == "s",
             ticks=tuple(float(size) for size in sizes),
+            metric=f"{first.name} ({first.unit})",
+            of=view.facets.marks(workload=workload, label=label),
         )
 
 
 def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
     first, sizes = entries[0], [entry.instances for entry in entries]
+    of = view.facets.marks(storage=first.storage)
     yield Series(
         first.storage,
         sizes,
@@ -88,13 +101,14 @@ def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
         low=[entry.interval()[0] for entry in entries],
         high=[entry.interval()[1] for entry in entries],
         hover=[f"{entry.fleet}<br>{percentile_words(view, entry)}" for entry in entries],
+        of=of,
     )
     slow = [view.slow_end(entry).get("value") for entry in entries]
     if any(value is not None for value in slow):
         words = [f"{entry.fleet}<br>{quantity(v, entry.unit)}" for entry, v in zip(entries, slow, strict=True)]
         yield Series(
             f"{first.storage}, slow end", sizes, slow, "line", first.style, first.storage, hover=words, is_dashed=True,
-            width=1,
+            width=1, of=of,
         )  # fmt: skip
 
 
@@ -108,12 +122,19 @@ def _fit(entries: Sequence[Entry]) -> Scaling | None:
     return analyse(Measured(sizes, values, entries[0].higher_is_better, per_instance=True))
 
 
-def _fit_series(entries: Sequence[Entry], law: Scaling) -> Series:
+def _left_out_series(view: View, entry: Entry) -> Series:
+    words = [f"{entry.fleet}<br>{percentile_words(view, entry)}"]
+    return Series(f"{entry.storage}, left out", [entry.instances], [entry.metric.get("p50")], "dots", entry.style,
+                  group=entry.storage, hover=words, is_hollow=True, of=view.marks(entry))  # fmt: skip
+
+
+def _fit_series(view: View, entries: Sequence[Entry], law: Scaling) -> Series:
     storage, sizes = entries[0].storage, law.series.n
     x = np.geomspace(min(sizes), max(sizes), 40).tolist()
     y = [law.value(law.chosen.curve, n) for n in x]
     name = f"{storage}, fit {law.chosen.curve.model}"
-    return Series(name, x, y, "line", entries[0].style, f"{storage}, fit", is_hollow=True, is_off=True, width=1)
+    return Series(name, x, y, "line", entries[0].style, "fitted laws", is_hollow=True, is_off=True, width=1,
+                  of=view.facets.marks(storage=storage))  # fmt: skip
 
 
 def _crossings(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series
-from matrix.report.charts.labels import percentile_words, slug
+from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 from matrix.terms.open_loop import RATE
@@ -15,13 +15,13 @@ BYTE_OPTIONS = {"bs", "blocksize", "size", "filesize"}
 
 def sweeps(view: View) -> Iterator[Chart]:
     """The metric over each numeric parameter that varies within a cell."""
-    for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
-        params = {id(entry): _flat(entry.point.get("params") or {}) for entry in entries}
+    for (workload, fleet, _), entries in view.by("workload", "fleet", "name").items():
+        params = {id(entry): flat_params(entry.point.get("params") or {}) for entry in entries}
         # Rates at which operations are due have a chart of their own.
         for param in dict.fromkeys(key for values in params.values() for key in values if key != RATE):
             curves = _curves(entries, params, param)
             if curves:
-                yield _sweep_chart(view, workload, fleet, name, param, curves, entries[0])
+                yield _sweep_chart(view, workload, fleet, param, curves, entries[0])
 
 
 def _curves(
@@ -36,7 +36,7 @@ def _curves(
     }
     for entry in entries:
         values = params[id(entry)]
-        x = _as_number(values.get(param))
+        x = as_number(values.get(param))
         if x is not None:
             rest = ", ".join(f"{key.replace('_', ' ')} {values[key]}" for key in values if key in varying - {param})
             curves.setdefault((entry.storage, rest), []).append((x, entry))
@@ -47,7 +47,7 @@ def _curves(
 
 
 def _sweep_chart(
-    view: View, workload: str, fleet: str, name: str, param: str,
+    view: View, workload: str, fleet: str, param: str,
     curves: dict[tuple[str, str], list[tuple[float, Entry]]], first: Entry,
 ) -> Chart:  # fmt: skip
     rests = list(dict.fromkeys(rest for _, rest in curves))
@@ -55,8 +55,8 @@ def _sweep_chart(
     word = param.replace("_", " ")
     return Chart(
         id=f"sweep-{slug(f'{workload}-{fleet}-{param}')}",
-        title=f"{workload} on {fleet}: {name} over {word}",
-        reads="Median of each point with its 95 % interval, where there is one.",
+        title=f"{workload} on {fleet}: {lower(first.quantity)} over {word}",
+        reads=f"Mark: median of each point{interval_words([each for curve in curves.values() for _, each in curve])}.",
         x_title=word,
         y_title=first.title,
         series=[
@@ -72,10 +72,11 @@ def _sweep_chart(
                 hover=[f"{entry.label}<br>{percentile_words(view, entry)}" for _, entry in curve],
                 is_dashed=rests.index(rest) % 2 == 1,
                 is_hollow=rests.index(rest) % 4 > 1,
+                of=view.facets.marks(storage=storage),
             )
             for (storage, rest), curve in curves.items()
         ],
-        heads=("Storage", "Else", word, "P50", "P50, 95 % low", "P50, 95 % high"),
+        heads=("Storage", "Else", word, *median_heads(first)),
         rows=[
             (storage, rest, value, entry.metric.get("p50"), *entry.interval())
             for (storage, rest), curve in curves.items()
@@ -86,15 +87,18 @@ def _sweep_chart(
         is_from_zero=True,
         ticks=tuple(x),
         is_x_binary=param.endswith("bytes") or param in BYTE_OPTIONS,
+        metric=f"{first.name} ({first.unit})",
+        of=view.facets.marks(workload=workload, fleet=fleet),
     )
 
 
-def _flat(params: Any) -> dict[str, Any]:
+def flat_params(params: Any) -> dict[str, Any]:
+    """Lift fio's options beside the other parameters."""
     options = params.get("options")
     return {key: value for key, value in {**params, **(options or {})}.items() if key != "options"}
 
 
-def _as_number(value: object) -> float | None:
+def as_number(value: object) -> float | None:
     """Read a number, also one with a suffix such as fio's `4k`."""
     if isinstance(value, bool) or value is None:
         return None

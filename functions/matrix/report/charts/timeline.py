@@ -1,40 +1,37 @@
-"""What a fleet does at each moment, with the most that its storage can give."""
+"""What the fleet of each cell does at each moment, step by step, with what the storage itself counted and its limit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from matrix.answer.costs import BYTES, storage_limits
+from matrix.answer.costs import storage_limits
 from matrix.input.emulation import MARK
-from matrix.report.charts.chart import MOST_MARKS, MOST_SERIES, Chart, Series, thinned
-from matrix.report.charts.labels import slug
+from matrix.report.charts.chart import Chart, Series, Span, thinned
+from matrix.report.charts.labels import lower, slug
+from matrix.report.charts.totals import BUILDS, NEAR_LIMIT, done_per_s
+from matrix.report.charts.watched import in_charts, moved_bytes
 from matrix.report.view import Entry, View
-from matrix.samples import cloudwatch
 from matrix.terms.figures import quantity
 
-# What AWS counts of a storage's bytes, minute by minute.
-COUNTED = {
-    "ebs": ("AWS/EBS VolumeReadBytes", "AWS/EBS VolumeWriteBytes"),
-    "efs": ("AWS/EFS DataReadIOBytes", "AWS/EFS DataWriteIOBytes"),
-    "fsx-openzfs": ("AWS/FSx DataReadBytes", "AWS/FSx DataWriteBytes"),
-}
 BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
+# A page has so many points of all these curves; a reader of more cells looks at the first ones.
+MOST_CELLS = 24
+POINTS, LEAST_POINTS, MOST_POINTS = 1200, 50, 150
+AT_WORK = "instances at work"
+Change = tuple[float, float]  # when, and by how much
 
 
 def timelines(view: View) -> Iterator[Chart]:
-    """Yield a chart for each fleet: the sum of rates at each moment and the storage's limit, or each duration."""
-    for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
-        cells: dict[tuple[str, int], list[Entry]] = {}
-        for entry in entries:
-            for launch, of_launch in _launches(entry):
-                cells.setdefault((entry.cell["id"], launch), []).append(of_launch)
-        if not cells:
-            continue
-        first = entries[0]
-        if first.higher_is_better:
-            yield _rates_over_time(view, workload, fleet, name, first, list(cells.values())[:MOST_SERIES])
-        else:
-            yield _durations_over_time(workload, fleet, name, first, list(cells.values())[:MOST_SERIES])
+    """Yield for each cell the fleet's rate at each moment, and what CloudWatch counted of its storage."""
+    cells: dict[tuple[str, int], list[Entry]] = {}
+    for entry in view.entries:
+        for launch, of_launch in _launches(entry):
+            cells.setdefault((entry.cell["id"], launch), []).append(of_launch)
+    shown = list(cells.values())[:MOST_CELLS]
+    most = min(MOST_POINTS, max(LEAST_POINTS, POINTS // max(1, len(shown))))
+    for number, cell in enumerate(shown, start=1):
+        yield _chart(view, number, cell, most)
+        yield from in_charts(view, number, cell[0], _begun(cell))
 
 
 def _launches(entry: Entry) -> Iterator[tuple[int, Entry]]:
@@ -56,167 +53,130 @@ def _launches(entry: Entry) -> Iterator[tuple[int, Entry]]:
         yield number, replace(entry, point={**entry.point, "samples": part, "fleet": rates})
 
 
-def _name(entry: Entry) -> str:
-    """The storage, and which launch where there were several."""
-    launches = (entry.samples or {}).get("launch")
-    return f"{entry.storage}, launch {launches[0]}" if launches else entry.storage
+def _begun(cell: Sequence[Entry]) -> float:
+    return float(min(min((entry.samples or {})["started_at"]) for entry in cell))
 
 
-def _rates_over_time(
-    view: View, workload: str, fleet: str, name: str, first: Entry, cells: list[list[Entry]]
-) -> Chart:  # fmt: skip
-    series: list[Series] = []
-    rows: list[Any] = []
-    limited: set[str] = set()
-    for cell in cells:
-        begun = min(min((entry.samples or {})["started_at"]) for entry in cell)
-        x, y, words = _summed(cell, name, begun)
-        series.append(Series(_name(cell[0]), x, y, "steps", cell[0].style, hover=words, width=1.5))
-        rows += [
-            (_name(cell[0]), entry.label, *_fleet_row(rate))
-            for entry in cell
-            for rate in entry.point.get("fleet") or []
-        ]
-        series += _watched(view, cell[0], begun)
-        limit = _limit(cell[0])
-        peak = max((value for value in y if value is not None), default=0.0)
-        # A limit far above the peak would flatten the curve; the words below the chart name it all the same.
-        if limit and limit[0] <= 4 * peak and cell[0].storage not in limited:
-            limited.add(cell[0].storage)
-            label = f"{cell[0].storage}: {limit[1]}, {quantity(limit[0], first.unit)}"
-            ends = [0, max((float(second) for second in x if second is not None), default=0)]
-            series.append(Series(label, ends, [limit[0]] * 2, "limit", cell[0].style))
-    limits = _limit_words(cells, first.unit)
-    hollow = " Hollow: what CloudWatch counted in that minute." if any(line.is_hollow for line in series) else ""
+def _chart(view: View, number: int, cell: Sequence[Entry], most: int) -> Chart:
+    first, begun = cell[0], _begun(cell)
+    unit, changes = _changes(cell, begun)
+    x, y = _summed(changes, most)
+    of = view.facets.marks(storage=first.storage)
+    series = [Series("whole fleet", x, y, "steps", first.style, hover=(), width=1.5, of=of)]
+    counted = moved_bytes(view, first, begun, BYTES_PER.get(unit))
+    if counted is not None:
+        at, values = counted
+        series.append(Series("CloudWatch", at, values, "dots", first.style, is_hollow=True,
+                             hover=[quantity(value, unit) for value in values], of=of))  # fmt: skip
+    limit = _limit(first, unit)
+    # A limit far above the peak would flatten the curve; the words below the chart name it all the same.
+    if limit and limit[0] <= NEAR_LIMIT * max(y):
+        series.append(Series(f"{limit[1]}, {quantity(limit[0], unit)}", [0.0, x[-1]], [limit[0]] * 2, "limit",
+                             first.style, of=of))  # fmt: skip
+    launches = (first.samples or {}).get("launch")
+    launch = f", launch {launches[0]}" if launches else ""
     return Chart(
-        id=f"time-{slug(f'{workload}-{fleet}')}",
-        title=f"{workload} on {fleet}: {first.unit} of the whole fleet over time",
-        reads="The sum over all instances that work at that moment, each with its own mean; so it can lie above what a "
-        f"shared storage gave while they ended one by one. Between points it is zero. {limits}"
-        f"{hollow}".rstrip(),
+        id=f"time-{slug(f'{number}-{first.workload}')}",
+        title=f"{first.workload} on {first.fleet}, {first.storage}{launch}: {_subject(first, unit)} over time",
+        reads=_reads(unit, limit, has_cloudwatch=counted is not None),
         x_title="seconds since the first start of the cell",
-        y_title=first.unit,
+        y_title=unit,
         series=series,
+        spans=_spans(cell, begun),
         heads=(
             *("Storage", "Point", "Repetition", "Start spread (s)"),
             *("Seconds to the first end", "Fleet until the first was done"),
             *("Seconds to the last end", "Fleet until the last was done"),
         ),
-        rows=rows,
+        rows=[
+            (f"{first.storage}{launch}", entry.label, *_fleet_row(rate))
+            for entry in cell
+            for rate in entry.point.get("fleet") or []
+        ],
         is_from_zero=True,
+        of=view.facets.marks(storage=first.storage, workload=first.workload, fleet=first.fleet),
     )
 
 
-def _limit_words(cells: list[list[Entry]], unit: str) -> str:
-    limits = {cell[0].storage: _limit(cell[0]) for cell in cells}
-    sentences = [f"{storage} {quantity(limit[0], unit)} ({limit[1]})" for storage, limit in limits.items() if limit]
-    if not sentences:
-        return ""
-    return f"The most that the storage gives on AWS, dash-dotted where it is near: {'; '.join(sentences)}."
+def _subject(entry: Entry, unit: str) -> str:
+    return f"{lower(entry.quantity)} of the whole fleet" if entry.higher_is_better else unit
 
 
-def _limit(entry: Entry) -> tuple[float, str] | None:
+def _reads(unit: str, limit: tuple[float, str] | None, *, has_cloudwatch: bool) -> str:
+    if unit == AT_WORK:
+        words = "How many instances work at that moment."
+    else:
+        what = "as many an hour as it takes one after the other" if unit == BUILDS else "its own mean"
+        words = (
+            f"The sum over all instances that work at that moment, each with {what}; so it can lie above what a shared "
+            "storage gave while they ended one by one. Bands are steps, named where there is room."
+        )
+    words += f" The most that the storage gives on AWS: {quantity(limit[0], unit)} ({limit[1]})." if limit else ""
+    return words + (" Hollow: what CloudWatch counted in that minute." if has_cloudwatch else "")
+
+
+def _limit(entry: Entry, unit: str) -> tuple[float, str] | None:
     """Return the storage's limit for a fleet, in the unit of the chart, and what limits it."""
     storage = {key: value for key, value in entry.cell["storage"].items() if key != MARK}
-    return storage_limits(storage, entry.instances).get(entry.unit)
+    return storage_limits(storage, entry.instances).get(unit)
 
 
-def _watched(view: View, entry: Entry, begun: float) -> Iterator[Series]:
-    """Yield the bytes that CloudWatch counted in each minute, where it was asked for all of a cell's resources."""
-    kept = (view.results.get(entry.cell["id"]) or {}).get("cloudwatch")
-    names, scale = COUNTED.get(str(entry.cell["storage"].get("type")), ()), BYTES_PER.get(entry.unit)
-    if not kept or scale is None or len(kept["resources"]["instances"]) < kept["resources"]["of"]:
-        return
-    moved: dict[float, float] = {}
-    for series in (curve for name in names for curve in cloudwatch.values(kept, name)):
-        for at, value in series:
-            # A minute's sum is drawn in the middle of the minute.
-            middle = round(at + series.period_s / 2 - begun, 3)
-            moved[middle] = moved.get(middle, 0.0) + value / series.period_s / scale
-    if moved:
-        x = sorted(moved)
-        words = [quantity(moved[at], entry.unit) for at in x]
-        yield Series(f"{entry.storage}, CloudWatch", x, [moved[at] for at in x], "dots", entry.style, hover=words,
-                     is_hollow=True)  # fmt: skip
+def _spans(cell: Sequence[Entry], begun: float) -> list[Span]:
+    """Return each step: from its first start to its last end, with the name of its point."""
+    steps: dict[tuple[str, int], tuple[float, float]] = {}
+    for entry in cell:
+        samples = entry.samples or {}
+        for repetition, start, end in zip(
+            samples["repetition"], samples["started_at"], samples["ended_at"], strict=True
+        ):
+            low, high = steps.get((entry.label, repetition), (start, end))
+            steps[entry.label, repetition] = (min(low, start), max(high, end))
+    has_points = len({label for label, _ in steps}) > 1
+    return sorted(
+        Span(
+            round(start - begun, 2), round(end - begun, 2), f"{label}, {count}" if has_points else f"repetition {count}"
+        )
+        for (label, count), (start, end) in steps.items()
+    )
+
+
+def _changes(cell: Sequence[Entry], begun: float) -> tuple[str, list[Change]]:
+    """Return the unit of a cell's rate, and by how much it changes at each start and end."""
+    first = cell[0]
+    is_build = first.workload in ("build", "yocto")
+    unit = first.unit if first.higher_is_better else BUILDS if is_build else AT_WORK
+    changes: list[Change] = []
+    for entry in cell:
+        samples = entry.samples or {}
+        columns = (samples["started_at"], samples["ended_at"], samples["metrics"].get(entry.name) or [])
+        for start, end, value in zip(*columns, strict=False):
+            if value is not None and (value > 0 or first.higher_is_better):
+                rate = value if first.higher_is_better else 3600.0 / value if is_build else 1.0
+                changes += [(start - begun, rate), (end - begun, -rate)]
+    return unit, sorted(changes, key=lambda change: change[0])
+
+
+def _summed(changes: Sequence[Change], most: int) -> tuple[list[float], list[float]]:
+    """Return the sum of the rates of all samples under way, at each moment at which one begins or ends."""
+    total, x, y = 0.0, [0.0], [0.0]
+    for at, change in changes:
+        total = max(0.0, total + change)
+        total = 0.0 if total < abs(change) * 1e-9 else total
+        x.append(round(at, 3))
+        y.append(float(f"{total:.4g}"))
+    keep = thinned(len(x), most)
+    return [x[i] for i in keep], [y[i] for i in keep]
 
 
 def _fleet_row(rate: Mapping[str, Any]) -> tuple[Any, ...]:
     """Repetition, start spread, and the fleet's own rate: while all worked, and with the stragglers' tail."""
     return (
         *(rate["repetition"], rate.get("start_spread_s")),
-        *(rate.get("first_done_s"), _done_per_s(rate, "_per_s_first_done")),
-        *(rate.get("span_s"), _done_per_s(rate, "_per_s")),
+        *(rate.get("first_done_s"), _done_words(rate, "_per_s_first_done")),
+        *(rate.get("span_s"), _done_words(rate, "_per_s")),
     )
 
 
-def _done_per_s(rate: Mapping[str, Any], suffix: str) -> str | None:
-    """What a fleet did per second, bytes read and written together; None where its work is not known."""
-    moved = [rate[f"{name}{suffix}"] for name in BYTES if f"{name}{suffix}" in rate]
-    if moved:
-        return quantity(sum(moved) / 1e6, "MB/s")
-    files = rate.get(f"files{suffix}")
-    return None if files is None else quantity(files, "files/s")
-
-
-def _summed(cell: Sequence[Entry], name: str, begun: float) -> tuple[list[Any], list[Any], list[str]]:
-    """Return the sum of the rates of all samples under way, at each moment at which one begins or ends."""
-    changes: list[tuple[float, float, str]] = []
-    for entry in cell:
-        samples = entry.samples or {}
-        columns = (samples["started_at"], samples["ended_at"], samples["metrics"].get(name) or [])
-        for start, end, value in zip(*columns, strict=False):
-            if value is not None:
-                changes += [(start - begun, value, entry.label), (end - begun, -value, entry.label)]
-    changes.sort(key=lambda change: change[0])
-    total, x, y, words = 0.0, [0.0], [0.0], [""]
-    for at, change, label in changes:
-        total = max(0.0, total + change)
-        total = 0.0 if total < abs(change) * 1e-9 else total
-        x.append(round(at, 3))
-        y.append(float(f"{total:.6g}"))
-        words.append(label)
-    keep = thinned(len(x))
-    unit = cell[0].unit
-    return (
-        [x[i] for i in keep],
-        [y[i] for i in keep],
-        [f"{words[i]}<br>{quantity(y[i], unit)} after {x[i]:.1f} s" for i in keep],
-    )
-
-
-def _durations_over_time(workload: str, fleet: str, name: str, first: Entry, cells: list[list[Entry]]) -> Chart:
-    series = []
-    rows: list[Any] = []
-    for cell in cells:
-        begun = min(min((entry.samples or {})["started_at"]) for entry in cell)
-        dots = sorted(
-            (start - begun, value, instance, entry.label)
-            for entry in cell
-            for samples in [entry.samples or {}]
-            for start, value, instance in zip(
-                samples["started_at"], samples["metrics"].get(name) or [], samples["instance"], strict=False
-            )
-            if value is not None
-        )
-        shown = [dots[i] for i in thinned(len(dots), MOST_MARKS)]
-        words = [f"{instance}, {label}<br>{quantity(value, first.unit)}" for _, value, instance, label in shown]
-        series.append(Series(_name(cell[0]), [round(dot[0], 2) for dot in shown], [dot[1] for dot in shown], "dots",
-                             cell[0].style, hover=words))  # fmt: skip
-        rows += [
-            (cell[0].storage, entry.label, rep["repetition"], rep["n"], rep["median"])
-            for entry in cell
-            for rep in (entry.metric.get("spread") or {}).get("by_repetition") or []
-        ]
-    return Chart(
-        id=f"time-{slug(f'{workload}-{fleet}')}",
-        title=f"{workload} on {fleet}: {name} over time",
-        reads=f"Each sample at its start; of more than {MOST_MARKS} evenly chosen ones. "
-        "A slope is a drift: a cache that fills, credits that run out.",
-        x_title="seconds since the first start of the cell",
-        y_title=first.title,
-        series=series,
-        heads=("Storage", "Point", "Repetition", "n", "Median"),
-        rows=list(dict.fromkeys(rows)),  # a median of a repetition is over all launches, and said once
-        is_from_zero=True,
-        is_in_seconds=first.unit == "s",
-    )
+def _done_words(rate: Mapping[str, Any], suffix: str) -> str | None:
+    done = done_per_s(rate, suffix)
+    return None if done is None else quantity(*done)

@@ -14,7 +14,6 @@ MOST_TICKS = 6
 MOST_ASKED_TICKS = 12
 # How far the ends of a logarithmic axis are apart for ticks at each decade, and at most for more than three in each.
 FAR, NEAR = 1000.0, 20.0
-SHARES = (1.0, 0.5, 0.1, 0.01, 0.001, 0.0001, 0.00001)
 # Longer durations are labelled in minutes, for nobody reads 12,000 seconds.
 LONG_S = 600.0
 MINUTES = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 240, 480)
@@ -30,6 +29,11 @@ class Axis:
     high: float
     is_log: bool
     ticks: Ticks
+    is_in_minutes: bool = False
+
+    def title(self, words: str) -> str:
+        """Return the title of the axis in the unit of its ticks."""
+        return f"{words.removesuffix(' (s)')} (min)" if self.is_in_minutes else words
 
     def share(self, value: Value) -> float | None:
         """Return how far along the axis a value stands, 0 to 1; None for a value that has no place on it."""
@@ -51,8 +55,6 @@ def x_axis(chart: Chart) -> Axis:
 def y_axis(chart: Chart) -> Axis:
     """Return the axis that runs upwards; the rows of categories stand on none."""
     values = _numbers(value for series in chart.series for value in series.y)
-    if chart.is_y_share:
-        return _axis(values, is_log=True, asked=[(share, f"{100 * share:g} %") for share in SHARES])
     return _value_axis(chart, [*values, *_ends(chart)], is_log=chart.is_y_log)
 
 
@@ -65,7 +67,7 @@ def _ends(chart: Chart) -> list[float]:
 def _value_axis(chart: Chart, values: Sequence[float], *, is_log: bool) -> Axis:
     axis = _axis(values, is_log=is_log, is_from_zero=chart.is_from_zero)
     minutes = _minutes(axis) if chart.is_in_seconds and axis.high >= LONG_S else []
-    return replace(axis, ticks=minutes) if len(minutes) > 1 else axis
+    return replace(axis, ticks=minutes, is_in_minutes=True) if len(minutes) > 1 else axis
 
 
 def _axis(values: Sequence[float], *, is_log: bool, is_from_zero: bool = False, asked: Ticks = ()) -> Axis:
@@ -99,7 +101,7 @@ def _minutes(axis: Axis) -> Ticks:
     step = next((minutes for minutes in MINUTES if (high - low) / minutes <= MOST_TICKS), 960)
     whole = [index * step for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
     places = _decades(low, high) if axis.is_log else whole
-    return [(60 * minutes, f"{plain(minutes)} min") for minutes in places if low <= minutes <= high]
+    return [(60 * minutes, plain(minutes)) for minutes in places if low <= minutes <= high]
 
 
 def _decades(low: float, high: float) -> list[float]:

@@ -3,8 +3,9 @@
 So the same drawing fits a phone, a screen and paper without a script, and text keeps its size.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten, wrap
 
@@ -33,6 +34,9 @@ SHAPES = (
     "M0,-6L1.8,-2H6L2.6,.8L4,5.5L0,2.8L-4,5.5L-2.6,.8L-6,-2H-1.8Z",
 )  # fmt: skip
 STRONG_PX = 2
+# Labels that are nearer to each other than this, in units of the square, would lie on each other.
+LABEL_X, LABEL_Y = 32.0, 48.0
+SPAN_LETTER_PX = 6.0
 FILE_PX = 900
 Place = tuple[float, float] | None
 
@@ -45,6 +49,20 @@ class Plot:
         self.x = x_axis(chart)
         self.y = None if chart.categories else y_axis(chart)
         self.rows = {name: index for index, name in enumerate(dict.fromkeys(chart.categories))}
+        self._labelled: list[tuple[float, float]] = []
+
+    def of_row(self, name: str) -> "Plot":
+        """Return the plot of one row, whose place among the others the page chooses."""
+        plot = copy(self)
+        plot.rows = {name: 0}
+        return plot
+
+    def has_room(self, place: tuple[float, float]) -> bool:
+        """Say whether a label at a place would lie on none before it, and take the place."""
+        is_free = not any(abs(place[0] - x) < LABEL_X and abs(place[1] - y) < LABEL_Y for x, y in self._labelled)
+        if is_free:
+            self._labelled.append(place)
+        return is_free
 
     def places(self, series: Series) -> list[Place]:
         """Return the place of each point; None where it has none."""
@@ -87,6 +105,7 @@ def drawing(chart: Chart) -> Markup:
     plot = Plot(chart)
     svg = _svg(plot, class_="plot", height=str(plot.height_px))
     kind = f" rows r{len(plot.rows)}{' tall' if plot.is_tall else ''}" if plot.rows else ""
+    kind += " figured" if chart.figures else ""
     return tag("div", svg, class_=f"canvas g{plot.gutter_px}{kind}")
 
 
@@ -115,7 +134,7 @@ def document(chart: Chart) -> str:
     height = below + 20 * len(keys)
     inner = _svg(
         plot, class_="plot", x=str(plot.gutter_px), y=str(top), height=str(plot.height_px),
-        width=str(FILE_PX - plot.gutter_px - 24),
+        width=str(FILE_PX - plot.gutter_px - (90 if chart.figures else 24)),
     )  # fmt: skip
     lines = [tag("text", line, x="8", y=str(22 + 18 * i), class_="title") for i, line in enumerate(titles)]
     named = [
@@ -151,13 +170,32 @@ def swatch(mark: Markup) -> Markup:
 def _svg(plot: Plot, **attributes: str) -> Markup:
     known = [series for series in plot.chart.series if len(series.x)]
     groups = list(dict.fromkeys(series.legend for series in known))
-    drawn = [_group(plot, series, groups.index(series.legend)) for series in known]
+    if plot.rows:
+        marks = dict(zip(plot.chart.categories, plot.chart.rows_of, strict=False))
+        drawn = [_row(plot, name, known, groups, marks.get(name, {})) for name in plot.rows]
+        if plot.chart.figures:
+            drawn.append(
+                _text(plot.chart.figures_head, (SIDE, 0.0), dx="66", dy="-8", text_anchor="end", class_="axis")
+            )
+    else:
+        drawn = [_group(plot, series, groups.index(series.legend)) for series in known]
     return tag("svg", *_axes(plot), *drawn, *_limit(plot), **attributes, aria_hidden="true")
 
 
 def _group(plot: Plot, series: Series, group: int) -> Markup:
     class_ = f"{_class(series)} off" if series.is_off else _class(series)
-    return tag("g", *_series(plot, series), class_=class_, data_group=str(group))
+    return tag("g", *_series(plot, series), class_=class_, data_group=str(group), **series.of)
+
+
+def _row(plot: Plot, name: str, known: Sequence[Series], groups: Sequence[str], marks: Mapping[str, str]) -> Markup:
+    """Draw a row in a square of its own, so that the page can leave out rows and close the gaps."""
+    own, share = plot.of_row(name), 100 / len(plot.rows)
+    drawn = [_group(own, series, groups.index(series.legend)) for series in known if name in series.y]
+    place = {"y": f"{_n(share * plot.rows[name])}%", "height": f"{_n(share)}%"}
+    line = _lines(f"M0 {_n(SIDE / 2)}H{_n(SIDE)}", "grid", 1)
+    written = dict(zip(plot.chart.categories, plot.chart.figures, strict=False)).get(name, "")
+    figure = [_text(written, (SIDE, SIDE / 2), dx="66", dy="4", text_anchor="end")] if written else []
+    return tag("svg", line, *figure, *_name(name, SIDE / 2), *drawn, class_="row", width="100%", **place, **marks)
 
 
 # --- series -----------------------------------------------------------------------------------------------------------
@@ -171,12 +209,14 @@ def _series(plot: Plot, series: Series) -> Iterator[Markup]:
         yield _lines(stroke, "line", 1.5)
     elif _has_line(series):
         yield _lines(_path(places, is_stepped=series.kind == "steps"), _line_class(series), series.width)
-    if series.low is not None and series.high is not None:
-        yield _lines(_intervals(plot, series), "line", 1.5)
+    if series.low is not None and series.high is not None and (intervals := _intervals(plot, series)):
+        yield _lines(intervals, "line", 1.5)
     if _has_marks(series):
         yield from (_mark(series, f"{_n(x / 10)}%", f"{_n(y / 10)}%") for x, y in filter(None, places))
-    for text, place in zip(series.labels or (), places, strict=False):
-        if text and place is not None:
+    # The ends of a line say most, so they have their labels first.
+    labels = list(zip(series.labels or (), places, strict=False))
+    for text, place in [*labels[:1], *labels[:0:-1]]:
+        if text and place is not None and plot.has_room(place):
             yield _text(text, place, dy="-9", text_anchor="middle")
 
 
@@ -248,9 +288,9 @@ def _axes(plot: Plot) -> Iterator[Markup]:
     wide = list(fitting(x, ROWS_PX if plot.rows else PAIRED_PX, LETTER_PX))
     narrow = list(fitting(Axis(x.low, x.high, x.is_log, wide), NARROW_PX, LETTER_PX))
     across = [SIDE * (plot.y.share(value) or 0.0) for value, _ in plot.y.ticks] if plot.y else []
-    rows = [SIDE * (index + 0.5) / len(plot.rows) for index in range(len(plot.rows))]
     grid = [f"M{_n(SIDE * (x.share(value) or 0.0))} 0V{_n(SIDE)}" for value, _ in wide]
-    grid += [f"M0 {_n(SIDE - at if plot.y else at)}H{_n(SIDE)}" for at in chain(across, rows)]
+    grid += [f"M0 {_n(SIDE - at)}H{_n(SIDE)}" for at in across]
+    yield from _spans(plot)
     yield _lines("".join(grid), "grid", 1)
     yield _lines(f"M0 {_n(SIDE)}H{_n(SIDE)}" + ("" if y is None else f"M0 0V{_n(SIDE)}"), "edge", 1)
     for value, text in wide:
@@ -258,13 +298,26 @@ def _axes(plot: Plot) -> Iterator[Markup]:
         yield _text(text, (right, SIDE), dy="17", text_anchor="middle", class_=class_)
         if len(plot.rows) > MANY_ROWS:
             yield _text(text, (right, 0.0), dy="-8", text_anchor="middle", class_=class_)
-    yield _text(chart.x_title, (SIDE, SIDE), dy="36", text_anchor="end", class_="axis")
+    yield _text(x.title(chart.x_title), (SIDE, SIDE), dy="36", text_anchor="end", class_="axis")
     if y is None:
-        yield from chain.from_iterable(_name(name, at) for name, at in zip(plot.rows, rows, strict=True))
         return
     for (_, text), at in zip(y.ticks, across, strict=True):
         yield tag("text", text, x="-8", y=f"{_n(100 - at / 10)}%", dy="4", text_anchor="end")
-    yield tag("text", chart.y_title, x=str(8 - plot.gutter_px), y="0", dy="-12", class_="axis")
+    yield tag("text", y.title(chart.y_title), x=str(8 - plot.gutter_px), y="0", dy="-12", class_="axis")
+
+
+def _spans(plot: Plot) -> Iterator[Markup]:
+    """Draw the parts of the x axis that have names as bands, with their names at the top where there is room."""
+    known = [
+        (SIDE * (plot.x.share(span.start) or 0.0), SIDE * (plot.x.share(span.end) or 0.0), span.name)
+        for span in plot.chart.spans
+    ]
+    band = "".join(f"M{_n(left)} 0H{_n(right)}V{_n(SIDE)}H{_n(left)}Z" for left, right, _ in known)
+    if band:
+        yield _lines(band, "band", 1)
+    for (left, _, name), (following, _, _) in pairwise([*known, (SIDE, SIDE, "")]):
+        if (following - left) / SIDE * ROWS_PX >= SPAN_LETTER_PX * len(name):
+            yield _text(name, (left, 0.0), dy="12", dx="3", class_="wide span")
 
 
 def _name(name: str, at: float) -> Iterator[Markup]:

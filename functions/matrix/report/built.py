@@ -1,0 +1,80 @@
+"""What was built: which fleets reached which storage, and by what, as boxes that need no script."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from matrix.input.storage_names import storage_label
+from matrix.report.html import Markup, tag
+from matrix.report.view import View
+from matrix.terms.names import placement_words
+
+Document = Mapping[str, Any]
+
+# By what an instance reaches a storage, where the run does not say it.
+USUAL = {
+    "ebs": "NVMe", "instance-store": "NVMe", "efs": "NFS 4.1", "fsx-openzfs": "NFS", "s3": "HTTPS",
+    "file-server": "NFS",
+}  # fmt: skip
+MOST_OPTIONS = 60
+
+
+def built(view: View) -> Markup:
+    """Return the section; empty where nothing is known to have been built."""
+    systems: dict[str, list[Document]] = {}
+    for cell in view.cells:
+        systems.setdefault(view.curve(cell), []).append(cell)
+    rows = [row for storage, cells in systems.items() for row in _row(view, storage, cells)]
+    if not rows:
+        return Markup("")
+    of_whom = {"published": "By the source", "emulated": "On this machine, storages only played",
+               "local": "On this machine, a folder for each storage"}  # fmt: skip
+    where = of_whom.get(str(view.summary.get("environment")), str((view.plan or {}).get("region") or "On AWS"))
+    reads = (
+        f"{where}. Each fleet starts together and works on its storage through what stands between them; a storage of "
+        "its own for each instance is built as often as there are instances."
+    )
+    return tag("section", tag("h2", "What was built"), tag("p", reads, class_="quiet"),
+               tag("div", *rows, class_="built"), id="built")  # fmt: skip
+
+
+def _row(view: View, storage: str, cells: list[Document]) -> Iterator[Markup]:
+    measured = [cell for cell in cells if cell["points"]]
+    if not measured:
+        return
+    first = measured[0]
+    fleets: dict[str, list[int]] = {}
+    for cell in measured:
+        fleets.setdefault(str(cell["fleet"].get("instanceType", "instance")), []).append(
+            int(cell["fleet"].get("count") or 1)
+        )
+    boxes = [
+        tag("div", tag("b", f"{listed(sorted(set(counts)))} × {kind}"),
+            tag("span", placement_words(dict(first["fleet"])) or "one agent on each"), class_="box")
+        for kind, counts in fleets.items()
+    ]  # fmt: skip
+    label = storage_label(dict(first["storage"]))
+    kind, _, details = label.partition(" (")
+    mine = f"{', '.join(sorted({str(cell['workload'].get('type')) for cell in measured}))} through"
+    yield tag(
+        "div",
+        tag("div", *boxes, class_="fleets"),
+        tag("div", tag("span", mine), tag("b", _way(first)), class_="way"),
+        tag("div", tag("b", kind), tag("span", details.removesuffix(")") or storage), class_="box storage"),
+        class_="path",
+        **view.facets.marks(storage=storage),
+    )
+
+
+def listed(counts: list[int]) -> str:
+    """Write `1, 10 or 50`."""
+    *some, last = map(str, counts)
+    return f"{', '.join(some)} or {last}" if some else last
+
+
+def _way(cell: Document) -> str:
+    """Name the mount: what the instances said of it, else what is usual for the storage."""
+    mounts = ((cell.get("provenance") or {}).get("mount") or {}).keys()
+    mount = next(iter(mounts), "")
+    if mount:
+        return mount if len(mount) <= MOST_OPTIONS else f"{mount[:MOST_OPTIONS]}…"
+    return USUAL.get(str(cell["storage"].get("type")), "its mount")

@@ -1,0 +1,82 @@
+"""Single samples over time: durations and the slowest operations, in which a drift or a stall shows."""
+
+from collections.abc import Iterator, Sequence
+
+from matrix.report.charts.chart import MOST_MARKS, MOST_SERIES, Chart, Series, thinned
+from matrix.report.charts.labels import lower, slug
+from matrix.report.view import Entry, View
+from matrix.terms.figures import quantity
+from matrix.terms.metrics import metric_title
+
+# Fewer of latencies, of which a page may have several kinds.
+MOST_LATENCIES = 60
+US_PER_MS = 1000.0
+
+
+def drifts(view: View) -> Iterator[Chart]:
+    """Yield for each fleet its durations over time, and the P99 of each kind of operation."""
+    for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
+        cells: dict[str, list[Entry]] = {}
+        for entry in entries:
+            if entry.samples:
+                cells.setdefault(entry.cell["id"], []).append(entry)
+        known = {metric for entry in entries for metric in (entry.samples or {"metrics": {}})["metrics"]}
+        latencies = sorted(metric for metric in known if metric.endswith("_lat_p99_us"))
+        shown = list(cells.values())[:MOST_SERIES]
+        for metric in [*([] if entries[0].higher_is_better else [name]), *(each for each in latencies if each != name)]:
+            yield _chart(view, workload, fleet, metric, shown)
+
+
+def _chart(view: View, workload: str, fleet: str, metric: str, cells: Sequence[Sequence[Entry]]) -> Chart:
+    is_latency = metric.endswith("_us")
+    unit = "ms" if is_latency else cells[0][0].unit if cells else "s"
+    most = MOST_LATENCIES if is_latency else MOST_MARKS
+    title = metric_title(metric, workload)
+    return Chart(
+        id=f"drift-{slug(f'{workload}-{fleet}-{metric}')}",
+        title=f"{workload} on {fleet}: {lower(title)} over time",
+        reads=f"Each sample at its start; of more than {most} evenly chosen ones. A slope is a drift: a cache that "
+        "fills, credits that run out." + (" A single high mark is a stall." if is_latency else ""),
+        x_title="seconds since the first start of the cell",
+        y_title=f"{title} ({unit})",
+        series=[_series(view, cell, metric, unit, most) for cell in cells],
+        heads=("Storage", "Point", "Repetition", "n", f"Median ({unit})"),
+        rows=[] if is_latency else list(dict.fromkeys(row for cell in cells for row in _rows(cell))),
+        is_from_zero=True,
+        is_in_seconds=unit == "s",
+        metric=f"{metric} ({unit})",
+        of=view.facets.marks(workload=workload, fleet=fleet),
+    )
+
+
+def _series(view: View, cell: Sequence[Entry], metric: str, unit: str, most: int) -> Series:
+    begun = {launch: min(start for start, of in _starts(cell) if of == launch) for _, launch in _starts(cell)}
+    scale = US_PER_MS if unit == "ms" else 1.0
+    dots = sorted(
+        (start - begun[launch], value / scale, instance, entry.label)
+        for entry in cell
+        for samples in [entry.samples or {}]
+        for start, launch, value, instance in zip(
+            samples["started_at"], samples.get("launch") or [1] * len(samples["started_at"]),
+            samples["metrics"].get(metric) or [], samples["instance"], strict=False,
+        )
+        if value is not None
+    )  # fmt: skip
+    shown = [dots[i] for i in thinned(len(dots), most)]
+    words = [f"{instance}, {label}<br>{quantity(value, unit)}" for _, value, instance, label in shown]
+    return Series(cell[0].storage, [round(dot[0], 2) for dot in shown], [float(f"{dot[1]:.6g}") for dot in shown],
+                  "dots", cell[0].style, hover=words, of=view.facets.marks(storage=cell[0].storage))  # fmt: skip
+
+
+def _starts(cell: Sequence[Entry]) -> Iterator[tuple[float, int]]:
+    """Yield when each sample began, and in which launch of its cell: each launch has its own clock."""
+    for entry in cell:
+        samples = entry.samples or {}
+        yield from zip(samples["started_at"], samples.get("launch") or [1] * len(samples["started_at"]), strict=True)
+
+
+def _rows(cell: Sequence[Entry]) -> Iterator[tuple[object, ...]]:
+    """Yield the median of each repetition; it is over all launches, and told once."""
+    for entry in cell:
+        for rep in (entry.metric.get("spread") or {}).get("by_repetition") or []:
+            yield entry.storage, entry.label, rep["repetition"], rep["n"], rep["median"]

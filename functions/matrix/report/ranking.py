@@ -1,0 +1,286 @@
+"""The first picture: for each comparison its answer in a line, a number, and all storages ranked with their costs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from matrix.answer.decision.candidates import AS_GOOD
+from matrix.answer.decision.words import money
+from matrix.report.heat_map import NOT_TOLD_APART, level_of
+from matrix.report.html import Figure, Markup, tag
+from matrix.report.neighbours import Absent, absences
+from matrix.report.view import View
+from matrix.terms.figures import ABSENT, Column, number, quantity
+from matrix.terms.metrics import metric_title
+
+Document = Mapping[str, Any]
+SIDE = 1000.0
+# More comparisons than this are chosen by the chips of the page, and not one by one.
+MOST_LINKS = 24
+
+
+def rankings(view: View) -> Markup:
+    """Return a panel for each comparison, of which one is seen; links choose another, with or without a script."""
+    questions = [question for question in view.decision.get("questions") or [] if _judged(question)]
+    if not questions:
+        return Markup("")
+    first = max(
+        range(len(questions)), key=lambda index: (len(_judged(questions[index])), questions[index]["instances"])
+    )
+    links = [
+        tag("a", _asked(question, questions), href=f"#ranking-{index + 1}", class_="first" if index == first else None,
+            **_marks(view, question))
+        for index, question in enumerate(questions)
+    ] if 1 < len(questions) <= MOST_LINKS else []  # fmt: skip
+    panels = [_panel(view, question, index, is_first=index == first) for index, question in enumerate(questions)]
+    asked = [tag("p", *links, class_="asked")] if links else []
+    return tag("div", *asked, *panels, class_="rankings")
+
+
+def _marks(view: View, question: Document) -> dict[str, str]:
+    return view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
+
+
+def _asked(question: Document, questions: Sequence[Document]) -> str:
+    """Name a comparison by what tells it from the others."""
+    names = [name for name in ("workload", "label", "fleet") if len({str(each[name]) for each in questions}) > 1]
+    return ", ".join(str(question[name]) for name in names if question[name]) or str(question["fleet"])
+
+
+def _judged(question: Document) -> list[Document]:
+    """Return who is ranked, the best first."""
+    known = [each for each in question["candidates"] if each.get("ranked") and not each["lost"]]
+    return sorted(known, key=lambda each: each["ranked"]["value"], reverse=question["higher_is_better"])
+
+
+def _panel(view: View, question: Document, index: int, *, is_first: bool) -> Markup:
+    absent = absences(view, question)
+    words = tag("div", *_words(view, question, absent), class_="said")
+    return tag(
+        "article", words, _bars(view, question, absent), id=f"ranking-{index + 1}",
+        class_="ranking first" if is_first else "ranking", **_marks(view, question),
+    )  # fmt: skip
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def _words(view: View, question: Document, absent: Sequence[Absent]) -> Iterator[Markup]:
+    judged = _judged(question)
+    chosen = _chosen(question, judged)
+    where = ", ".join(filter(None, (question["workload"], question["label"], question["fleet"])))
+    yield tag("p", where, class_="where")
+    yield tag("p", _headline(view, question, chosen, judged, absent), class_="headline")
+    if chosen is not None:
+        ranked, cost = chosen["ranked"], chosen["cost"]
+        named = _named(question, ranked["level"])
+        usd = f", {_usd_words(cost)} per {cost['per']}" if cost else ""
+        yield tag("p", tag("b", quantity(ranked["value"], question["unit"])), f" {named}{usd}", class_="number")
+        yield from _beside(view, question, chosen, judged)
+        if chosen["risks"]:
+            yield tag("p", f"Risk: {'; '.join(chosen['risks'])}.", class_="quiet")
+    yield from _expected(view, question, absent)
+
+
+def _named(question: Document, level: float) -> str:
+    title = metric_title(question["metric"], question["workload"])
+    return f"P{level:g} {title[0].lower()}{title[1:]}"
+
+
+def _chosen(question: Document, judged: Sequence[Document]) -> Document | None:
+    """Return what is recommended, else what reaches the objective for least, else what is nearly fastest for least."""
+    for candidate in judged:
+        if candidate["cell"] == question["recommended"]:
+            return candidate
+    if any(candidate["verdict"].startswith("misses the limit") for candidate in judged):
+        meeting = [
+            each for each in judged if each["verdict"].startswith(("cheapest that meets", "meets the objective, "))
+        ]
+        return meeting[0] if meeting else None
+    return _bargain(judged)
+
+
+def _bargain(judged: Sequence[Document]) -> Document:
+    """Return the cheapest within 5 % of the fastest; the fastest where its cost is not known."""
+    fastest = judged[0]
+    best = fastest["ranked"]["value"]
+    if fastest["cost"] is None or fastest["cost"]["missing"]:
+        return fastest
+    is_near = [
+        each for each in judged
+        if each["cost"] and not each["cost"]["missing"]
+        and abs(each["ranked"]["value"] - best) <= AS_GOOD * abs(best)
+    ]  # fmt: skip
+    return min(is_near, key=lambda each: each["cost"]["usd"])
+
+
+def _headline(
+    view: View, question: Document, chosen: Document | None, judged: Sequence[Document], absent: Sequence[Absent]
+) -> str:
+    if chosen is None:
+        return "No storage reaches the objective."
+    name = view.called(chosen)
+    if chosen["cell"] == question["recommended"]:
+        return f"Take {name}."
+    if len(judged) == 1:
+        return f"Only {name} was measured."
+    measured = " of those measured" if any(each.is_ahead for each in absent) else ""
+    if not view.decision.get("is_recommendation", True):
+        measured = f" here{measured}"
+    return f"{name} {_claim(view, chosen, judged, measured)}."
+
+
+def _claim(view: View, chosen: Document, judged: Sequence[Document], measured: str) -> str:
+    """Say what a storage is among those that were measured."""
+    if any(part in each["verdict"] for each in judged for part in NOT_TOLD_APART) and chosen is judged[0]:
+        return f"is ahead{measured}, but chance may explain it"
+    if view.decision.get("objective"):
+        return f"is first{measured}"
+    if chosen is not judged[0]:
+        return f"is within {100 * AS_GOOD:.0f} % of the fastest{measured}, for less"
+    is_cheapest = "cheapest" in chosen["verdict"]
+    return f"is fastest{' and cheapest' if is_cheapest else ''}{measured}"
+
+
+def _beside(view: View, question: Document, chosen: Document, judged: Sequence[Document]) -> Iterator[Markup]:
+    """Say how far the next one is behind, or what is faster."""
+    others = [each for each in judged if each is not chosen]
+    if not others:
+        return
+    other = others[0]
+    ratio = _ratio(question, other["ranked"]["value"], chosen["ranked"]["value"])
+    if ratio is None:
+        return
+    is_open = any(part in f"{other['verdict']} {chosen['verdict']}" for part in NOT_TOLD_APART)
+    how = (
+        f"takes {ratio:.2f} times as long"
+        if not question["higher_is_better"]
+        else f"does {1 / ratio:.2f} times as much"
+    )
+    doubt = "; chance may explain it" if is_open else ""
+    words = "The fastest" if other is judged[0] else "The next"
+    yield tag("p", f"{words}, {view.called(other)}, {how}{doubt}.")
+
+
+def _ratio(question: Document, value: float, best: float) -> float | None:
+    """How many times as slow a value is as another."""
+    top, bottom = (best, value) if question["higher_is_better"] else (value, best)
+    return top / bottom if bottom > 0 and top > 0 else None
+
+
+def _expected(view: View, question: Document, absent: Sequence[Absent]) -> Iterator[Markup]:
+    ahead = [each for each in absent if each.is_ahead]
+    rest = [each.storage for each in absent if not each.is_ahead]
+    expected = "to reach the objective" if view.decision.get("objective") else "to be first"
+    for each in ahead:
+        known = " and ".join(f"{quantity(value, question['unit'])} at {size}" for size, value in each.between or ())
+        yield tag("p", tag("strong", "Not measured here: "), f"{each.storage}. By its {known} instances it is expected "
+                  f"{expected}.", class_="expected")  # fmt: skip
+    if rest:
+        yield tag("p", f"Not measured here: {', '.join(rest)}.", class_="quiet")
+
+
+# --- as bars ----------------------------------------------------------------------------------------------------------
+
+
+def _bars(view: View, question: Document, absent: Sequence[Absent]) -> Markup:
+    judged = _judged(question)
+    wrong = [each for each in question["candidates"] if each.get("ranked") and each["lost"]]
+    ghosts = [each for each in absent if each.between]
+    values = [each["ranked"]["value"] for each in (*judged, *wrong)]
+    ends = [each["ranked"]["high"] for each in judged] + [_tail(view, question, each) for each in judged]
+    most = max([*values, *(each.middle for each in ghosts), *(end for end in ends if end is not None)]) or 1.0
+    best = judged[0]["ranked"]["value"]
+    column = Column.of(values, question["unit"])
+    rows = [(each["ranked"]["value"], _measured(view, question, each, best, most, column)) for each in judged]
+    rows += [(ghost.middle, _ghost(view, ghost, most, column)) for ghost in ghosts]
+    rows.sort(key=lambda pair: pair[0], reverse=question["higher_is_better"])
+    body = [row for _, row in rows] + [_wrong(view, each, most, column) for each in wrong]
+    costs = [each["cost"] for each in judged if each["cost"]]
+    level = question.get("ranked_level", question["level"])
+    head = tag(
+        "tr", tag("th", "Storage", scope="col"), tag("td"),
+        tag("th", column.head(f"P{level:g}"), scope="col", class_="figure"),
+        tag("th", f"USD per {costs[0]['per']}" if costs else "USD", scope="col", class_="figure"),
+    )  # fmt: skip
+    caption = tag("caption", f"{_named(question, level)} {_line_words(view, question, judged)}")
+    return tag("table", caption, tag("thead", head), tag("tbody", *body), class_="bars")
+
+
+def _line_words(view: View, question: Document, judged: Sequence[Document]) -> str:
+    better = "longer is better" if question["higher_is_better"] else "shorter is better"
+    if any(each["ranked"]["low"] is not None for each in judged):
+        return f"({better}); line: 95 % interval, where there is one"
+    if any(_tail(view, question, each) is not None for each in judged):
+        return f"({better}); line: from the median to it, since no interval is known"
+    return f"({better})"
+
+
+def _tail(view: View, question: Document, candidate: Document) -> float | None:
+    """The median, where what is ranked is the slow end and no interval is known."""
+    entry = view.points.get((candidate["cell"], candidate["point"], question["metric"]))
+    if entry is None or question.get("why_median") or candidate["ranked"]["low"] is not None:
+        return None
+    middle = entry.metric.get("p50")
+    return None if middle is None else float(middle)
+
+
+def _measured(view: View, question: Document, candidate: Document, best: float, most: float, column: Column) -> Markup:
+    ranked = candidate["ranked"]
+    ratio = _ratio(question, ranked["value"], best)
+    middle = _tail(view, question, candidate)
+    if ranked["low"] is not None and ranked["high"] is not None:
+        ends: tuple[float, float] | None = (ranked["low"], ranked["high"])
+    else:
+        ends = (middle, ranked["value"]) if middle is not None else None
+    kind = f"level-{level_of(ratio) if ratio else 0}"
+    cost = candidate["cost"]
+    usd = Figure(_usd_words(cost).removeprefix("$"), cost["usd"]) if cost else ABSENT
+    name = f"{'✔ ' if candidate['cell'] == question['recommended'] else ''}{view.called(candidate)}"
+    return _row(view, view.called(candidate), name, _bar(kind, ranked["value"], most, ends),
+                Figure(column.write(ranked["value"]), ranked["value"]), usd)  # fmt: skip
+
+
+def _usd_words(cost: Document) -> str:
+    return f"{'at least ' if cost['missing'] else ''}{money(cost['usd'])}"
+
+
+def _ghost(view: View, ghost: Absent, most: float, column: Column) -> Markup:
+    (less, first), (more, last) = ghost.between or ((0, 0.0), (0, 0.0))
+    words = f"not measured: {column.write(first)} at {less}, {column.write(last)} at {more}"
+    low, high = sorted((first, last))
+    return _row(view, ghost.storage, ghost.storage, _bar("ghost", high, most, (low, high)), words, None)
+
+
+def _wrong(view: View, candidate: Document, most: float, column: Column) -> Markup:
+    value = candidate["ranked"]["value"]
+    words = f"{column.write(value)}, left out"
+    return _row(view, view.called(candidate), view.called(candidate), _bar("wrong", value, most, None), words, None)
+
+
+def _row(view: View, storage: str, name: str, bar: Markup, figure: Figure | str, usd: Figure | str | None) -> Markup:
+    cells = [tag("th", name, scope="row"), tag("td", bar)]
+    if usd is None:
+        cells.append(tag("td", str(figure), class_="figure quiet", colspan="2"))
+    else:
+        cells += [_figure(figure, "figure value"), _figure(usd, "figure")]
+    return tag("tr", *cells, **view.facets.marks(storage=storage))
+
+
+def _figure(value: Figure | str, class_: str) -> Markup:
+    if isinstance(value, Figure):
+        return tag("td", value.text, class_=class_, data_value=repr(value.value))
+    return tag("td", value, class_=class_)
+
+
+def _bar(kind: str, value: float, most: float, ends: tuple[float, float] | None) -> Markup:
+    """Draw a bar from zero with a line from one end to the other."""
+    drawn = [tag("rect", width=_place(value, most), height="100%", rx="3", class_=kind)]
+    if ends is not None:
+        left, right = (_place(end, most) for end in ends)
+        # Under the line lies a wider one, so that it is seen on light bars and on dark ones.
+        drawn += [tag("line", x1=left, x2=right, y1="50%", y2="50%", class_=class_) for class_ in ("under", None)]
+    return tag("svg", *drawn, width="100%", height="18", aria_hidden="true")
+
+
+def _place(value: float, most: float) -> str:
+    return f"{number(max(0.0, 100 * value / most))}%"

@@ -1,0 +1,158 @@
+"""Charts that storage people look for: the whole fleet, the front, latencies, what happens when, two parameters."""
+
+import pytest
+from support.runs_for_reports import build_run
+
+from matrix.published.yocto_run import yocto_run
+from matrix.report.charts.cost import costs
+from matrix.report.charts.drifts import drifts
+from matrix.report.charts.latency import latencies
+from matrix.report.charts.timeline import timelines
+from matrix.report.charts.totals import totals
+from matrix.report.charts.watched import in_charts
+from matrix.report.grids import grids
+from matrix.report.page import render, view_of
+from matrix.samples import cloudwatch
+
+FLEETS = {1: 3000.0, 4: 3600.0}
+
+
+@pytest.fixture(scope="module")
+def view():
+    summary, results, planned = build_run({"ebs": FLEETS, "efs": FLEETS}, spread=0.0)
+    return view_of(summary, results=results, plan=planned)
+
+
+def lines(chart):
+    """The series of a chart by their names."""
+    return {series.name: series for series in chart.series}
+
+
+def test_the_whole_fleet_stands_beside_each_instance(view):
+    [chart] = totals(view)
+
+    ebs = lines(chart)["EBS gp3"]
+    assert list(ebs.x) == [1, 4]
+    # Each build takes 3,000 s alone and 3,600 s with four: 1.2 and 4 builds an hour, of first start to last end.
+    assert list(ebs.y) == pytest.approx([1.2, 4.0], rel=0.01)
+    assert "from the first start to the last end" in chart.reads
+
+
+def test_of_published_builds_the_whole_fleet_follows_from_the_medians_and_says_so():
+    [chart] = totals(view_of(yocto_run("p")))
+
+    assert list(lines(chart)["EBS gp3"].y) == pytest.approx([3600 / 5975, 200 * 3600 / 5973], rel=0.001)
+    assert "as if each began its next build at once" in chart.reads
+    assert 200 not in lines(chart)["EFS provisioned"].x  # a copy is no figure
+
+
+def test_the_front_joins_what_nothing_beats_in_cost_and_speed_and_sizes_stand_at_the_points():
+    [chart] = costs(view_of(yocto_run("p")))
+
+    drawn = lines(chart)
+    on_front = [(row[0], row[1]) for row in chart.rows if row[5] == "on any fleet"]
+    assert on_front == [("EFS elastic", "1 × m6i.4xlarge"), ("EFS bursting", "1 × m6i.4xlarge")]
+    assert list(drawn["Pareto front"].x) == sorted(drawn["Pareto front"].x)
+    assert list(drawn["EFS bursting"].labels) == ["1", "10", "50", "100", "200"]
+    assert drawn["EFS provisioned, left out"].is_hollow
+
+
+def test_latency_stands_in_ms_at_each_percentile(view):
+    entry = view.entries[0]
+    bins = {"1000000": 90, "5000000": 9, "80000000": 1}
+    percentiles = {"p50": 1000.0, "p90": 1000.0, "p99": 5000.0, "p99_9": None, "p99_99": None, "p100": 80000.0}
+    entry.point["latency"] = {"read_lat": {"unit": "µs", "operations": 100, "bins_ns": bins, **percentiles}}
+    try:
+        [chart] = latencies(view)
+    finally:
+        del entry.point["latency"]
+
+    [line] = chart.series
+    # Ten of a hundred take longer than 1 ms, which is P90: at 1 / 0.1.
+    assert dict(zip(line.x, line.y, strict=True))[10.0] == 1.0
+    assert (line.x[-1], line.y[-1]) == (200.0, 80.0)
+    assert chart.heads[3:9] == ("P50 (ms)", "P90 (ms)", "P99 (ms)", "P99.9 (ms)", "P99.99 (ms)", "max (ms)")
+    assert chart.rows[0][3:9] == (1.0, 1.0, 5.0, None, None, 80.0)
+
+
+def test_each_cell_has_its_rate_over_time_with_its_steps_named(view):
+    charts = list(timelines(view))
+
+    assert len(charts) == 4
+    alone = next(chart for chart in charts if "1 × m6i.large, EBS" in chart.title)
+    assert "builds/h over time" in alone.title
+    assert [(span.start, span.name) for span in alone.spans] == [
+        (0.0, "repetition 1"), (6000.0, "repetition 2"), (12000.0, "repetition 3"),
+    ]  # fmt: skip
+    assert max(alone.series[0].y) == pytest.approx(1.2, rel=0.01)
+
+
+def test_latencies_over_time_are_those_of_the_samples_in_ms(view):
+    entry = view.entries[0]
+    metrics = entry.samples["metrics"]
+    metrics["read_lat_p99_us"] = [2500.0] * len(entry.samples["instance"])
+    try:
+        charts = list(drifts(view))
+    finally:
+        del metrics["read_lat_p99_us"]
+
+    chart = next(chart for chart in charts if "read latency P99" in chart.title)
+    assert set(chart.series[0].y) == {2.5}
+    assert chart.y_title == "Read latency P99 (ms)"
+
+
+def test_what_cloudwatch_counted_stands_with_its_limits(view):
+    entry = next(each for each in view.entries if each.storage == "EFS bursting" and each.instances == 1)
+    named = {
+        "DataWriteIOBytes": ("Sum", "bytes", 6e9), "PercentIOLimit": ("Maximum", "%", 40.0),
+        "PermittedThroughput": ("Minimum", "bytes/s", 1e8), "BurstCreditBalance": ("Minimum", "bytes", 2.0**41),
+    }  # fmt: skip
+    answers = [
+        (cloudwatch.Query(name, cloudwatch.Metric("AWS/EFS", name, statistic, unit), {"FileSystemId": "fs-1"}),
+         [(10_020.0, value)])
+        for name, (statistic, unit, value) in named.items()
+    ]  # fmt: skip
+    kept = cloudwatch.document({"instances": ["i-1"], "of": 1}, (10_000.0, 13_000.0), answers, read_at=99_999.0)
+    view.results[entry.cell["id"]]["cloudwatch"] = kept
+    try:
+        charts = {chart.id.rpartition("-")[2]: chart for chart in in_charts(view, 1, entry, 10_000.0)}
+    finally:
+        del view.results[entry.cell["id"]]["cloudwatch"]
+
+    assert list(charts) == ["mb", "shares", "credits"]
+    assert {name: list(line.y) for name, line in lines(charts["mb"]).items()} == {
+        "moved": [100.0], "permitted by EFS": [100.0],
+    }  # fmt: skip
+    assert list(charts["mb"].series[0].x) == [50.0]  # the middle of its minute
+    assert list(charts["credits"].series[0].y) == [2048.0]
+    assert charts["mb"].limit is not None
+
+
+def test_two_swept_parameters_have_a_grid_and_one_has_none(view):
+    summary, results, _ = build_run({"ebs": {1: 3000.0}})
+    [cell] = summary["cells"]
+    [point] = cell["points"]
+    results[cell["id"]]["points"] = []
+
+    def swept(*pairs):
+        cell["points"] = [
+            {**point, "id": f"p{index}", "params": {"block_bytes": block, "threads": threads},
+             "metrics": {"duration_s": point["metrics"]["duration_s"] | {"p50": 1.0 + index}}}
+            for index, (block, threads) in enumerate(pairs)
+        ]  # fmt: skip
+        return grids(view_of(summary, results=results)).text
+
+    text = swept((4096, 1), (4096, 8), (2**20, 1), (2**20, 8))
+
+    assert text.index("4 KiB") < text.index("1 MiB")
+    assert '<td class="level-0 best" data-value="1.0"><span>1.00' in text
+    assert '<td class="level-6" data-value="4.0"><span>4.00' in text
+    assert swept((4096, 1), (2**20, 1)) == ""
+
+
+def test_what_was_built_names_fleets_way_and_storage():
+    text = render(yocto_run("p")).partition('id="built"')[2].partition("</section>")[0]
+
+    assert text.count('class="path"') == 9
+    assert "1 or 200 × m6i.4xlarge" in text
+    assert "NFS 4.1" in text

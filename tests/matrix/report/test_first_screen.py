@@ -1,0 +1,121 @@
+"""What a report shows first: one comparison in a line, a number and ranked bars; and what its chips choose."""
+
+import re
+
+import pytest
+from support.runs_for_reports import TWO_STORAGES, build_run
+
+from matrix.published.yocto_run import yocto_run
+from matrix.report import neighbours
+from matrix.report.page import render, view_of
+from matrix.report.ranking import rankings
+
+
+def words(markup):
+    """The text of some HTML, blanks between its elements."""
+    return " ".join(re.sub(r"<[^>]*>", " ", markup).split())
+
+
+def panels(view):
+    """The text of each comparison's panel."""
+    return [words(f"<{panel}") for panel in rankings(view).text.split("<article")[1:]]
+
+
+@pytest.fixture(scope="module")
+def published():
+    return view_of(yocto_run("published-yocto"))
+
+
+def test_a_panel_has_the_answer_the_number_the_costs_and_all_storages_the_best_first(published):
+    *_, last = panels(published)
+
+    assert "EBS gp3 is fastest and cheapest. 102m 50s P90 build time, $1.32 per build" in last
+    bars = last.partition("USD per build")[2]
+    assert bars.index("EBS gp3 102:50 1.32") < bars.index("151:54 1.68") < bars.index("EFS bursting 190:42 2.10")
+
+
+def test_a_storage_that_is_expected_first_by_its_neighbours_is_named_where_it_was_not_measured(published):
+    _, ten, fifty, hundred, _ = panels(published)
+
+    for panel in (fifty, hundred):
+        assert "of those measured" in panel
+        expected = "EBS gp3. By its 101m 17s at 1 and 102m 50s at 200 instances it is expected to be first."
+        assert f"Not measured here: {expected}" in panel
+        assert "EBS gp3 not measured: 101:17 at 1, 102:50 at 200" in panel
+    # At 10 the medians rank, and by them it is behind.
+    assert "expected" not in ten
+    assert "EBS gp3 not measured: 99:35 at 1, 99:33 at 200" in ten
+
+
+def test_the_panels_expect_what_the_decisions_sentences_expect(published):
+    """Two rooms say who was not there: the decision when it is made, the page from what is kept of it."""
+    expected = {
+        question["instances"]
+        for question in published.decision["questions"]
+        for absent in neighbours.absences(published, question)
+        if absent.is_ahead
+    }
+
+    assert expected == {50, 100}
+    assert "expected to be first at 50 and 100 instances" in published.decision["sentences"][0]
+
+
+def test_what_is_known_to_be_wrong_is_marked_wherever_it_is_drawn():
+    text = render(yocto_run("published-yocto"))
+
+    assert "137:47, left out" in words(text)
+    assert "EFS provisioned · 200 instances · left out" in words(text)
+    assert "[left out: identical to the published 100-instance row" in words(text)
+    assert text.count('class="s3 hollow"') >= 3  # in the bars' rows, over the size of the fleet, and against its cost
+
+
+def test_storages_that_chance_may_order_are_not_called_fastest():
+    summary, results, planned = build_run({"ebs": {2: 3300.0}, "efs": {2: 3000.0}}, spread=0.05)
+
+    [panel] = panels(view_of(summary, results=results, plan=planned))
+
+    assert "is ahead, but chance may explain it." in panel
+    assert "is fastest" not in panel
+
+
+def test_a_storage_alone_wins_nothing_and_an_objective_that_nobody_meets_takes_none():
+    summary, results, planned = build_run({"ebs": {1: 3000.0}})
+    [alone] = panels(view_of(summary, results=results, plan=planned))
+    summary, results, planned = build_run(TWO_STORAGES)
+    too_slow = view_of(summary, results=results, plan=planned, objective={"metric": "duration_s", "atMost": 10})
+
+    assert "Only EBS gp3 was measured." in alone
+    assert all("No storage reaches the objective." in panel for panel in panels(too_slow))
+
+
+def test_intervals_are_promised_only_where_there_are_some():
+    summary, results, planned = build_run({"ebs": {10: 3000.0}, "efs": {10: 3300.0}})
+
+    assert "with its 95 % interval" not in words(render(yocto_run("p")))
+    assert "Mark: median, with its 95 % interval." in words(render(summary, results=results, plan=planned))
+
+
+def test_no_metric_is_called_by_its_machine_name_where_people_read_and_files_keep_it():
+    summary, results, planned = build_run(TWO_STORAGES)
+    objective = {"metric": "duration_s", "atMost": 3500}
+    text = render(summary, results=results, plan=planned, objective=objective)
+    island = re.search(r'id="charts">(.*?)</script>', text, re.DOTALL)[1]
+
+    body = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", text, flags=re.DOTALL)
+    assert "duration_s" not in words(body)
+    # A copy of a table and a file of a chart's points have exact values, and the metric's own name above them.
+    assert 'data-value="duration_s p50 (s)"' in body
+    assert '"duration_s (s)"' in island
+
+
+def test_rows_columns_charts_and_panels_carry_the_marks_of_the_chips():
+    summary, results, planned = build_run(TWO_STORAGES)
+    text = render(summary, results=results, plan=planned)
+
+    facets = re.search(r'id="facets">(.*?)</script>', text)[1]
+    assert facets == '{"s":["EBS gp3","EFS bursting"],"f":["1 × m6i.large","10 × m6i.large"]}'
+    assert len(re.findall(r'<tr data-s="1" data-w="0" data-f="\d"', text)) >= 2
+    assert re.search(r'<article id="ranking-2" class="[^"]*" data-w="0" data-f="1"', text)
+    assert re.search(r'<th scope="col" data-w="0" data-f="0">1 × m6i.large', text)
+    assert len(re.findall(r'<svg class="row" [^>]*data-s="\d" data-w="0" data-f="\d"', text)) >= 4
+    assert re.search(r'<g class="s1" data-group="1" data-s="1"', text)
