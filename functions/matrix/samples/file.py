@@ -1,9 +1,9 @@
 """The samples file of an instance, checked before anything believes it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
 
@@ -52,13 +52,6 @@ class Between(BaseModel):
     counters: Counters = Field(default_factory=dict)
 
 
-def _between(value: object) -> Between | None:
-    """Return it if it is valid: no figure depends on it, so an invalid one does not void the sample."""
-    with suppress(ValidationError):
-        return Between.model_validate(value)
-    return None
-
-
 class Steadiness(BaseModel):
     """Whether what was done each second was steady to the end of a step, from when on, and at which share of it all."""
 
@@ -70,11 +63,18 @@ class Steadiness(BaseModel):
     seconds: int = Field(ge=0, le=10_000_000)
 
 
-def _steadiness(value: object) -> Steadiness | None:
-    """No figure depends on it, so an invalid one is dropped and does not void the sample."""
-    with suppress(ValidationError):
-        return Steadiness.model_validate(value)
-    return None
+Aside = TypeVar("Aside", bound=BaseModel)
+
+
+def _or_none(model: type[Aside]) -> Callable[[object], Aside | None]:
+    """Return a validator that drops what is invalid: no figure depends on it, so it does not void the sample."""
+
+    def validated(value: object) -> Aside | None:
+        with suppress(ValidationError):
+            return model.model_validate(value)
+        return None
+
+    return validated
 
 
 class Sample(BaseModel):
@@ -97,8 +97,8 @@ class Sample(BaseModel):
     caches: Name | None = None
     tool: ToolField
     counters: Counters = Field(default_factory=dict)
-    between: Annotated[Between | None, BeforeValidator(_between)] = None
-    steadiness: Annotated[Steadiness | None, BeforeValidator(_steadiness)] = None
+    between: Annotated[Between | None, BeforeValidator(_or_none(Between))] = None
+    steadiness: Annotated[Steadiness | None, BeforeValidator(_or_none(Steadiness))] = None
     workers: int = Field(default=0, ge=0, le=1_000_000)
 
     @property
