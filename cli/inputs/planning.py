@@ -12,6 +12,7 @@ from rich.text import Text
 
 from cli.messages.errors import CommandError, ExitCode
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.problems import HERE
 
 STDIN = Path("-")
 # A plan shows this region's prices if none is chosen.
@@ -77,9 +78,14 @@ def show_problems(console: Console, file: Path, problems: dict[str, Any]) -> Non
     grid.add_column(justify="right")
     grid.add_column(overflow="fold")
     for number, problem in enumerate(listed, 1):
-        # A problem without a value is about something missing.
-        value = "" if problem["value"] is None else f": {json.dumps(problem['value'], ensure_ascii=False)}"
-        grid.add_row(f"{number}.", Text.assemble((problem["path"] or "matrix", "bold"), value))
+        before, mark, after = str(problem["value"]).partition(HERE)
+        if mark:
+            grid.add_row(f"{number}.", Text(f"{before}{after}", no_wrap=True))
+            grid.add_row("", Text(f"{' ' * len(before)}^", "bold red"))
+        else:
+            # A problem without a value is about something missing.
+            value = "" if problem["value"] is None else f": {json.dumps(problem['value'], ensure_ascii=False)}"
+            grid.add_row(f"{number}.", Text.assemble((problem["path"] or "matrix", "bold"), value))
         grid.add_row("", problem["rule"])
         grid.add_row("", Text.assemble(("fix: ", "green"), problem["fix"]))
     console.print(grid)

@@ -93,6 +93,14 @@ def test_all_mistakes_are_listed_with_path_value_rule_and_fix(matrix, scenario):
     assert max(map(len, said.stderr.splitlines())) <= 80
 
 
+def test_a_comma_too_many_is_shown_with_a_caret(matrix):
+    said = matrix("plan", "-", input='{\n\t"storage": [{"type": "efs"},\n\t]\n}').stderr.splitlines()
+
+    assert said[1].rstrip() == '1.  "storage": [{"type": "efs"},'
+    assert said[2].rstrip() == f"{' ' * said[1].rindex(',')}^"
+    assert "line 2, column 29: a comma stands before ]" in said[3]
+
+
 def test_mistakes_are_a_document_for_programs(matrix, scenario):
     said = matrix("plan", scenario(**MISTAKES), "--json")
 

@@ -15,7 +15,7 @@ from matrix.check.shape import structural_problems
 from matrix.input import limits
 from matrix.input.matrix import Matrix
 from matrix.terms.keys import RUN_PATTERN
-from matrix.terms.problems import InvalidMatrix, Path, Problem, display, path_text, shorten
+from matrix.terms.problems import HERE, InvalidMatrix, Path, Problem, display, path_text, shorten
 
 MOST_DEPTH = 20
 # Beyond any byte, dollar or file that can be meant, and small enough for sums and products of floats.
@@ -103,17 +103,21 @@ def parse_json(text: str | bytes) -> Any:
 
 def _no_json(error: json.JSONDecodeError) -> InvalidMatrix:
     """Show the place, and name the mistake that is made most: a comma after the last entry."""
-    line_begin = error.doc.rfind("\n", 0, error.pos) + 1
-    line_end = error.doc.find("\n", error.pos)
-    before, after = error.doc[line_begin : error.pos], error.doc[error.pos : None if line_end < 0 else line_end]
-    excerpt = shorten(f"{before[-40:]}⟨here⟩{after[:20]}")
-    where = f"at line {error.lineno}, column {error.colno}"
-    closing = error.doc[error.pos : error.pos + 1]
-    if closing in ("}", "]") and error.doc[: error.pos].rstrip().endswith(","):
-        return InvalidMatrix(
-            [Problem("", excerpt, f"is no JSON {where}: a comma stands before {closing}", "take it away")]
+    text, place, rule, fix = error.doc, error.pos, error.msg, "mend it there"
+    # Python 3.13 stops at the comma, earlier ones at what follows it.
+    comma = re.match(r",\s*([}\]])", text[len(text[:place].rstrip().removesuffix(",")) :])
+    if comma:
+        place, rule, fix = (
+            len(text[:place].rstrip().removesuffix(",")),
+            f"a comma stands before {comma[1]}",
+            "take it away",
         )
-    return InvalidMatrix([Problem("", excerpt, f"is no JSON {where}: {error.msg}", "mend it there")])
+    line_begin = text.rfind("\n", 0, place) + 1
+    line_end = text.find("\n", place)
+    before, after = text[line_begin:place], text[place : None if line_end < 0 else line_end]
+    excerpt = f"{before[-40:]}{HERE}{after[:20]}".replace("\t", " ")
+    where = f"at line {text.count(chr(10), 0, place) + 1}, column {place - line_begin + 1}"
+    return InvalidMatrix([Problem("", shorten(excerpt), f"is no JSON {where}: {rule}", fix)])
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -1,14 +1,16 @@
 """Rules of a whole matrix: what its parts mean together, and how much it asks for."""
 
+import difflib
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import Any
 
 from matrix.check.cells import Combination, Expansion, path_of_workload
+from matrix.check.kinds import kind_problems
 from matrix.check.misleading import misleading_problems
-from matrix.check.neighbours import neighbour_problems
 from matrix.input import limits, storages, workloads
 from matrix.input.emulation import emulation_problems
 from matrix.input.fleet import Fleet, FleetAxis
@@ -17,7 +19,6 @@ from matrix.input.pace import turns_of
 from matrix.input.part import Part, check
 from matrix.input.storages import Storage, file_server
 from matrix.input.storages.efs import EfsStorage
-from matrix.input.storages.instance_store import InstanceStoreStorage, stores
 from matrix.input.storages.s3 import S3Storage
 from matrix.input.workloads import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
@@ -50,7 +51,7 @@ def part_problems(document: dict[str, Any]) -> Problems:
             yield from _element_problems(axis, path, element)
     for path, element in _elements(document, "fleet"):
         if isinstance(element, dict):
-            yield from check(Part(FleetAxis, element, path), (_counts_are_different,))
+            yield from check(Part(FleetAxis, element, path), _DIFFERENT)
     objective = document.get("objective")
     if isinstance(objective, dict):
         yield from _objective_problems(objective, document)
@@ -73,21 +74,31 @@ def _element_problems(axis: str, path: Path, element: Any) -> Problems:
         yield from check(Part(models[tag], element, path), models[tag].rules())
 
 
-def _counts_are_different(part: Part) -> Problems:
-    for name, values in (("instanceType", part.instance_type), ("count", part.count)):
-        twice = next((value for i, value in enumerate(values) if value in values[:i]), None)
-        if twice is not None:
-            yield part.problem(name, f"{twice} is given twice: its cells would be duplicates", "give each value once")
+def _given_twice(part: Part, field: str, name: str) -> Problems:
+    values = getattr(part, field)
+    twice = next((value for i, value in enumerate(values) if value in values[:i]), None)
+    if twice is not None:
+        yield part.problem(name, f"{twice} is given twice: its cells would be duplicates", "give each value once")
+
+
+_DIFFERENT = (
+    partial(_given_twice, field="instance_type", name="instanceType"),
+    partial(_given_twice, field="count", name="count"),
+)
 
 
 def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> Problems:
     metric = objective.get("metric")
+    types = [workload.get("type") for _, workload in _elements(document, "workload") if isinstance(workload, dict)]
+    kinds = {kind for kind in types if isinstance(kind, str)}
     if isinstance(metric, str) and metric not in METRICS:
-        rule = f"is no metric; metrics are {', '.join(METRICS)}"
-        yield Problem("objective.metric", shorten(metric), rule, "write one of them")
+        yielded = [name for name in METRICS if any(_yields(kind, name) for kind in kinds)]
+        rule = f"is no metric; the workloads of the matrix yield {', '.join(yielded or METRICS)}"
+        close = difflib.get_close_matches(metric[:40], METRICS, n=1)
+        yield Problem(
+            "objective.metric", shorten(metric), rule, f"did you mean {close[0]}?" if close else "write one of them"
+        )
     elif isinstance(metric, str):
-        types = [workload.get("type") for _, workload in _elements(document, "workload") if isinstance(workload, dict)]
-        kinds = {kind for kind in types if isinstance(kind, str)}
         if kinds and not any(_yields(kind, metric) for kind in kinds):
             rule = f"no workload of the matrix yields it ({', '.join(sorted(kinds))})"
             yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
@@ -119,9 +130,8 @@ def _has_rates(workload: Any) -> bool:
 
 def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     """Yield what the rules of the whole matrix find; the matrix's parts are known to be good."""
-    too_much = list(_amount_problems(matrix))
-    yield from too_much
-    if any(not problem.disputed for problem in too_much):
+    yield from _amount_problems(matrix)
+    if is_too_much(matrix):
         return
     yield from _name_problems(matrix)
     for i in expansion.unmatched_exclusions():
@@ -132,14 +142,12 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     if not cells:
         yield Problem("exclude", f"a list of {len(matrix.exclude)}", "leaves no cell to measure", "exclude less")
     yield from _duplicate_problems(matrix, cells)
-    yield from _instance_store_problems(cells)
     yield from _room_problems(matrix, cells)
     yield from misleading_problems(matrix, cells)
-    yield from _only_read_problems(cells)
+    yield from kind_problems(matrix, cells)
     yield from _s3_problems(matrix, cells)
     yield from _one_zone_problems(cells)
     yield from _file_server_problems(matrix, cells)
-    yield from neighbour_problems(matrix, cells)
     yield from _transfer_source_problems(matrix, cells)
     yield from _populate_problems(cells)
     yield from _history_problems(cells)
@@ -149,6 +157,11 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
             [*matrix.workload, *(inclusion.workload for inclusion in matrix.include)],
             matrix.emulate,
         )
+
+
+def is_too_much(matrix: Matrix) -> bool:
+    """Return whether a matrix asks for more than can be planned, so that its cells are better not made."""
+    return any(not problem.disputed for problem in _amount_problems(matrix))
 
 
 def _amount_problems(matrix: Matrix) -> Problems:
@@ -225,23 +238,6 @@ def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             yield Problem(path_text(cell.path), cell.fleet.slug, rule, "leave one out")
 
 
-def _instance_store_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem for each instance type that a cell wants an instance store of and that has none."""
-    reported: set[tuple[Path, str]] = set()
-    for cell in cells:
-        kind = cell.fleet.instance_type
-        if not isinstance(cell.storage, InstanceStoreStorage) or kind in stores() or (cell.path, kind) in reported:
-            continue
-        reported.add((cell.path, kind))
-        family = f"{kind.partition('.')[0]}d."
-        sibling = kind.replace(f"{family[:-2]}.", family)
-        alike = sibling if sibling in stores() else "m6id.4xlarge"
-        path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
-        rule = "has no NVMe instance store (instance_stores.json lists the types that have one)"
-        fix = f"write {alike}, or exclude it on {cell.storage.slug}"
-        yield Problem(path_text((*path, "instanceType")), kind, rule, fix)
-
-
 def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a problem for each workload that does not fit on a storage of the same cell."""
     largest: dict[tuple[int, int, float | None], Combination] = {}
@@ -268,16 +264,6 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
                 f"{of_all}{format_size(int(stored))} do not fit on {cell.storage.slug} ({gib:.0f} GiB)",
                 f"write a smaller {size_field}, or {needed} GiB of storage",
             )
-
-
-def _only_read_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem for what needs more of a file system than S3 has, even through Mountpoint, or our server."""
-    for kind in (name for name, model in storages.MODELS.items() if model.is_only_read):
-        refused = [cell for cell in cells if cell.storage.type == kind and not isinstance(cell.workload, ReadWorkload)]
-        if refused:
-            rule = f"cannot be done on {refused[0].storage.slug}: it is only read from"
-            fix = f"exclude it for storage type {kind}, or use workload read"
-            yield Problem("workload", refused[0].workload.type, rule, fix)
 
 
 def _one_zone_problems(cells: list[Combination]) -> Problems:

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -190,8 +191,24 @@ _PATTERN_WORDS = {
 }
 
 
+# Sizes that EC2 has of some family or other.
+_INSTANCE_SIZES = [
+    *("nano", "micro", "small", "medium", "large", "xlarge", "metal"),
+    *(f"{number}xlarge" for number in (2, 3, 4, 6, 8, 9, 10, 12, 16, 18, 24, 32, 48, 56, 96, 112)),
+]
+
+
+def _near_instance_type(written: str) -> str:
+    """Return the instance type whose size is spelt most like the one written; '' where none is near."""
+    family, _, size = written[:40].lower().partition(".")
+    close = difflib.get_close_matches(size, _INSTANCE_SIZES, n=1)
+    return f"{family}.{close[0]}" if close and re.fullmatch(r"[a-z][a-z0-9-]{1,19}", family) else ""
+
+
 def _pattern_words(fault: _Fault) -> tuple[str, str]:
     key = next((step for step in reversed(fault.path) if isinstance(step, str)), "")
+    if key == "instanceType" and (near := _near_instance_type(str(fault.value))):
+        return _PATTERN_WORDS[key][0], f"{_MEANT}{near}?"
     of_options = ("has characters that are not allowed here", "write only letters, digits and _ . , : % + = -")
     return _PATTERN_WORDS.get(key, of_options)
 

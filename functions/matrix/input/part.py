@@ -43,6 +43,11 @@ class Part:
         except KeyError:
             raise Unread(name) from None
 
+    def readable(self) -> dict[str, Any]:
+        """Return the fields of the model that were given and could be read, as given."""
+        names = {field.alias or name: name for name, field in self.model.model_fields.items()}
+        return {key: value for key, value in self.element.items() if names.get(key) in self._fields}
+
     def extra(self) -> dict[str, Any]:
         """Return the keys as given that are no fields of the model."""
         known = {field.alias or name for name, field in self.model.model_fields.items()}

@@ -11,6 +11,9 @@ MOST_PROBLEMS = 200
 # Step Functions keeps 32,768 characters of an error's cause.
 MOST_LINES = 100
 
+# Marks a place within the value of a problem, such as where a text is no JSON.
+HERE = "⟨here⟩"
+
 Path = tuple[str | int, ...]
 
 

@@ -1,5 +1,8 @@
 """The rules of each workload, and the points that its sweeps make."""
 
+import shutil
+import subprocess
+
 import pytest
 from support.matrices import (
     BUILD,
@@ -20,6 +23,7 @@ from support.matrices import (
 
 from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
+from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
 from matrix.terms.metrics import METRICS
 
@@ -219,6 +223,16 @@ def test_the_points_of_dd_are_in_bytes():
         ("size", "-1G", "size"),
         ("size", "101%", "size"),
         ("filesize", "4k,8k", "filesize"),
+        ("bssplit", "4k:banana", "bssplit"),
+        ("rate", "banana", "rate"),
+        ("rate_iops", ["100", "-1"], "rate_iops"),
+        ("offset", "-3", "offset"),
+        ("thinktime", "abc", "thinktime"),
+        ("direct", 2, "direct"),
+        ("iodepth_batch", -1, "iodepth_batch"),
+        ("random_distribution", "zipff:1.2", "random_distribution"),
+        ("steadystate", "iops", "steadystate"),
+        ("fallocate", "maybe", "fallocate"),
         ("numjobs", {}, "numjobs"),
         ("numjobs", "4", "numjobs"),
         ("ramp_time", "soon", "ramp_time"),
@@ -239,10 +253,26 @@ def test_a_bad_option_of_fio_has_one_problem_that_names_it(option, value, path):
 @pytest.mark.parametrize(
     ("option", "value"),
     [("bs", 4096), ("bs", "4KiB"), ("bs", "4k,8k"), ("bs", ",8k"), ("bsrange", "4k-64k"), ("size", "80%"),
-     ("io_size", "2g"), ("filesize", "4k-64k")],
+     ("io_size", "2g"), ("filesize", "4k-64k"), ("rate", "10m,5m"), ("rate_iops", 500), ("thinktime", "10ms"),
+     ("offset", "10%"), ("direct", [0, 1]), ("sync", "dsync"), ("fsync", 0)],
 )  # fmt: skip
-def test_sizes_that_fio_reads_as_they_are_meant_are_taken(option, value):
+def test_values_that_fio_reads_as_they_are_meant_are_taken(option, value):
     assert problems_of(workload=[FIO | {option: value}]) == {}
+
+
+def test_each_form_of_a_value_is_one_that_fio_takes(tmp_path):
+    """All examples as jobs of one file, which fio reads and does not run."""
+    assert [name for name, form in FORMS.items() if not form.is_of(form.example)] == []
+    fio = shutil.which("fio")
+    if fio is None:
+        pytest.skip("fio is not installed")
+    (tmp_path / "jobs.fio").write_text(
+        "\n".join(f"[{name}]\nrw=randwrite\nsize=1m\n{name}={form.example}" for name, form in FORMS.items())
+    )
+
+    read = subprocess.run([fio, "--parse-only", "jobs.fio"], cwd=tmp_path, capture_output=True, text=True)
+
+    assert (read.returncode, read.stderr) == (0, "")
 
 
 def test_every_option_of_fio_may_be_a_sweep():

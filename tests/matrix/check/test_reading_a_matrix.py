@@ -5,6 +5,7 @@ import json
 import pytest
 from support.matrices import EBS, EFS, FIO, FLEET, TOUCH, document, matrix, problems_of, problems_of_text
 
+from matrix.check import remainder
 from matrix.check.read import check_matrix, read_matrix
 from matrix.terms.problems import InvalidMatrix
 
@@ -160,9 +161,35 @@ def test_what_is_no_matrix_at_all_is_one_clear_problem(text, rule):
 def test_a_comma_too_many_is_named_and_shown():
     found = problems_of_text('{"name": "a",\n "fleet": [{"count": 1},\n ]}')
 
-    assert found[""].rule == "is no JSON at line 3, column 2: a comma stands before ]"
-    assert found[""].value == " ⟨here⟩]}"
+    assert found[""].rule == "is no JSON at line 2, column 24: a comma stands before ]"
+    assert found[""].value == ' "fleet": [{"count": 1}⟨here⟩,'
     assert "take it away" in found[""].fix
+
+
+def test_what_cannot_be_read_hides_no_rule_about_its_type():
+    found = problems_of(
+        storage=[{"type": "s3"}, {"type": "instance-store", "colour": "red"}, EBS],
+        workload=[{"type": "touch"}, {"type": "read", "shift": 1}],
+        fleet=[{"instanceType": "m6i.large", "count": [2, 2]}, {"instanceType": "c5.9large", "count": [2, 2]}],
+    )
+
+    assert found["workload[0].files"].rule == "is missing"
+    assert "cannot be done on s3" in found["workload"].rule
+    assert "is no file system that instances share" in found["workload[1].shift"].rule
+    assert found["fleet[0].instanceType"].rule.startswith("has no NVMe instance store")
+    assert {"storage[1].colour", "fleet[0].count", "fleet[1].count"} <= set(found)
+
+
+def test_an_instance_type_and_a_metric_are_suggested_by_their_spelling():
+    found = problems_of(
+        fleet=[{"instanceType": ["t3.medum", "c5.9large", "banana", "m6i.large;reboot"]}],
+        objective={"metric": "duration", "atMost": 3},
+    )
+
+    fixes = [found[f"fleet[0].instanceType[{i}]"].fix for i in range(4)]
+    assert fixes == ["did you mean t3.medium?", "did you mean c5.9xlarge?", *["write such as m6i.4xlarge"] * 2]
+    assert found["objective.metric"].fix == "did you mean duration_s?"
+    assert "iops" not in found["objective.metric"].rule  # which no touch yields
 
 
 def test_a_storage_that_is_not_supported_is_not_answered_with_another():
@@ -210,6 +237,13 @@ def test_a_million_cells_are_refused_without_being_made():
 
     assert found["storage"].value == 1_000_000
     assert "repetitions" in found
+
+
+def test_a_million_cells_are_not_made_to_look_for_more_beside_another_mistake(monkeypatch):
+    monkeypatch.setattr(remainder, "kind_problems", lambda *_: pytest.fail("made them"))
+    fleet = [{"instanceType": "m6i.large", "count": list(range(1, 1001))}] * 30
+
+    assert "colour" in problems_of(fleet=fleet, colour="red")
 
 
 def test_a_byte_order_mark_and_a_schema_address_are_allowed():

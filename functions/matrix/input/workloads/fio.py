@@ -21,6 +21,7 @@ from matrix.input.part import Part, Rule
 from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import offered_per_s
@@ -193,7 +194,7 @@ class FioWorkload(WorkloadModel):
             options_are_ours_to_pass,
             option_values_are_known,
             numbers_are_in_range,
-            sizes_can_be_read,
+            values_can_be_read,
             job_has_an_end,
             values_are_scalars,
         )
@@ -317,29 +318,15 @@ def numbers_are_in_range(part: Part) -> Problems:
                 break
 
 
-# A positive size, and what fio lets stand in its place. fio itself reads more, and something else than is meant: `10Q`
-# is 10 bytes, `-4k` is 18 EB, `3.5k` is 3 bytes (fio 3.33).
-_SIZE = r"0*[1-9][0-9]{0,14}[kmgt]?(i?b)?"
-SIZES = {
-    **dict.fromkeys(
-        ("bs", "blocksize"), (rf"({_SIZE})?(,({_SIZE})?){{0,2}}", "one size, or one each for reads and writes", "4k")
-    ),
-    "bsrange": (rf"{_SIZE}-{_SIZE}(,{_SIZE}-{_SIZE}){{0,2}}", "two sizes with - between them", "4k-64k"),
-    **dict.fromkeys(("size", "io_size"), (rf"{_SIZE}|[1-9][0-9]?%|100%", "a size, or per cent of the disk", "1G")),
-    "filesize": (rf"{_SIZE}(-{_SIZE})?", "a size, or two with - between them", "64m"),
-}
-
-
-def sizes_can_be_read(part: Part) -> Problems:
-    """Yield a problem for sizes that fio refuses, or reads as something else than is meant."""
-    for name, (pattern, words, example) in SIZES.items():
+def values_can_be_read(part: Part) -> Problems:
+    """Yield a problem for values that fio refuses, or reads as something else than is meant."""
+    for name, form in FORMS.items():
         for value in _values(part, name):
             if isinstance(value, bool) or not isinstance(value, (int, float, str)):
                 continue  # the structure check reports it
-            if str(value).strip(",") and re.fullmatch(pattern, str(value), re.IGNORECASE):
-                continue
-            yield part.problem(name, f"must be {words}, in bytes or with k, m, g or t", f'write such as "{example}"')
-            break
+            if not form.is_of(value):
+                yield part.problem(name, f"must be {form.words}", f'write such as "{form.example}"')
+                break
 
 
 def job_has_an_end(part: Part) -> Problems:

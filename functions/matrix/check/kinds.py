@@ -1,0 +1,68 @@
+"""What does not go together by its kind: storages, workloads and instance types, whatever their sizes."""
+
+from matrix.check.cells import Combination, path_of_workload
+from matrix.input import storages
+from matrix.input.matrix import Matrix
+from matrix.input.storages.instance_store import InstanceStoreStorage, stores
+from matrix.input.workloads.read import ReadWorkload
+from matrix.terms.problems import Path, Problem, Problems, path_text
+
+# What instances mount and share. S3 and the file server keep nothing on an instance, so there is nothing to go round.
+MOUNTED_BY_ALL = ("efs", "fsx-openzfs")
+
+
+def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield one problem for each kind of thing that a cell asks for and cannot have."""
+    yield from _instance_store_problems(cells)
+    yield from _only_read_problems(cells)
+    yield from _neighbour_problems(matrix, cells)
+
+
+def _instance_store_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for each instance type that a cell wants an instance store of and that has none."""
+    reported: set[tuple[Path, str]] = set()
+    for cell in cells:
+        kind = cell.fleet.instance_type
+        if not isinstance(cell.storage, InstanceStoreStorage) or kind in stores() or (cell.path, kind) in reported:
+            continue
+        reported.add((cell.path, kind))
+        family = f"{kind.partition('.')[0]}d."
+        sibling = kind.replace(f"{family[:-2]}.", family)
+        alike = sibling if sibling in stores() else "m6id.4xlarge"
+        path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
+        rule = "has no NVMe instance store (instance_stores.json lists the types that have one)"
+        fix = f"write {alike}, or exclude it on {cell.storage.slug}"
+        yield Problem(path_text((*path, "instanceType")), kind, rule, fix)
+
+
+def _only_read_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for what needs more of a file system than S3 has, even through Mountpoint, or our server."""
+    for kind in (name for name, model in storages.MODELS.items() if model.is_only_read):
+        refused = [cell for cell in cells if cell.storage.type == kind and not isinstance(cell.workload, ReadWorkload)]
+        if refused:
+            rule = f"cannot be done on {refused[0].storage.slug}: it is only read from"
+            fix = f"exclude it for storage type {kind}, or use workload read"
+            yield Problem("workload", refused[0].workload.type, rule, fix)
+
+
+def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield one problem for each workload that shifts reads where nobody else's data can be read."""
+    refused: set[str] = set()
+    for cell in cells:
+        if not isinstance(cell.workload, ReadWorkload) or not any(cell.workload.shift):
+            continue
+        path = f"{path_of_workload(matrix, cell)}.shift"
+        shift, count = max(cell.workload.shift), cell.fleet.count
+        rule, fix = "", ""
+        if cell.storage.type not in MOUNTED_BY_ALL:
+            rule = f"{cell.storage.slug} is no file system that instances share and cache"
+            fix = f"exclude it for storage type {cell.storage.type}"
+        elif shift >= count:
+            rule = f"{count} instances have no neighbour {shift} places further"
+            fix = f"write shift {count - 1}" if count > 1 else "write a fleet of 2 or more instances"
+        elif cell.fleet.quorum:
+            rule = "a fleet that may be smaller than its count does not know its neighbours"
+            fix = "leave fleet.quorum out"
+        if rule and path not in refused:
+            refused.add(path)
+            yield Problem(path, shift, rule, fix)
