@@ -4,17 +4,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import typer
 
-from cli.console.admission import Admission
-from cli.console.server import Console, Handler, Server, new_token
-from cli.console.sources import Source
-from cli.console.stopping import AsCtrlC, OwnStop
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.service import Service
-from cli.target.traces import Traces
+
+if TYPE_CHECKING:
+    from cli.console.server import Server
+    from cli.console.stopping import AsCtrlC
 
 # A page asks every 2 s locally and every 5 s on AWS. One in a tab that nobody sees may do so once a minute (Chromium,
 # "Intensive throttling of JavaScript timer wake ups").
@@ -26,8 +26,8 @@ class OpenConsole:
     """A console that is served."""
 
     address: str
-    server: Server
-    own_stop: AsCtrlC | None
+    server: "Server"
+    own_stop: "AsCtrlC | None"
 
     @property
     def was_stopped_there(self) -> bool:
@@ -77,6 +77,13 @@ def following(service: Service, run: str, *, is_wanted: bool, is_own: bool = Fal
 @contextmanager
 def opened(service: Service, run: str, *, is_own: bool = False) -> Iterator[OpenConsole]:
     """Serve the console as long as the block lasts, and print its address."""
+    # The console draws by the report, which brings numpy: most of a second that no other command need wait for.
+    from cli.console.admission import Admission
+    from cli.console.server import Console, Handler, Server, new_token
+    from cli.console.sources import Source
+    from cli.console.stopping import AsCtrlC, OwnStop
+    from cli.target.traces import Traces
+
     stop = OwnStop(service)
     as_ctrl_c = AsCtrlC(run, stop) if is_own else None
     source = Source(service, Traces(service.deployment), service.deployment.environment)
