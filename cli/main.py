@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from cli.commands import local_up
 from cli.commands.compare import compare
+from cli.commands.completion import VARIABLE, completion
 from cli.commands.fit import fit
 from cli.commands.import_fio import import_fio
 from cli.commands.import_published import import_published
@@ -117,7 +118,7 @@ def matrix(
 
 COMMANDS = (
     plan, run, verify, watch, stop, logs, results, report, compare, fit, runs, reap, import_fio, import_published,
-    schema, selftest,
+    schema, selftest, completion,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
@@ -129,6 +130,11 @@ def main() -> None:
     # A script may have closed them (`>&-`); Python then has none, and each print would fail.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 (open until the end)
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+    if VARIABLE in os.environ:
+        # A shell asks what to complete; typer knows shells only once it was told to.
+        from typer._completion_classes import completion_init
+
+        completion_init()
     arguments = sys.argv[1:]
     is_debug = "--debug" in arguments
     rest = [argument for argument in arguments if argument != "--debug"]

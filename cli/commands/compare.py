@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from cli.inputs import options
+from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target import summaries
@@ -22,8 +22,12 @@ LARGEST_PERCENT = 1000
 
 
 def compare(
-    base: Annotated[str, typer.Argument(metavar="BASE", help="The run to compare with.")],
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run that is judged, or `latest`.")] = summaries.LATEST,
+    base: Annotated[
+        str, typer.Argument(metavar="BASE", help="The run to compare with.", autocompletion=completing.runs)
+    ],
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="The run that is judged, or `latest`.", autocompletion=completing.runs)
+    ] = summaries.LATEST,
     threshold: Annotated[
         str, typer.Option("--threshold", metavar="PERCENT", help="How much slower a cell may become.")
     ] = DEFAULT_THRESHOLD,

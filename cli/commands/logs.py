@@ -12,7 +12,7 @@ from cli.target.deployment import DEFAULT_STACK
 
 def logs(
     run: options.RunName,
-    cell: Annotated[str, typer.Argument(metavar="CELL", help="The cell's id, as `matrix watch` and results show it.")],
+    cell: options.Cell,
     instance: Annotated[str | None, typer.Argument(metavar="INSTANCE", help="Only this instance's.")] = None,
     local: options.Local = False,
     stack: options.Stack = None,

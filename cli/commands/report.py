@@ -20,7 +20,7 @@ Documents = dict[str, Any]
 
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's name, or `latest`.")] = LATEST,
+    run: options.RunOrLatest = LATEST,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")
     ] = None,

@@ -26,7 +26,7 @@ class Format(StrEnum):
 
 
 def results(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="The run's name, or `latest`.")] = LATEST,
+    run: options.RunOrLatest = LATEST,
     format_: Annotated[Format, typer.Option("--format", help="How to write them.")] = Format.TABLE,
     published: Annotated[
         bool, typer.Option("--published", help="Put the published figures beside, where there are any.")

@@ -13,7 +13,7 @@ from cli.commands.plan import report_problems
 from cli.console import opening
 from cli.follow import running
 from cli.follow.running import Wish
-from cli.inputs import options, planning, resuming, tools
+from cli.inputs import completing, options, planning, resuming, tools
 from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
@@ -40,7 +40,13 @@ def run(
         str | None, typer.Option("--name", metavar="RUN", help="Name of the run (default: made up).")
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Measure only what this earlier run has not.")
+        str | None,
+        typer.Option(
+            "--resume",
+            metavar="RUN",
+            help="Measure only what this earlier run has not.",
+            autocompletion=completing.runs,
+        ),
     ] = None,
     as_json: options.AsJson = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to the expected cost without being asked.")] = False,

@@ -5,11 +5,27 @@ from typing import Annotated, Literal
 
 import typer
 
+from cli.inputs import completing
+
 MatrixFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The matrix: a JSON file, or - to read it from standard input.")
 ]
 RunName = Annotated[
-    str, typer.Argument(metavar="RUN", help="The run's name, as `matrix run` and `matrix runs` show it.")
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="The run's name, as `matrix run` and `matrix runs` show it.",
+        autocompletion=completing.runs,
+    ),
+]
+RunOrLatest = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run's name, or `latest`.", autocompletion=completing.runs)
+]
+Cell = Annotated[
+    str,
+    typer.Argument(
+        metavar="CELL", help="The cell's id, as `matrix watch` and results show it.", autocompletion=completing.cells
+    ),
 ]
 Local = Annotated[bool, typer.Option("--local", help="Use the local cloud on this machine: no AWS account, no cost.")]
 Instances = Annotated[

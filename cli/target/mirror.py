@@ -47,6 +47,11 @@ def measured_cells(run: str) -> list[str]:
     return sorted(path.parent.name for path in (_folder(run) / "cells").glob("*/result.json"))
 
 
+def known_cells(run: str) -> list[str]:
+    """Return the cells of a kept run that have left anything, measured or not."""
+    return sorted(path.name for path in (_folder(run) / "cells").glob("*"))
+
+
 def kept_runs() -> list[str]:
     """Return the names of the runs that are kept here, newest first."""
     folders = [folder for folder in runs_folder().glob("*") if folder.is_dir()]
