@@ -27,13 +27,13 @@ from local.instances.metadata import InstanceIdentity, MetadataService
 from local.instances.vm.machine import GUEST, MAC
 from local.instances.vm.machines import Machines
 from local.instances.vm.pipe import SECRET_VARIABLE
-from local.programs import leftovers, retry_waits
+from local.programs import leftovers
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
 from local.roles.enforcement import PARTITION, RoleCredentials, RoleEnforcement
 from local.roles.permissions import Caller
 from local.roles.policies import Permission
 
-# Python and boto3 take half a second of CPU to start: starting more at once only slows all of them down.
+# An agent takes a tenth of a second of CPU to start: starting more at once only slows all of them down.
 MAX_STARTING = 8
 # An agent counts as started when it asks the metadata service for the first time, or after this long.
 START_GRACE_S = 5.0
@@ -186,12 +186,9 @@ class InstancePlayer:
             running = self._running[instance.id]
             if running.is_ending:
                 return None
-            hurried = [retry_waits.__file__, str(injection.BACKOFF_SCALE)] if self._injected is not None else []
-            running.process = self._starter.start_program(
-                [sys.executable, *hurried, *arguments],
-                cwd=volume,
-                env=self._environment(instance.id, volume),
-                log=self._log(instance),
+            self._say(instance, f"starts {' '.join(arguments[:2])}")  # not the third, a secret
+            running.process = self._starter.start_archive(
+                arguments, cwd=volume, env=self._environment(instance.id, volume), log=self._log(instance)
             )
             return running.process
 
@@ -204,6 +201,7 @@ class InstancePlayer:
             "LANG": "C.UTF-8",
             "PYTHONUNBUFFERED": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
+            **({"LOCAL_BACKOFF_SCALE": str(injection.BACKOFF_SCALE)} if self._injected is not None else {}),
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "AWS_ENDPOINT_URL": self._endpoint,

@@ -1,12 +1,14 @@
 """A small single-threaded process that starts every other process of the local cloud: Lambda sandboxes and agents.
 
-Why not subprocess in the cloud itself: (1) a sandbox forked from here has boto3, pydantic and numpy imported already,
-so a cold start costs milliseconds instead of half a second of CPU; (2) the cloud has many threads, and forking with
+Why not subprocess in the cloud itself: (1) what is forked from here has its packages imported already, a sandbox
+boto3, pydantic and numpy, an agent boto3 and its own modules, so that a cold start costs milliseconds instead of half a
+second of CPU; (2) the cloud has many threads, and forking with
 code in between (process group, parent-death signal) is only safe from a process with one; (3) when the cloud dies,
 even by SIGKILL, the channel reaches its end and everything started here is killed, process group by process group.
 
 It runs as a script (its folder is not a package for it) and speaks lines of JSON over the socket whose descriptor is
-its only argument: {"id", "argv" | "handler", "cwd", "env", "log", "path"} in; {"id", "pid"} and {"id", "status"} out.
+its only argument: {"id", "argv" | "handler" | "archive", "cwd", "env", "log", "path"} in; {"id", "pid"} and {"id",
+"status"} out.
 """
 
 import ctypes
@@ -14,16 +16,19 @@ import gc
 import json
 import os
 import pkgutil
+import runpy
 import select
 import signal
 import socket
 import sys
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NoReturn
 
 # Imported once, shared by all sandboxes. A function that bundles one of them gets an interpreter of its own instead.
 # Not awslambdaric: its native part connects to the address that is in the environment when it is imported.
 PRELOADED = ("boto3", "pydantic", "numpy", "scipy.stats", "aws_lambda_powertools")
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 
 
 def preload() -> None:
@@ -37,19 +42,26 @@ def preload() -> None:
         import aws_lambda_powertools.metrics
         import aws_lambda_powertools.utilities.typing  # noqa: F401
         import boto3
+        import botocore.session
         from pydantic import BaseModel  # noqa: F401 - pydantic imports its machinery when this is asked for
 
+        # An agent makes its own session, which would parse the models anew.
+        botocore.session.create_loader = cache(botocore.session.create_loader)
         # The default session keeps the models of services, and sandboxes inherit it: EC2's alone takes 120 ms to load.
         boto3.setup_default_session()
-        for service in ("ec2", "s3", "dynamodb", "ssm", "efs", "fsx", "stepfunctions"):
+        for service in ("ec2", "s3", "sts", "dynamodb", "ssm", "efs", "fsx", "stepfunctions"):
             boto3.client(service, region_name="us-east-1", aws_access_key_id="none", aws_secret_access_key="none")  # noqa: S106
     except ImportError:
         pass
     gc.freeze()
 
 
+def _what(request: dict) -> str:
+    return str(request.get("argv") or request.get("archive") or request["handler"])
+
+
 class DeployedCode:
-    """The packages of the deployed code, imported once for all sandboxes, which halves a cold start.
+    """The packages of the functions, or of the agent, imported once for all forks, which halves a cold start.
 
     Like pydantic and numpy, they must not look at the environment when they are imported. Modules of functions do (they
     create loggers), so each sandbox imports those itself.
@@ -63,8 +75,7 @@ class DeployedCode:
         """Import the packages in `path` in place of those loaded before; an import error is left to the function."""
         if path == self._path:
             return
-        for name in self._names:
-            sys.modules.pop(name, None)
+        self.forget()
         self._path, known = path, set(sys.modules)
         sys.path[:0] = path
         try:
@@ -81,6 +92,11 @@ class DeployedCode:
         }
         gc.freeze()
 
+    def forget(self) -> None:
+        """Leave none of it imported."""
+        for name in self._names:
+            sys.modules.pop(name, None)
+
 
 def _import(name: str) -> None:
     try:
@@ -96,7 +112,7 @@ class ForkServer:
         self._channel = channel
         self._children: dict[int, int] = {}
         self._libc = ctypes.CDLL(None)
-        self._code = DeployedCode()
+        self._functions, self._agent = DeployedCode(), DeployedCode()
         self._wake_in, wake_out = os.pipe()
         for descriptor in (self._wake_in, wake_out):
             os.set_blocking(descriptor, False)
@@ -123,13 +139,15 @@ class ForkServer:
 
     def _start(self, request: dict) -> None:
         if "handler" in request:
-            self._code.load(request["path"])
+            self._functions.load(request["path"])
+        elif "archive" in request:
+            self._agent.load(request["path"])
         pid = os.fork()
         if pid == 0:
             try:
                 self._become(request)
             except BaseException as err:
-                os.write(2, f"could not start {request.get('argv') or request.get('handler')}: {err!r}\n".encode())
+                os.write(2, f"could not start {_what(request)}: {err!r}\n".encode())
             os._exit(127)
         self._children[pid] = request["id"]
         self._tell({"id": request["id"], "pid": pid})
@@ -155,7 +173,15 @@ class ForkServer:
         os.environ.clear()
         os.environ.update(request["env"])
         sys.path[:0] = request["path"]
-        _serve_lambda(request["handler"])
+        if "LOCAL_BACKOFF_SCALE" in os.environ:
+            sys.modules["retry_waits"].hurry(float(os.environ.pop("LOCAL_BACKOFF_SCALE")))
+        if "handler" in request:
+            self._agent.forget()
+            _end_with(lambda: sys.modules["lambda_client"].main(request["handler"]))
+        self._functions.forget()
+        self._libc.prctl(PR_SET_NAME, b"agent")  # for ps, which shows the command of this server
+        sys.argv = request["archive"]
+        _end_with(lambda: runpy.run_path(sys.argv[0], run_name="__main__"))
 
     def _report_ended(self) -> None:
         while self._children:
@@ -184,15 +210,16 @@ class ForkServer:
         os._exit(0)
 
 
-def _serve_lambda(handler: str) -> None:
-    if "LOCAL_BACKOFF_SCALE" in os.environ:
-        sys.modules["retry_waits"].hurry(float(os.environ.pop("LOCAL_BACKOFF_SCALE")))
-
+def _end_with(program: Callable[[], object]) -> NoReturn:
+    """Run the program, and end as it ends."""
     code = 1
     try:
-        sys.modules["lambda_client"].main(handler)
+        program()
+        code = 0
     except SystemExit as ending:
-        code = ending.code if isinstance(ending.code, int) else 1
+        code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -84,6 +84,10 @@ class ProcessStarter:
         """Start a Lambda sandbox as a fork with the common packages imported already."""
         return self._start({"handler": handler, "path": path, "cwd": str(cwd), "env": env, "log": str(log)})
 
+    def start_archive(self, argv: list[str], *, cwd: Path, env: dict[str, str], log: Path) -> Process:
+        """Start a zip of Python, the first of `argv`, as a fork with boto3 and the zip's packages imported already."""
+        return self._start({"archive": argv, "path": argv[:1], "cwd": str(cwd), "env": env, "log": str(log)})
+
     def close(self) -> None:
         """End every process that was started; return when they are gone."""
         self._channel.shutdown(socket.SHUT_WR)
@@ -101,7 +105,7 @@ class ProcessStarter:
             except OSError as err:
                 raise ProcessNotStartedError(f"the fork server is gone: {err}") from err
         if not process._started.wait(START_TIMEOUT_S) or not process.pid:
-            raise ProcessNotStartedError(f"no process after {START_TIMEOUT_S} s for {request.get('argv') or 'sandbox'}")
+            raise ProcessNotStartedError(f"no process after {START_TIMEOUT_S} s for {request.get('argv', 'a fork')}")
         return process
 
     def _listen(self) -> None:

@@ -164,15 +164,17 @@ class Run:
 
 def agents_of(run: str) -> list[int]:
     """Process ids of agents that work on a run."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (folder / "cmdline").read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        if f"/runs/{run}/" in command and ".pyz" in command:
-            found.append(int(folder.name))
-    return found
+    return [int(folder.name) for folder in Path("/proc").glob("[0-9]*") if _is_agent_of(run, folder)]
+
+
+def _is_agent_of(run: str, process: Path) -> bool:
+    try:
+        if (process / "comm").read_text() != "agent\n":
+            return False
+        volume = (process / "cwd").readlink()  # <folder of the cloud>/storage/volumes/<instance>
+        return f"/runs/{run}/" in (volume.parents[2] / "logs" / f"{volume.name}.log").read_text()
+    except OSError:
+        return False
 
 
 def until(condition: Callable[[], object], what: str) -> None:
