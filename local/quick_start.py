@@ -3,7 +3,7 @@
 import sys
 from functools import cache
 
-import botocore.loaders
+import botocore.session
 
 
 def skip_needless_work() -> None:
@@ -12,4 +12,4 @@ def skip_needless_work() -> None:
     # cfn-lint's. Nothing here asks jsonschema whether a text is an IRI.
     sys.modules["rfc3987_syntax"] = None
     # Each session of boto3 would parse the endpoints and models of AWS anew, for 0.1 to 0.4 s.
-    botocore.loaders.create_loader = cache(botocore.loaders.create_loader)
+    botocore.session.create_loader = cache(botocore.session.create_loader)
