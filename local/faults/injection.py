@@ -264,7 +264,7 @@ def row_name(parameters: dict[str, Any]) -> str:
     if key is None:
         values = [value.get("S", "") for value in parameters.get("ExpressionAttributeValues", {}).values()]
         key = next((value for value in values if not value.startswith("RUN#")), "")
-    return "POINT" if "#POINT#" in key else key.partition("#")[0]
+    return str(key).partition("#")[0]
 
 
 def run_of_payload(payload: bytes | str) -> str | None:

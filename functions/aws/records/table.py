@@ -73,7 +73,7 @@ def record_points(run: str, cell: str, points: Iterable[Mapping[str, Any]]) -> N
     """Write one row for each point of a cell with its percentiles."""
     with _table().batch_writer() as batch:
         for point in points:
-            row = {"PK": _partition(run), "SK": f"CELL#{cell}#POINT#{point['id']}", "cell": cell, **point}
+            row = {"PK": _partition(run), "SK": f"POINT#{cell}#{point['id']}", "cell": cell, **point}
             batch.put_item(Item=_numbers(row))
 
 
