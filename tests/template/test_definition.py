@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 DEFINITION = json.loads((ROOT / "statemachine/run.asl.json").read_text())
 
 
-class CloudFormationLoader(yaml.SafeLoader):
+class CloudFormationLoader(yaml.CSafeLoader):
     """YAML with CloudFormation's short tags, whose values are all that these tests look at."""
 
 

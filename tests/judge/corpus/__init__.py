@@ -9,7 +9,7 @@ import yaml
 
 def cases(kind: str) -> list[Any]:
     """Return the entries of a file of this folder as parameters of a test, by what is wrong with them."""
-    entries = yaml.safe_load((Path(__file__).parent / f"{kind}.yaml").read_text(encoding="utf-8"))
+    entries = yaml.load((Path(__file__).parent / f"{kind}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     return [pytest.param(_in_full(entry), id=entry["wrong"]) for entry in entries]
 
 
