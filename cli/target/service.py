@@ -104,7 +104,7 @@ class Service:
             KeyConditionExpression="PK = :run AND begins_with(SK, :points)",
             ProjectionExpression="#metrics",
             ExpressionAttributeNames={"#metrics": "metrics"},
-            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":points": {"S": f"CELL#{cell}#POINT#"}},
+            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":points": {"S": f"POINT#{cell}#"}},
         )
         return [plain_row(row) for page in pages for row in page["Items"]]
 

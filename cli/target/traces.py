@@ -88,7 +88,7 @@ class Traces:
         pages = self._table.get_paginator("query").paginate(
             TableName=self.deployment.outputs["TableName"],
             KeyConditionExpression="PK = :run AND begins_with(SK, :point)",
-            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":point": {"S": f"CELL#{cell}#POINT#"}},
+            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":point": {"S": f"POINT#{cell}#"}},
         )
         return [plain_row(row) for page in pages for row in page["Items"]]
 

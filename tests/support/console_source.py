@@ -48,11 +48,11 @@ class PlayedRun:
 
     def progress_rows(self, run: str) -> list[dict[str, Any]]:
         """Rows as they were at the end."""
-        return [row for row in self._rows() if ("#POINT#" not in row["SK"] and "state" in row) or row["SK"] == "PLAN"]
+        return [row for row in self._rows() if "state" in row or row["SK"] == "PLAN"]
 
     def points(self, run: str, cell: str) -> list[dict[str, Any]]:
         """Rows of a cell's points."""
-        return [row for row in self._rows() if row["SK"].startswith(f"CELL#{cell}#POINT#")]
+        return [row for row in self._rows() if row["SK"].startswith(f"POINT#{cell}#")]
 
     def _rows(self) -> list[dict[str, Any]]:
         return [plain_row(row) for row in self.record["rows"]]
