@@ -122,6 +122,10 @@ def test_a_task_retries_nothing_but_what_lambda_or_the_network_did(name):
     retry, *others = TASKS[name]["Retry"]
 
     assert all(error.startswith(("Lambda.", "Sandbox.", "Runtime.")) for error in retry["ErrorEquals"])
+    # A new account has ten concurrent calls: those beyond are throttled, and tried again for about a minute.
+    pauses_s = [retry["IntervalSeconds"] * retry["BackoffRate"] ** n for n in range(retry["MaxAttempts"])]
+    assert "Lambda.TooManyRequestsException" in retry["ErrorEquals"]
+    assert 45 < sum(min(pause_s, retry["MaxDelaySeconds"]) for pause_s in pauses_s) < 90
     assert retry["JitterStrategy"] == "FULL"
     # Before anything exists, a denial may be that of a role that was granted its rights just now.
     denials = [["NotGranted", "Lambda.AccessDeniedException"]] if name == "Plan matrix" else []
