@@ -433,6 +433,8 @@ def test_a_deployed_function_that_plans_other_cells_is_broken_and_other_prices_a
     assert set(other(expectations.planned_alike(PLAN, {**PLAN, "warnings": unknown}))) == {
         "warning of the plan, quotas"
     }
+    slow = [{"path": "fleet", "value": "", "message": "m7g.medium is slower than the volume of ebs: 3,000 IOPS"}]
+    assert other(expectations.planned_alike(PLAN, {**PLAN, "warnings": [*PLAN["warnings"], *slow]})) == {}
 
 
 # --- order, pages and records -----------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ def test_a_whole_verification_finds_all_as_it_should_be_and_its_record_fits_the_
     # A busy machine may start a fleet late: that differs, and breaks nothing.
     assert {step["verdict"] for step in document["steps"]} <= {"as assumed", "differs"}, document
     assert code == 0
+    assert document["steps"][5]["verdict"] == "as assumed", document["steps"][5]
     compared_in_fleet = {check["what"].partition(",")[0] for check in document["steps"][7]["checks"]}
     assert {"mount", "start skew", "last ready to common start", "cost on the receipt"} <= compared_in_fleet
     assert "| fleet | four instances start together behind a gate |" in (tmp_path / "verification.md").read_text()
