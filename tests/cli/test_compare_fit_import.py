@@ -5,7 +5,12 @@ import io
 import json
 
 import pytest
+from rich.console import Console
 from support.cli_documents import CELLS, summary_document
+
+from cli.tables import fit_tables
+from matrix.answer.scaling import fitting
+from matrix.answer.scaling.series import read_series
 
 
 def values(center, count=12):
@@ -128,6 +133,21 @@ def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):
     assert near["low"] < near["value"] < near["high"]
     assert (far["value"], len(found["refusals"])) == (None, 1)
     assert "more than 2 times" in far["refused"]
+
+
+def test_a_fit_for_people_names_the_law_and_draws_what_was_measured_and_what_is_predicted():
+    series = read_series(json.dumps(SERIES))
+    console = Console(file=io.StringIO(), width=100, markup=False, highlight=False)
+
+    fit_tables.show(console, series, fitting.report(series))
+
+    lines = console.file.getvalue().splitlines()
+    assert any(line.startswith("Law:  ") and "T = " in line for line in lines)
+    bars = {words[0]: words for line in lines if (words := line.split()) and words[-1][0] in "█░"}
+    assert len(bars["100"][-1]) > len(bars["1"][-1])
+    assert bars["200"][-1][0] == "░"
+    assert any(line.startswith("No prediction of") for line in lines)
+    assert max(map(len, lines)) <= 100
 
 
 def test_a_bad_series_is_answered_with_every_problem(matrix):

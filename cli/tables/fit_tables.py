@@ -1,0 +1,74 @@
+"""How a series scales, for people: the law in a sentence, then measured and predicted values with bars."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from matrix.answer.scaling.series import Series
+from matrix.terms.figures import ABSENT, number
+
+# Characters of the longest bar.
+BAR_WIDTH = 32
+
+
+def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
+    """Print the law, the knee and the peak, a row for each size, and what else might be said of the series."""
+    better = "higher" if report["higher_is_better"] else "lower"
+    console.print(
+        f"{report['points']} {report['reads']}, at up to {report['largest_n']:,} instances; {better} is better"
+    )
+    parameters = ", ".join(f"{name} {number(value)}" for name, value in report["parameters"].items())
+    console.print(Text.assemble(("Law:  ", "bold"), f"{report['model']}: {report['formula']}, with {parameters}"))
+    console.print(Text.assemble(("Off:  ", "bold"), _errors(report)))
+    if knee := report["knee"]:
+        console.print(Text.assemble(("Knee: ", "bold"), knee["meaning"]))
+    if report["peak_n"]:
+        console.print(
+            Text.assemble(("Peak: ", "bold"), f"beyond {report['peak_n']:,} instances the whole fleet does less")
+        )
+    console.print()
+    console.print(_table(series, report))
+    for prediction in report["predictions"]:
+        if prediction["refused"]:
+            console.print(Text.assemble((f"No prediction of {prediction['n']:,}: ", "yellow"), prediction["refused"]))
+    for warning in report["warnings"]:
+        console.print(Text.assemble(("Warning: ", "yellow"), warning))
+    if any(prediction["value"] is not None for prediction in report["predictions"]):
+        console.print(f"Range: {report['interval']}")
+
+
+def _errors(report: Mapping[str, Any]) -> str:
+    """Say how far the law, and its rivals, were off at sizes that they had not seen."""
+    own = f"by {_percent(report['held_out_error'])} at sizes that the law had not seen"
+    others = [f"{rival['model']} {_percent(rival['held_out_error'])}" for rival in report["rivals"]]
+    return f"{own}; other laws: {', '.join(others)}" if others else own
+
+
+def _percent(error: float | None) -> str:
+    return ABSENT if error is None else f"{100 * error:.1f} %"
+
+
+def _table(series: Series, report: Mapping[str, Any]) -> Table:
+    predicted = [prediction for prediction in report["predictions"] if prediction["value"] is not None]
+    longest = max([*series.value, *(prediction["value"] for prediction in predicted)])
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for head in ("Instances", "Measured", "Predicted"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("Range", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for size, value in sorted(zip(series.n, series.value, strict=True)):
+        table.add_row(f"{size:,}", number(value), "", "", _bar(value, longest))
+    for prediction in sorted(predicted, key=lambda prediction: int(prediction["n"])):
+        span = f"{number(prediction['low'])} – {number(prediction['high'])}"
+        bar = _bar(prediction["value"], longest)
+        table.add_row(
+            f"{prediction['n']:,}", "", number(prediction["value"]), span, Text(bar.replace("█", "░"), "cyan")
+        )
+    return table
+
+
+def _bar(value: float, longest: float) -> str:
+    return "█" * max(1, round(BAR_WIDTH * value / longest)) if longest > 0 else ""
