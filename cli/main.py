@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from cli.commands import local_up
 from cli.commands.compare import compare
 from cli.commands.completion import VARIABLE, completion
+from cli.commands.explore import explore
 from cli.commands.fit import fit
 from cli.commands.import_fio import import_fio
 from cli.commands.import_published import import_published
@@ -117,8 +118,8 @@ def matrix(
 
 
 COMMANDS = (
-    plan, run, verify, watch, stop, logs, results, report, compare, fit, runs, reap, import_fio, import_published,
-    schema, selftest, completion,
+    plan, run, verify, watch, stop, logs, results, report, compare, explore, fit, runs, reap, import_fio,
+    import_published, schema, selftest, completion,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target import summaries
+from cli.target.pages import write_page
 from matrix.terms.figures import ABSENT, quantity
 
 Document = dict[str, Any]
@@ -35,6 +37,7 @@ def compare(
     stack: options.Stack = None,
     region: options.Region = None,
     as_json: options.AsJson = False,
+    web: Annotated[bool, typer.Option("--web", help="Also write it as a page, and open that in the browser.")] = False,
 ) -> None:
     """Compare two runs cell by cell.
 
@@ -45,9 +48,8 @@ def compare(
     Example: matrix compare nightly-baseline latest --threshold 10%
     """
     share = _share(threshold)
-    base_and_run = [
-        summaries.find(name, local=local, stack=stack, region=region).with_samples() for name in (base, run)
-    ]
+    both = [summaries.find(name, local=local, stack=stack, region=region) for name in (base, run)]
+    base_and_run = [each.with_samples() for each in both]
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer import comparing
 
@@ -60,12 +62,24 @@ def compare(
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         _show(document)
+    if web:
+        _write_page(document, both, is_json=as_json)
     if not document["compared"]:
         # A check that compared nothing must not pass.
         advice = "a matrix that was changed needs a new base: run it, and compare with that"
         raise CommandError("nothing was compared: the two runs have no measured cell in common", advice)
     if document["regressions"]:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _write_page(document: Document, both: list[summaries.FoundRun], *, is_json: bool) -> None:
+    """Write the page beside which the terminal's words are brief; its place goes to stderr where stdout is JSON."""
+    from matrix.answer.history import KeptRun
+    from matrix.report.comparison import render_comparison
+
+    page = render_comparison(document, *(KeptRun(each.summary, each.results()) for each in both))
+    names = "-".join(Path(document[side]).name for side in ("base", "run"))
+    write_page(Path(f"compare-{names}.html"), page, is_opened=True, is_on_stdout=not is_json)
 
 
 def _share(threshold: str) -> float:

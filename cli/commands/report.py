@@ -1,6 +1,5 @@
 """`matrix report`: the page that decides, drawn again from what a run has left."""
 
-import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target import metrics
 from cli.target.documents import readable
+from cli.target.pages import write_page
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.workdir import run_folder
 from matrix.terms.documents.summary import SummaryDocument
@@ -47,19 +47,12 @@ def report(
 
     page = render(summary, **known)
     path = output or _place(summary)
-    path.parent.mkdir(parents=True, exist_ok=True)
     if output is None:
         # A page in its place may be a link to any file of this machine, which must not be written over.
         path.unlink(missing_ok=True)
-    path.write_text(page, encoding="utf-8")
-    typer.echo(str(path))
+    write_page(path, page, is_opened=open_)
     if charts is not None:
         _write_charts(summary, known, charts)
-    if open_ and not webbrowser.open(path.resolve().as_uri()):
-        # The page is written, so nothing failed: a machine without a display is no reason to end a script.
-        terminal.stderr().print(
-            f"Note: no browser could be started; open it yourself: {path.resolve().as_uri()}", soft_wrap=True
-        )
 
 
 def _place(summary: SummaryDocument) -> Path:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from rich.console import Console
@@ -58,6 +59,34 @@ def test_a_faster_run_and_a_slower_one_within_the_threshold_end_with_0(keep_meas
 
     assert matrix("compare", "new", "base").exit_code == 0
     assert matrix("compare", "base", "new", "--threshold", "60%").exit_code == 0
+
+
+def test_two_runs_are_a_page_too_and_json_stays_alone_on_stdout(keep_measured, matrix, tmp_path, monkeypatch):
+    keep_measured("base", 1000)
+    keep_measured("new", 500)
+    opened = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+
+    seen = matrix("compare", "base", "new", "--json", "--web")
+
+    assert json.loads(seen.stdout)["regressions"] == 4
+    page = tmp_path / "compare-base-new.html"
+    assert opened == [page.as_uri()]
+    assert "4 of 4 became slower by more than 5 %" in page.read_text()
+
+
+def test_all_kept_runs_are_one_page_beside_the_published_ones(keep_measured, keep_run, matrix, tmp_path):
+    keep_measured("base", 1000)
+    keep_measured("new", 500)
+
+    seen = matrix("explore", "--output", str(tmp_path / "runs.html"))
+
+    text = (tmp_path / "runs.html").read_text()
+    assert seen.exit_code == 0
+    assert seen.stdout.strip() == str(tmp_path / "runs.html")
+    assert {"base", "new", "published-yocto"} <= set(re.findall(r'<th scope="row">([^<]*)</th>', text))
+    assert "4 became slower, 0 faster" in text or "4 faster" in text
 
 
 def test_a_check_that_compares_nothing_does_not_pass(keep_measured, keep_run, matrix):

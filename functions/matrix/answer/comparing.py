@@ -87,7 +87,7 @@ def compare(base: SummaryDocument, run: SummaryDocument, *, threshold: float) ->
     all cells considered. Raises NotComparable where one of the runs is emulated and the other is not.
     """
     _refuse_mixture(base, run)
-    before, after = _by_key(list(_points(base)), list(_points(run)))
+    before, after = _by_key(list(measured_points(base)), list(measured_points(run)))
     matched = [_compared(before[key], after[key]) for key in before if key in after]
     compared = [_judged(cell, threshold, len(matched)) for cell in _corrected(matched)]
     compared.sort(key=lambda cell: VERDICTS.index(cell.verdict))
@@ -124,7 +124,7 @@ def _by_key(*runs: list[tuple[str, Document]]) -> Iterator[dict[str, Document]]:
         }
 
 
-def _points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
+def measured_points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
     """Each measured point with a key of what was measured: storage, workload, fleet and parameters, names left out."""
     for cell in summary.get("cells", []):
         points = cell.get("points") or []
@@ -157,7 +157,8 @@ def _points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
 
 
 def _figures(metric: Mapping[str, Any]) -> Document:
-    return {name: metric.get(name) for name in ("p50", "n", "unit", "higher_is_better")}
+    figures = {name: metric.get(name) for name in ("p50", "n", "unit", "higher_is_better")}
+    return figures | {"interval": (metric.get("intervals") or {}).get("p50")}
 
 
 def _compared(base: Document, run: Document) -> Compared:

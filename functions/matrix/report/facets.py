@@ -23,7 +23,7 @@ class Facets:
         labelled = list(dict.fromkeys(_workload(*point) for point in points))
         is_by_label = len(labelled) <= MOST_LABELS
         workloads = labelled if is_by_label else list(dict.fromkeys(workload for workload, _ in points))
-        return cls(list(dict.fromkeys(storages)), workloads, list(dict.fromkeys(fleets)), is_by_label)
+        return cls(list(dict.fromkeys(storages)), workloads, sorted(set(fleets), key=_size), is_by_label)
 
     def marks(self, *, storage: str = "", workload: str = "", label: str = "", fleet: str = "") -> Marks:
         """Return the attributes of an element that is about these; what it is not about chooses nothing."""
@@ -38,6 +38,12 @@ class Facets:
         """Return what the page's script makes chips of: names by mark, where there is a choice."""
         named = {"s": self.storages, "w": self.workloads, "f": self.fleets}
         return {mark: list(names) for mark, names in named.items() if len(names) > 1}
+
+
+def _size(fleet: str) -> tuple[str, int]:
+    """Return what fleets are sorted by: their instance type, then how many instances."""
+    count, _, kind = fleet.partition(" × ")
+    return kind, int(count) if count.isdecimal() else 0
 
 
 def _workload(workload: str, label: str) -> str:

@@ -1,26 +1,17 @@
-"""The page: the answer, then each chart with its figures as a table, then the warnings, the receipt and the origin.
+"""The page: the answer, then each chart with its figures as a table, then the warnings, the receipt and the origin."""
 
-It loads nothing from the network: the policy in its head forbids it and runs only the scripts whose hashes it names.
-"""
-
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.report import parts, receipt_island
+from matrix.report import parts, receipt_island, shell
 from matrix.report.built import built
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
-from matrix.report.charts.chart import Chart
-from matrix.report.drawing import svg
-from matrix.report.drawing.points import points
 from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
-from matrix.report.html import Markup, data, details, figure_of, join, table, tag, with_data
+from matrix.report.html import Markup, data, details, tag, with_data
 from matrix.report.layers import layers
 from matrix.report.view import View
 from matrix.terms.documents.parts import Part
@@ -33,7 +24,6 @@ from matrix.terms.sentences import ENVIRONMENT_NOTES
 
 Document = Mapping[str, Any]
 
-FOLDER = Path(__file__).parent
 # More charts than this in one section are folded away, and unfolded in print.
 MOST_OPEN = 4
 
@@ -57,43 +47,29 @@ def render(
     crossed, drawn = grids(view), built(view)
     charts = [chart for section in shown for chart in section.charts]
     island = receipt_island.island(summary, paid)
-    script, style = _own("page.js"), f"{_own('page.css')}{svg.rules(charts)}"
-    body = join([
-        tag("a", "Skip to the tables", href="#tables", class_="skip"),
-        tag("header", *_head(view)),
-        tag(
-            "main",
-            parts.answer(view),
-            heat,
-            _contents(
-                shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None,
-                has_grids=bool(crossed.text), has_built=bool(drawn.text),
-            ),
-            parts.comparisons(view),
-            *([hit] if hit else []),
-            *_sections(shown, crossed),
-            *([passed] if passed else []),
-            tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
-            parts.warnings(view),
-            parts.failed(view),
-            drawn,
-            receipt_island.section(island),
-            parts.provenance(view),
+    header = tag("header", *_head(view))
+    main = tag(
+        "main",
+        parts.answer(view),
+        heat,
+        _contents(
+            shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None,
+            has_grids=bool(crossed.text), has_built=bool(drawn.text),
         ),
-        svg.shapes(),
-        data({chart.id: points(chart) for chart in charts}, "charts"),
-        data(view.facets.to_document(), "facets"),
-        data(island, receipt_island.ISLAND),
-        Markup(f"<script>{script}</script>"),
-    ])  # fmt: skip
-    title = tag("title", f"{summary.get('name') or summary.get('run')}: report")
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, svg.LOOK, style)}">'
-        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
-        f'{title.text}<style id="look">{svg.LOOK}</style><style>{style}</style>'
-    )
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body.text}</body></html>\n'
+        parts.comparisons(view),
+        *([hit] if hit else []),
+        *_sections(shown, crossed),
+        *([passed] if passed else []),
+        tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
+        parts.warnings(view),
+        parts.failed(view),
+        drawn,
+        receipt_island.section(island),
+        parts.provenance(view),
+    )  # fmt: skip
+    title = f"{summary.get('name') or summary.get('run')}: report"
+    islands = [data(island, receipt_island.ISLAND)]
+    return shell.whole(title, [header, main], charts=charts, facets=view.facets, islands=islands)
 
 
 def settled(page: str, summary: SummaryDocument) -> str:
@@ -119,20 +95,6 @@ def view_of(
     return View(summary, known, plan, decision)
 
 
-def _policy(script: str, *styles: str) -> str:
-    """Return the Content-Security-Policy: nothing is loaded, and only these texts run and apply, by their SHA-256."""
-    scripts, allowed = _hash(script), " ".join(map(_hash, styles))
-    return f"default-src 'none'; script-src {scripts}; style-src {allowed}; base-uri 'none'; form-action 'none'"
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _own(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")
-
-
 def _head(view: View) -> list[Markup]:
     summary = view.summary
     begun, ended = summary.get("started_at"), summary.get("finished_at")
@@ -144,12 +106,12 @@ def _head(view: View) -> list[Markup]:
         ("Begun", instant(begun)),
         ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
     ]
-    listed = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts if value != ABSENT]
+    listed = [(name, value) for name, value in facts if value != ABSENT]
     note = ENVIRONMENT_NOTES.get(str(summary.get("environment")))
     return [
         tag("p", "Storage Matrix report", class_="kicker"),
         tag("h1", summary.get("name") or summary.get("run") or "run"),
-        tag("dl", *listed, class_="facts"),
+        shell.facts(listed),
         *([tag("p", note, class_="note")] if note else []),
     ]
 
@@ -176,9 +138,7 @@ def _contents(
         ("receipt-section", "Receipt"),
         ("provenance", "Provenance"),
     ]
-    return tag(
-        "nav", tag("ul", *(tag("li", tag("a", title, href=f"#{id_}")) for id_, title in names)), aria_label="Contents"
-    )
+    return shell.contents(names)
 
 
 def _sections(shown: list[Section], crossed: Markup) -> Iterator[Markup]:
@@ -190,37 +150,10 @@ def _sections(shown: list[Section], crossed: Markup) -> Iterator[Markup]:
 
 
 def _section(section: Section) -> Markup:
-    blocks = [_chart(chart) for chart in section.charts]
+    blocks = [shell.figure(chart) for chart in section.charts]
     shown, rest = blocks[:MOST_OPEN], blocks[MOST_OPEN:]
     # Charts with rows need the whole width for the rows' names; the others stand in pairs.
     is_wide = len(shown) == 1 or any(chart.categories or chart.spans for chart in section.charts)
     class_ = None if is_wide else "pairs"
     more = [details(f"{len(rest)} more charts", tag("div", *rest, class_=class_))] if rest else []
     return tag("section", tag("h2", section.title), tag("div", *shown, class_=class_), *more, id=section.id)
-
-
-def _chart(chart: Chart) -> Markup:
-    rows = [[figure_of(value) for value in row] for row in chart.rows]
-    notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
-    numbers = [details("Figures", table(chart.heads, rows, caption=chart.title))] if rows else []
-    keys = (
-        tag("span", svg.swatch(mark), series.legend, class_="unseen" if series.is_off else None, **series.of)
-        for series, mark in svg.legend(chart)
-    )
-    return tag(
-        "figure",
-        tag("figcaption", tag("h3", chart.title), tag("p", chart.reads)),
-        tag("div", *keys, class_="legend", role="group", aria_label="Shown in the chart"),
-        tag(
-            "div",
-            svg.drawing(chart),
-            class_="chart",
-            role="img",
-            tabindex="0",
-            aria_label=f"{chart.title}. {chart.reads}",
-        ),
-        tag("div", *notes, *numbers),
-        id=chart.id,
-        class_="drawn",
-        **chart.of,
-    )

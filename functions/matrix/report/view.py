@@ -140,10 +140,8 @@ class View:
         questions = self.decision.get("questions") or []
         points = [(entry.workload, entry.label) for entry in self.entries]
         points += [(question["workload"], question["label"]) for question in questions]
-        fleets = [dict(cell["fleet"]) for cell in self.cells]
-        fleets.sort(key=lambda fleet: (str(fleet.get("instanceType")), fleet.get("count") or 0))
         known = [storage for storage in self.curves if storage in {entry.storage for entry in self.entries}]
-        return Facets.of(known or self.curves, points, [fleet_label(fleet) for fleet in fleets])
+        return Facets.of(known or self.curves, points, [fleet_label(dict(cell["fleet"])) for cell in self.cells])
 
     def marks(self, entry: Entry) -> Marks:
         """Return the marks of an element that is about one point of one cell."""

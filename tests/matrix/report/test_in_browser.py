@@ -9,7 +9,11 @@ from support import browser
 from support.browser import CHROMIUM, serious_findings
 from support.runs_for_reports import build_run, swept_page
 
+from matrix.answer.comparing import compare
+from matrix.answer.history import KeptRun
 from matrix.published.yocto_run import yocto_run
+from matrix.report.comparison import render_comparison
+from matrix.report.explore import render_explore
 from matrix.report.page import render
 
 SCREEN = {"width": 1280, "height": 900}
@@ -258,6 +262,32 @@ def test_it_prints_all_charts_in_colours_for_paper_and_no_buttons(opened):
     assert page.locator(".tools:visible").count() == 0
     assert page.locator(".plot text").first.evaluate("text => getComputedStyle(text).fill") == "rgb(22, 25, 29)"
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("look", [{"viewport": SCREEN}, {"viewport": PHONE, "color_scheme": "dark"}])
+def test_pages_of_several_runs_are_for_all_people_and_any_screen(chromium, tmp_path, look):
+    sizes = {"ebs": {10: 3000.0}, "efs": {10: 3300.0}}
+    runs = [KeptRun(build_run(sizes, spread=0.01)[0] | {"run": name}, {}) for name in ("mon", "tue")]
+    pages = {
+        "explore": render_explore([*runs, KeptRun(yocto_run("published-yocto"), {})]),
+        "compare": render_comparison(compare(*(run.summary for run in runs), threshold=0.05), *runs),
+    }
+    for name, text in pages.items():
+        path = tmp_path / f"{name}.html"
+        path.write_text(text, encoding="utf-8")
+        page = chromium.new_context(**look).new_page()
+        errors = []
+        page.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
+        page.goto(f"{path.as_uri()}#tables?storage=EFS+bursting")
+        unfold(page)
+
+        assert page.locator("#tables tbody tr:visible th").all_inner_texts() == ["EFS bursting"] * len(
+            page.locator("#tables tbody tr:visible").all()
+        )
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert serious_findings(page) == []
+        assert errors == []
+        page.context.close()
 
 
 def test_the_receipt_is_drawn_from_what_the_sweep_put_into_the_page(chromium, tmp_path):

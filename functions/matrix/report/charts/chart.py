@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 Value = float | int | str | None
-Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit"]
+Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit", "band"]  # a band lies between low and high
 
 # A screen shows no more points side by side; a page of 200 instances and many cells must stay small.
 MOST_POINTS = 400

@@ -158,6 +158,8 @@ def legend(chart: Chart) -> Iterator[tuple[Series, Markup]]:
             first.setdefault(series.legend, series)
     for series in first.values():
         line = [tag("path", d="M-17,0H17", class_=_line_class(series))] if _has_line(series) else []
+        if series.kind == "band":
+            line = [tag("rect", x="-17", y="-5", width="34", height="10", class_="area")]
         mark = [_mark(series, "0", "0")] if _has_marks(series) or series.kind == "ticks" else []
         yield series, tag("g", *line, *mark, class_=_class(series))
 
@@ -207,6 +209,9 @@ def _series(plot: Plot, series: Series) -> Iterator[Markup]:
         half = 0.3 * SIDE / max(1, len(plot.rows))
         stroke = "".join(f"M{_n(x)} {_n(y - half)}V{_n(y + half)}" for x, y in filter(None, places))
         yield _lines(stroke, "line", 1.5)
+    elif series.kind == "band":
+        yield _lines(_band(plot, series), "area", 0)
+        return
     elif _has_line(series):
         yield _lines(_path(places, is_stepped=series.kind == "steps"), _line_class(series), series.width)
     if series.low is not None and series.high is not None and (intervals := _intervals(plot, series)):
@@ -218,6 +223,14 @@ def _series(plot: Plot, series: Series) -> Iterator[Markup]:
     for text, place in [*labels[:1], *labels[:0:-1]]:
         if text and place is not None and plot.has_room(place):
             yield _text(text, place, dy="-9", text_anchor="middle")
+
+
+def _band(plot: Plot, series: Series) -> str:
+    """Join the upper ends of intervals and back the lower ones."""
+    ends = zip(series.x, series.low or (), series.high or (), strict=False)
+    known = [(plot.place(x, low), plot.place(x, high)) for x, low, high in ends if None not in (low, high)]
+    around = [*(high for _, high in known), *(low for low, _ in reversed(known))]
+    return f"{_path(around, is_stepped=False)}Z" if len(known) > 1 else ""
 
 
 def _has_line(series: Series) -> bool:

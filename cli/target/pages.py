@@ -1,0 +1,19 @@
+"""Pages that commands write, and the browser that shows them."""
+
+import webbrowser
+from pathlib import Path
+
+import typer
+
+from cli.messages import terminal
+
+
+def write_page(path: Path, page: str, *, is_opened: bool, is_on_stdout: bool = True) -> None:
+    """Write a page, print where it is, and open it if asked to; a machine without a display ends no script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    typer.echo(str(path), err=not is_on_stdout)
+    if is_opened and not webbrowser.open(path.resolve().as_uri()):
+        terminal.stderr().print(
+            f"Note: no browser could be started; open it yourself: {path.resolve().as_uri()}", soft_wrap=True
+        )

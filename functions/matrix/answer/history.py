@@ -1,0 +1,145 @@
+"""Cells over time: what each measured in all runs that had it, and where it changed by more than chance explains."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from matrix.answer.changes import Changed, Facts, what_changed
+from matrix.answer.comparing import NotComparable, compare, measured_points
+from matrix.input.storage_names import brief_names
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+
+# What `matrix compare` takes for a change worth an exit code; a smaller one is a change here, too, if chance is not it.
+THRESHOLD = 0.05
+CHANGED = ("slower", "faster")
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run: its summary with single values where they are known, and the results of its cells by id.
+
+    `references` are what others published of the same points, as `matrix.published.beside` puts it beside.
+    """
+
+    summary: SummaryDocument
+    results: Mapping[str, ResultDocument]
+    references: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return self.summary["run"]
+
+    @property
+    def environment(self) -> str:
+        """Where it was measured: figures of two environments do not compare."""
+        return str(self.summary.get("environment"))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One cell's point in one run."""
+
+    run: int  # its place among all runs
+    p50: float | None
+    low: float | None
+    high: float | None
+    n: int | None
+
+
+@dataclass(frozen=True)
+class Change:
+    """Where a figure differs from that of the run before by more than chance explains."""
+
+    run: int
+    before: int
+    verdict: str
+    words: str
+    changed: Sequence[Changed]
+
+
+@dataclass
+class Track:
+    """One point of one cell over all runs of one environment that measured it."""
+
+    storage: str
+    workload: str
+    fleet: str
+    point: str
+    metric: str
+    unit: str
+    environment: str
+    higher_is_better: bool
+    measured: list[Measured] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    published: float | None = None  # the median that others published of the same
+    objections: Sequence[str] = ()  # why that does not compare
+
+
+def history(runs: Sequence[KeptRun]) -> list[Track]:
+    """Return the tracks of all runs, which come in the order of their time.
+
+    Neighbours on a track are compared by the test of `matrix compare`, corrected for all the cells that they share.
+    """
+    tracks: dict[tuple[str, str], Track] = {}
+    cells: dict[tuple[int, str, str], tuple[str, str]] = {}
+    for index, run in enumerate(runs):
+        for key, track, point in _points(run):
+            known = tracks.setdefault((run.environment, key), track)
+            known.measured.append(_measured(index, point))
+            known.published, known.objections = track.published, track.objections
+            cells[index, point["cell"], track.point] = (run.environment, key)
+    pairs = {pair for track in tracks.values() for pair in pairwise([each.run for each in track.measured])}
+    for before, after in sorted(pairs):
+        for pair in _compared(runs[before], runs[after]):
+            place = cells.get((after, pair["run"]["cell"], pair["point"]))
+            if place is None or pair["verdict"] not in CHANGED:
+                continue
+            track = tracks[place]
+            if (before, after) in pairwise([each.run for each in track.measured]):
+                facts = what_changed(
+                    _facts(runs[before], pair["base"]["cell"]), _facts(runs[after], pair["run"]["cell"])
+                )
+                track.changes.append(Change(after, before, pair["verdict"], pair["words"], facts))
+    return list(tracks.values())
+
+
+def _points(run: KeptRun) -> Iterator[tuple[str, Track, Mapping[str, Any]]]:
+    """Yield each measured point of a run: its key, an empty track for it, and the point."""
+    cells = run.summary.get("cells", [])
+    names = brief_names((str(cell.get("file_system") or cell["id"]), cell["storage"]) for cell in cells)
+    brief = {cell["id"]: names[str(cell.get("file_system") or cell["id"])] for cell in cells}
+    references = {(row["cell"], row["point"], row["metric"]): row for row in run.references
+                  if row["percentile"] == "p50"}  # fmt: skip
+    seen: set[str] = set()
+    for key, point in measured_points(run.summary):
+        # Of an A/A comparison, which measures the same twice, the first is followed.
+        if key in seen:
+            continue
+        seen.add(key)
+        reference = references.get((point["cell"], point["label"], point["metric"]))
+        known = {name: point[name] for name in ("workload", "fleet", "metric", "unit", "higher_is_better")}
+        yield key, Track(
+            **known, storage=brief[point["cell"]], point=point["label"], environment=run.environment,
+            published=reference["published"] if reference else None,
+            objections=reference["why_not"] if reference else (),
+        ), point  # fmt: skip
+
+
+def _measured(index: int, point: Mapping[str, Any]) -> Measured:
+    ends = point["interval"] or {}
+    return Measured(index, point["p50"], ends.get("low"), ends.get("high"), point["n"])
+
+
+def _compared(before: KeptRun, after: KeptRun) -> list[dict[str, Any]]:
+    try:
+        return list(compare(before.summary, after.summary, threshold=THRESHOLD)["compared"])
+    except NotComparable:
+        return []
+
+
+def _facts(run: KeptRun, cell: str) -> list[Facts]:
+    result = run.results.get(cell)
+    return [result.get("provenance") or {}] if result else []

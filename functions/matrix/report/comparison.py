@@ -1,0 +1,164 @@
+"""Two runs side by side as a page: what became slower or faster, by how much, and what was different."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matrix.answer.changes import change_words, what_changed
+from matrix.answer.history import KeptRun
+from matrix.input.storage_names import brief_names
+from matrix.report import shell
+from matrix.report.charts.chart import Chart, Series
+from matrix.report.facets import Facets, Marks
+from matrix.report.html import Figure, Markup, figure_of, table, tag
+from matrix.terms.figures import ABSENT, instant, number, quantity
+from matrix.terms.metrics import metric_title
+
+Document = Mapping[str, Any]
+
+# How verdicts are drawn: colour and shape by style, hollow where nothing can be told.
+LOOKS = {"slower": (1, False), "faster": (2, False), "no difference shown": (0, False), "cannot tell": (6, True)}
+MOST_ROWS = 60
+
+
+def render_comparison(document: Document, base: KeptRun, run: KeptRun) -> str:
+    """Return the page of what `matrix.answer.comparing.compare` says of two runs."""
+    pairs = document["compared"]
+    names = _brief(run)
+    storages = [names.get(pair["run"]["cell"], pair["storage"]) for pair in pairs]
+    facets = Facets.of(
+        storages, [(pair["workload"], pair["point"]) for pair in pairs], [pair["fleet"] for pair in pairs]
+    )
+    rows = list(zip(pairs, storages, strict=True))
+    marks = [_marks(facets, pair, storage) for pair, storage in rows]
+    charts = [_chart(document, rows[at : at + MOST_ROWS], marks[at : at + MOST_ROWS], number_)
+              for number_, at in enumerate(range(0, len(rows), MOST_ROWS), start=1)]  # fmt: skip
+    main = tag(
+        "main",
+        tag("section", tag("h2", "Answer"), *_answer(document, names), id="answer"),
+        shell.contents([("ratios", "Each cell"), ("changed", "What was different"), ("tables", "All figures")]),
+        tag("section", tag("h2", "Each cell"), *map(shell.figure, charts), id="ratios"),
+        _changed(base, run),
+        tag("section", tag("h2", "All figures"), _figures(document, rows, marks), *_alone(document), id="tables"),
+    )  # fmt: skip
+    title = f"{run.name} beside {base.name}"
+    return shell.whole(title, [_head(title, document, base, run), main], charts=charts, facets=facets)
+
+
+def _brief(run: KeptRun) -> dict[str, str]:
+    cells = run.summary.get("cells", [])
+    names = brief_names((str(cell.get("file_system") or cell["id"]), cell["storage"]) for cell in cells)
+    return {cell["id"]: names[str(cell.get("file_system") or cell["id"])] for cell in cells}
+
+
+def _marks(facets: Facets, pair: Document, storage: str) -> Marks:
+    return facets.marks(storage=storage, workload=pair["workload"], label=pair["point"], fleet=pair["fleet"])
+
+
+def _head(title: str, document: Document, base: KeptRun, run: KeptRun) -> Markup:
+    known = [
+        ("Base", f"{base.name}, {base.environment}, {instant(base.summary.get('started_at'))}"),
+        ("Run", f"{run.name}, {run.environment}, {instant(run.summary.get('started_at'))}"),
+        ("Threshold", f"{100 * document['threshold']:g} %"),
+        ("Cells and points in both", str(len(document["compared"]))),
+    ]
+    warnings = [tag("p", warning, class_="note") for warning in document["warnings"]]
+    return tag("header", tag("p", "Storage Matrix comparison", class_="kicker"), tag("h1", title), shell.facts(known),
+               *warnings)  # fmt: skip
+
+
+def _answer(document: Document, names: Mapping[str, str]) -> list[Markup]:
+    pairs, slower = document["compared"], document["regressions"]
+    counts = {verdict: sum(pair["verdict"] == verdict for pair in pairs) for verdict in LOOKS}
+    threshold = f"{100 * document['threshold']:g} %"
+    if not pairs:
+        headline = "Nothing was compared: the two runs have no measured cell in common."
+    elif slower:
+        headline = f"{slower} of {len(pairs)} became slower by more than {threshold} and by more than chance explains."
+    else:
+        headline = f"Nothing is shown to be slower by more than {threshold}."
+    tally = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    worst = [pair for pair in pairs if pair["is_regression"]][:5]
+    lines = [tag("li", f"{_name(pair, names.get(pair['run']['cell'], pair['storage']))}: {pair['words']}.")
+             for pair in worst]  # fmt: skip
+    return [
+        tag("div", tag("p", headline, class_="headline"), tag("p", f"{tally}." if tally else ""), class_="rankings"),
+        *([tag("ul", *lines, class_="answer unsold")] if lines else []),
+    ]
+
+
+def _name(pair: Document, storage: str) -> str:
+    return " · ".join(filter(None, (storage, pair["fleet"], pair["workload"], pair["point"])))
+
+
+def _factor(pair: Document, ratio: float | None) -> float | None:
+    """How many times as slow: of durations the ratio itself, of rates one over it."""
+    if not ratio:
+        return None
+    return 1 / ratio if pair["higher_is_better"] else ratio
+
+
+def _chart(document: Document, rows: Sequence[tuple[Document, str]], marks: Sequence[Marks], number_: int) -> Chart:
+    names = [f"{_name(pair, storage)}{chr(0x200B) * index}" for index, (pair, storage) in enumerate(rows)]
+    series = []
+    for verdict, (style, is_hollow) in LOOKS.items():
+        mine = [(name, pair) for name, (pair, _) in zip(names, rows, strict=True) if pair["verdict"] == verdict]
+        if mine:
+            ends = [sorted(_factor(pair, (pair["interval"] or {}).get(end)) or 0.0 for end in ("low", "high"))
+                    for _, pair in mine]  # fmt: skip
+            series.append(
+                Series(verdict, [_factor(pair, pair["ratio"]) for _, pair in mine], [name for name, _ in mine], "dots",
+                       style, low=[low or None for low, _ in ends], high=[high or None for _, high in ends],
+                       hover=[pair["words"] for _, pair in mine], is_hollow=is_hollow)
+            )  # fmt: skip
+    factors = [_factor(pair, pair["ratio"]) for pair, _ in rows]
+    return Chart(
+        id=f"ratio-{number_}",
+        title=f"How many times as slow as in {document['base']}",
+        reads="Mark: the median of the run beside that of the base, with its 95 % interval where there is one. 1 is "
+        "equal, right of the line is slower by more than the threshold. Hollow: nothing can be told.",
+        x_title="times as slow",
+        y_title="",
+        series=series,
+        categories=names,
+        rows_of=marks,
+        figures=[ABSENT if factor is None else f"×{number(factor)}" for factor in factors],
+        figures_head="times as slow",
+        limit=(1 + document["threshold"], f"{100 * document['threshold']:g} % slower"),
+        metric="ratio of times",
+    )
+
+
+def _changed(base: KeptRun, run: KeptRun) -> Markup:
+    """Return what the instances of the two runs said of themselves, where that differs."""
+    facts = what_changed(
+        *([result.get("provenance") or {} for result in each.results.values()] for each in (base, run))
+    )
+    lines = [tag("li", change_words(changed, most=300)) for changed in facts]
+    known = all(any(result.get("provenance") for result in each.results.values()) for each in (base, run))
+    nothing = "Nothing that instances say of themselves: agent, kernel, mount, tools." if known else (
+        "Not known: one of the two has no results of single cells.")  # fmt: skip
+    return tag("section", tag("h2", "What was different"),
+               tag("ul", *lines) if lines else tag("p", nothing), id="changed")  # fmt: skip
+
+
+def _figures(document: Document, rows: Sequence[tuple[Document, str]], marks: Sequence[Marks]) -> Markup:
+    listed = [
+        (
+            storage, pair["fleet"], f"{pair['workload']}, {pair['point']}",
+            metric_title(pair["metric"], pair["workload"]),
+            *(Figure(quantity(pair[side]["p50"], pair["unit"]), pair[side]["p50"]) for side in ("base", "run")),
+            figure_of(pair["ratio"]), pair["words"],
+        )
+        for pair, storage in rows
+    ]  # fmt: skip
+    heads = ("Storage", "Fleet", "Point", "Metric", f"P50 of {document['base']}", f"P50 of {document['run']}", "Ratio",
+             "What it means")  # fmt: skip
+    return table(heads, listed, caption="Each cell and point that both runs have", class_="many", marks=marks)
+
+
+def _alone(document: Document) -> list[Markup]:
+    return [
+        tag("p", f"Only in {document[side]}: {'; '.join(document[f'only_in_{side}'])}.", class_="quiet")
+        for side in ("base", "run")
+        if document[f"only_in_{side}"]
+    ]

@@ -1,0 +1,179 @@
+"""All runs as one page: each cell over time, where it changed by more than chance explains, and what was different."""
+
+from collections.abc import Iterator, Sequence
+
+from matrix.answer.changes import change_words
+from matrix.answer.history import KeptRun, Track, history
+from matrix.report import shell
+from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.labels import lower
+from matrix.report.facets import Facets, Marks
+from matrix.report.html import Figure, Markup, figure_of, table, tag
+from matrix.terms.figures import ABSENT, instant, quantity
+from matrix.terms.metrics import metric_title
+
+# Charts beyond these are in the table only: a page of all runs must stay small.
+MOST_CHARTS = 120
+
+
+def render_explore(runs: Sequence[KeptRun]) -> str:
+    """Return the page of all runs, which come in the order of their time."""
+    tracks = history(runs)
+    facets = Facets.of(
+        [track.storage for track in tracks],
+        [(track.workload, track.point) for track in tracks],
+        [track.fleet for track in tracks],
+    )
+    followed = [track for track in tracks if len(track.measured) > 1]
+    # What has changed stands first.
+    followed.sort(key=lambda track: (not track.changes, -max((change.run for change in track.changes), default=0)))
+    charts = [_chart(runs, facets, track, index) for index, track in enumerate(followed[:MOST_CHARTS], start=1)]
+    over_time = [("tracks", "Each cell over time")] if charts else []
+    names = [("changes", "What changed"), *over_time, ("tables", "All cells"), ("runs", "Runs")]
+    main = tag(
+        "main",
+        _changes(runs, facets, tracks, followed),
+        shell.contents(names),
+        *([tag("section", tag("h2", "Each cell over time"), tag("div", *map(shell.figure, charts), class_="pairs"),
+               id="tracks")] if charts else []),
+        tag("section", tag("h2", "All cells"), _latest(runs, facets, tracks), id="tables"),
+        tag("section", tag("h2", "Runs"), _runs(runs), id="runs"),
+    )  # fmt: skip
+    begun = [at for run in runs if (at := run.summary.get("started_at")) is not None]
+    known = [("Runs", str(len(runs))), ("Cells and points", str(len(tracks)))]
+    known += [("From", instant(min(begun))), ("To", instant(max(begun)))] if begun else []
+    header = tag("header", tag("p", "Storage Matrix", class_="kicker"), tag("h1", "All runs"), shell.facts(known))
+    return shell.whole("All runs", [header, main], charts=charts, facets=facets)
+
+
+def _marks(facets: Facets, track: Track) -> Marks:
+    return facets.marks(storage=track.storage, workload=track.workload, label=track.point, fleet=track.fleet)
+
+
+def _name(track: Track) -> str:
+    return ", ".join(filter(None, (track.workload, track.storage, track.fleet, track.point)))
+
+
+def _changes(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track], followed: Sequence[Track]) -> Markup:
+    rows, marks = [], []
+    changes = [(change, track) for track in tracks for change in track.changes]
+    for change, track in sorted(changes, key=lambda pair: -pair[0].run):
+        differing = (
+            "; ".join(change_words(each) for each in change.changed) or "nothing that instances say of themselves"
+        )
+        rows.append((runs[change.run].name, _name(track), change.words, differing))
+        marks.append(_marks(facets, track))
+    if not rows:
+        words = "No cell changed by more than chance explains." if followed else "No cell was measured twice yet."
+        return tag("section", tag("h2", "What changed"), _panel(words), id="changes")  # fmt: skip
+    slower = sum(change.verdict == "slower" for change, _ in changes)
+    headline = f"{slower} became slower, {len(changes) - slower} faster, by more than chance explains."
+    listed = table(("Run", "Cell and point", "Beside the run before", "What was different"), rows, marks=marks,
+                   caption="Changes, newest first", class_="prose")  # fmt: skip
+    return tag("section", tag("h2", "What changed"), _panel(headline), listed, id="changes")  # fmt: skip
+
+
+def _panel(headline: str) -> Markup:
+    how = (
+        "Each run is compared with the one before it that has the same cell in the same environment, by the test of "
+        "`matrix compare`, corrected for the number of cells. Fewer than three repetitions cannot tell."
+    )
+    return tag("div", tag("p", headline, class_="headline"), tag("p", how, class_="quiet"), class_="rankings")
+
+
+def _chart(runs: Sequence[KeptRun], facets: Facets, track: Track, number: int) -> Chart:
+    x = [float(each.run) for each in track.measured]
+    low, high = [each.low for each in track.measured], [each.high for each in track.measured]
+    words = [
+        f"{runs[each.run].name}<br>{instant(runs[each.run].summary.get('started_at'))}<br>"
+        f"P50 {quantity(each.p50, track.unit)}, n {ABSENT if each.n is None else each.n}"
+        for each in track.measured
+    ]
+    y = [each.p50 for each in track.measured]
+    series = [Series("P50", x, y, "line", low=low, high=high, hover=words)]
+    if sum(end is not None for end in low) > 1:
+        series.append(Series("95 % interval", x, y, "band", low=low, high=high, group="P50"))
+    series += _change_marks(track)
+    if track.published is not None:
+        series.append(Series("published", [x[0], x[-1]], [track.published] * 2, "limit", 6,
+                             hover=[quantity(track.published, track.unit)] * 2))  # fmt: skip
+    title = metric_title(track.metric, track.workload)
+    objections = f"the published figure: {'; '.join(track.objections)}." if track.objections else ""
+    return Chart(
+        id=f"track-{number}",
+        title=f"{_name(track)}: {lower(title)}",
+        reads=f"{track.environment}; {'higher' if track.higher_is_better else 'lower'} is better. Diamond: a change by "
+        "more than chance explains.",
+        x_title="run",
+        y_title=f"{title} ({track.unit})",
+        series=series,
+        notes=[f"{runs[change.run].name}: {change.words}." for change in track.changes]
+        + ([objections] if objections else []),
+        heads=("Run", f"P50 ({track.unit})", "95 % low", "95 % high", "n"),
+        rows=[(runs[each.run].name, each.p50, each.low, each.high, each.n) for each in track.measured],
+        is_from_zero=True,
+        is_in_seconds=track.unit == "s",
+        ticks=tuple(x),
+        tick_names={place: _day(runs[int(place)]) for place in x},
+        metric=f"{track.metric} ({track.unit})",
+        of=_marks(facets, track),
+    )
+
+
+def _change_marks(track: Track) -> Iterator[Series]:
+    medians = {each.run: each.p50 for each in track.measured}
+    for verdict, style in (("slower", 1), ("faster", 2)):
+        mine = [change for change in track.changes if change.verdict == verdict]
+        if mine:
+            words = ["<br>".join([change.words, *map(change_words, change.changed)]) for change in mine]
+            yield Series(verdict, [float(change.run) for change in mine], [medians[change.run] for change in mine],
+                         "dots", style, hover=words)  # fmt: skip
+
+
+def _day(run: KeptRun) -> str:
+    begun = run.summary.get("started_at")
+    return instant(begun)[5:10] if begun is not None else run.environment
+
+
+def _latest(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track]) -> Markup:
+    rows = []
+    # Measured figures before those of others, which they stand beside.
+    shown = sorted(tracks, key=lambda track: track.environment == "published")
+    for track in shown:
+        last = track.measured[-1]
+        rows.append(
+            (track.storage, track.fleet, f"{track.workload}, {track.point}", track.environment,
+             metric_title(track.metric, track.workload), len(track.measured), len(track.changes) or ABSENT,
+             Figure(quantity(last.p50, track.unit), last.p50), runs[last.run].name,
+             _published(track))
+        )  # fmt: skip
+    heads = (
+        "Storage",
+        "Fleet",
+        "Point",
+        "Environment",
+        "Metric",
+        "Runs",
+        "Changes",
+        "Latest P50",
+        "In",
+        "Published P50",
+    )
+    written = [[figure_of(value) if isinstance(value, int) else value for value in row] for row in rows]
+    marks = [_marks(facets, track) for track in shown]
+    return table(heads, written, caption="The latest figure of each cell and point", class_="many", marks=marks)
+
+
+def _published(track: Track) -> Figure | str:
+    if not track.published or track.environment == "published":
+        return ABSENT
+    return Figure(quantity(track.published, track.unit), track.published)
+
+
+def _runs(runs: Sequence[KeptRun]) -> Markup:
+    rows = [
+        (run.name, instant(run.summary.get("started_at")), run.environment, str(run.summary.get("status", ABSENT)),
+         figure_of(len(run.summary.get("cells", []))))
+        for run in reversed(runs)
+    ]  # fmt: skip
+    return table(("Run", "Begun", "Environment", "State", "Cells"), rows, caption="Runs, newest first")

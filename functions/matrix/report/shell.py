@@ -1,0 +1,93 @@
+"""The shell of every page: one file that loads nothing, with our style and script and the figures behind its charts.
+
+The policy in its head forbids the network and runs only the scripts whose hashes it names.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from matrix.report.charts.chart import Chart
+from matrix.report.drawing import svg
+from matrix.report.drawing.points import points
+from matrix.report.facets import Facets
+from matrix.report.html import Markup, data, details, figure_of, join, table, tag
+
+FOLDER = Path(__file__).parent
+
+
+def whole(
+    title: str, body: Iterable[Markup], *, charts: Sequence[Chart], facets: Facets, islands: Iterable[Markup] = ()
+) -> str:
+    """Return a page as one HTML document; `body` is its header and its main part."""
+    script, style = _own("page.js"), f"{_own('page.css')}{svg.rules(charts)}"
+    inner = join([
+        tag("a", "Skip to the tables", href="#tables", class_="skip"),
+        *body,
+        svg.shapes(),
+        data({chart.id: points(chart) for chart in charts}, "charts"),
+        data(facets.to_document(), "facets"),
+        *islands,
+        Markup(f"<script>{script}</script>"),
+    ])  # fmt: skip
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, svg.LOOK, style)}">'
+        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">'
+        f'{tag("title", title).text}<style id="look">{svg.LOOK}</style><style>{style}</style>'
+    )
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{inner.text}</body></html>\n'
+
+
+def contents(names: Iterable[tuple[str, str]]) -> Markup:
+    """Return the links of a page to its sections, by their ids."""
+    links = [tag("li", tag("a", title, href=f"#{id_}")) for id_, title in names]
+    return tag("nav", tag("ul", *links), aria_label="Contents")
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
+    """Return what stands below the title of a page: each fact with its name above it."""
+    return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs), class_="facts")
+
+
+def figure(chart: Chart) -> Markup:
+    """Return a chart with its title, how it is read, its legend, its notes and its figures as a table."""
+    rows = [[figure_of(value) for value in row] for row in chart.rows]
+    notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
+    numbers = [details("Figures", table(chart.heads, rows, caption=chart.title))] if rows else []
+    keys = (
+        tag("span", svg.swatch(mark), series.legend, class_="unseen" if series.is_off else None, **series.of)
+        for series, mark in svg.legend(chart)
+    )
+    return tag(
+        "figure",
+        tag("figcaption", tag("h3", chart.title), tag("p", chart.reads)),
+        tag("div", *keys, class_="legend", role="group", aria_label="Shown in the chart"),
+        tag(
+            "div",
+            svg.drawing(chart),
+            class_="chart",
+            role="img",
+            tabindex="0",
+            aria_label=f"{chart.title}. {chart.reads}",
+        ),
+        tag("div", *notes, *numbers),
+        id=chart.id,
+        class_="drawn",
+        **chart.of,
+    )
+
+
+def _policy(script: str, *styles: str) -> str:
+    """Return the Content-Security-Policy: nothing is loaded, and only these texts run and apply, by their SHA-256."""
+    scripts, allowed = _hash(script), " ".join(map(_hash, styles))
+    return f"default-src 'none'; script-src {scripts}; style-src {allowed}; base-uri 'none'; form-action 'none'"
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _own(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")

@@ -1,0 +1,130 @@
+"""Pages of several runs: two side by side, and all of them over time."""
+
+import re
+from functools import cache
+
+import pytest
+from support.runs_for_reports import build_run
+
+from matrix.answer.changes import change_words, what_changed
+from matrix.answer.comparing import compare
+from matrix.answer.history import KeptRun, history
+from matrix.published.yocto_run import yocto_run
+from matrix.report.comparison import render_comparison
+from matrix.report.explore import render_explore
+
+DAY_S = 86_400.0
+HOSTILE = '</script><img src=x onerror="alert(1)">'
+
+
+@cache
+def kept(name, day, efs_s, kernel="6.1", environment="aws"):
+    """A run of builds on two storages; that on EBS takes 3,000 s in all of them."""
+    sizes = {"ebs": {10: 3000.0}, "efs": {10: efs_s}}
+    summary, results, _ = build_run(sizes, spread=0.01, repetitions=6, environment=environment)
+    summary |= {"run": name, "started_at": day * DAY_S}
+    for cell in summary["cells"]:
+        result = results[cell["id"]]
+        result["provenance"]["kernel"] = {kernel: 4}
+        for point, measured in zip(cell["points"], result["points"], strict=True):
+            point["samples"] = measured["samples"]
+    return KeptRun(summary, results)
+
+
+@pytest.fixture(scope="module")
+def nights():
+    """Three nights; in the last one EFS is a fifth slower, and the kernel another one."""
+    return [kept("mon", 1, 3300.0), kept("tue", 2, 3300.0), kept("wed", 3, 4000.0, "6.12")]
+
+
+def words(page):
+    return " ".join(re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL).split())
+
+
+def test_a_cell_changes_where_chance_does_not_explain_it_and_says_what_was_different(nights):
+    tracks = {track.storage: track for track in history(nights)}
+
+    [change] = tracks["EFS bursting"].changes
+    assert (change.run, change.before, change.verdict) == (2, 1, "slower")
+    assert [change_words(each) for each in change.changed] == ["kernel: 6.1 → 6.12"]
+    assert tracks["EBS gp3"].changes == []
+    assert [each.run for each in tracks["EBS gp3"].measured] == [0, 1, 2]
+    assert all(each.low < each.p50 < each.high for each in tracks["EBS gp3"].measured)
+
+
+def test_runs_of_two_environments_are_two_tracks_and_a_gap_is_bridged(nights):
+    local = kept("local", 2.5, 9000.0, environment="local")
+    tracks = history([*nights[:2], local, nights[2]])
+
+    aws = next(track for track in tracks if (track.storage, track.environment) == ("EFS bursting", "aws"))
+    assert len(tracks) == 4
+    assert [each.run for each in aws.measured] == [0, 1, 3]
+    assert [(change.before, change.run) for change in aws.changes] == [(1, 3)]
+
+
+def test_what_only_one_of_two_runs_knows_is_no_change():
+    before = [{"kernel": {"6.1": 2}, "Python": {"3.9": 2}}]
+
+    assert what_changed(before, [{"kernel": {"6.1": 1, "6.2": 1}}]) == [("kernel", ["6.1"], ["6.1", "6.2"])]
+    assert what_changed(before, [{"agent": {"1": 2}}]) == []
+
+
+def test_the_page_of_all_runs_shows_changes_charts_of_what_was_measured_twice_and_the_published(nights):
+    page = render_explore([KeptRun(yocto_run("published-yocto"), {}), *nights])
+    text = words(page)
+
+    assert "1 became slower, 0 faster, by more than chance explains." in text
+    assert "kernel: 6.1 → 6.12" in text
+    assert page.count('class="drawn"') == 2
+    assert "EFS provisioned" in text  # published once: a row, and no chart
+    assert '"s":["EBS gp3"' in page
+    assert len(page) < 150_000
+
+
+def test_a_published_figure_stands_as_a_line_with_what_speaks_against_it(nights):
+    [cell, *_] = nights[0].summary["cells"]
+    label = next(track.point for track in history(nights[:1]))
+    reference = {"cell": cell["id"], "point": label, "metric": "duration_s", "percentile": "p50", "published": 3100.0,
+                 "why_not": ["on m6i.large, published on m6i.4xlarge"]}  # fmt: skip
+    runs = [KeptRun(run.summary, run.results, [reference]) for run in nights[:2]]
+
+    page = render_explore(runs)
+
+    assert page.count("line limit") >= 1
+    assert "the published figure: on m6i.large, published on m6i.4xlarge." in words(page)
+
+
+def test_a_page_of_runs_without_any_says_so():
+    assert "No cell was measured twice yet." in words(render_explore([]))
+    assert "No cell was measured twice yet." in words(render_explore([KeptRun(yocto_run("p"), {})]))
+
+
+def test_the_page_of_two_runs_has_their_ratios_as_times_as_slow_and_what_was_different(nights):
+    _, base, run = nights
+    page = render_comparison(compare(base.summary, run.summary, threshold=0.05), base, run)
+    text = words(page)
+
+    assert "1 of 2 became slower by more than 5 % and by more than chance explains." in text
+    assert "EFS bursting · 10 × m6i.large · build · jobs 4: slower by" in text
+    assert "kernel: 6.1 → 6.12" in text
+    assert re.search(r'<svg class="row"[^>]*data-s="0"', page)
+
+
+def test_the_page_of_two_runs_without_a_common_cell_says_so(nights):
+    other = KeptRun(yocto_run("p"), {})
+    document = compare(nights[0].summary, other.summary, threshold=0.05)
+
+    assert "the two runs have no cell in common" in words(render_comparison(document, nights[0], other))
+
+
+def test_hostile_names_are_text_in_pages_of_runs():
+    summary = yocto_run(HOSTILE)
+    for cell in summary["cells"]:
+        cell["storage"] = {"type": HOSTILE, "name": HOSTILE}
+        for point in cell["points"]:
+            point["label"] = HOSTILE
+    run = KeptRun(summary, {})
+
+    for page in (render_explore([run, run]), render_comparison(compare(summary, summary, threshold=0.05), run, run)):
+        assert "<img" not in page
+        assert page.count("<script>") == 1
