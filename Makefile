@@ -72,7 +72,7 @@ test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
 bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
 	@$(BIN)/python -m bench
 
-vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 10 minutes on an idle machine)
+vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run, for each storage (root on Debian, 20 minutes on an idle machine)
 	@STORAGE_MATRIX_VM_TESTS=all $(PYTEST) tests/system/test_vm_fleet.py && rm -rf .pytest-$@
 
 faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (about two hours on two cores; goes on where it was)

@@ -74,6 +74,11 @@ NAMES = {
     "moto.ec2.models.iam_instance_profile": ["IamInstanceProfileAssociationBackend.associate_iam_instance_profile"],
     "moto.ec2.models.internet_gateways": ["InternetGateway"],
     "moto.ec2.models.route_tables": ["RouteTable"],
+    "moto.ec2.models.security_groups": [
+        "SecurityGroup.create_from_cloudformation_json",
+        "SecurityGroupBackend.authorize_security_group_egress",
+        "SecurityGroupBackend.get_default_security_group",
+    ],
     "moto.ec2.models.vpcs": ["VPCEndPoint"],
     "moto.ec2.models.vpn_gateway": ["VPCGatewayAttachment"],
     "moto.ec2.responses.instances": ["InstanceResponse._parse_block_device_mapping"],

@@ -83,6 +83,32 @@ def test_conditions_lists_and_functions_of_a_network(cloud):
     assert outputs["Image"].startswith("ami-")
 
 
+def test_a_group_lets_out_what_its_rules_say_and_no_longer_everything(cloud):
+    def group(**properties: object) -> dict:
+        return {
+            "Type": "AWS::EC2::SecurityGroup",
+            "Properties": {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}, **properties},
+        }
+
+    https = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0"}
+    nfs = {"IpProtocol": "tcp", "FromPort": 2049, "ToPort": 2049, "DestinationSecurityGroupId": {"Ref": "Open"}}
+    resources = {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.8.0.0/16"}},
+        "Open": group(),
+        "Closed": group(SecurityGroupEgress=[https, nfs]),
+    }
+
+    outputs = cloud.deploy(
+        "groups", {"Resources": resources, "Outputs": {n: {"Value": {"Ref": n}} for n in ("Open", "Closed")}}
+    )
+
+    described = cloud.client("ec2").describe_security_groups(GroupIds=list(outputs.values()))["SecurityGroups"]
+    egress = {group["GroupId"]: group["IpPermissionsEgress"] for group in described}
+    assert [rule["IpProtocol"] for rule in egress[outputs["Open"]]] == ["-1"]
+    assert [rule["FromPort"] for rule in egress[outputs["Closed"]]] == [443, 2049]
+    assert egress[outputs["Closed"]][1]["UserIdGroupPairs"][0]["GroupId"] == outputs["Open"]
+
+
 def test_a_false_condition_makes_nothing(cloud):
     outputs = cloud.deploy("no-network", NETWORK, Make="no", SubnetIds="subnet-3,subnet-4")
 

@@ -128,6 +128,16 @@ def test_cloudformation_retains_only_by_retain(client):
     assert client("s3").list_buckets()["Buckets"] == []
 
 
+def test_cloudformation_gives_groups_their_egress(client):
+    https = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0"}
+    properties = {"GroupDescription": "x", "SecurityGroupEgress": [https]}
+    template = {"Resources": {"G": {"Type": "AWS::EC2::SecurityGroup", "Properties": properties}}}
+    client("cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(template))
+
+    [group] = [g for g in client("ec2").describe_security_groups()["SecurityGroups"] if g["GroupName"] != "default"]
+    assert 443 not in [rule.get("FromPort") for rule in group["IpPermissionsEgress"]]
+
+
 def test_cloudformation_lists_what_was_made(client):
     resources = {"T": {"Type": "AWS::SNS::Topic"}, "N": {"Type": "AWS::SNS::Topic", "Condition": "No"}}
     template = {"Conditions": {"No": {"Fn::Equals": [1, 2]}}, "Resources": resources}

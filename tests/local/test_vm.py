@@ -14,20 +14,31 @@ import pytest
 
 from agent.mounts.disks import INSTANCE_STORE_SERIAL
 from local.instances.metadata import InstanceIdentity, MetadataService
-from local.instances.vm import image, machine, machines
+from local.instances.vm import groups, image, machine, machines
 from local.instances.vm.pipe import SECRET_VARIABLE
 
 VOLUMES = ("vol-0123456789abcdef0", "vol-0fedcba9876543210")
 
 
+FLEET = groups.Interface(
+    "10.0.0.7", (groups.Group("sg-1", (), (groups.Rule("tcp", 2049, 2049, frozenset({"sg-2"})),)),)
+)
+OPEN, CLOSED = (
+    groups.Interface("10.0.0.9", (groups.Group(name, (groups.Rule("-1", 0, 65_535, frozenset({"sg-1"})),), ()),))
+    for name in ("sg-2", "sg-3")
+)
+
+
 @pytest.fixture
 def argv(tmp_path):
-    """The command of a machine with two volumes and two file systems."""
+    """The command of a machine with two volumes and two file systems, of which its group lets it reach the first."""
     return machine.command(
         image.Image(tmp_path / "vmlinuz", tmp_path / "initramfs"), instance_id="i-0123456789abcdef0", aws_port=5000,
-        metadata_port=6000, folder=tmp_path,
+        metadata_port=6000, folder=tmp_path, interface=FLEET,
         volumes=[machine.Volume(one, f"sd{letter}", tmp_path / one) for one, letter in zip(VOLUMES, "fg", strict=True)],
-        file_systems=[machine.FileSystem("fs-1.efs.x.amazonaws.com", 7001), machine.FileSystem("fs-2.fsx.x", 7002)],
+        file_systems=[
+            machine.FileSystem("fs-1.efs.x.amazonaws.com", 7001, OPEN), machine.FileSystem("fs-2.fsx.x", 7002, CLOSED),
+        ],
     )  # fmt: skip
 
 
@@ -57,6 +68,18 @@ def test_each_file_system_has_an_address_of_its_own_where_its_server_answers(arg
     for name, port in (("fs-1.efs.x.amazonaws.com", 7001), ("fs-2.fsx.x", 7002)):
         assert f"guestfwd=tcp:{hosts[name]}:2049-cmd:{sys.executable} -S {machine.PIPE} {port}" in network
     assert f"guestfwd=tcp:169.254.169.254:80-cmd:{sys.executable} -S {machine.PIPE} 6000" in network
+
+
+def test_a_machine_is_given_the_rules_of_its_groups(argv, tmp_path):
+    hosts = dict(reversed(line.split()) for line in (tmp_path / "hosts").read_text().splitlines())
+    rules = (tmp_path / "groups").read_text()
+
+    assert f"name=opt/storage-matrix/groups,file={tmp_path / 'groups'}" in argv
+    assert f"ip daddr {hosts['fs-1.efs.x.amazonaws.com']} tcp dport 2049 accept" in rules
+    # Neither the second file system nor, without a rule for 443, the APIs of AWS.
+    assert hosts["fs-2.fsx.x"] not in rules
+    assert machine.HOST not in rules.split()
+    assert "{ 169.254.169.3, 169.254.169.254, 169.254.169.123 } accept" in rules
 
 
 def test_the_firmware_says_ec2_and_the_kernel_which_instance(argv):

@@ -83,3 +83,26 @@ def test_the_disks_of_an_instance_type_are_striped_and_nfs_is_mounted_as_asked(c
     assert [(kind, source) for kind, source, _ in mounts.pop("instance-store")] == [("xfs", "/dev/md0")] * 2
     [nfs] = mounts.values()
     assert all({"vers=4.2", "nconnect=4"} <= set(options.split(",")) for _, _, options in nfs)
+
+
+@ALL
+def test_without_the_port_of_nfs_in_a_group_the_mount_fails_by_name_and_the_run_ends_clean(cloud):
+    ec2 = cloud.client("ec2")
+    groups = ec2.describe_security_groups()["SecurityGroups"]
+    [files] = [group for group in groups if "FileSystemSecurityGroup" in group["GroupName"]]
+    [nfs] = [rule for rule in files["IpPermissions"] if rule["FromPort"] == 2049]
+    ec2.revoke_security_group_ingress(GroupId=files["GroupId"], IpPermissions=[nfs])
+    document = json.loads((runs.ROOT / "events" / "local-vm.json").read_text())
+    document["storage"] = [storage for storage in document["storage"] if storage["name"] == "efs"]
+    document["fleet"] = [{"instanceType": "t3.medium", "count": 1}]
+
+    run = cloud.run("vm", document)
+
+    cell = run.cell()
+    assert cell["state"] == "failed"
+    assert "MountFailed: fs-" in cell["error"]["message"]
+    assert "port 2049 in the security groups" in cell["error"]["message"]
+    assert run.left_behind() == {}
+    [log] = (cloud.folder / "logs").glob("i-*.log")
+    assert "security groups drop: " in log.read_text(errors="replace")
+    assert "DPT=2049" in log.read_text(errors="replace")

@@ -15,7 +15,7 @@ from pathlib import Path
 SUITE = "trixie"
 PACKAGES = (
     *("systemd-sysv", "dbus", "udev", "kmod", "iproute2", "cloud-init", "dhcpcd-base", "python3", "python3-boto3"),
-    *("mdadm", "xfsprogs", "nfs-common", "rsync", "parallel"),
+    *("mdadm", "xfsprogs", "nfs-common", "rsync", "parallel", "nftables"),
 )
 TOOLS = ("qemu-system-x86_64", "mmdebstrap", "apt-get", "dpkg-deb", "depmod", "cpio", "ganesha.nfsd")
 INSTALL = "apt-get install qemu-system-x86 mmdebstrap kmod cpio nfs-ganesha nfs-ganesha-vfs"
@@ -24,8 +24,9 @@ MODULES = (
     *("drivers/block", "drivers/virtio", "drivers/net", "drivers/md", "drivers/firmware", "drivers/char"),
     *("fs/nfs", "fs/nfs_common", "fs/lockd", "fs/fscache", "fs/netfs", "fs/xfs", "lib", "crypto", "arch/x86/crypto"),
     *("net/sunrpc", "net/core", "net/dns_resolver"),
+    *(f"net/netfilter/{name}.ko" for name in ("nfnetlink", "nf_tables", "nft_log", "nf_log_syslog")),
 )
-LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg", "nfsv4", "xfs", "raid0")
+LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg", "nfsv4", "xfs", "raid0", "nf_tables")
 # apt would retry a mirror that does not answer for many minutes.
 BUILD_TIMEOUT_S = 300
 # Only these services of AWS are spoken to from an instance; the descriptions of all others are 80 MB.
@@ -147,8 +148,12 @@ def _add_kernel(folder: Path, root: Path) -> None:
     [modules] = (unpacked / "lib/modules").iterdir()
     wanted = root / "usr/lib/modules" / modules.name
     for part in MODULES:
-        if (modules / "kernel" / part).is_dir():
-            shutil.copytree(modules / "kernel" / part, wanted / "kernel" / part)
+        source, copy = modules / "kernel" / part, wanted / "kernel" / part
+        if source.is_dir():
+            shutil.copytree(source, copy)
+        elif source.is_file():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, copy)
     for module in wanted.rglob("*.ko"):
         _unsign(module)
     for index in modules.glob("modules.*"):

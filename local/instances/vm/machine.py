@@ -10,10 +10,15 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from local.instances.vm import groups
 from local.instances.vm.image import Image
 
 NETWORK, HOST, RESOLVER, GUEST = "169.254.169.0/24", "169.254.169.2", "169.254.169.3", "169.254.169.15"
 METADATA = "169.254.169.254"
+# EC2's clock; nothing answers there.
+CLOCK = "169.254.169.123"
+# The APIs of AWS, that this machine plays: somewhere in the internet, from where no network is announced (RFC 5737).
+APIS, HTTPS_PORT = groups.Interface("203.0.113.1", None), 443
 MAC = "52:54:00:12:34:56"
 NFS_PORT, HTTP_PORT = 2049, 80
 MEMORY_MIB = 1280
@@ -45,21 +50,25 @@ class Volume:
 
 @dataclass(frozen=True)
 class FileSystem:
-    """A shared file system: the name that instances mount, and the port of this machine where it is served."""
+    """A shared file system: the name that instances mount, the port where this machine serves it, its interface."""
 
     dns_name: str
     port: int
+    interface: groups.Interface
 
 
 def command(
-    image: Image, *, instance_id: str, aws_port: int, metadata_port: int, volumes: list[Volume],
-    file_systems: list[FileSystem], folder: Path,
+    image: Image, *, instance_id: str, interface: groups.Interface, aws_port: int, metadata_port: int,
+    volumes: list[Volume], file_systems: list[FileSystem], folder: Path,
 ) -> list[str]:  # fmt: skip
     """Return the command that runs the machine until it powers itself off."""
     addresses = {file_system: f"169.254.169.{FIRST_FILE_SYSTEM + n}" for n, file_system in enumerate(file_systems)}
-    hosts, names = folder / "hosts", folder / "volumes"
+    hosts, names, rules = folder / "hosts", folder / "volumes", folder / "groups"
     hosts.write_text("".join(f"{address} {file_system.dns_name}\n" for file_system, address in addresses.items()))
     names.write_text("".join(f"{volume.serial} {volume.device}\n" for volume in volumes if volume.device))
+    services = [groups.Service(APIS, HTTPS_PORT, HOST, aws_port)]
+    services += [groups.Service(to.interface, NFS_PORT, address, NFS_PORT) for to, address in addresses.items()]
+    rules.write_text(groups.ruleset(interface, services, (RESOLVER, METADATA, CLOCK)))
     forwards = [(METADATA, HTTP_PORT, f"{metadata_port} secret")]
     forwards += [(address, NFS_PORT, str(file_system.port)) for file_system, address in addresses.items()]
     # EC2's UUIDs begin with ec2; the rest is the instance's id.
@@ -85,6 +94,7 @@ def command(
         *(word.format(uuid) for word in FIRMWARE),
         *("-fw_cfg", f"name=opt/storage-matrix/hosts,file={hosts}"),
         *("-fw_cfg", f"name=opt/storage-matrix/volumes,file={names}"),
+        *("-fw_cfg", f"name=opt/storage-matrix/groups,file={rules}"),
         *(word for volume in volumes for word in _disk(volume)),
     ]
 

@@ -1,5 +1,7 @@
-"""From what EC2 knows of an instance to the machine: its volumes, and the file systems that it can reach."""
+"""From what EC2 knows of an instance to the machine: its volumes, its security groups, and those of file systems."""
 
+import ipaddress
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
 
-from local.instances.vm import machine
+from local.instances.vm import groups, machine
 from local.instances.vm.image import image
 from local.instances.vm.nfs import NfsServers
 
@@ -29,6 +31,7 @@ class Machines:
         return machine.command(
             self._image,
             instance_id=instance.id,
+            interface=groups.Interface(instance.private_ip, _groups(instance.nics[0].group_set)),
             aws_port=self._aws_port,
             metadata_port=metadata_port,
             volumes=[*_volumes(instance, folder), *instance_store(instance, folder)],
@@ -42,15 +45,70 @@ class Machines:
 
     def _file_systems(self, instance: Any) -> list[machine.FileSystem]:
         """Return the available file systems, by the DNS names that EFS and FSx give them."""
-        account, region = instance.owner_id, instance.region_name
-        efs, fsx = efs_backends[account][region].file_systems_by_id, fsx_backends[account][region].file_systems
-        exports = [(f"{efs_id}.efs.{region}.amazonaws.com", efs_id, "/") for efs_id in efs]
-        exports += [(file_system.dns_name, fsx_id, "/fsx") for fsx_id, file_system in fsx.items()]
         return [
-            machine.FileSystem(dns_name, self._servers.port(self._folders / folder, pseudo))
-            for dns_name, folder, pseudo in exports
+            machine.FileSystem(dns_name, self._servers.port(self._folders / folder, pseudo), interface)
+            for dns_name, folder, pseudo, interface in [*_efs(instance), *_fsx(instance)]
             if (self._folders / folder).is_dir()
         ]
+
+
+Export = tuple[str, str, str, groups.Interface]
+
+
+def _efs(instance: Any) -> Iterator[Export]:
+    """Yield name, id, exported path and mount target: that of the instance's zone, if there is one."""
+    region, zone = instance.region_name, instance.placement.zone
+    for efs_id, file_system in list(efs_backends[instance.owner_id][region].file_systems_by_id.items()):
+        targets = {target.availability_zone_name: target for target in list(file_system.iter_mount_targets())}
+        if targets:
+            target = targets.get(zone) or next(iter(targets.values()))
+            known = _named(instance.ec2_backend, target.security_groups, target.vpc_id)
+            interface = groups.Interface(target.ip_address, known)
+            yield f"{efs_id}.efs.{region}.amazonaws.com", efs_id, "/", interface
+
+
+def _fsx(instance: Any) -> Iterator[Export]:
+    """Yield name, id, exported path and interface."""
+    file_systems = fsx_backends[instance.owner_id][instance.region_name].file_systems
+    for fsx_id, file_system in list(file_systems.items()):
+        yield file_system.dns_name, fsx_id, "/fsx", fsx_interface(file_system, instance.ec2_backend)
+
+
+def fsx_interface(file_system: Any, ec2: Any) -> groups.Interface:
+    """Return where a file system of FSx is reached; moto gives it no address.
+
+    That of a Multi-AZ one floats: it is of the VPC's block, or of another that was asked for, and of no interface (FSx
+    API, EndpointIpAddressRange).
+    """
+    subnet = ec2.get_subnet(file_system.subnet_ids[0])
+    zfs = file_system.open_zfs_configuration or {}
+    if zfs.get("DeploymentType", "").startswith("MULTI_AZ"):
+        block = zfs.get("EndpointIpAddressRange") or ec2.get_vpc(subnet.vpc_id).cidr_block
+        return groups.Interface(_last_address(block), None)
+    known = _named(ec2, file_system.security_group_ids, subnet.vpc_id)
+    return groups.Interface(_last_address(subnet.cidr_block), known)
+
+
+def _last_address(block: str) -> str:
+    return str(ipaddress.ip_network(block)[-2])
+
+
+def _named(ec2: Any, ids: list[str] | None, vpc_id: str) -> tuple[groups.Group, ...]:
+    """Return the groups of these ids; without any an interface has the default group of its VPC."""
+    return _groups(map(ec2.get_security_group_from_id, ids) if ids else [ec2.get_default_security_group(vpc_id)])
+
+
+def _groups(known: Iterable[Any]) -> tuple[groups.Group, ...]:
+    return tuple(
+        groups.Group(group.id, tuple(map(_rule, group.ingress_rules)), tuple(map(_rule, group.egress_rules)))
+        for group in known
+    )
+
+
+def _rule(rule: Any) -> groups.Rule:
+    others = {rule.ip_range.get("CidrIp"), rule.source_group.get("GroupId"), rule.prefix_list_id} - {None}
+    first, last = (0, 65_535) if rule.from_port is None else (rule.from_port, rule.to_port)
+    return groups.Rule(rule.ip_protocol, first, last, frozenset(others))
 
 
 def _volumes(instance: Any, folder: Path) -> list[machine.Volume]:
