@@ -16,6 +16,7 @@ from cli.commands.fit import fit
 from cli.commands.import_fio import import_fio
 from cli.commands.import_published import import_published
 from cli.commands.logs import logs
+from cli.commands.new import new
 from cli.commands.plan import plan
 from cli.commands.reap import reap
 from cli.commands.report import report
@@ -35,6 +36,7 @@ from cli.target import documents
 
 ORDER_OF_USE = """\b
 Order of use:
+  matrix new                a matrix to begin with, by questions
   matrix plan FILE          what it would create, how long, how much
   matrix run FILE --local   try it on this machine, without AWS
   matrix verify             prove that AWS does what it shall (after `sam deploy`)
@@ -118,7 +120,7 @@ def matrix(
 
 
 COMMANDS = (
-    plan, run, verify, watch, stop, logs, results, report, compare, explore, fit, runs, reap, import_fio,
+    new, plan, run, verify, watch, stop, logs, results, report, compare, explore, fit, runs, reap, import_fio,
     import_published, schema, selftest, completion,
 )  # fmt: skip
 for command in COMMANDS:

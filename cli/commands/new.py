@@ -1,0 +1,114 @@
+"""`matrix new`: a matrix to begin with, by questions or by options."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.commands.plan import report_problems
+from cli.inputs import planning
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
+from cli.tables import plan_tables
+from matrix.terms.figures import rough_duration
+
+NAME, STORAGES, COUNTS, REPETITIONS = "my-matrix", "ebs,efs", "1,10", "3"
+
+
+def new(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to write it (default: NAME.json), or - for stdout.")
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help=f"Its name (default: {NAME}).")] = None,
+    storage: Annotated[
+        str | None, typer.Option("--storage", metavar="TYPES", help=f"Types of storage (default: {STORAGES}).")
+    ] = None,
+    workload: Annotated[
+        str | None, typer.Option("--workload", metavar="TYPES", help="Types of workload (default: touch, or read).")
+    ] = None,
+    instance_type: Annotated[
+        str | None, typer.Option("--instance-type", metavar="TYPE", help="EC2 instance type (default: m6i.large).")
+    ] = None,
+    count: Annotated[
+        str | None, typer.Option("--count", metavar="NUMBERS", help=f"Sizes of the fleet (default: {COUNTS}).")
+    ] = None,
+    repetitions: Annotated[
+        str | None,
+        typer.Option("--repetitions", metavar="NUMBER", help=f"How often to measure (default: {REPETITIONS})."),
+    ] = None,
+) -> None:
+    """Write a matrix to begin with.
+
+    Asks for what no option says; where nobody can be asked, as in a script, the defaults hold. What it writes passes
+    `matrix plan`, and its cost is shown; change it with any editor. Several types or numbers are separated by commas.
+
+    Example: matrix new small-files.json --storage ebs,efs --workload touch --count 1,10
+    """
+    # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    from cli.inputs import starting
+
+    called = _answer(name, "What shall it be called?", NAME)
+    _explain("Storages", starting.storage_kinds(), storage)
+    kinds = _listed(_answer(storage, "Which of these, separated by commas?", STORAGES))
+    _explain("Workloads", starting.workload_kinds(), workload)
+    work = _listed(_answer(workload, "What shall be done on them?", starting.usual_workload(kinds)))
+    machine = _answer(instance_type, "On which instance type?", starting.usual_instance_type(kinds))
+    counts = _numbers("--count", _answer(count, "On how many instances at once?", COUNTS))
+    [times] = _numbers("--repetitions", _answer(repetitions, "How often is it measured?", REPETITIONS))[:1]
+    text = starting.text(starting.document(called, kinds, work, machine, counts, times))
+    path = file or Path(f"{called}.json")
+    try:
+        planned = planning.plan_text(text.encode(), None)
+    except planning.BadMatrix as bad:
+        report_problems(path, bad, as_json=False)
+        raise typer.Exit(ExitCode.BAD_INPUT) from None
+    _write(path, text)
+    totals = planned.plan["totals"]
+    console = terminal.stderr()
+    takes = f"{totals['cells']} cells, about {rough_duration(totals['expected_s'])}"
+    console.print(f"{takes}, {plan_tables.cost_sentence(planned.plan)} on AWS", soft_wrap=True)
+    if path != planning.STDIN:
+        console.print(f"Written: {path}. Next: matrix plan {path}", soft_wrap=True)
+        console.print(f"         try it on this machine: matrix run {path} --local", soft_wrap=True)
+
+
+def _answer(option: str | None, question: str, usual: str) -> str:
+    """Return what an option says, else what the user answers, else what is usual."""
+    if option is not None or not _can_be_asked():
+        return usual if option is None else option
+    return str(typer.prompt(question, default=usual, err=True)).strip()
+
+
+def _can_be_asked() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _explain(title: str, kinds: dict[str, str], option: str | None) -> None:
+    if option is None and _can_be_asked():
+        console = terminal.stderr()
+        console.print(f"{title}:")
+        for kind, words in kinds.items():
+            console.print(f"  {kind:<20} {words}", soft_wrap=True)
+
+
+def _listed(answer: str) -> list[str]:
+    return [word.strip() for word in answer.split(",") if word.strip()]
+
+
+def _numbers(option: str, answer: str) -> list[int]:
+    words = _listed(answer)
+    if not words or not all(word.isascii() and word.isdecimal() for word in words):
+        raise CommandError(f"{option}: {answer!r} is no number", "write such as 1,10", ExitCode.BAD_INPUT)
+    return [int(word) for word in words]
+
+
+def _write(path: Path, text: str) -> None:
+    if path == planning.STDIN:
+        typer.echo(text, nl=False)
+        return
+    try:
+        with path.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError:
+        raise CommandError(f"{path} is there already", "give another FILE, or remove it", ExitCode.BAD_INPUT) from None

@@ -1,0 +1,87 @@
+"""A matrix to begin with: a storage and a workload of each kind as one would write them, put together and as text."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from matrix.input import storages, workloads
+from matrix.input.element import Element
+
+Document = dict[str, Any]
+
+# What is said of a kind beyond its required fields, so that a first run measures something worth knowing.
+STORAGES: Mapping[str, Document] = {
+    "ebs": {"volumeType": "gp3", "sizeGiB": 100},
+    "efs": {"throughputMode": "elastic"},
+    "fsx-openzfs": {"storageCapacityGiB": 512, "throughputCapacityMBps": 512},
+}
+WORKLOADS: Mapping[str, Document] = {
+    "touch": {"files": 1024, "threads": [1, 4, 16]},
+    "metadata": {"files": 1024, "threads": [1, 4, 16]},
+    "dd": {"totalSize": "1GiB", "threads": [1, 4]},
+    "fio": {
+        "rw": ["randread", "randwrite"], "bs": "4k", "ioengine": "libaio", "iodepth": 16, "direct": 1, "size": "4G",
+        "time_based": 1, "runtime": 60,
+    },
+    "read": {"records": 8192, "threads": [1, 4]},
+    "build": {
+        "prepare": "git clone --depth 1 https://github.com/git/git $BUILD_DIR", "build": "make -C $BUILD_DIR -j$JOBS",
+    },
+    "transfer": {"tool": ["cp", "rsync"]},
+}  # fmt: skip
+
+
+def storage_kinds() -> dict[str, str]:
+    """Return what each type of storage is."""
+    return {kind: _sentence(model) for kind, model in storages.MODELS.items()}
+
+
+def workload_kinds() -> dict[str, str]:
+    """Return what each type of workload does."""
+    return {kind: _sentence(model) for kind, model in workloads.MODELS.items()}
+
+
+def usual_workload(kinds: Iterable[str]) -> str:
+    """Return a workload that can be done on storages of these types."""
+    return "read" if any(storages.MODELS[kind].is_only_read for kind in kinds if kind in storages.MODELS) else "touch"
+
+
+def usual_instance_type(kinds: Iterable[str]) -> str:
+    """Return an instance type that storages of these types can be used from."""
+    return "m6id.large" if "instance-store" in kinds else "m6i.large"
+
+
+def document(
+    name: str, kinds: Iterable[str], work: Iterable[str], instance_type: str, counts: list[int], repetitions: int
+) -> Document:
+    """Return a matrix of these storages and workloads; a type that does not exist is left to the checks."""
+    return {
+        "name": name,
+        "storage": [_element(kind, storages.MODELS, STORAGES) for kind in kinds],
+        "workload": [_element(kind, workloads.MODELS, WORKLOADS) for kind in work],
+        "fleet": [{"instanceType": instance_type, "count": counts if len(counts) > 1 else counts[0]}],
+        "repetitions": repetitions,
+    }
+
+
+def text(matrix: Document) -> str:
+    """Write a matrix as a person would: each storage, workload and fleet on a line of its own."""
+    parts = []
+    for key, value in matrix.items():
+        entries = ",\n".join(f"    {json.dumps(entry)}" for entry in value) if isinstance(value, list) else ""
+        parts.append(f"  {json.dumps(key)}: " + (f"[\n{entries}\n  ]" if entries else json.dumps(value)))
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _element(kind: str, models: Mapping[str, Any], starters: Mapping[str, Document]) -> Document:
+    model = models.get(kind)
+    examples = {
+        field.alias or name: field.examples[0]
+        for name, field in (model.model_fields if model else {}).items()
+        if field.is_required() and field.examples
+    }
+    return {"type": kind, **examples, **starters.get(kind, {})}
+
+
+def _sentence(model: type[Element]) -> str:
+    return (model.__doc__ or "").strip().splitlines()[0].rstrip(".").partition(";")[0]

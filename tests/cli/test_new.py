@@ -1,0 +1,74 @@
+"""A matrix to begin with: whatever is chosen, `matrix plan` takes it."""
+
+import json
+
+import pytest
+
+from cli.commands import new
+from cli.inputs import planning, starting
+from matrix.input import storages, workloads
+
+MOUNTED = [kind for kind, model in storages.MODELS.items() if not model.is_only_read]
+
+
+def test_nobody_is_asked_in_a_script_and_the_defaults_are_planned_and_priced(matrix, tmp_path):
+    done = matrix("new")
+
+    assert done.exit_code == 0
+    assert "4 cells, about" in done.stderr
+    assert "Next: matrix plan my-matrix.json" in done.stderr
+    assert json.loads(matrix("plan", "my-matrix.json", "--json").stdout)["name"] == "my-matrix"
+
+
+def test_options_say_what_nobody_is_asked(matrix):
+    done = matrix("new", "-", "--storage", "ebs, instance-store", "--workload", "dd", "--count", "2", "--name", "mine")
+
+    written = json.loads(done.stdout)
+    assert [part["type"] for part in written["storage"]] == ["ebs", "instance-store"]
+    assert (written["name"], written["workload"][0]["type"]) == ("mine", "dd")
+    assert written["fleet"] == [{"instanceType": "m6id.large", "count": 2}]
+
+
+def test_who_can_be_asked_is_told_what_there_is_and_asked(matrix, monkeypatch, tmp_path):
+    monkeypatch.setattr(new, "_can_be_asked", lambda: True)
+
+    done = matrix("new", "--count", "1", input="reads\ns3,ebs\n\nm6i.xlarge\n\n")
+
+    assert done.exit_code == 0
+    assert all(kind in done.stderr for kind in [*storages.MODELS, *workloads.MODELS])
+    written = json.loads((tmp_path / "reads.json").read_text())
+    assert written["workload"][0]["type"] == "read"  # of S3 nothing else can be asked
+    assert written["fleet"] == [{"instanceType": "m6i.xlarge", "count": 1}]
+    assert written["repetitions"] == 3
+
+
+def test_what_does_not_go_together_is_said_and_not_written(matrix, tmp_path):
+    done = matrix("new", "--storage", "s3,lustre", "--workload", "touch")
+
+    assert done.exit_code == 2
+    assert "is no known type" in done.stderr
+    assert "it is only read from" in done.stderr
+    assert not (tmp_path / "my-matrix.json").exists()
+
+
+@pytest.mark.parametrize(("option", "advice"), [("ten", "write such as 1,10"), ("", "write such as 1,10")])
+def test_what_is_no_number_is_refused(matrix, option, advice):
+    done = matrix("new", "--count", option)
+
+    assert done.exit_code == 2
+    assert advice in done.stderr
+
+
+def test_a_file_that_is_there_is_not_written_over(matrix, tmp_path):
+    (tmp_path / "my-matrix.json").write_text("mine")
+
+    assert matrix("new").exit_code == 2
+    assert (tmp_path / "my-matrix.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize("work", workloads.MODELS)
+def test_each_workload_has_a_beginning_that_can_be_planned_on_every_storage(work):
+    kinds = list(storages.MODELS) if work == "read" else MOUNTED
+    document = starting.document("x", kinds, [work], starting.usual_instance_type(kinds), [1, 10], 3)
+
+    assert len(planning.plan_text(starting.text(document).encode(), None).plan["cells"]) == 2 * len(kinds)
