@@ -13,6 +13,7 @@ from cli.commands.compare import compare
 from cli.commands.completion import VARIABLE, completion
 from cli.commands.explore import explore
 from cli.commands.fit import fit
+from cli.commands.history import history
 from cli.commands.import_fio import import_fio
 from cli.commands.import_published import import_published
 from cli.commands.logs import logs
@@ -43,6 +44,7 @@ Order of use:
   matrix run FILE           measure on AWS
   matrix results latest     what came out
   matrix report latest      the same as a page with charts
+  matrix history CELL       one cell over all runs
 
 `matrix COMMAND --help` has an example of each. Documentation: docs/cli.md
 """
@@ -120,7 +122,7 @@ def matrix(
 
 
 COMMANDS = (
-    new, plan, run, verify, watch, stop, logs, results, report, compare, explore, fit, runs, reap, import_fio,
+    new, plan, run, verify, watch, stop, logs, results, report, compare, history, explore, fit, runs, reap, import_fio,
     import_published, schema, selftest, completion,
 )  # fmt: skip
 for command in COMMANDS:

@@ -76,6 +76,43 @@ def test_two_runs_are_a_page_too_and_json_stays_alone_on_stdout(keep_measured, m
     assert "4 of 4 became slower by more than 5 %" in page.read_text()
 
 
+@pytest.fixture
+def three_runs(keep_measured, workdir):
+    """Runs of three days, of which the third is half as fast."""
+    for day, (run, center) in enumerate([("first", 1000), ("second", 1000), ("third", 500)]):
+        keep_measured(run, center)
+        summary = workdir / "runs" / run / "summary.json"
+        summary.write_text(json.dumps(json.loads(summary.read_text()) | {"started_at": 1000.0 + 86_400 * day}))
+
+
+def test_a_cell_is_shown_over_all_runs_oldest_first_and_where_it_changed(three_runs, matrix):
+    seen = matrix("history", CELLS[0])
+
+    assert seen.exit_code == 0
+    tables = seen.stdout.split("\n\n")
+    assert len(tables) == 2  # of two points
+    rows = [line.split() for line in tables[0].splitlines()]
+    assert [row[0] for row in rows[2:5]] == ["first", "second", "third"]
+    assert ["slower" in row for row in rows[2:5]] == [False, False, True]
+    assert "third: slower by 50.0 % (ratio 0.500, 95 %" in tables[0]
+
+
+def test_the_history_of_a_cell_is_a_document_for_programs(three_runs, matrix):
+    [first, _] = json.loads(matrix("history", CELLS[1], "--json").stdout)
+
+    assert [each["run"] for each in first["measured"]] == ["first", "second", "third"]
+    assert [(change["before"], change["run"], change["verdict"]) for change in first["changes"]] == [
+        ("second", "third", "slower")
+    ]
+
+
+def test_a_cell_that_nobody_measured_is_answered_with_those_that_were(three_runs, matrix):
+    seen = matrix("history", "ebs-gp2")
+
+    assert seen.exit_code == 1
+    assert all(cell in seen.stderr for cell in CELLS)
+
+
 def test_all_kept_runs_are_one_page_beside_the_published_ones(keep_measured, keep_run, matrix, tmp_path):
     keep_measured("base", 1000)
     keep_measured("new", 500)

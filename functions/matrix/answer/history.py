@@ -47,6 +47,7 @@ class Measured:
     low: float | None
     high: float | None
     n: int | None
+    cell: str = ""  # its id in that run
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _points(run: KeptRun) -> Iterator[tuple[str, Track, Mapping[str, Any]]]:
 
 def _measured(index: int, point: Mapping[str, Any]) -> Measured:
     ends = point["interval"] or {}
-    return Measured(index, point["p50"], ends.get("low"), ends.get("high"), point["n"])
+    return Measured(index, point["p50"], ends.get("low"), ends.get("high"), point["n"], point["cell"])
 
 
 def _compared(before: KeptRun, after: KeptRun) -> list[dict[str, Any]]:

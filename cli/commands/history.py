@@ -1,0 +1,55 @@
+"""`matrix history`: one cell over all runs that measured it, and where it changed."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cli.inputs import options
+from cli.messages import terminal
+from cli.messages.errors import UnknownRun
+from cli.tables import history_tables
+from cli.target import past
+
+if TYPE_CHECKING:
+    from matrix.answer.history import KeptRun, Track
+
+
+def history(
+    cell: options.Cell,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show a cell over all runs that measured it, oldest first, and where it changed.
+
+    CELL is an id, or the beginning of one. Each point has its median with a 95 % interval in each run. A change is
+    what `matrix compare` shows of two runs that follow each other, so chance is not it; what else was different then
+    stands beside. Runs that are kept here; with --stack or --region the newest ones on AWS.
+
+    Example: matrix history ebs-gp3-100gib.touch.m6i.large-x1
+    """
+    runs = past.runs(local=local, stack=stack, region=region)
+    # scipy takes half a second to import, so `matrix --help` must not import it.
+    from matrix.answer.history import history as history_of
+
+    tracks = [track for track in history_of(runs) if any(each.cell.startswith(cell) for each in track.measured)]
+    if not tracks:
+        known = sorted({each["id"] for run in runs for each in run.summary.get("cells", [])})
+        near = [name for name in known if cell in name] or known
+        shown = ", ".join(near[: history_tables.MOST_NAMES]) or "none: `matrix run FILE` measures some"
+        raise UnknownRun(f"no run has measured a cell {cell}", f"cells that are known: {shown}")
+    if as_json:
+        typer.echo(json.dumps([_document(track, runs) for track in tracks], indent=2, ensure_ascii=False))
+    else:
+        history_tables.show(terminal.stdout(), tracks, runs)
+
+
+def _document(track: "Track", runs: "list[KeptRun]") -> dict[str, Any]:
+    """Name runs instead of numbering them."""
+    document = asdict(track)
+    for each in [*document["measured"], *document["changes"]]:
+        each |= {name: runs[each[name]].name for name in ("run", "before") if name in each}
+    return document

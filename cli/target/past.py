@@ -1,0 +1,39 @@
+"""All runs that have results, oldest first: those kept here, or the newest ones of a deployment."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cli.messages import terminal
+from cli.messages.errors import CommandError
+from cli.target import deployment, mirror, summaries
+from cli.target.service import SHOWN_RUNS, Service
+
+if TYPE_CHECKING:
+    from matrix.answer.history import KeptRun
+
+
+def runs(*, local: bool, stack: str | None, region: str | None) -> "list[KeptRun]":
+    """Return the runs that have results, with single values; of the others it is said why they are left out."""
+    deployment.refuse_two_places(local=local, stack=stack)
+    on_aws = not local and (stack is not None or region is not None)
+    names = _on_aws(stack, region) if on_aws else mirror.kept_runs()
+    known = list(_read(names, local=not on_aws, stack=stack, region=region))
+    # scipy takes half a second to import, so `matrix --help` must not import it.
+    from matrix.answer.history import KeptRun
+    from matrix.published.beside import beside
+
+    read = [KeptRun(each.with_samples(), each.results(), beside(each.summary)) for each in known]
+    return sorted(read, key=lambda run: run.summary.get("started_at") or 0.0)
+
+
+def _on_aws(stack: str | None, region: str | None) -> list[str]:
+    service = Service(deployment.find(local=False, stack=stack, region=region))
+    return [execution.run for execution in service.executions(SHOWN_RUNS)]
+
+
+def _read(names: list[str], *, local: bool, stack: str | None, region: str | None) -> Iterator[summaries.FoundRun]:
+    for name in names:
+        try:
+            yield summaries.find(name, local=local, stack=stack, region=region)
+        except CommandError as error:
+            terminal.stderr().print(f"left out: {error}", soft_wrap=True)
