@@ -148,12 +148,11 @@ def _add_kernel(folder: Path, root: Path) -> None:
     [modules] = (unpacked / "lib/modules").iterdir()
     wanted = root / "usr/lib/modules" / modules.name
     for part in MODULES:
-        source, copy = modules / "kernel" / part, wanted / "kernel" / part
-        if source.is_dir():
-            shutil.copytree(source, copy)
-        elif source.is_file():
+        # Newer kernels of Debian have compressed modules: nf_tables.ko.xz.
+        for source in (modules / "kernel").glob(f"{part}*" if part.endswith(".ko") else part):
+            copy = wanted / source.relative_to(modules)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, copy)
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, copy)
     for module in wanted.rglob("*.ko"):
         _unsign(module)
     for index in modules.glob("modules.*"):
