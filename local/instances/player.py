@@ -38,6 +38,9 @@ MAX_STARTING = 8
 # An agent counts as started when it asks the metadata service for the first time, or after this long.
 START_GRACE_S = 5.0
 END_GRACE_S = 0.5
+# On AWS an instance boots for longer than it is described late. Launch fleet looks for volumes each 4 s, and these go
+# with an instance that has little to do: here that may be 2 s after its boot.
+BEFORE_ITS_END_S = 10.0
 SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|MEETING|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
 
 
@@ -158,11 +161,13 @@ class InstancePlayer:
         self._say(instance, f"agent ended with status {status}")
 
     def _boot(self, instance: Any, run: str) -> None:
-        """Take as long to boot as EC2 takes to describe the instance where that is late: on AWS it takes longer."""
+        """Boot until EC2 has described the instance and its tags, where both are late, for some looks: as on AWS."""
         if self._injected is None:
             return
         began = time.time()
-        while self._injected.late_s("instances", run, began) and not self._running[instance.id].is_ending:
+        late_s = max(self._injected.late_s(what, run, began) for what in ("instances", "tags"))
+        up_at = began + late_s + BEFORE_ITS_END_S if late_s else began
+        while time.time() < up_at and not self._running[instance.id].is_ending:
             time.sleep(0.2)
 
     def _run_machine(self, instance: Any, machines: Machines) -> None:

@@ -7,10 +7,13 @@ import signal
 import time
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError
 from support.running_cloud import RunningCloud, role, wait_until
+
+from local.instances import player as player_module
 
 # A stand-in for the agent: says who it is on the blackboard, then does what its job says.
 AGENT = """
@@ -318,3 +321,20 @@ def test_fifty_instances_run_and_leave_nothing(cloud, launch):
     threads = len(os.listdir(f"/proc/{cloud.process.pid}/task"))  # noqa: PTH208
     assert threads < 60, threads
     print(f"50 instances: {time.monotonic() - began:.1f} s")
+
+
+@pytest.mark.parametrize(("late", "up_s"), [({}, 0), ({"tags": 5}, 15), ({"tags": 5, "instances": 20}, 30)])
+def test_an_instance_boots_until_what_ec2_describes_late_was_there_for_two_looks(monkeypatch, late, up_s):
+    clock = SimpleNamespace(now_s=1000.0)
+    player = player_module.InstancePlayer.__new__(player_module.InstancePlayer)
+    player._running = {"i-1": player_module.Running()}
+    player._injected = SimpleNamespace(late_s=lambda what, _run, _since: late.get(what, 0.0))
+
+    def sleep(pause_s: float) -> None:
+        clock.now_s += pause_s
+
+    monkeypatch.setattr(player_module, "time", SimpleNamespace(time=lambda: clock.now_s, sleep=sleep))
+
+    player._boot(SimpleNamespace(id="i-1"), "run")
+
+    assert clock.now_s - 1000 == pytest.approx(up_s, abs=0.3)
