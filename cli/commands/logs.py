@@ -14,6 +14,9 @@ def logs(
     run: options.RunName,
     cell: options.Cell,
     instance: Annotated[str | None, typer.Argument(metavar="INSTANCE", help="Only this instance's.")] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on until the cell ends, with each instance's heartbeat.")
+    ] = False,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
@@ -21,10 +24,16 @@ def logs(
     """Print the logs of a cell's instances, those of instances that failed first.
 
     An instance uploads its log when it ends. One that never came so far has none: its console output may say why
-    (`aws ec2 get-console-output`).
+    (`aws ec2 get-console-output`). --follow goes on until the cell ends: what the heartbeat of each instance says, in
+    brackets, and each log as soon as it is there.
 
     Example: matrix logs builds-20261120-101500-4f ebs.build.m6i.large-x4 | less
     """
+    if follow:
+        for name, line in stored.follow(run, cell, local=local, stack=stack, region=region):
+            if instance in (None, name):
+                print(f"{name} {line}" if instance is None else line, flush=True)
+        return
     by_instance = stored.of_cell(run, cell, local=local, stack=stack, region=region)
     chosen = {name: lines for name, lines in by_instance.items() if instance in (None, name)}
     if not chosen:

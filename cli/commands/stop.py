@@ -3,7 +3,7 @@
 from cli.follow import running
 from cli.inputs import options
 from cli.messages.errors import CommandError
-from cli.target import deployment
+from cli.target import deployment, mirror
 from cli.target.documents import readable
 from cli.target.service import Service
 
@@ -22,6 +22,8 @@ def stop(
 
     Example: matrix stop builds-20261120-101500-4f
     """
+    if not (local or stack or region):
+        mirror.refuse_loaded(run)
     # The deployment is never guessed, as for `matrix reap`.
     deployment.refuse_local_run(run, local=local, stack=stack, region=region)
     service = Service(deployment.find(local=local, stack=stack, region=region))

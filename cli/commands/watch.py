@@ -47,6 +47,8 @@ def watch(
             raise CommandError(f"{run} has ended, and what Step Functions knew of it has ended with its cloud", advice)
         _show_end(kept, as_json)
         return
+    if kept is None and stack is None and region is None:
+        mirror.refuse_loaded(run)
     service = Service(deployment.find_any(local=local, stack=stack, region=region))
     plan = readable(service.plan, service.execution(run).run)
     with opening.following(service, run, is_wanted=web):

@@ -1,17 +1,19 @@
 """What the instances of a cell wrote down: log.gz of each, from the run's folder here or from the bucket."""
 
 import gzip
+import json
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from cli.messages.errors import UnreadableRun
-from cli.target import deployment
-from cli.target.documents import CONTROL, note
+from cli.target import deployment, mirror
+from cli.target.documents import CONTROL, note, readable
 from cli.target.service import Service
 from cli.target.workdir import run_folder
 
-LOG, FAILED = "log.gz", "failed.json"
+LOG, FAILED, HEARTBEAT, RESULT = "log.gz", "failed.json", "heartbeat", "result.json"
 
 
 def of_cell(run: str, cell: str, *, local: bool, stack: str | None, region: str | None) -> dict[str, Iterator[str]]:
@@ -19,22 +21,69 @@ def of_cell(run: str, cell: str, *, local: bool, stack: str | None, region: str 
 
     A log that cannot be read is noted, and has no lines.
     """
-    deployment.refuse_two_places(local=local, stack=stack)
-    folder = run_folder(run)
-    is_here = stack is None and region is None and folder.is_dir() and not folder.is_symlink()
-    store = (
-        _Kept(folder) if is_here else _Stored(run, Service(deployment.find(local=local, stack=stack, region=region)))
-    )
-    below = f"cells/{cell}/instances/"
+    store, below = _store(run, local=local, stack=stack, region=region), _below(cell)
     names = [PurePosixPath(name) for name in store.names(below)]
     failed = {name.parent for name in names if name.name == FAILED}
     logs = sorted((name for name in names if name.name == LOG), key=lambda name: (name.parent not in failed, name))
-    # A folder is named by role and instance, as the instance's rights end with its own name.
-    return {name.parent.name.rpartition(":")[2]: _lines(store, str(name)) for name in logs}
+    return {_instance(name): _lines(store, str(name)) for name in logs}
+
+
+def follow(run: str, cell: str, *, local: bool, stack: str | None, region: str | None) -> Iterator[tuple[str, str]]:
+    """Yield each instance with a line: what its heartbeat says, once it says something new, and its log when it ends.
+
+    Ends with the run, or as soon as the cell has a result. An instance uploads its log only when it ends.
+    """
+    store, below = _store(run, local=local, stack=stack, region=region), _below(cell)
+    stands: dict[str, str] = {}
+    printed: set[str] = set()
+    while True:
+        # Whether it goes on is asked before what there is: what came in between is seen by the next look.
+        is_last = not store.goes_on(run) or bool(store.names(f"cells/{cell}/{RESULT}"))
+        for name in map(PurePosixPath, store.names(below)):
+            instance = _instance(name)
+            if name.name == HEARTBEAT and (stand := _stand(store, str(name))) not in ("", stands.get(instance)):
+                stands[instance] = stand
+                yield instance, stand
+            if name.name == LOG and instance not in printed:
+                printed.add(instance)
+                yield from ((instance, line) for line in _lines(store, str(name)))
+        if is_last:
+            return
+        time.sleep(store.look_every_s)
+
+
+def _below(cell: str) -> str:
+    return f"cells/{cell}/instances/"
+
+
+def _instance(name: PurePosixPath) -> str:
+    """Return the id of the instance that wrote a file: its folder is named by role and instance, as its rights are."""
+    return name.parent.name.rpartition(":")[2]
+
+
+def _stand(store: "_Kept | _Stored", name: str) -> str:
+    """Return what a heartbeat says: `running, step 3 p02`; '' where it says nothing that can be read."""
+    try:
+        beat = json.loads(store.content(name))
+        step = f", step {int(beat['step']) + 1}" if beat.get("step") is not None else ""
+        words = f"{beat['state']}{step} {beat.get('point') or ''}"
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return ""
+    return f"[{CONTROL.sub('?', words).strip()}]"
+
+
+def _store(run: str, *, local: bool, stack: str | None, region: str | None) -> "_Kept | _Stored":
+    deployment.refuse_two_places(local=local, stack=stack)
+    folder = run_folder(run)
+    if stack is None and region is None and folder.is_dir() and not folder.is_symlink():
+        return _Kept(folder)
+    return _Stored(run, Service(deployment.find(local=local, stack=stack, region=region)))
 
 
 class _Kept:
     """The folder of a local run."""
+
+    look_every_s = 1.0
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -51,9 +100,15 @@ class _Kept:
     def where(self, name: str) -> str:
         return str(self._folder / name)
 
+    def goes_on(self, run: str) -> bool:
+        execution = readable(mirror.execution, run)
+        return execution is not None and execution.is_running
+
 
 class _Stored:
     """The bucket of a deployment."""
+
+    look_every_s = 5.0  # each look is paid for
 
     def __init__(self, run: str, service: Service) -> None:
         self._run, self._service = run, service
@@ -63,6 +118,9 @@ class _Stored:
 
     def content(self, name: str) -> bytes:
         return self._service.content(self._run, name) or b""
+
+    def goes_on(self, run: str) -> bool:
+        return self._service.execution(run).is_running
 
     def where(self, name: str) -> str:
         return f"{self._service.where(self._run)}{name}"

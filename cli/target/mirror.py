@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from cli.messages.errors import UnreadableRun
+from cli.messages.errors import CommandError, UnreadableRun
 from cli.target.documents import checked_row, note, parsed, readable
 from cli.target.service import Execution, Service, plain_row
 from cli.target.workdir import runs_folder
@@ -40,6 +40,15 @@ def restore(service: Service, run: str) -> list[str]:
     planned = plan(run)
     sources = {cell["taken_from"]["run"] for cell in (planned["cells"] if planned else []) if "taken_from" in cell}
     return damaged + [path for source in sorted(sources) for path in restore(service, source)]
+
+
+def refuse_loaded(run: str) -> None:
+    """Refuse what only a run can do that was started, of published figures, which are kept as a run."""
+    summary = readable(partial(document, run), "summary.json")
+    if summary is not None and summary.get("environment") == "published":
+        raise CommandError(
+            f"{run} was never started here: its figures were published", f"look at them: `matrix results {run}`"
+        )
 
 
 def measured_cells(run: str) -> list[str]:

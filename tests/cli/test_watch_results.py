@@ -89,6 +89,36 @@ def test_logs_are_printed_by_instance_those_that_failed_first(keep_run, matrix):
     assert one.stdout.splitlines() == ["booted", "mounted"]
 
 
+def test_logs_are_followed_by_heartbeats_and_each_log_when_it_comes_until_the_cell_ends(keep_run, matrix, monkeypatch):
+    folder = keep_run("r")
+    own = write_log(folder, CELLS[0], "i-1", "booted\nended\n")
+    log = own.joinpath("log.gz").read_bytes()
+    own.joinpath("log.gz").unlink()
+    beat = {"at": 1.0, "state": "running", "step": 1, "point": "p02\x1b"}
+    # What becomes of the cell in the pauses between looks: a beat, the same beat again, the log, the result.
+    steps = iter(
+        [
+            lambda: own.joinpath("heartbeat").write_text(json.dumps(beat)),
+            lambda: own.joinpath("heartbeat").write_text(json.dumps(beat | {"at": 2.0})),
+            lambda: own.joinpath("log.gz").write_bytes(log),
+            lambda: (folder / "cells" / CELLS[0] / "result.json").write_text("{}"),
+        ]
+    )
+    monkeypatch.setattr("time.sleep", lambda _: next(steps)())
+    monkeypatch.setattr("cli.target.mirror.execution", lambda run: Execution(run, "RUNNING", 0.0))
+
+    seen = matrix("logs", "r", CELLS[0], "--follow")
+
+    assert seen.exit_code == 0
+    assert seen.stdout.splitlines() == ["i-1 [running, step 2 p02?]", "i-1 booted", "i-1 ended"]
+
+
+def test_logs_of_a_run_that_has_ended_are_followed_no_further(keep_run, matrix):
+    write_log(keep_run("r"), CELLS[0], "i-1", "booted")
+
+    assert matrix("logs", "r", CELLS[0], "i-1", "--follow").stdout == "booted\n"
+
+
 def test_logs_that_are_not_there_or_damaged_are_said(keep_run, matrix):
     write_log(keep_run("r"), CELLS[0], "i-1", "booted").joinpath("log.gz").write_bytes(b"no gzip")
 
@@ -106,6 +136,17 @@ def test_logs_on_aws_come_from_the_bucket(cloud, matrix):
     cloud.client.s3.put_object(Bucket="results", Key=key, Body=gzip.compress(b"booted"))
 
     assert matrix("logs", "r", CELLS[0], "--local").stdout == "booted\n"
+
+
+@pytest.mark.parametrize("command", ["watch", "stop"])
+def test_figures_that_were_loaded_are_neither_watched_nor_stopped(keep_run, matrix, command):
+    keep_run("published", environment="published")
+
+    seen = matrix(command, "published")
+
+    assert seen.exit_code == 1
+    assert "was never started here" in seen.stderr
+    assert "matrix results published" in seen.stderr
 
 
 def test_watching_with_json_prints_nothing_but_the_summary_on_stdout(cloud, matrix):
