@@ -15,7 +15,8 @@ USUAL = {
     "ebs": "NVMe", "instance-store": "NVMe", "efs": "NFS 4.1", "fsx-openzfs": "NFS", "s3": "HTTPS",
     "file-server": "NFS",
 }  # fmt: skip
-MOST_OPTIONS = 60
+# Of a mount's options, which all stand in the provenance, those that decide how fast it is.
+TELLING = ("vers=", "nconnect=", "rsize=", "wsize=", "tls")
 
 
 def built(view: View) -> Markup:
@@ -76,5 +77,7 @@ def _way(cell: Document) -> str:
     mounts = ((cell.get("provenance") or {}).get("mount") or {}).keys()
     mount = next(iter(mounts), "")
     if mount:
-        return mount if len(mount) <= MOST_OPTIONS else f"{mount[:MOST_OPTIONS]}…"
+        kind, _, options = mount.rpartition(" ")
+        shown = [option for option in options.split(",") if option.startswith(TELLING)]
+        return f"{kind or mount} {', '.join(shown)}".rstrip()
     return USUAL.get(str(cell["storage"].get("type")), "its mount")

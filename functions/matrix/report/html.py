@@ -24,6 +24,8 @@ class Figure:
     value: float | int | None
 
 
+# Elements of SVG that have no text; a page has thousands of them.
+CHILDLESS = frozenset({"path", "use", "rect", "line"})
 # What people read, and where it differs what a copy calls the exact values below it.
 Head = str | tuple[str, str]
 
@@ -35,6 +37,8 @@ def tag(name: str, *children: object, **attributes: str | None) -> Markup:
         for key, value in attributes.items()
         if value is not None
     )
+    if name in CHILDLESS and not children:
+        return Markup(f"<{name}{written}/>")
     return Markup(f"<{name}{written}>{join(children).text}</{name}>")
 
 
@@ -61,10 +65,12 @@ def table(
     caption: str,
     class_: str | None = None,
     marks: Sequence[Mapping[str, str]] = (),
+    is_captioned: bool = True,
 ) -> Markup:
     """Return a table that scrolls by keyboard; figures align right, as do their heads, with exact values as data.
 
-    `marks` are attributes of each row, by which the page's chips choose rows.
+    `marks` are attributes of each row, by which the page's chips choose rows; a table below a title of its
+    own words needs no caption.
     """
     known = list(rows)
     figured = {index for row in known for index, value in enumerate(row) if isinstance(value, Figure)}
@@ -77,7 +83,8 @@ def table(
             for row, mark in zip(known, attributes, strict=True)
         ),
     )
-    built = tag("table", tag("caption", caption), head, body, class_=class_)
+    above = [tag("caption", caption)] if is_captioned else []
+    built = tag("table", *above, head, body, class_=class_)
     return tag("div", built, class_="table", tabindex="0", role="region", aria_label=caption)
 
 
@@ -89,7 +96,8 @@ def _head(head: Head, is_figure: bool) -> Markup:
 def _cell(value: object, is_first: bool) -> Markup:
     if isinstance(value, Figure):
         raw = None if value.value is None else repr(value.value)
-        return tag("td", value.text, class_="figure", data_value=raw)
+        # The page's style aligns what has an exact value; a page has thousands of them.
+        return tag("td", value.text, class_=None if raw else "figure", data_value=raw)
     if isinstance(value, Markup):
         return tag("td", value)
     if value == ABSENT:

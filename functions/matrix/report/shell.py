@@ -53,9 +53,14 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
 
 def figure(chart: Chart) -> Markup:
     """Return a chart with its title, how it is read, its legend, its notes and its figures as a table."""
-    rows = [[figure_of(value) for value in row] for row in chart.rows]
+    kept = [at for at, _ in enumerate(chart.heads) if any(row[at] not in (None, "") for row in chart.rows)]
+    rows = [[figure_of(row[at]) for at in kept] for row in chart.rows]
     notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
-    numbers = [details("Figures", table(chart.heads, rows, caption=chart.title))] if rows else []
+    numbers = (
+        [details("Figures", table([chart.heads[at] for at in kept], rows, caption=chart.title, is_captioned=False))]
+        if rows
+        else []
+    )
     keys = (
         tag("span", svg.swatch(mark), series.legend, class_="unseen" if series.is_off else None, **series.of)
         for series, mark in svg.legend(chart)
@@ -70,7 +75,7 @@ def figure(chart: Chart) -> Markup:
             class_="chart",
             role="img",
             tabindex="0",
-            aria_label=f"{chart.title}. {chart.reads}",
+            aria_label=chart.title,
         ),
         tag("div", *notes, *numbers),
         id=chart.id,
@@ -90,4 +95,6 @@ def _hash(text: str) -> str:
 
 
 def _own(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")
+    """Read a file of ours without what only its authors need: indents and lines that are comments."""
+    lines = map(str.strip, (FOLDER / name).read_text(encoding="utf-8").splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith(("//", "/*")))

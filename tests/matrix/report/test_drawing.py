@@ -130,7 +130,7 @@ def test_rows_stand_from_top_to_bottom_with_their_whole_range():
     )
 
     # Each row is a square of its own, which the page's script may move where others are left out.
-    places = re.findall(r'<svg class="row" width="100%" y="([^"]*)" height="([^"]*)"', drawn.text)
+    places = re.findall(r'<svg class="row" y="([^"]*)" height="([^"]*)"', drawn.text)
     assert places == [("0%", "50%"), ("50%", "50%")]
     assert re.findall(r'<use [^>]*y="([^"]*)"', drawn.text) == ["50%", "50%"]
     assert len(paths(drawn, "line")[0].split("M")) - 1 == 3  # the interval and its two ends

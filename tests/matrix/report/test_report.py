@@ -123,7 +123,7 @@ def test_every_chart_has_its_figures_and_says_how_it_is_read(run, read):
     assert list(charts) == drawn
     assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4", "skew", "spread"} <= set(drawn)
     assert len(boxes) == len(drawn)
-    assert all(len(box["aria-label"]) > 40 and box["tabindex"] == "0" for box in boxes)
+    assert all(len(box["aria-label"]) > 20 and box["tabindex"] == "0" for box in boxes)
     assert all(chart["series"] for chart in charts.values())
 
 

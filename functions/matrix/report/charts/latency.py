@@ -92,7 +92,7 @@ def _ms(micros: float | None) -> float | None:
 
 
 def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
-    """Latency in ms and the share of operations above it, at eighty places of the curve at most."""
+    """Latency in ms and the share of operations above it, at forty places of the curve at most."""
     values = sorted((int(value), count) for value, count in bins.items())
     counts = np.array([count for _, count in values], dtype=float)
     total = counts.sum()
@@ -102,6 +102,6 @@ def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
     # Nothing lies above the last bin, and a logarithmic axis has no zero: the curve ends at half an operation.
     y[-1] = 0.5 / float(total)
     logs = np.log(np.maximum(y, 1e-12))
-    grid = np.round(logs / (logs.min() or -1.0) * 80)
+    grid = np.round(logs / (logs.min() or -1.0) * 40)
     keep = [i for i in range(len(x)) if i in (0, len(x) - 1) or grid[i] != grid[i - 1]]
     return [x[i] for i in keep], [float(y[i]) for i in keep]

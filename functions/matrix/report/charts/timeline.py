@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from string import ascii_uppercase
 from typing import Any
 
 from matrix.answer.costs import storage_limits
@@ -83,6 +84,9 @@ def _chart(view: View, number: int, cell: Sequence[Entry], most: int) -> Chart:
         y_title=unit,
         series=series,
         spans=_spans(cell, begun),
+        notes=[f"{'; '.join(f'{name} is {label}' for label, name in _names(cell).items())}."]
+        if len(_names(cell)) > 1
+        else [],
         heads=(
             *("Storage", "Point", "Repetition", "Start spread (s)"),
             *("Seconds to the first end", "Fleet until the first was done"),
@@ -108,8 +112,8 @@ def _reads(unit: str, limit: tuple[float, str] | None, *, has_cloudwatch: bool) 
     else:
         what = "as many an hour as it takes one after the other" if unit == BUILDS else "its own mean"
         words = (
-            f"The sum over all instances that work at that moment, each with {what}; so it can lie above what a shared "
-            "storage gave while they ended one by one. Bands are steps, named where there is room."
+            f"The sum over all instances that work at that moment, each with {what}: above what a shared storage gave "
+            "while they end one by one. Bands are steps: point and repetition."
         )
     words += f" The most that the storage gives on AWS: {quantity(limit[0], unit)} ({limit[1]})." if limit else ""
     return words + (" Hollow: what CloudWatch counted in that minute." if has_cloudwatch else "")
@@ -121,8 +125,17 @@ def _limit(entry: Entry, unit: str) -> tuple[float, str] | None:
     return storage_limits(storage, entry.instances).get(unit)
 
 
+def _names(cell: Sequence[Entry]) -> dict[str, str]:
+    """Return a short name of each point, by its label: a letter, or a number where there are many; one has none."""
+    labels = list(dict.fromkeys(entry.label for entry in cell))
+    if len(labels) == 1:
+        return {labels[0]: ""}
+    return {label: ascii_uppercase[at] if len(labels) <= len(ascii_uppercase) else f"{at + 1}."
+            for at, label in enumerate(labels)}  # fmt: skip
+
+
 def _spans(cell: Sequence[Entry], begun: float) -> list[Span]:
-    """Return each step: from its first start to its last end, with the name of its point."""
+    """Return each step: from its first start to its last end, with the short name of its point and its repetition."""
     steps: dict[tuple[str, int], tuple[float, float]] = {}
     for entry in cell:
         samples = entry.samples or {}
@@ -131,11 +144,9 @@ def _spans(cell: Sequence[Entry], begun: float) -> list[Span]:
         ):
             low, high = steps.get((entry.label, repetition), (start, end))
             steps[entry.label, repetition] = (min(low, start), max(high, end))
-    has_points = len({label for label, _ in steps}) > 1
+    names = _names(cell)
     return sorted(
-        Span(
-            round(start - begun, 2), round(end - begun, 2), f"{label}, {count}" if has_points else f"repetition {count}"
-        )
+        Span(round(start - begun, 2), round(end - begun, 2), f"{names[label] or 'repetition '}{count}")
         for (label, count), (start, end) in steps.items()
     )
 

@@ -166,7 +166,7 @@ def legend(chart: Chart) -> Iterator[tuple[Series, Markup]]:
 
 def swatch(mark: Markup) -> Markup:
     """Return the mark of a legend's entry as a small picture."""
-    return tag("svg", mark, class_="swatch", width="34", height="14", viewBox="-17 -7 34 14", aria_hidden="true")
+    return tag("svg", mark, class_="swatch", viewBox="-17 -7 34 14", aria_hidden="true")
 
 
 def _svg(plot: Plot, **attributes: str) -> Markup:
@@ -197,7 +197,7 @@ def _row(plot: Plot, name: str, known: Sequence[Series], groups: Sequence[str], 
     line = _lines(f"M0 {_n(SIDE / 2)}H{_n(SIDE)}", "grid", 1)
     written = dict(zip(plot.chart.categories, plot.chart.figures, strict=False)).get(name, "")
     figure = [_text(written, (SIDE, SIDE / 2), dx="66", dy="4", text_anchor="end")] if written else []
-    return tag("svg", line, *figure, *_name(name, SIDE / 2), *drawn, class_="row", width="100%", **place, **marks)
+    return tag("svg", line, *figure, *_name(name, SIDE / 2), *drawn, class_="row", **place, **marks)
 
 
 # --- series -----------------------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def _line_class(series: Series) -> str:
 def _mark(series: Series, x: str, y: str) -> Markup:
     # The ninth storage has the colour of the first, so it gets another shape.
     shape = (series.style + series.style // len(SHAPES)) % len(SHAPES)
-    return tag("use", href=f"#m{shape}", x=x, y=y)
+    return tag("use", href=f"#m{shape}", x=x, y=y) if (x, y) != ("0", "0") else tag("use", href=f"#m{shape}")
 
 
 def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
@@ -288,9 +288,13 @@ def _intervals(plot: Plot, series: Series) -> str:
 
 
 def _lines(path: str, class_: str, width_px: float) -> Markup:
-    drawn = tag("path", d=path, class_=class_, stroke_width=_n(width_px))
+    return _stretched(tag("path", d=path, class_=class_, stroke_width=None if width_px == 1 else _n(width_px)))
+
+
+def _stretched(*paths: Markup) -> Markup:
+    """Return paths in the square that the page stretches."""
     side = _n(SIDE)
-    return tag("svg", drawn, viewBox=f"0 0 {side} {side}", preserveAspectRatio="none", width="100%", height="100%")
+    return tag("svg", *paths, viewBox=f"0 0 {side} {side}", preserveAspectRatio="none")
 
 
 # --- axes -------------------------------------------------------------------------------------------------------------
@@ -304,18 +308,23 @@ def _axes(plot: Plot) -> Iterator[Markup]:
     grid = [f"M{_n(SIDE * (x.share(value) or 0.0))} 0V{_n(SIDE)}" for value, _ in wide]
     grid += [f"M0 {_n(SIDE - at)}H{_n(SIDE)}" for at in across]
     yield from _spans(plot)
-    yield _lines("".join(grid), "grid", 1)
-    yield _lines(f"M0 {_n(SIDE)}H{_n(SIDE)}" + ("" if y is None else f"M0 0V{_n(SIDE)}"), "edge", 1)
+    edge = f"M0 {_n(SIDE)}H{_n(SIDE)}" + ("" if y is None else f"M0 0V{_n(SIDE)}")
+    yield _stretched(tag("path", d="".join(grid), class_="grid"), tag("path", d=edge, class_="edge"))
+    ticks = []
     for value, text in wide:
         right, class_ = SIDE * (x.share(value) or 0.0), None if (value, text) in narrow else "wide"
-        yield _text(text, (right, SIDE), dy="17", text_anchor="middle", class_=class_)
+        ticks.append(_text(text, (right, SIDE), dy="17", class_=class_))
         if len(plot.rows) > MANY_ROWS:
-            yield _text(text, (right, 0.0), dy="-8", text_anchor="middle", class_=class_)
+            ticks.append(_text(text, (right, 0.0), dy="-8", class_=class_))
+    yield tag("g", *ticks, text_anchor="middle")
     yield _text(x.title(chart.x_title), (SIDE, SIDE), dy="36", text_anchor="end", class_="axis")
     if y is None:
         return
-    for (_, text), at in zip(y.ticks, across, strict=True):
-        yield tag("text", text, x="-8", y=f"{_n(100 - at / 10)}%", dy="4", text_anchor="end")
+    rising = [
+        tag("text", text, x="-8", y=f"{_n(100 - at / 10)}%", dy="4")
+        for (_, text), at in zip(y.ticks, across, strict=True)
+    ]
+    yield tag("g", *rising, text_anchor="end")
     yield tag("text", y.title(chart.y_title), x=str(8 - plot.gutter_px), y="0", dy="-12", class_="axis")
 
 
@@ -365,4 +374,5 @@ def _text(text: str, place: Sequence[float], **attributes: str | None) -> Markup
 
 
 def _n(number: float) -> str:
-    return f"{number:.6g}" if number != round(number, 1) else f"{round(number, 1):g}"
+    # A hundredth of a unit is less than a pixel's hundredth.
+    return f"{round(number, 2):g}"
