@@ -19,6 +19,7 @@ from matrix.terms.figures import (
     sample_count,
 )
 from matrix.terms.layers import far_layers, layer_sentence
+from matrix.terms.metrics import metric_title
 from matrix.terms.names import (
     direction,
     fleet_words,
@@ -86,7 +87,7 @@ def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:
                 continue
             name, metric = named
             workload = (cell.get("workload") or {}).get("type", "workload")
-            title = f"{workload}: {name} ({direction(metric)})"
+            title = f"{workload}: {metric_title(name, workload)} ({direction(metric)})"
             groups.setdefault(title, []).append(
                 _markdown_row(cell, marked_label(labels[point["id"]], point, cell), metric)
             )

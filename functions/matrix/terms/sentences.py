@@ -6,6 +6,7 @@ from typing import Any
 
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import instant
+from matrix.terms.metrics import readable
 
 # A warning about one point of a cell; the share in it says how severe it is.
 POINT_WARNING = re.compile(r"[^:]+: p[0-9]+, \w+: (?P<text>.*)")
@@ -24,7 +25,9 @@ ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, "emulated": EMULA
 
 def decision_sentences(summary: SummaryDocument) -> list[str]:
     """Return the answer of a run in words; empty for a summary of an older version, which has none."""
-    return list(summary["decision"]["sentences"]) if summary.get("decision") else []
+    types = {(cell.get("workload") or {}).get("type", "") for cell in summary.get("cells", [])}
+    workload = types.pop() if len(types) == 1 else ""
+    return [readable(each, workload) for each in summary["decision"]["sentences"]] if summary.get("decision") else []
 
 
 def error_text(error: Mapping[str, Any] | None) -> str:
@@ -98,7 +101,7 @@ def grouped_warnings(summary: SummaryDocument) -> list[str]:
         kind = ASIDE.sub("", SHARE.sub("", about_point["text"])) if about_point else line
         sizes = [float(share) for share in SHARE.findall(line)]
         alike.setdefault(kind, []).append((max(sizes, default=0.0), line))
-    return [_of_several(lines) if len(lines) > 1 else lines[0][1] for lines in alike.values()]
+    return [readable(_of_several(lines) if len(lines) > 1 else lines[0][1]) for lines in alike.values()]
 
 
 def _of_several(lines: list[tuple[float, str]]) -> str:

@@ -23,7 +23,7 @@ def test_two_metrics_of_one_name_differ_in_their_unit():
 
 def test_a_sentence_says_what_people_call_a_metric_and_keeps_longer_words_whole():
     assert readable("for P90 of duration_s of at most 100m", "build") == "for P90 of build time of at most 100m"
-    assert readable("read_lat_p99_us; iops") == "read latency P99; I/O rate"
+    assert readable("read_lat_p99_us; storage[0].iops") == "read latency P99; storage[0].iops"
     assert readable("my_duration_s_2 and iops2") == "my_duration_s_2 and iops2"
 
 

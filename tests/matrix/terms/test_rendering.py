@@ -121,7 +121,7 @@ def test_markdown_has_one_row_per_point_with_published_durations():
 
 
 def test_markdown_says_which_end_is_the_slow_one():
-    assert "## build: duration_s (lower is better, P100 is the slowest)" in markdown.to_markdown(summary())
+    assert "## build: Build time (lower is better, P100 is the slowest)" in markdown.to_markdown(summary())
 
 
 def test_markdown_names_failed_cells_on_one_line():
@@ -307,7 +307,9 @@ def test_points_that_measured_their_tool_are_one_line_whatever_each_figure_is():
     )
     run = summary(cells=[{"id": "a", "warnings": [bound.format(1, 71, 153), bound.format(2, 109, 91.5)]}], warnings=[])
 
-    assert sentences.grouped_warnings(run) == [f"2 points of one cell, the worst is a: {bound.format(2, 109, 91.5)}"]
+    assert sentences.grouped_warnings(run) == [
+        f"2 points of one cell, the worst is a: {bound.format(2, 109, 91.5).replace('files_per_s', 'file rate')}"
+    ]
 
 
 def hit(name, evidence, **more):
