@@ -14,6 +14,9 @@ class Column(TypedDict):
     workload: str
     fleet: str
     point: str
+    """What sets its point apart from others of the workload."""
+    label: str
+    """All of its parameters."""
     metric: str
     """What its figures are, with their percentile; empty before the first."""
 

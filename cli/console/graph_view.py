@@ -90,7 +90,7 @@ def _titles(traced: Traced, file_system: str, cell: str) -> dict[str, str]:
         begun = sum(map_state == name for map_state, _ in history.iterations)
         if is_distributed(place["state"]):
             begun = len(traced.children)
-        titles[name] = f"{begun} of {count} begun" if begun < count else f"all {count} begun"
+        titles[name] = f"{begun} of {count}"
     return titles
 
 

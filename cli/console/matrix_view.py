@@ -4,12 +4,14 @@ Pure: a plan, rows of the table and a time in, a document out.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cli.console.documents import Column, Figure, Matrix, MatrixCell, MatrixRow
+from cli.console.header_view import money
 from cli.follow.progress import CellProgress, RunProgress
 from matrix.input.storage_names import brief_names
 from matrix.report.heat_map import LEVELS
@@ -18,6 +20,8 @@ from matrix.terms.figures import quantity
 from matrix.terms.names import fleet_words, point_labels, primary_metric
 
 Point = Mapping[str, Any]
+# In xlarges: each is half of the next. metal is the largest of its family.
+SIZES = {"nano": 1 / 32, "micro": 1 / 16, "small": 1 / 8, "medium": 1 / 4, "large": 1 / 2}
 
 
 @dataclass
@@ -36,12 +40,20 @@ class Layout:
         names = _workload_names(cell["workload"] for cell in self.plan["cells"])
         known: dict[tuple[str, str, str], tuple[tuple[Any, ...], Column]] = {}
         self.keys = {}
+        telling = _telling_labels(self.plan["cells"], names)
         for cell in self.plan["cells"]:
             workload, fleet = names[_canonical(cell["workload"])], fleet_words(cell["fleet"])
             for number, (point, label) in enumerate(point_labels(cell["points"]).items()):
-                place = (workload, *_natural(cell["fleet"]["instanceType"]), cell["fleet"]["count"], fleet, number)
+                place = (workload, *_type_order(cell["fleet"]["instanceType"]), cell["fleet"]["count"], fleet, number)
                 key = f"{workload}|{fleet}|{label}"
-                column: Column = {"key": key, "workload": workload, "fleet": fleet, "point": label, "metric": ""}
+                column: Column = {
+                    "key": key,
+                    "workload": workload,
+                    "fleet": fleet,
+                    "point": telling[workload].get(label, label),
+                    "label": label,
+                    "metric": "",
+                }
                 known.setdefault((workload, fleet, label), (place, column))
                 self.keys[cell["id"], point] = key
         self.columns = [column for _, column in sorted(known.values(), key=lambda entry: _sortable(entry[0]))]
@@ -98,7 +110,7 @@ class Layout:
             "words": _words(at),
             "fraction": round(_fraction(at, now), 3),
             "error": at.error,
-            "cost": f"${cell['cost_usd']['expected']:,.2f}",
+            "cost": money(cell["cost_usd"]["expected"]),
             "figures": sorted(figures.get(cell["id"], []), key=lambda figure: columns.index(figure["column"])),
         }
 
@@ -192,6 +204,19 @@ def _workload_names(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return names
 
 
+def _telling_labels(cells: Iterable[PlanCell], names: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return of each workload's points what tells them apart: what all of its labels say is left out."""
+    labels: dict[str, list[str]] = {}
+    for cell in cells:
+        labels.setdefault(names[_canonical(cell["workload"])], []).extend(point_labels(cell["points"]).values())
+    telling: dict[str, dict[str, str]] = {}
+    for workload, of_it in labels.items():
+        common = set.intersection(*(set(label.split(", ")) for label in of_it))
+        parts = {label: [part for part in label.split(", ") if part not in common] for label in of_it}
+        telling[workload] = {label: ", ".join(kept) or label for label, kept in parts.items()}
+    return telling
+
+
 def _short(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
@@ -201,8 +226,16 @@ def _canonical(workload: Mapping[str, Any]) -> str:
 
 
 def _natural(text: str) -> tuple[str | int, ...]:
-    """Return what sorts m6i.4xlarge before m6i.16xlarge."""
+    """Return what sorts `EBS gp3 (20 GiB)` before `EBS gp3 (100 GiB)`."""
     return tuple(int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text))
+
+
+def _type_order(instance_type: str) -> tuple[str, float]:
+    """Return what sorts m6i.large before m6i.xlarge before m6i.4xlarge: the family, and the size in xlarges."""
+    family, _, size = instance_type.partition(".")
+    if size.endswith("xlarge"):
+        return family, float(size.removesuffix("xlarge") or 1)
+    return family, SIZES.get(size, math.inf)
 
 
 def _sortable(place: tuple[Any, ...]) -> tuple[tuple[bool, Any], ...]:

@@ -18,7 +18,7 @@ from cli.console.logs import instance_lines
 from cli.console.looking import RunLook, Wanted
 from cli.console.sources import Source
 from cli.console.stopping import Stop
-from cli.messages.errors import CommandError
+from cli.messages.errors import CommandError, UnknownRun
 from cli.messages.explain import explain
 from matrix.terms.keys import RUN_PATTERN
 
@@ -154,6 +154,9 @@ class Handler(BaseHTTPRequestHandler):
             status, kind, body, policy = act()
         except Refused as refused:
             status, kind, body, policy = 403, "application/json", _json({"error": str(refused)}), PAGE_POLICY
+        except UnknownRun as unknown:
+            # The command prints the address before it starts the run, so that this is no fault: the page asks again.
+            status, kind, body, policy = 200, "application/json", _json({"waiting": unknown.message}), PAGE_POLICY
         except (LookupError, ValueError) as error:
             status, kind, body, policy = 404, "application/json", _json({"error": f"not there: {error}"}), PAGE_POLICY
         except Exception as error:

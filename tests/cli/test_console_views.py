@@ -110,7 +110,7 @@ def test_while_a_run_goes_on_its_state_runs_and_what_comes_later_is_not_there(pl
     assert document["graph"]["states"]["Wait for fleet"]["status"] == "running"
     assert document["graph"]["states"]["Each file system"]["status"] == "running"
     assert "Poll fleet" not in document["graph"]["states"]
-    assert document["graph"]["maps"]["Each cell"] == "1 of 2 begun"
+    assert document["graph"]["maps"]["Each cell"] == "1 of 2"
 
 
 def test_a_state_that_waits_for_another_attempt_says_so(played):
@@ -323,6 +323,9 @@ def test_columns_stand_by_workload_then_by_type_and_size_of_the_fleet_then_by_po
     fleets = list(dict.fromkeys((column["workload"], column["fleet"]) for column in columns))
     assert [fleet for _, fleet in fleets[:3]] == ["2 × m6i.4xlarge", "10 × m6i.4xlarge", "2 × m6i.16xlarge"]
     assert len(columns) == 3 * 2 + 3
+    assert [column["point"] for column in columns if column["workload"].startswith("touch (files 64")][:2] == [
+        "threads 1", "threads 4"
+    ]  # fmt: skip
     assert {workload for workload, _ in fleets} == {"touch (files 64, threads 1, 4)", "touch (files 8, threads 1)"}
 
 

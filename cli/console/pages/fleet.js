@@ -28,6 +28,7 @@ export function showFleet(box, document, selection) {
   const square = fleet.instances.find(({ id }) => id === instance) ?? fleet.instances[0];
   replace(box.lastElementChild,
     make("h2", {}, `${selection.cell}: ${fleet.expected} instance${fleet.expected === 1 ? "" : "s"}`),
+    fleet.step === null ? null : make("p", {}, `step ${fleet.step + 1} of ${fleet.steps.length}: ${fleet.steps[fleet.step]?.label ?? ""}`),
     counts(fleet), squares(fleet, square), fleet.note ? make("p", { class: "quiet" }, fleet.note) : null,
     make("div", { class: "cols" }, square ? details(fleet, square, selection) : null, strip(fleet, square)));
 }

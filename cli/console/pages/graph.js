@@ -110,11 +110,13 @@ export async function showGraph(box, document, selection, now) {
   } else if (document.state) {
     stateDetails(panel, document.state, selection, now);
   }
-  const running = [...parts.states.values()].filter(({ box: each }) => each.classList.contains("running")).at(-1);
+  const shown = [...parts.states.values()].filter(({ isOpen }) => !isOpen).map(({ box: each }) => each);
+  const of = (...statuses) => shown.filter((each) => statuses.some((status) => each.classList.contains(status)));
+  const spotted = of("running", "retrying").at(-1) ?? of("caught", "stopped").at(-1) ?? of("done").at(-1);
   const spot = `${selection.run} ${selection.cell}`;
-  if (running && scrolled !== spot) {
+  if (spotted && scrolled !== spot) {
     scrolled = spot;
-    const shape = running.box.getBoundingClientRect(), frame = where.getBoundingClientRect();
+    const shape = spotted.getBoundingClientRect(), frame = where.getBoundingClientRect();
     where.scrollTop += shape.top - frame.top - frame.height / 2;
     where.scrollLeft += shape.left - frame.left - (frame.width - shape.width) / 2;
   }

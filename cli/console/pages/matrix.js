@@ -59,7 +59,7 @@ function head(columns) {
     line(grouped(columns, ({ fleet }) => fleet)),
   ];
   if (!alone) {
-    const names = columns.map(({ point, metric }) => make("th", { scope: "col", title: metric }, point));
+    const names = columns.map(({ point, label, metric }) => make("th", { scope: "col", title: `${label}${metric ? `; ${metric}` : ""}` }, point));
     lines.push(make("tr", {}, make("th", { scope: "col" }, "Storage"), names));
   }
   const words = `Storages, and each point of the workloads${metrics.length ? `: ${metrics.join("; ")}` : ""}`;

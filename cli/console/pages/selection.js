@@ -4,28 +4,28 @@ const NAMES = ["run", "view", "file_system", "cell", "state", "instance"];
 export const VIEWS = ["matrix", "graph", "state", "fleet", "report"];
 
 export function selected() {
-  const said = new URLSearchParams(location.hash.slice(1));
-  const selection = Object.fromEntries(NAMES.map((name) => [name, said.get(name) ?? ""]));
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const selection = Object.fromEntries(NAMES.map((name) => [name, parts.get(name) ?? ""]));
   if (!VIEWS.includes(selection.view)) selection.view = "matrix";
   return selection;
 }
 
 export function address(changes) {
   const selection = { ...selected(), ...changes };
-  const said = new URLSearchParams();
-  for (const name of NAMES) if (selection[name]) said.set(name, selection[name]);
-  return `#${said}`;
+  const parts = new URLSearchParams();
+  for (const name of NAMES) if (selection[name]) parts.set(name, selection[name]);
+  return `#${parts}`;
 }
 
 export const select = (changes) => { location.hash = address(changes); };
 
 // The terminal's address carries the token. It moves to this tab's storage, so that addresses that are sent on lack it.
 export function token() {
-  const said = new URLSearchParams(location.hash.slice(1));
-  if (said.has("token")) {
-    sessionStorage.setItem("token", said.get("token"));
-    said.delete("token");
-    history.replaceState(null, "", `${location.pathname}#${said}`);
+  const parts = new URLSearchParams(location.hash.slice(1));
+  if (parts.has("token")) {
+    sessionStorage.setItem("token", parts.get("token"));
+    parts.delete("token");
+    history.replaceState(null, "", `${location.pathname}#${parts}`);
   }
   return sessionStorage.getItem("token") ?? "";
 }

@@ -1,0 +1,234 @@
+"""The console in headless Chromium, over a recorded run, a large one and a hostile one."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from support import browser
+from support.browser import CHROMIUM, serious_findings
+from support.console_page import opened, served
+from support.console_source import PlayedRun, recorded
+from support.console_synthetic import INSTANCES, LargeRun
+from support.console_synthetic import RUN as LARGE
+from support.disturbance import attempts
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)"),
+]
+RUN = "red2"
+GOOD, BAD = "efs-elastic.touch.m6i.large-x2", "efs-elastic.touch.m6i.large-x5"
+VIEWS = {"matrix": ".heat", "graph": ".graph svg a", "state": ".panel.wide h2", "fleet": ".fleet-view h2"}
+PHONE = {"width": 390, "height": 844}
+# For people who look at what the tests saw.
+PICTURES = os.environ.get("CONSOLE_PICTURES", "")
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    """The machine's own Chromium."""
+    with browser.chromium(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A console of a run in which one cell was measured at the third attempt and one failed."""
+    with served(PlayedRun(recorded("failed_and_retried")).source, RUN) as at:
+        yield at
+
+
+def picture(page, name):
+    """Keep what is seen."""
+    if PICTURES:
+        page.screenshot(path=str(Path(PICTURES) / f"{name}.png"))
+
+
+def test_a_failing_cell_is_red_in_matrix_graph_and_state(chromium, address):
+    with opened(chromium, address) as console:
+        page = console.page
+        failed = page.locator("td.failed")
+        expect(failed).to_contain_text("✕ failed")
+        expect(failed).to_contain_text("QuotaExceeded: 5 × m6i.large refused")
+        red = failed.evaluate("cell => getComputedStyle(cell).borderTopColor")
+        failed.locator("a").click()
+        page.get_by_role("link", name="Its place in the graph").click()
+        state = page.locator("a.state.caught")
+        expect(state).to_have_attribute("aria-label", "Launch fleet: caught")
+        assert state.locator("rect").evaluate("box => getComputedStyle(box).stroke") == red
+        expect(page.locator(".edge.caught.taken title")).to_have_text(
+            "Launch fleet → Stop fleet: taken 1 times, after an error"
+        )
+        picture(page, "failed-graph")
+        state.click()
+        expect(page.locator(".failure").first).to_contain_text("failed: QuotaExceeded")
+        expect(page.locator(".failure").first).to_contain_text("VcpuLimitExceeded")
+        page.get_by_role("link", name="By itself").click()
+        expect(page.locator(".panel.wide .failure b")).to_have_text("✕ failed: QuotaExceeded")
+        assert page.locator(".panel.wide dd.bad").evaluate("words => getComputedStyle(words).color") == red
+
+
+def test_a_retry_and_a_loop_are_counted(chromium, address):
+    with opened(chromium, f"{address}&view=graph&cell={GOOD}&state=Launch fleet") as console:
+        page = console.page
+        expect(page.get_by_role("link", name="Launch fleet: done, 2 retries")).to_be_visible()
+        expect(page.get_by_role("link", name="Poll fleet: done, ×")).to_be_visible()
+        expect(page.locator(".failure b")).to_have_text(["✕ tried again after: Lambda.TooManyRequestsException"] * 2)
+        expect(page.locator(".panel summary").first).to_contain_text("3 attempts")
+
+
+def test_an_address_shows_the_same_again_after_a_reload_and_carries_no_token(chromium, address):
+    with opened(chromium, f"{address}&view=graph&cell={GOOD}&state=Poll fleet") as console:
+        page = console.page
+        expect(page.locator(".panel h2")).to_contain_text("Poll fleet")
+        assert "token" not in page.url
+        page.reload()
+        expect(page.locator(".panel h2")).to_contain_text("Poll fleet")
+        expect(page.locator(".choosers select").nth(1)).to_have_value(GOOD)
+        page.locator(".choosers select").nth(1).select_option(BAD)
+        expect(page.locator(".panel dl")).to_contain_text("not entered")
+        page.go_back()
+        expect(page.locator(".choosers select").nth(1)).to_have_value(GOOD)
+
+
+def test_everything_can_be_done_with_the_keyboard(chromium, address):
+    with opened(chromium, address) as console:
+        page = console.page
+        expect(page.locator(".heat")).to_be_visible()
+        reached = []
+        for _ in range(14):
+            page.keyboard.press("Tab")
+            reached.append(page.evaluate("() => document.activeElement.textContent.trim().slice(0, 30)"))
+        assert reached[0] == "Skip to the content"
+        assert {"Matrix", "Graph", "State", "Fleet"} <= set(reached)
+        assert any("failed" in words for words in reached)
+        page.get_by_role("link", name="Graph", exact=True).focus()
+        page.keyboard.press("Enter")
+        state = page.get_by_role("link", name="Plan matrix: done")
+        state.focus()
+        assert float(state.locator("rect").evaluate("box => parseFloat(getComputedStyle(box).strokeWidth)")) >= 3
+        page.keyboard.press("Enter")
+        expect(page.locator(".panel h2")).to_contain_text("Plan matrix")
+        expect(state).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_kept_out_by_colours_names_or_order(chromium, address, scheme):
+    with opened(chromium, address, color_scheme=scheme) as console:
+        for view, there in VIEWS.items():
+            console.go(f"view={view}&cell={GOOD}&state=Launch fleet")
+            expect(console.page.locator(there).first).to_be_visible()
+            assert serious_findings(console.page) == [], view
+            picture(console.page, f"{view}-{scheme}")
+
+
+def test_a_phone_shows_it_without_scrolling_the_page_sideways(chromium, address):
+    with opened(chromium, address, viewport=PHONE) as console:
+        for view, there in VIEWS.items():
+            console.go(f"view={view}&cell={GOOD}&state=Launch fleet")
+            expect(console.page.locator(there).first).to_be_visible()
+            wide = console.page.evaluate("() => document.documentElement.scrollWidth")
+            assert wide <= PHONE["width"], view
+            picture(console.page, f"{view}-phone")
+
+
+def test_nothing_moves_for_those_who_want_no_motion(chromium, address):
+    with opened(chromium, f"{address}&view=graph", reduced_motion="reduce") as console:
+        expect(console.page.locator(".graph svg a").first).to_be_visible()
+        assert console.page.evaluate("() => document.getAnimations().length") == 0
+
+
+def test_stop_asks_first_and_escape_is_no(chromium):
+    played = PlayedRun(recorded("failed_and_retried"))
+    played.until = played.record["execution"]["ended_at"] - 10
+    with served(played.source, RUN) as at, opened(chromium, at) as console:
+        page = console.page
+        page.get_by_role("button", name="Stop …").click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        expect(page.get_by_role("button", name="Go on measuring")).to_be_focused()
+        picture(page, "stop")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        page.get_by_role("button", name="Stop …").click()
+        page.get_by_role("button", name="Stop and delete").click()
+        expect(page.locator("#facts")).to_contain_text("stopping")
+        expect(page.get_by_role("button", name="Stop …")).to_be_hidden()
+
+
+HOSTILE = "<img src=x onerror=alert(1)><script>document.title='taken'</script>\"'&amp;"
+
+
+def _hostile(value):
+    """Every reason that a function or an instance gives, made hostile."""
+    if isinstance(value, dict):
+        return {key: _said(key, inner) for key, inner in value.items()}
+    return [_hostile(each) for each in value] if isinstance(value, list) else value
+
+
+def _said(key, value):
+    is_reason = key in ("error", "cause", "message") and isinstance(value, str)
+    return f"{value} {HOSTILE}" if is_reason else _hostile(value)
+
+
+def _with(text):
+    """What a state took or gave, with a hostile text in it."""
+    return json.dumps({**json.loads(text), "said": HOSTILE}) if text.startswith("{") else text
+
+
+def test_hostile_texts_stay_texts(chromium):
+    record = _hostile(recorded("failed_and_retried"))
+    record["documents"]["plan.json"]["cells"][0]["storage"]["name"] = HOSTILE
+    record["documents"]["plan.json"]["file_systems"][0]["storage"]["name"] = HOSTILE
+    record["rows"] = json.loads(json.dumps(record["rows"]).replace("QuotaExceeded", json.dumps(HOSTILE)[1:-1]))
+    for events in record["histories"].values():
+        for event in events:
+            for details in (value for name, value in event.items() if name.endswith("EventDetails")):
+                details |= {name: _with(details[name]) for name in ("input", "output") if name in details}
+    for name in record["documents"]:
+        if name.endswith("log.gz"):
+            record["documents"][name] = [HOSTILE]
+
+    with served(PlayedRun(record).source, RUN) as at, opened(chromium, at) as console:
+        page = console.page
+        expect(page.locator("td.failed, td.alone").first).to_be_visible()
+        expect(page.locator("tbody th")).to_contain_text("<img src=x onerror=alert(1)>")
+        console.go(f"view=state&cell={GOOD}&state=Launch fleet")
+        expect(page.locator(".failure").first).to_contain_text(HOSTILE)
+        expect(page.locator(".panel.wide pre").last).to_contain_text("onerror=alert(1)")
+        console.go("view=graph&state=Plan matrix")
+        expect(page.locator(".graph svg a").first).to_be_visible()
+        console.go(f"view=fleet&cell={GOOD}")
+        page.get_by_role("button", name="Read its log").click()
+        expect(page.locator("pre")).to_have_text(HOSTILE)
+        assert page.locator("img, main script").count() == 0
+        assert "taken" not in page.title()
+
+
+def test_a_hundred_cells_of_two_hundred_instances_are_drawn_within_a_tenth_of_a_second(chromium):
+    definition = recorded("failed_and_retried")["definition"]
+    run = LargeRun(definition)
+    with served(run.source, LARGE) as at, opened(chromium, at) as console:
+        page = console.page
+        expect(page.locator(".heat tbody tr")).to_have_count(10)
+        expect(page.locator(".square")).to_have_count(INSTANCES)
+        picture(page, "large-matrix")
+        for view, there in {"matrix": ".heat", "fleet": ".strip", "graph": ".graph svg a.running"}.items():
+            console.go(f"view={view}&cell={run.at}&state=Poll fleet")
+            expect(page.locator(there).first).to_be_visible()
+            picture(page, f"large-{view}")
+            for attempt in attempts():
+                with attempt:
+                    page.evaluate("() => { window.frames_ms.length = 0; }")
+                    looks = run.looks
+                    for _ in range(200):
+                        if run.looks >= looks + 2 and page.evaluate("() => window.frames_ms.length") >= 2:
+                            break
+                        page.wait_for_timeout(100)
+                    frames_ms = page.evaluate("() => window.frames_ms")
+                    assert len(frames_ms) >= 2
+                    assert max(frames_ms) < 100, view
+        polls = page.locator("a[data-key='state Poll fleet']")
+        expect(polls).to_have_attribute("aria-label", re.compile(r"^Poll fleet: done, ×2200, .+ ago$"))

@@ -1,0 +1,77 @@
+"""The console in a browser: opened, waited for, pictured. Its policy allows no evaluated conditions, only locators."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+from cli.console.admission import Admission
+from cli.console.server import Console, Handler, Server, new_token
+from cli.console.sources import Source
+from cli.console.stopping import Stop
+
+PATIENCE_MS = 60_000
+
+
+@dataclass
+class NoStop:
+    """Notes what it was asked to stop."""
+
+    runs: list[str] = field(default_factory=list)
+
+    def start(self, run: str) -> None:
+        """Note it."""
+        self.runs.append(run)
+
+    def view(self, run: str) -> dict[str, Any]:
+        """As if it took for ever."""
+        return {"state": "stopping" if run in self.runs else "no", "lines": []}
+
+
+@contextmanager
+def served(source: Source, run: str, stop: Stop | None = None) -> Iterator[str]:
+    """The address of a console."""
+    with Server(("127.0.0.1", 0), Handler) as server:
+        admission = Admission(server.server_port, new_token())
+        server.console = Console(source, run, stop or NoStop(), admission)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/#token={admission.token}"
+        server.shutdown()
+
+
+@dataclass
+class Opened:
+    """A page, and what it said that nobody wants to read."""
+
+    page: Page
+    faults: list[str]
+
+    def go(self, fragment: str) -> None:
+        """Show something else, as by a link."""
+        self.page.evaluate("fragment => { location.hash = fragment; }", fragment)
+
+
+def _is_fault(message: ConsoleMessage) -> bool:
+    """The command may end while its page is open."""
+    return message.type in ("error", "warning") and "net::ERR_CONNECTION_REFUSED" not in message.text
+
+
+@contextmanager
+def opened(browser: Browser, address: str, **options: Any) -> Iterator[Opened]:
+    """The console in a context of its own; errors of its scripts and refusals of its policy fail the test."""
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=PATIENCE_MS)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if _is_fault(message) else None)
+    own = address.split("#", maxsplit=1)[0]
+    page.on("request", lambda request: None if request.url.startswith(own) else faults.append(request.url))
+    page.goto(address)
+    yield Opened(page, faults)
+    context.close()
+    assert faults == []

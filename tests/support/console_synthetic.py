@@ -1,0 +1,191 @@
+"""A large run that never was, as the console reads it: 100 cells of 200 instances, one under way, and 20,000 events."""
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cli.console.sources import Source
+from cli.target.service import Execution
+from cli.target.traces import EventPage, LogLines
+from matrix.check.read import read_matrix
+from matrix.plan.planning import plan
+
+RUN = "large"
+BEGAN = time.time() - 2_000
+INSTANCES = 200
+STEPS_DONE = 10
+TURNS = 2_200
+ARN = "arn:aws:states:us-east-1:123456789012:execution:machine:large"
+CHILD = "arn:aws:states:us-east-1:123456789012:execution:machine/EachFileSystem:1"
+
+
+def asked() -> dict[str, Any]:
+    """10 storages × 2 workloads × 5 fleets."""
+    sizes = [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20 + number} for number in range(10)]
+    workloads = [
+        {"type": "touch", "files": 64, "threads": [1, 4, 16]},
+        {"type": "dd", "totalSize": "64MiB", "threads": [1, 4]},
+    ]
+    fleets = [{"instanceType": kind, "count": INSTANCES} for kind in ("m6i.large", "m6i.xlarge", "m6i.2xlarge")]
+    fleets += [{"instanceType": "m6i.4xlarge", "count": count} for count in (100, INSTANCES)]
+    return {
+        "name": RUN,
+        "storage": sizes,
+        "workload": workloads,
+        "fleet": fleets,
+        "repetitions": 5,
+        "order": "as-written",
+    }
+
+
+class LargeRun:
+    """Both halves of the service layer. Each look finds it a little further on."""
+
+    def __init__(self, definition: dict[str, Any]) -> None:
+        self.looks = 0
+        self._definition = definition
+        self._plan: Any = plan(read_matrix(json.dumps(asked()))).to_document()
+        self.cells = [cell["id"] for cell in self._plan["cells"]]
+        self.at = self.cells[50]
+        self._events = list(_events(json.dumps({"cell": self.at})))
+
+    @property
+    def source(self) -> Source:
+        """It as a source."""
+        return Source(self, self, "local")
+
+    def execution(self, run: str) -> Execution:
+        """It goes on."""
+        self.looks += 1
+        return Execution(run, "RUNNING", BEGAN, arn=ARN)
+
+    def executions(self, limit: int) -> list[Execution]:
+        """The only one."""
+        return [Execution(RUN, "RUNNING", BEGAN, arn=ARN)][:limit]
+
+    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+        """Half of it is measured, one cell runs, and each look moves it on."""
+        rows: list[dict[str, Any]] = [{"SK": "PLAN", "expected_s": 1e5, "committed_usd": 80.0, "budget_usd": 250.0}]
+        for number, cell in enumerate(self._plan["cells"]):
+            state = "measured" if number < 50 else "running" if number == 50 else "planned"
+            rows.append(
+                {
+                    "SK": f"CELL#{cell['id']}",
+                    "cell": cell["id"],
+                    "file_system": cell["file_system"],
+                    "state": state,
+                    "started_at": BEGAN if number <= 50 else None,
+                    "finished_at": BEGAN + 9 if number < 50 else None,
+                    "step": self.looks % 15,
+                    "steps": 15,
+                    "instances": {"expected": INSTANCES, "running": INSTANCES},
+                }
+            )
+        return rows
+
+    def plan(self, run: str) -> Any:
+        """The plan."""
+        return self._plan
+
+    def points(self, run: str, cell: str) -> list[dict[str, Any]]:
+        """Figures that differ."""
+        number = self.cells.index(cell)
+        planned = self._plan["cells"][number]
+        metric = {
+            "unit": "files/s",
+            "higher_is_better": True,
+            "primary": True,
+            "n": 1000,
+            "p50": 1000.0 + 37 * number,
+            "intervals": {"p50": {"low": 990.0 + 37 * number, "high": 1010.0 + 37 * number}},
+        }
+        return [{"id": point["id"], "metrics": {"files_per_s": metric}} for point in planned["points"]]
+
+    def document(self, run: str, name: str) -> dict[str, Any] | None:
+        """What agents of 200 instances wrote."""
+        if name.endswith("fleet.json"):
+            return {"instances": [f"i-{number:04d}" for number in range(INSTANCES)], "launched_at": BEGAN}
+        if name.endswith("meeting.json"):
+            return {"nonce": "0" * 32}
+        if name.endswith("samples.json"):
+            instance = int(name.split("i-")[1][:4])
+            return {
+                "samples": [
+                    {"step": step, "metrics": {"files_per_s": 900.0 + instance + step}, "start_skew_s": 0.001}
+                    for step in range(STEPS_DONE)
+                ]
+            }
+        return None
+
+    def content(self, run: str, name: str) -> bytes | None:
+        """No logs."""
+        return None
+
+    def definition(self, run: str) -> dict[str, Any]:
+        """Of the repository."""
+        return self._definition
+
+    def events(self, arn: str, after: str = "", *, newest_first: bool = False) -> EventPage:
+        """A short history, and one of 20,000 events."""
+        events = self._events if arn == CHILD else _parent()
+        ordered = events[::-1] if newest_first else events
+        begin = int(after or 0)
+        following = str(begin + 1000) if begin + 1000 < len(ordered) else ""
+        return EventPage(ordered[begin : begin + 1000], following)
+
+    def children(self, run: str) -> Iterator[tuple[str, str]]:
+        """One file system."""
+        yield CHILD, "RUNNING"
+
+    def item(self, child: str) -> dict[str, Any]:
+        """Its name."""
+        return {"file_system": next(cell["file_system"] for cell in self._plan["cells"] if cell["id"] == self.at)}
+
+    def listing(self, run: str, below: str) -> Iterable[tuple[str, float]]:
+        """Heartbeats and samples of 200 instances, ten gates, and who waits for the next."""
+        now = time.time()
+        names = [f"AROA:i-{number:04d}" for number in range(INSTANCES)]
+        if below.endswith("instances/"):
+            times = {"heartbeat": now - 3, "samples.json": BEGAN}
+            return [(f"{name}/{kind}", at) for name in names for kind, at in times.items()]
+        if below.endswith("gates/"):
+            return [(f"{step:04d}.json", now - 10) for step in range(STEPS_DONE)]
+        return [(name, now - 1) for name in names[: 20 + self.looks % 50]] if "/ready/" in below else []
+
+    def log_lines(self, function: str, since: float, until: float) -> LogLines:
+        """None."""
+        return {"group": "", "lines": []}
+
+
+def _parent() -> list[dict[str, Any]]:
+    return [
+        {"id": 1, "previousEventId": 0, "type": "ExecutionStarted", "timestamp": BEGAN},
+        {"id": 2, "previousEventId": 1, "type": "MapStateEntered", "timestamp": BEGAN,
+         "stateEnteredEventDetails": {"name": "Each file system", "input": "{}"}},
+    ]  # fmt: skip
+
+
+def _events(cell: str) -> Iterator[dict[str, Any]]:
+    number = 0
+
+    def event(kind: str, field: str = "", **details: Any) -> dict[str, Any]:
+        nonlocal number
+        number += 1
+        said = {f"{field}EventDetails": details} if field else {}
+        return {"id": number, "previousEventId": number - 1, "type": kind, "timestamp": BEGAN + number / 10, **said}
+
+    yield event("ExecutionStarted")
+    yield event("MapStateEntered", "stateEntered", name="Each cell", input="{}")
+    yield event("MapStateStarted", "mapStateStarted", length=10)
+    yield event("MapIterationStarted", "mapIterationStarted", name="Each cell", index=0)
+    for _ in range(TURNS):
+        yield event("WaitStateEntered", "stateEntered", name="Wait for fleet", input=cell)
+        yield event("WaitStateExited", "stateExited", name="Wait for fleet", output=cell)
+        yield event("TaskStateEntered", "stateEntered", name="Poll fleet", input=cell)
+        yield event("TaskScheduled", "taskScheduled", parameters="{}")
+        yield event("TaskStarted", "taskStarted", resource="invoke")
+        yield event("TaskSucceeded", "taskSucceeded", output=cell)
+        yield event("TaskStateExited", "stateExited", name="Poll fleet", output=cell)
+        yield event("ChoiceStateEntered", "stateEntered", name="Fleet finished?", input=cell)
+        yield event("ChoiceStateExited", "stateExited", name="Fleet finished?", output=cell)
