@@ -9,7 +9,8 @@ from aws.stack.clients import impatient_client
 from aws.stack.clock import now
 from matrix.input.matrix import Matrix
 from matrix.price.book import PriceBook, published_prices
-from matrix.price.pricing_api import Query, price_in, queries
+from matrix.price.pricing_api import price_in, queries
+from matrix.terms.charges import Query
 
 # The Pricing API lives in a few regions only and knows the prices of all.
 API_REGION = "us-east-1"

@@ -15,8 +15,8 @@ from aws.stack.clients import WANT_OF_CAPACITY, client
 from aws.stack.environment import environment
 from matrix.plan import placing, quotas
 from matrix.plan.quotas import Quota
-from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.polling import ENDED_STATES
+from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded

@@ -13,9 +13,9 @@ from aws.stack.environment import environment
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
-from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import baking_job
 from matrix.run.receipt import BUILDERS
+from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.image import BakeRecord
 from matrix.terms.documents.job import JobCell
 from matrix.terms.documents.parts import Provisions

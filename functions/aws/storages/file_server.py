@@ -21,10 +21,10 @@ from aws.storages.contract import Existing
 from matrix.input.fleet import architecture_of
 from matrix.input.storages.file_server import volume
 from matrix.plan import images
-from matrix.price.book import ROOT_VOLUME_GIB
 from matrix.run.job import serving_job
 from matrix.run.polling import ENDED_STATES, reason
 from matrix.run.receipt import SERVER
+from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents import reading
 from matrix.terms.documents.job import FileServerAddress, JobCell, Mount
 from matrix.terms.documents.parts import Fleet, Part

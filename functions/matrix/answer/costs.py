@@ -22,8 +22,9 @@ from matrix.input.storages.instance_store import InstanceStoreStorage
 from matrix.input.storages.s3 import S3Storage
 from matrix.input.workloads import AnyWorkload, Workload
 from matrix.input.workloads.touch import METERED_REQUEST_BYTES
-from matrix.price.book import HOUR_S, Amount, PriceBook, Usage, cell_rates, file_system_cost, published_prices
+from matrix.price.book import PriceBook, cell_rates, file_system_cost, published_prices
 from matrix.run.receipt import CACHE, SERVER
+from matrix.terms.charges import HOUR_S, Amount, Usage
 from matrix.terms.documents import summary as documents
 from matrix.terms.documents.parts import MachineRates
 

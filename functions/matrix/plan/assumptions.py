@@ -7,13 +7,8 @@ from matrix.input.matrix import Matrix
 from matrix.input.pace import PREPARE_S, STEP_S, WORK_FACTOR, gate_wait_s
 from matrix.plan import images
 from matrix.plan.images import PlannedImage
-from matrix.price.book import (
-    BOOK_REGION,
-    LEAST_BILLED_S,
-    ROOT_VOLUME_GIB,
-    SPOT_SHARE,
-    PriceBook,
-)
+from matrix.price.book import BOOK_REGION, SPOT_SHARE, PriceBook
+from matrix.terms.charges import LEAST_BILLED_S, ROOT_VOLUME_GIB
 
 # Fields of a matrix that change nothing about what its cells measure.
 UNMEASURED = {

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from matrix.input.image import Image
-from matrix.price.book import ROOT_VOLUME_GIB, Amount, CellRates, Cost, PriceBook, instances_cost, machine_rates
+from matrix.price.book import CellRates, Cost, PriceBook, instances_cost, machine_rates
+from matrix.terms.charges import ROOT_VOLUME_GIB, Amount
 from matrix.terms.documents.parts import Provisions
 from matrix.terms.documents.plan import PlanImage
 

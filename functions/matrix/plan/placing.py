@@ -7,7 +7,7 @@ from typing import Any
 from matrix.input.matrix import Matrix
 from matrix.input.storages import MODELS, Storage
 from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
-from matrix.price.book import Amount
+from matrix.terms.charges import Amount
 from matrix.terms.problems import Problem, Problems
 
 

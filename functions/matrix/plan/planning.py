@@ -16,7 +16,6 @@ from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
 from matrix.input.pace import MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_poll_s, makespan_s
 from matrix.input.storages import Storage
-from matrix.input.storages.ebs import EbsStorage
 from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import images, needed_tools, placing
@@ -25,12 +24,8 @@ from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_o
 from matrix.plan.images import PlannedImage
 from matrix.plan.resume import Earlier, sameness
 from matrix.price.book import (
-    HOUR_S,
-    ROOT_VOLUME_GIB,
-    Amount,
     Cost,
     PriceBook,
-    Usage,
     cell_rates,
     file_system_cost,
     instances_cost,
@@ -38,6 +33,7 @@ from matrix.price.book import (
     published_prices,
     volumes_cost,
 )
+from matrix.terms.charges import HOUR_S, ROOT_VOLUME_GIB, Amount, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point, Step
 from matrix.terms.documents.plan import Populate
 from matrix.terms.ids import cell_id, launch_id, unique_slugs
@@ -385,7 +381,7 @@ def _plan_cell(
     measured_s = Amount(work.least_s, expected_s, deadline_s)
     usage = _usage(measured_s, [cell], stored_bytes)
     moved = file_system_cost(book, storage, replace(usage, seconds=Amount.exactly(0.0)))
-    if isinstance(storage, EbsStorage):
+    if storage.volumes:
         cost += volumes_cost(book, storage, fleet.count * storage.volumes, each_s)
     return PlannedCell(
         id=cell.id,

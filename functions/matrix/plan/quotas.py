@@ -10,7 +10,7 @@ from operator import attrgetter, itemgetter, or_
 from typing import Any
 
 from matrix.input.storages.file_server import volume
-from matrix.price.book import ROOT_VOLUME_GIB
+from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanWarning
 from matrix.terms.errors import QuotaExceeded

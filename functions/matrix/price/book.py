@@ -1,31 +1,22 @@
 """What a cell and a file system cost, from a dated price book: low, expected and high in US dollars."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from matrix.input.storages import Storage
-from matrix.input.storages.ebs import EbsStorage
-from matrix.input.storages.efs import EfsStorage
-from matrix.input.storages.file_server import FileServerStorage
-from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
-from matrix.input.storages.s3 import S3Storage
+from matrix.terms.charges import HOUR_S, MONTH_S, ROOT_VOLUME_GIB, Amount, Charge, Usage, instance_charges
 from matrix.terms.documents.parts import CostRange, MachineRates
 from matrix.terms.documents.plan import PlanWarning
 
 BOOK_REGION = "us-east-1"
-HOUR_S = 3_600
-MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
-ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
 # Shares of the on-demand price, low, expected and high: AWS says "up to 90% off" (aws.amazon.com/ec2/spot), and the
 # highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing); half of it is our guess.
 SPOT_SHARE = (0.1, 0.5, 1.0)
-S3_PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
 # A Spot price is "up to 90% off" on-demand, and for a moment a little above it. Others are not believed.
 BELIEVABLE_SPOT = (0.05, 1.1)
-LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 # How far an unconfirmed price may be off, and one that is only known for another region or a similar instance type.
 UNCONFIRMED = (0.75, 1.5)
 OTHER_REGION = (0.9, 1.4)
@@ -52,32 +43,6 @@ class Cost:
     def to_document(self) -> CostRange:
         """Return the cost as JSON, in hundredths of a cent."""
         return {"low": round(self.low, 4), "expected": round(self.expected, 4), "high": round(self.high, 4)}
-
-
-@dataclass(frozen=True)
-class Amount:
-    """How much of something is used: at least, most likely, at most."""
-
-    low: float
-    expected: float
-    high: float
-
-    @classmethod
-    def exactly(cls, amount: float) -> "Amount":
-        """Return an amount that is certain."""
-        return cls(amount, amount, amount)
-
-    def times(self, factor: float) -> "Amount":
-        """Return the amount `factor` times."""
-        return Amount(self.low * factor, self.expected * factor, self.high * factor)
-
-    def plus(self, more: float) -> "Amount":
-        """Return the amount and `more`."""
-        return Amount(self.low + more, self.expected + more, self.high + more)
-
-    def at_least(self, least: float) -> "Amount":
-        """Return the amount with a minimum."""
-        return Amount(max(self.low, least), max(self.expected, least), max(self.high, least))
 
 
 @dataclass(frozen=True)
@@ -277,47 +242,12 @@ def instances_cost(
     root_gib: int = ROOT_VOLUME_GIB,
 ) -> Cost:
     """Return what `count` instances cost that each run `each_s`, with their root volumes and public addresses."""
-    hours = each_s.at_least(LEAST_BILLED_S).times(count / HOUR_S)
-    root_gib_months = each_s.at_least(LEAST_BILLED_S).times(root_gib * count / MONTH_S)
-    return (
-        _machines_cost(book, instance_type, hours, is_spot=is_spot)
-        + book.price("public_ipv4_hour").of(hours)
-        + book.price("ebs_gp3_gib_month").of(root_gib_months)
-    )
-
-
-def _machines_cost(book: PriceBook, instance_type: str, hours: Amount, *, is_spot: bool) -> Cost:
+    charges = instance_charges(instance_type, count, each_s, root_gib)
     if not is_spot:
-        return book.instance_hour(instance_type).of(hours)
-    hour = book.spot_hour(instance_type)
-    return Cost(hour.low * hours.low, hour.expected * hours.expected, hour.high * hours.high)
-
-
-def volumes_cost(book: PriceBook, storage: EbsStorage, count: int, each_s: Amount) -> Cost:
-    """Return what `count` EBS volumes like these cost that each exist `each_s`."""
-    months = each_s.at_least(LEAST_BILLED_S).times(count / MONTH_S)
-    cost = book.price(f"ebs_{storage.volume_type}_gib_month").of(months.times(storage.size_gib))
-    if storage.volume_type == "gp3":
-        extra_iops = max(0, (storage.iops or 3_000) - 3_000)
-        extra_mibps = max(0, (storage.throughput_mibps or 125) - 125)
-        if extra_iops:
-            cost += book.price("ebs_gp3_iops_month").of(months.times(extra_iops))
-        if extra_mibps:
-            cost += book.price("ebs_gp3_mibps_month").of(months.times(extra_mibps))
-    if storage.volume_type == "io1":
-        cost += book.price("ebs_io1_iops_month").of(months.times(storage.iops or 0))
-    if storage.volume_type == "io2":
-        for name, iops in io2_tiers(storage.iops or 0):
-            cost += book.price(name).of(months.times(iops))
-    return cost
-
-
-def io2_tiers(iops: int) -> list[tuple[str, int]]:
-    """Return how many of a volume's IOPS are billed at each tier of io2."""
-    tiers = (("ebs_io2_iops_month", 0, 32_000), ("ebs_io2_iops_month_above_32000", 32_000, 64_000))
-    split = [(name, max(0, min(iops, most) - least)) for name, least, most in tiers]
-    split.append(("ebs_io2_iops_month_above_64000", max(0, iops - 64_000)))
-    return [(name, billed) for name, billed in split if billed]
+        return _cost(book, charges)
+    hours, hour = next(charges).amount, book.spot_hour(instance_type)
+    machines = Cost(hour.low * hours.low, hour.expected * hours.expected, hour.high * hours.high)
+    return _cost(book, charges, machines)
 
 
 @dataclass(frozen=True)
@@ -347,7 +277,7 @@ def cell_rates(
 ) -> CellRates:
     """Return what one instance of a cell, its root volume and, with EBS, the volume it measures cost per hour."""
     rates = machine_rates(book, instance_type, root_gib, is_spot=is_spot)
-    if not isinstance(storage, EbsStorage):
+    if not storage.volumes:
         return rates
     return replace(rates, data_volume_hour=volumes_cost(book, storage, 1, Amount.exactly(HOUR_S)).expected)
 
@@ -364,75 +294,22 @@ def machine_rates(
     )
 
 
-@dataclass(frozen=True)
-class Usage:
-    """What a file system is used for: how long it exists, bytes read, written and kept."""
-
-    seconds: Amount
-    read_bytes: Amount
-    written_bytes: Amount
-    stored_bytes: Amount
-    read_requests: Amount = Amount(0.0, 0.0, 0.0)
-
-
 def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
     """Return what a shared file system costs; EBS volumes belong to their cells, so nothing for them."""
-    if isinstance(storage, FsxOpenZfsStorage):
-        return _fsx_cost(book, storage, usage)
-    if isinstance(storage, EfsStorage):
-        return _efs_cost(book, storage, usage)
-    if isinstance(storage, S3Storage):
-        return _s3_cost(book, usage)
-    if isinstance(storage, FileServerStorage) and usage.seconds.high:
-        server = instances_cost(book, storage.instance_type, 1, usage.seconds)
-        return server + volumes_cost(book, storage.volume, 1, usage.seconds)
-    return Cost()
+    return _cost(book, storage.charges(usage))
 
 
-def _efs_cost(book: PriceBook, storage: EfsStorage, usage: Usage) -> Cost:
-    zone = "one_zone" if storage.deployment == "oneZone" else "regional"
-    # What is stored varies over the run: the worst case counts the maximum throughout, the expected case half of it.
-    months = usage.seconds.times(1 / MONTH_S)
-    kept = Amount(
-        0.0,
-        usage.stored_bytes.expected / 2**30 * months.expected / 2,
-        usage.stored_bytes.high / 2**30 * months.high,
-    )
-    cost = book.price(f"efs_{zone}_gib_month").of(kept)
-    if storage.throughput_mode == "elastic":
-        cost += book.price("efs_elastic_read_gib").of(usage.read_bytes.times(1 / 2**30))
-        cost += book.price("efs_elastic_write_gib").of(usage.written_bytes.times(1 / 2**30))
-    if storage.throughput_mode == "provisioned":
-        mibps = storage.provisioned_throughput_mibps or 0
-        cost += book.price("efs_provisioned_mibps_month").of(months.times(mibps))
+def volumes_cost(book: PriceBook, storage: Storage, count: int, each_s: Amount) -> Cost:
+    """Return what `count` volumes like those of a storage cost that each exist `each_s`; nothing if it has none."""
+    return _cost(book, storage.volume_charges(count, each_s))
+
+
+def _cost(book: PriceBook, charges: Iterable[Charge], cost: Cost = Cost()) -> Cost:
+    for charge in charges:
+        # Instance types have a point in their names, prices of the book have none.
+        price = book.instance_hour(charge.name) if "." in charge.name else book.price(charge.name)
+        cost += price.of(charge.amount)
     return cost
-
-
-def _fsx_cost(book: PriceBook, storage: FsxOpenZfsStorage, usage: Usage) -> Cost:
-    zone = {"SINGLE_AZ_1": "single_az", "SINGLE_AZ_2": "single_az_2", "MULTI_AZ_1": "multi_az"}.get(
-        storage.deployment_type, "single_az_ha"
-    )
-    months = usage.seconds.times(1 / MONTH_S)
-    extra_iops = max(0, (storage.iops or 0) - 3 * storage.storage_capacity_gib)
-    cost = book.price(f"fsx_{zone}_gib_month").of(months.times(storage.storage_capacity_gib))
-    cost += book.price(f"fsx_{zone}_mbps_month").of(months.times(storage.throughput_capacity_mbps))
-    if extra_iops:
-        cost += book.price(f"fsx_{zone}_iops_month").of(months.times(extra_iops))
-    return cost
-
-
-def _s3_cost(book: PriceBook, usage: Usage) -> Cost:
-    months = usage.seconds.times(1 / MONTH_S)
-    kept = Amount(
-        usage.stored_bytes.low / 2**30 * months.low,
-        usage.stored_bytes.expected / 2**30 * months.expected,
-        usage.stored_bytes.high / 2**30 * months.high,
-    )
-    return (
-        book.price("s3_gib_month").of(kept)
-        + book.price("s3_get").of(usage.read_requests)
-        + book.price("s3_put").of(usage.written_bytes.times(1 / S3_PART_BYTES))
-    )
 
 
 def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, instances: int, each_s: Amount) -> Cost:

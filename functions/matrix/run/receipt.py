@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from matrix.price.book import HOUR_S, LEAST_BILLED_S
+from matrix.terms.charges import HOUR_S, LEAST_BILLED_S
 from matrix.terms.documents.parts import CostRange, MachineRates
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource, Sweep

@@ -6,7 +6,8 @@ from support.matrices import DD, EBS, EFS, FILE_SERVER, FSX, INSTANCE_STORE, REA
 from matrix.input import limits
 from matrix.input.storages import MODELS, is_shared
 from matrix.plan.planning import plan
-from matrix.price.book import Amount, Usage, file_system_cost, published_prices
+from matrix.price.book import file_system_cost, published_prices
+from matrix.terms.charges import Amount, Usage
 
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
 IO2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 100, "iops": 3000}

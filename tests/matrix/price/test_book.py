@@ -3,11 +3,12 @@
 import pytest
 from support.matrices import EBS, EFS, FLEET, FSX, matrix
 
-from matrix.input.storages.ebs import EbsStorage
+from matrix.input.storages.ebs import EbsStorage, io2_tiers
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.plan.planning import plan
-from matrix.price.book import Amount, Usage, file_system_cost, instances_cost, io2_tiers, published_prices, volumes_cost
+from matrix.price.book import file_system_cost, instances_cost, published_prices, volumes_cost
+from matrix.terms.charges import Amount, Usage
 
 MONTH_S = 730 * 3600
 

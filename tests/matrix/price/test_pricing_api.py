@@ -7,7 +7,8 @@ from support.matrices import EBS, EFS, FSX, matrix
 
 from matrix.plan.planning import plan
 from matrix.price.book import published_prices
-from matrix.price.pricing_api import Query, price_in, queries
+from matrix.price.pricing_api import price_in, queries
+from matrix.terms.charges import Query
 
 
 def product(usd, usage="EUW1-EBS:VolumeUsage.gp3", begin="0"):

@@ -1,11 +1,12 @@
 """What the model of a storage offers to the rest of Storage Matrix, and what most of them have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
 from matrix.input.storages.bursts import Burst
+from matrix.terms.charges import Amount, Charge, Query, Usage
 
 # A storage as plan and results have it; an old or a published one may lack fields.
 Document = Mapping[str, Any]
@@ -105,6 +106,24 @@ class Storage(Element, Protocol):
         ...
 
     @property
+    def volumes(self) -> int:
+        """Volumes of one instance, which come and go with it and have a price of their own."""
+        ...
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """Its products in AWS's price list, whose prices of today take the place of those of prices.json."""
+        ...
+
+    def charges(self, usage: Usage) -> Iterable[Charge]:
+        """Return what a shared one is charged for; nothing where only volumes and instances cost."""
+        ...
+
+    def volume_charges(self, count: int, each_s: Amount) -> Iterable[Charge]:
+        """Return what `count` of its volumes are charged that each exist `each_s`."""
+        ...
+
+    @property
     def precondition_s(self) -> float:
         """Seconds that each instance writes its disks all over before the first step; 0 if it does not."""
         ...
@@ -158,6 +177,26 @@ class StorageModel(ElementModel):
     def bursts(self) -> list[Burst]:
         """It is always as fast."""
         return []
+
+    @property
+    def volumes(self) -> int:
+        """It has none."""
+        return 0
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """It is no product of its own."""
+        return []
+
+    def charges(self, usage: Usage) -> Iterable[Charge]:
+        """Return none: it costs no more than its instances and volumes."""
+        del usage
+        return ()
+
+    def volume_charges(self, count: int, each_s: Amount) -> Iterable[Charge]:
+        """Return none: it has no volumes."""
+        del count, each_s
+        return ()
 
     @property
     def precondition_s(self) -> float:

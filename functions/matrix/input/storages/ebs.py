@@ -1,7 +1,7 @@
 """Amazon EBS: a volume of its own for each instance."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
@@ -11,6 +11,7 @@ from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst, Counted
 from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.terms.charges import LEAST_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.problems import Problems
 
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
@@ -150,6 +151,28 @@ class EbsStorage(StorageModel):
         return 0.001 if self.volume_type in {"gp2", "gp3", "io1", "io2"} else 0.01
 
     @property
+    def price_queries(self) -> list[Query]:
+        """The volume type's size, and what can be provisioned of it."""
+        return volume_queries(self.volume_type)
+
+    def volume_charges(self, count: int, each_s: Amount) -> Iterator[Charge]:
+        """Yield the size, and what is provisioned beyond what it includes."""
+        months = each_s.at_least(LEAST_BILLED_S).times(count / MONTH_S)
+        yield Charge(f"ebs_{self.volume_type}_gib_month", months.times(self.size_gib))
+        for name, units in self._provisioned():
+            yield Charge(name, months.times(units))
+
+    def _provisioned(self) -> list[tuple[str, int]]:
+        if self.volume_type == "gp3":
+            extra_iops = max(0, (self.iops or 3_000) - 3_000)
+            extra_mibps = max(0, (self.throughput_mibps or 125) - 125)
+            extras = [("ebs_gp3_iops_month", extra_iops), ("ebs_gp3_mibps_month", extra_mibps)]
+            return [(name, units) for name, units in extras if units]
+        if self.volume_type == "io1":
+            return [("ebs_io1_iops_month", self.iops or 0)]
+        return io2_tiers(self.iops or 0) if self.volume_type == "io2" else []
+
+    @property
     def block_times(self) -> BlockTimes | None:
         """By volume type, as the guide describes them."""
         return BLOCK_TIMES.get(self.volume_type, SSD_BLOCK_TIMES)
@@ -185,6 +208,33 @@ class EbsStorage(StorageModel):
             throughput_is_offered,
             throughput_fits_the_iops,
         )
+
+
+def io2_tiers(iops: int) -> list[tuple[str, int]]:
+    """Return how many of a volume's IOPS are billed at each tier of io2."""
+    tiers = (("ebs_io2_iops_month", 0, 32_000), ("ebs_io2_iops_month_above_32000", 32_000, 64_000))
+    split = [(name, max(0, min(iops, most) - least)) for name, least, most in tiers]
+    split.append(("ebs_io2_iops_month_above_64000", max(0, iops - 64_000)))
+    return [(name, billed) for name, billed in split if billed]
+
+
+def volume_queries(kind: str) -> list[Query]:
+    """Return the products that volumes of a type are."""
+    of_kind = ("volumeApiName", kind)
+    queries = [Query(f"ebs_{kind}_gib_month", "AmazonEC2", (("productFamily", "Storage"), of_kind))]
+    iops = {"gp3": "VolumeP-IOPS.gp3", "io1": "VolumeP-IOPS.piops", "io2": "VolumeP-IOPS.io2"}
+    if kind in iops:
+        operation = (("productFamily", "System Operation"), of_kind)
+        queries.append(Query(f"ebs_{kind}_iops_month", "AmazonEC2", operation, iops[kind]))
+    if kind == "io2":
+        for tier, above in (("tier2", 32_000), ("tier3", 64_000)):
+            name = f"ebs_io2_iops_month_above_{above}"
+            queries.append(Query(name, "AmazonEC2", operation, f"VolumeP-IOPS.io2.{tier}"))
+    if kind == "gp3":
+        throughput = (("productFamily", "Provisioned Throughput"), of_kind)
+        per_mib = 1 / 1_024  # listed by the GiB/s
+        queries.append(Query("ebs_gp3_mibps_month", "AmazonEC2", throughput, "VolumeP-Throughput.gp3", per_mib))
+    return queries
 
 
 def size_is_offered(part: Part) -> Problems:

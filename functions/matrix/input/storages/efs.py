@@ -1,5 +1,6 @@
 """Amazon EFS: one file system that all instances of a cell mount."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -9,6 +10,7 @@ from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst
 from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.problems import Problems
 
 
@@ -90,6 +92,42 @@ class EfsStorage(StorageModel):
     def sync_latency_s(self) -> float:
         """Seconds that one synchronous write takes (published: 2,048 blocks of 1 MiB in 85.5 s, tutorial step 3.7)."""
         return 0.04
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """What it keeps, and what its throughput mode is billed by.
+
+        The attributes were checked against infracost's filters (Apache-2.0), November 2026.
+        """
+        usage = "TimedStorage-Z-ByteHrs" if self.deployment == "oneZone" else "TimedStorage-ByteHrs"
+        kept = Query(self._kept, "AmazonEFS", (("productFamily", "Storage"),), usage)
+        if self.throughput_mode == "elastic":
+            moved = (("read", "Read"), ("write", "Write"))
+            usage = "ETDataAccess-Bytes"
+            return [
+                kept,
+                *(Query(f"efs_elastic_{way}_gib", "AmazonEFS", (("accessType", word),), usage) for way, word in moved),
+            ]
+        if self.throughput_mode != "provisioned":
+            return [kept]
+        throughput = (("productFamily", "Provisioned Throughput"),)
+        return [kept, Query("efs_provisioned_mibps_month", "AmazonEFS", throughput, "ProvisionedTP-MiBpsHrs")]
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield what it keeps, and what its throughput mode is billed by."""
+        # What is stored varies over the run: the worst case counts the maximum throughout, the expected case half.
+        months, stored = usage.months, usage.stored_bytes
+        expected, high = stored.expected / 2**30 * months.expected / 2, stored.high / 2**30 * months.high
+        yield Charge(self._kept, Amount(0.0, expected, high))
+        if self.throughput_mode == "elastic":
+            yield Charge("efs_elastic_read_gib", usage.read_bytes.times(1 / 2**30))
+            yield Charge("efs_elastic_write_gib", usage.written_bytes.times(1 / 2**30))
+        if self.throughput_mode == "provisioned":
+            yield Charge("efs_provisioned_mibps_month", months.times(self.provisioned_throughput_mibps or 0))
+
+    @property
+    def _kept(self) -> str:
+        return f"efs_{'one_zone' if self.deployment == 'oneZone' else 'regional'}_gib_month"
 
     @property
     def block_times(self) -> BlockTimes | None:

@@ -1,5 +1,6 @@
 """A file server of ours on an instance of its own: what the network and one server make of a volume."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -8,6 +9,7 @@ from matrix.input.fields import Name
 from matrix.input.fleet import InstanceType
 from matrix.input.storages.contract import CeilingWords, Document, StorageModel, Words
 from matrix.input.storages.ebs import EbsStorage
+from matrix.terms.charges import ROOT_VOLUME_GIB, Charge, Query, Usage, instance_charges, instance_query
 
 # What agent/file_server.py has connections for, and the largest answer that it gives.
 MOST_READERS = 4_000
@@ -77,6 +79,17 @@ class FileServerStorage(StorageModel):
     def sync_latency_s(self) -> float:
         """Seconds that one write takes beside its bytes."""
         return 0.0015
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """Its instance; the prices of gp3 are asked for anyway."""
+        return [instance_query(self.instance_type)]
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield its instance and its volume."""
+        if usage.seconds.high:
+            yield from instance_charges(self.instance_type, 1, usage.seconds, ROOT_VOLUME_GIB)
+            yield from self.volume.volume_charges(1, usage.seconds)
 
     @property
     def slug(self) -> str:

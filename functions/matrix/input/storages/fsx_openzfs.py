@@ -1,5 +1,6 @@
 """Amazon FSx for OpenZFS: one file system that all instances of a cell mount."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -9,7 +10,17 @@ from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst
 from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.problems import Problems
+
+# Of the deployment types whose option in the price list somebody could confirm (infracost's filters, Apache-2.0,
+# November 2026): their names in the book and in the list. HA has an option of its own: the book's price.
+_LISTED = {
+    "SINGLE_AZ_1": ("single_az", "Single-AZ"),
+    "SINGLE_AZ_2": ("single_az_2", "Single-AZ_2"),
+    "MULTI_AZ_1": ("multi_az", "Multi-AZ"),
+}
+_HA = ("single_az_ha", "")
 
 
 class FsxOpenZfsStorage(StorageModel):
@@ -108,6 +119,27 @@ class FsxOpenZfsStorage(StorageModel):
     def sync_latency_s(self) -> float:
         """Seconds that one synchronous write takes beyond its bytes."""
         return 0.002
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """Its disks, throughput capacity and IOPS."""
+        zone, option = _LISTED.get(self.deployment_type, _HA)
+        if not option:
+            return []
+        fixed = (("fileSystemType", "OpenZFS"), ("deploymentOption", option))
+        return [
+            Query(f"fsx_{zone}_gib_month", "AmazonFSx", (("productFamily", "Storage"), ("storageType", "SSD"), *fixed)),
+            Query(f"fsx_{zone}_mbps_month", "AmazonFSx", (("productFamily", "Provisioned Throughput"), *fixed)),
+            Query(f"fsx_{zone}_iops_month", "AmazonFSx", (("productFamily", "Provisioned IOPS"), *fixed)),
+        ]
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield its disks, its throughput capacity, and the IOPS beyond the 3 that come with each GiB."""
+        zone, _ = _LISTED.get(self.deployment_type, _HA)
+        yield Charge(f"fsx_{zone}_gib_month", usage.months.times(self.storage_capacity_gib))
+        yield Charge(f"fsx_{zone}_mbps_month", usage.months.times(self.throughput_capacity_mbps))
+        if extra_iops := max(0, (self.iops or 0) - 3 * self.storage_capacity_gib):
+            yield Charge(f"fsx_{zone}_iops_month", usage.months.times(extra_iops))
 
     @property
     def block_times(self) -> BlockTimes | None:

@@ -1,10 +1,13 @@
 """Amazon S3: a prefix of the stack's data bucket, read by a client of the user's choice."""
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from matrix.input.fields import Name
 from matrix.input.storages.contract import CeilingWords, Document, StorageModel, Words
+from matrix.terms.charges import Amount, Charge, Usage
 
+_PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
 # What reads it beside boto3, which each instance has.
 _PROGRAMS = {"crt": {"awscrt"}, "mountpoint": {"mount-s3"}}
 
@@ -65,6 +68,18 @@ class S3Storage(StorageModel):
     def sync_latency_s(self) -> float:
         """Seconds that one PUT takes beside its bytes."""
         return 0.03
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield what it keeps, and its requests."""
+        months, stored = usage.months, usage.stored_bytes
+        kept = Amount(
+            stored.low / 2**30 * months.low,
+            stored.expected / 2**30 * months.expected,
+            stored.high / 2**30 * months.high,
+        )
+        yield Charge("s3_gib_month", kept)
+        yield Charge("s3_get", usage.read_requests)
+        yield Charge("s3_put", usage.written_bytes.times(1 / _PART_BYTES))
 
     @property
     def slug(self) -> str:

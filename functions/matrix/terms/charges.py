@@ -1,0 +1,88 @@
+"""What AWS charges for: how much was used of what, and what that is called in the price book and in the price list."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+HOUR_S = 3_600
+MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
+ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
+LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much of something is used: at least, most likely, at most."""
+
+    low: float
+    expected: float
+    high: float
+
+    @classmethod
+    def exactly(cls, amount: float) -> "Amount":
+        """Return an amount that is certain."""
+        return cls(amount, amount, amount)
+
+    def times(self, factor: float) -> "Amount":
+        """Return the amount `factor` times."""
+        return Amount(self.low * factor, self.expected * factor, self.high * factor)
+
+    def plus(self, more: float) -> "Amount":
+        """Return the amount and `more`."""
+        return Amount(self.low + more, self.expected + more, self.high + more)
+
+    def at_least(self, least: float) -> "Amount":
+        """Return the amount with a minimum."""
+        return Amount(max(self.low, least), max(self.expected, least), max(self.high, least))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a file system is used for: how long it exists, bytes read, written and kept."""
+
+    seconds: Amount
+    read_bytes: Amount
+    written_bytes: Amount
+    stored_bytes: Amount
+    read_requests: Amount = Amount(0.0, 0.0, 0.0)
+
+    @property
+    def months(self) -> Amount:
+        """How long it exists in months."""
+        return self.seconds.times(1 / MONTH_S)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """So many units of a price; `name` is that of prices.json, or an instance type for its hours."""
+
+    name: str
+    amount: Amount
+
+
+@dataclass(frozen=True)
+class Query:
+    """A product in the price list; `name` is that of the book, or an instance type."""
+
+    name: str
+    service: str
+    attributes: tuple[tuple[str, str], ...]  # to ask for
+    usage: str = ""  # how the product's usage type ends; its start depends on the region
+    scale: float = 1.0  # from the price list's unit to the book's
+
+
+def instance_charges(instance_type: str, count: int, each_s: Amount, root_gib: int) -> Iterator[Charge]:
+    """Yield what `count` instances are charged that each run `each_s`: the machines, addresses and root volumes."""
+    billed_s = each_s.at_least(LEAST_BILLED_S)
+    hours = billed_s.times(count / HOUR_S)
+    yield Charge(instance_type, hours)
+    yield Charge("public_ipv4_hour", hours)
+    yield Charge("ebs_gp3_gib_month", billed_s.times(root_gib * count / MONTH_S))
+
+
+def instance_query(instance_type: str) -> Query:
+    """Return the product that an on-demand hour of Linux is."""
+    fixed = (
+        ("operatingSystem", "Linux"), ("tenancy", "Shared"), ("preInstalledSw", "NA"), ("capacitystatus", "Used"),
+        ("licenseModel", "No License required"), ("marketoption", "OnDemand"),
+    )  # fmt: skip
+    return Query(instance_type, "AmazonEC2", (("instanceType", instance_type), *fixed))
