@@ -10,6 +10,7 @@ from cli.inputs.options import AsJson, MatrixFile
 from cli.messages import terminal
 from cli.messages.errors import ExitCode
 from cli.tables import plan_tables
+from cli.tables.account_tables import Account
 
 
 def plan(
@@ -36,7 +37,17 @@ def plan(
     if as_json:
         typer.echo(json.dumps(planned.plan, indent=2, ensure_ascii=False))
     else:
-        plan_tables.show(terminal.stdout(), planned.plan, is_whole=all_)
+        account = Account(_at_once(planned), region or planning.DEFAULT_REGION)
+        plan_tables.show(terminal.stdout(), planned.plan, account, is_whole=all_)
+
+
+def _at_once(planned: planning.Planned) -> int:
+    """Return how many file systems are measured at the same time, as the matrix or its model says."""
+    # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    from matrix.input.matrix import Matrix
+
+    usual = Matrix.model_fields["max_concurrent_file_systems"].default
+    return int(planned.matrix.get("maxConcurrentFileSystems", usual))
 
 
 def report_problems(file: MatrixFile, bad: planning.BadMatrix, as_json: bool) -> None:

@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli.tables import account_tables
+from cli.tables.account_tables import Account
 from matrix.input.storage_names import brief_names, storage_label
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument
@@ -32,8 +34,11 @@ def money_range(cost: CostRange) -> str:
     return f"{money(cost['expected'])} ({low}–{high})"
 
 
-def show(console: Console, plan: PlanDocument, *, is_whole: bool = False) -> None:
-    """Print the sums and the grid of costs, `is_whole` every cell too, then what may be wrong and what is assumed."""
+def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bool = False) -> None:
+    """Print the sums and the grid of costs, what the account must have, what may be wrong and what is assumed.
+
+    With `is_whole` every cell too.
+    """
     console.print(Text(plan["name"], "bold"))
     for line in totals(plan):
         console.print(line, soft_wrap=not console.is_terminal)
@@ -45,6 +50,10 @@ def show(console: Console, plan: PlanDocument, *, is_whole: bool = False) -> Non
         console.print(Text("Cells, in the order of the run: their steps, time, and cost (low–high)", "bold"))
         for row in cells(plan, console.width):
             console.print(row, soft_wrap=True)
+    # What is emulated takes nothing of an account.
+    if not plan.get("emulated"):
+        console.print()
+        account_tables.show(console, plan, account)
     _show_list(console, "Warnings", [warning_text(warning) for warning in plan.get("warnings") or []], "yellow")
     _show_list(console, "Assumptions", plan.get("assumptions") or [])
     if not is_whole:

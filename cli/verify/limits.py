@@ -8,11 +8,10 @@ from botocore.exceptions import ClientError
 from cli.verify.checks import Check, assumed, required
 from cli.verify.stack import Stack
 from matrix.plan import quotas
-from matrix.plan.quotas import Quota
+from matrix.plan.account import CONCURRENCY
+from matrix.plan.quotas import Quota, request_line
 from matrix.terms.documents.plan import PlanDocument
 
-# Each file system that is measured at the same time runs one function at a time, and so does the sweep.
-CONCURRENCY = Quota("lambda", "L-B99A9384", "Concurrent executions", "functions")
 # maxConcurrentFileSystems is at most 40, and the sweep wants one more.
 FUNCTIONS_AT_ONCE = 41
 
@@ -40,7 +39,7 @@ def _quotas(stack: Stack, plans: Sequence[PlanDocument], types: list[str]) -> It
             f"at least {amount:g} {quota.unit}",
             f"{value:g} {quota.unit}",
             is_so=value >= amount,
-            way_out=f"ask for more in the console of Service Quotas, {quota.service}, {quota.code}",
+            way_out=f"ask for more: `{request_line(quota, amount)}`",
         )
 
 

@@ -1,6 +1,7 @@
 """Planning from the command line: tables for people, documents for programs, every mistake at once."""
 
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -56,6 +57,21 @@ def test_a_plan_shows_what_each_storage_costs_with_each_size_of_the_fleet_and_th
     }.items()}  # fmt: skip
     assert {name: rows[name] for name in written} == written
     assert rows["EFS elastic, spread over zones"] == [f"{costs['efs', 'spread', 1]:.3f}", "–"]
+
+
+def test_a_plan_says_offline_what_the_account_must_have_and_how_to_ask_for_it(matrix, scenario):
+    shown = matrix(
+        "plan", scenario(fleet=[{"instanceType": "m6i.large", "count": 100}]), "--region", "eu-west-1"
+    ).stdout
+    emulated = matrix("plan", scenario(emulate=True)).stdout
+
+    assert re.search(r"Running On-Demand Standard .*instances, vCPUs +200 +5 +ask$", shown, re.MULTILINE)
+    assert (
+        "aws service-quotas request-service-quota-increase --service-code ec2 --quota-code L-1216C47A"
+        " --desired-value 200 --region eu-west-1"
+    ) in shown
+    assert shown.count("request-service-quota-increase") == 1
+    assert "account" not in emulated
 
 
 @pytest.mark.parametrize("width", ["60", "160"])

@@ -230,7 +230,7 @@ def test_too_small_a_quota_and_an_old_zone_are_said_together_with_what_to_ask_fo
 
     [quota] = [check for what, check in found.items() if "L-1216C47A" in what]
     assert (quota.expected, quota.seen) == ("at least 4 vCPUs", "1 vCPUs")
-    assert "Service Quotas, ec2, L-1216C47A" in quota.way_out
+    assert "--service-code ec2 --quota-code L-1216C47A --desired-value 4" in quota.way_out
     zone = found["m7g.medium in eu-west-1a"]
     assert "AvailabilityZones, three of: eu-west-1b, eu-west-1c" in zone.way_out
 

@@ -66,7 +66,7 @@ def test_a_fleet_above_its_vcpus_is_refused_before_anything_exists_with_what_to_
     assert run.status == "FAILED"
     assert run.describe()["error"] == "QuotaExceeded"
     assert "L-1216C47A) is 5 vCPUs" in run.describe()["cause"]
-    assert "needs 8. Ask for more in Service Quotas" in run.describe()["cause"]
+    assert "needs 8. Ask for more: aws service-quotas request-service-quota-increase" in run.describe()["cause"]
 
 
 def test_the_demo_is_refused_with_all_that_is_to_be_asked_for(account: Cloud):

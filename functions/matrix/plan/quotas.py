@@ -1,5 +1,6 @@
 """Account quotas that a plan needs: how much of each it takes at once, and what to say where there is less."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -185,7 +186,16 @@ def refusal(need: Need, value: float, in_use: float) -> str | None:
     used = f" beside {_figure(in_use)} in use" if in_use else ""
     return (
         f"{quota.name} ({quota.service} {quota.code}) is {value:,.0f} {quota.unit} in this account and region; "
-        f"the plan needs {_figure(need.amount)}{used}. Ask for more in Service Quotas, or {need.way_out}."
+        f"the plan needs {_figure(need.amount)}{used}. Ask for more: {request_line(quota, need.amount + in_use)}; or"
+        f" {need.way_out}."
+    )
+
+
+def request_line(quota: Quota, amount: float) -> str:
+    """Return the command that asks AWS to raise a quota to at least `amount`."""
+    return (
+        f"aws service-quotas request-service-quota-increase --service-code {quota.service} --quota-code {quota.code}"
+        f" --desired-value {math.ceil(amount)}"
     )
 
 

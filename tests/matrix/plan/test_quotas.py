@@ -105,7 +105,7 @@ def test_a_plan_above_a_quota_is_refused_with_quota_value_need_and_a_way_out():
 
     assert quotas.refusal(need, value=20, in_use=0) is None
     refusal = quotas.refusal(need, value=32, in_use=16)
-    assert re.search(r"L-1216C47A.* is 32 vCPUs.* needs 20 beside 16 in use.*Service Quotas, or", refusal)
+    assert re.search(r"L-1216C47A.* is 32 vCPUs.* needs 20 beside 16 in use\..*--desired-value 36; or lower", refusal)
 
 
 def test_all_that_is_too_low_is_refused_at_once():

@@ -1,0 +1,59 @@
+"""What an account must have for a plan, beside AWS's defaults, and the lines that ask for more."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.figures import ABSENT
+
+if TYPE_CHECKING:
+    from matrix.plan.account import AccountNeed
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where a plan would run, and how many of its file systems are measured at the same time."""
+
+    at_once: int
+    region: str
+
+
+def show(console: Console, plan: PlanDocument, account: Account) -> None:
+    """Print every quota that the plan takes part of, those above AWS's default marked, then how to ask for more."""
+    # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    from matrix.plan.account import account_needs, addresses
+
+    listed = account_needs(plan, account.at_once)
+    console.print(Text("What the account must have at once, beside AWS's defaults (nobody was asked)", "bold"))
+    console.print(_table(listed, addresses(plan, account.at_once)))
+    if asked := [need for need in listed if need.is_beyond]:
+        console.print(
+            f"Where the account has less, ask for it all at once ({account.region}); AWS may take days:", soft_wrap=True
+        )
+        for need in asked:
+            console.print(f"  {need.request} --region {account.region}", soft_wrap=True)
+
+
+def _table(listed: "list[AccountNeed]", instances: int) -> Table:
+    from matrix.plan.account import ADDRESSES_OF_SUBNET
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table.add_column("Quota", overflow="fold")
+    for head in ("Needed", "Default"):
+        table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for need in listed:
+        default = ABSENT if need.default is None else f"{need.default:,.0f}"
+        mark = Text("ask" if need.is_beyond else "", "yellow")
+        table.add_row(f"{need.quota.name}, {need.quota.unit}", _figure(need.amount), default, mark)
+    mark = Text("a larger VPC" if instances > ADDRESSES_OF_SUBNET else "", "yellow")
+    table.add_row("IPv4 addresses in one subnet of the stack", f"{instances:,}", f"{ADDRESSES_OF_SUBNET:,}", mark)
+    return table
+
+
+def _figure(amount: float) -> str:
+    return f"{amount:,.1f}".removesuffix(".0")

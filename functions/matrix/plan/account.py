@@ -1,0 +1,89 @@
+"""What an account must have for a plan, without asking it: beside AWS's defaults, with the lines that ask for more."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from matrix.plan.quotas import (
+    EBS_IOPS,
+    EBS_STORAGE,
+    EFS_FILE_SYSTEMS,
+    FSX_STORAGE,
+    FSX_THROUGHPUT,
+    STANDARD,
+    STANDARD_SPOT,
+    Quota,
+    needs,
+    request_line,
+)
+from matrix.terms.documents.plan import PlanDocument
+
+# Each file system that is measured at the same time runs one function at a time, and so does the sweep.
+CONCURRENCY = Quota("lambda", "L-B99A9384", "Concurrent executions", "functions")
+# Subnets of the stack's own VPC have 12 bits for hosts (template.yaml); AWS keeps five addresses of each subnet.
+# https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
+ADDRESSES_OF_SUBNET = 2**12 - 5
+# AWS's defaults in most regions, as lists of `aws service-quotas list-aws-default-service-quotas` that people have
+# published say (read November 2026). Of other classes of instances most accounts may start none before they ask.
+DEFAULTS: Mapping[Quota, float] = {
+    STANDARD: 5, STANDARD_SPOT: 5, CONCURRENCY: 1_000, EFS_FILE_SYSTEMS: 1_000, FSX_THROUGHPUT: 10_240,
+    FSX_STORAGE: 262_144, EBS_STORAGE["io2"]: 20, EBS_IOPS["io1"]: 300_000, EBS_IOPS["io2"]: 100_000,
+    **{EBS_STORAGE[kind]: 50 for kind in ("gp2", "gp3", "io1", "sc1", "st1")},
+}  # fmt: skip
+# vCPUs of an instance by its size: two of a `large`, four for each x of an `xlarge`.
+_SMALL = {"nano": 2, "micro": 2, "small": 2, "medium": 2, "large": 2, "xlarge": 4}
+# Bare metal differs from family to family: this is what the larger ones have.
+METAL_VCPUS = 128
+_EXCEPTIONS = {"c4.8xlarge": 36, "d2.8xlarge": 36, "t2.nano": 1, "t2.micro": 1, "t2.small": 1}
+
+
+@dataclass(frozen=True)
+class AccountNeed:
+    """How much of a quota a plan takes at once at most, beside AWS's default; None where that is not known."""
+
+    quota: Quota
+    amount: float
+    default: float | None
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the default is not known to be enough."""
+        return self.default is None or self.amount > self.default
+
+    @property
+    def request(self) -> str:
+        """The command that asks AWS for as much as the plan needs."""
+        return request_line(self.quota, self.amount)
+
+
+def account_needs(plan: PlanDocument, at_once: int) -> list[AccountNeed]:
+    """Return what a plan takes of each quota while `at_once` of its file systems are measured at the same time."""
+    parts = [part for cell in plan["cells"] for part in (cell["fleet"], cell["storage"]) if "instanceType" in part]
+    vcpus = {part["instanceType"]: vcpus_of(part["instanceType"]) for part in parts}
+    named = [AccountNeed(need.quota, need.amount, DEFAULTS.get(need.quota)) for need in needs(plan, vcpus, at_once)]
+    functions = min(at_once, len(plan["file_systems"])) + 1
+    return [*named, AccountNeed(CONCURRENCY, functions, DEFAULTS[CONCURRENCY])]
+
+
+def addresses(plan: PlanDocument, at_once: int) -> int:
+    """Return how many instances may be in one subnet at the same time: of each file system its largest fleet."""
+    largest: dict[tuple[int, str], int] = {}
+    for cell in plan["cells"]:
+        key = (cell.get("launch", 1), cell["file_system"])
+        largest[key] = max(largest.get(key, 0), int(cell["fleet"]["count"]))
+    launches = {launch for launch, _ in largest}
+    counts = [[count for (number, _), count in largest.items() if number == launch] for launch in launches]
+    return max(sum(sorted(of_launch, reverse=True)[:at_once]) for of_launch in counts)
+
+
+def vcpus_of(instance_type: str) -> int:
+    """Return how many vCPUs an instance type has by the rule of its size; of bare metal about."""
+    if instance_type in _EXCEPTIONS:
+        return _EXCEPTIONS[instance_type]
+    family, _, size = instance_type.partition(".")
+    if number := re.fullmatch(r"(?:metal-)?([0-9]+)xl(?:arge)?", size):
+        # HPC instances of AMD and Intel have one thread for each core.
+        return (2 if re.fullmatch(r"hpc[0-9]+(a|id)", family) else 4) * int(number[1])
+    if size == "medium" and not family.startswith("t"):
+        return 1
+    return _SMALL.get(size, METAL_VCPUS)
