@@ -139,7 +139,7 @@ def command_result(command: list[str], timeout_s: float = COMMAND_TIMEOUT_S) -> 
     except FileNotFoundError as err:
         raise MountFailed(f"{command[0]} is not installed") from err
     except subprocess.TimeoutExpired as err:
-        raise Unended(f"'{' '.join(command)}' did not end within {timeout_s:g} s") from err
+        raise Unended(f"'{' '.join(command)}' did not end within {round(timeout_s, 1):g} s") from err
 
 
 def _unescape(field: str) -> str:

@@ -435,6 +435,11 @@ def test_nfs_behind_a_closed_port_is_told_with_a_way_out_and_no_mount_is_left_tr
     assert not any(Path(f"/proc/{pid}").exists() for pid in (tmp_path / "tries").read_text().split())
 
 
+def test_a_command_that_does_not_end_says_after_how_long_in_figures_that_people_read():
+    with pytest.raises(mounts.Unended, match=r"'sleep 5' did not end within 0\.2 s$"):
+        mounts.command_result(["sleep", "5"], timeout_s=0.1512)
+
+
 def test_a_server_that_has_gone_is_let_go_of_lazily_and_hides_no_error(fake_tool, bin_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(bin_folder))
     fake_tool("umount", f'echo "$@" >> "{tmp_path}/tries"; [ "$1" = -l ] || exec /bin/sleep 30')
