@@ -66,6 +66,7 @@ class CleanUp:
     deleted: list[dict[str, Any]] = field(default_factory=list)
     remaining: list[dict[str, Any]] = field(default_factory=list)
     problem: str = ""
+    is_with_cloud: bool = False  # the local cloud has ended meanwhile, and all that was in it
 
     @property
     def is_complete(self) -> bool:
@@ -104,6 +105,9 @@ def _reap_until_empty(service: Service, run: str, say: Say, closing: ClosingDown
     # nothing twice, with a pause in between.
     empty_in_a_row = 0
     while empty_in_a_row < 2:  # noqa: PLR2004
+        # The command that has started the run ends its own cloud as soon as the run has ended.
+        if service.deployment.has_ended:
+            return CleanUp(done.deleted, is_with_cloud=True)
         if closing.count >= GIVE_UP_AT:
             done.problem = done.problem or "given up"
             return done
@@ -122,8 +126,8 @@ def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
     try:
         answer = service.reap(run)
     except Exception as error:
-        problem = explain(error).message
-        if problem != done.problem:
+        problem = explain(error).message.partition("\n")[0]
+        if problem != done.problem and not service.deployment.has_ended:
             say(f"clean-up will be tried again: {problem}")
         done.problem = problem
         return True
@@ -160,8 +164,9 @@ def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> 
     """Say of a stopped run what was deleted, what had been measured and where that is, and what remains."""
     measured = [cell.id for cell in last.cells if cell.state == "measured"]
     names = f": {', '.join(measured)}" if measured else ""
+    rest = "everything, with the local cloud" if clean.is_with_cloud else "nothing (nothing was left)"
     lines = [
-        f"  deleted: {words(clean.deleted) or 'nothing (nothing was left)'}",
+        f"  deleted: {words(clean.deleted) or rest}",
         f"  measured before: {len(measured)} of {len(last.cells)} cells{names}",
         f"  results so far: `matrix results {last.execution.run} {flag}`, in {where}",
     ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from cli.follow import following, interruption
+from cli.follow import following, interruption, progress
 from cli.follow.following import View
 from cli.follow.interruption import CleanUp, ClosingDown, Interrupted, Patience
 from cli.follow.progress import RunProgress
@@ -19,8 +19,9 @@ from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import result_tables
-from cli.target import summaries
-from cli.target.service import Service
+from cli.target import mirror, summaries
+from cli.target.documents import readable
+from cli.target.service import Execution, Service
 from cli.target.unfinished import resume_line
 from cli.target.workdir import run_folder
 from local.keeping.room import DISK_FULL
@@ -101,9 +102,15 @@ def stop(
     """Stop a run and delete what belongs to it; return how it stands then, and what became of its resources."""
     patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
     clean = interruption.stop_and_clean(service, run, shown.say, closing, patience)
-    last = following.look(service, run, plan)
+    last = _last_seen(run, plan) if clean.is_with_cloud else following.look(service, run, plan)
     shown.show(last)
     return last, clean
+
+
+def _last_seen(run: str, plan: PlanDocument | None) -> RunProgress:
+    """Return how a run stood when its local cloud ended."""
+    execution = readable(mirror.execution, run) or Execution(run, "ABORTED", time.time())
+    return progress.read(mirror.progress_rows(run), plan, execution)
 
 
 def stop_on_request(service: Service, run: str, plan: PlanDocument | None) -> None:

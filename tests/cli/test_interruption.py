@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
 from support.cli_documents import CELLS, plan_document, progress_rows, rows, summary_document
 from typer import Exit
 
@@ -242,6 +243,34 @@ def test_that_the_local_cloud_has_ended_is_said_within_seconds(workdir):
     assert took_s < 5
     assert "the local cloud has ended, and run r with it" in ended.value.message
     assert "matrix results r --local" in ended.value.advice
+
+
+def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everything_along(keep_run, capsys, monkeypatch):
+    """The command that has started the run ends its cloud as soon as it sees the run end, while `stop` cleans up."""
+    keep_run("r")
+    monkeypatch.setattr(running, "LOCAL_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
+    cloud = subprocess.Popen(["sleep", "1000"])
+
+    class Ending(FakeService):
+        deployment = Deployment("local", "storage-matrix", "eu-central-1", None,
+                                process=(cloud.pid, started_ticks(cloud.pid)))  # fmt: skip
+
+        def reap(self, run, *, dry_run=False):
+            cloud.kill()
+            cloud.wait()
+            raise EndpointConnectionError(endpoint_url="http://localhost:1")
+
+        def execution(self, run):
+            assert cloud.returncode is None, "nobody answers any more"
+            return super().execution(run)
+
+    running.stop_on_request(Ending([], interrupt_at_look=None), "r", plan_document())
+
+    said = capsys.readouterr().out
+    assert "run r was stopped" in said
+    assert "deleted: everything, with the local cloud" in said
+    assert "tried again" not in said
+    assert "matrix run --resume r --local" in said
 
 
 def test_results_are_shown_though_the_cloud_was_killed_just_after_them(keep_run, workdir, capsys):
