@@ -38,10 +38,10 @@ install: $(VENV)/.run  ## Make .venv/bin/matrix
 
 demo: install  ## Run a small matrix on a local cloud: real state machine, real I/O on this disk, no AWS account
 	@if command -v fio >/dev/null; then \
-	  $(BIN)/matrix run events/local-demo-fio.json --local; \
+	  $(BIN)/matrix run events/local-demo-fio.json --local --web; \
 	else \
 	  echo "fio is not installed, so the demo runs without its fio cells; to have them: apt-get install fio (or dnf)"; \
-	  $(BIN)/matrix run events/local-demo.json --local; \
+	  $(BIN)/matrix run events/local-demo.json --local --web; \
 	fi
 	@echo
 	@echo "A run on AWS ends with an answer. Such as this one, on figures that others measured there and published:"

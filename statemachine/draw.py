@@ -109,7 +109,10 @@ def _good_ways(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _machine(machine: dict[str, Any], indent: str) -> Iterator[str]:
+    aside = _after_errors(machine)
     for name, state in machine["States"].items():
+        if name in aside:
+            continue
         if state["Type"] == "Map":
             yield f'{indent}subgraph {_id(name)}["{name}"]'
             yield f"{indent}  direction TB"
@@ -117,10 +120,34 @@ def _machine(machine: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}end"
             yield f"{indent}style {_id(name)} fill:#f7f7f7,stroke:#999999,color:#222222"
         else:
-            opening, closing = SHAPES[state["Type"]]
-            yield f'{indent}{_id(name)}{opening}"{name}"{closing}:::{state["Type"].lower()}'
+            yield _state(name, state, indent)
+    if aside:
+        # In a box of their own, their ways stay together instead of crossing all others.
+        yield f'{indent}subgraph AfterAnError["after an error"]'
+        yield f"{indent}  direction TB"
+        yield from (_state(name, machine["States"][name], indent + "  ") for name in aside)
+        yield f"{indent}end"
+        yield f"{indent}style AfterAnError fill:#fdf4f4,stroke:#b3261e,color:#222222,stroke-dasharray:4 3"
     for name, state in machine["States"].items():
         yield from _arrows(name, state, indent)
+
+
+def _state(name: str, state: dict[str, Any], indent: str) -> str:
+    opening, closing = SHAPES[state["Type"]]
+    return f'{indent}{_id(name)}{opening}"{name}"{closing}:::{state["Type"].lower()}'
+
+
+def _after_errors(machine: dict[str, Any]) -> list[str]:
+    """Return the states of a machine to which only errors lead, in the order of the definition."""
+    states, waiting = machine["States"], [machine["StartAt"]]
+    reached = set(waiting)
+    while waiting:
+        state = states[waiting.pop()]
+        ways = [rule["Next"] for rule in state.get("Choices", [])]
+        ways += [state[key] for key in ("Default", "Next") if key in state]
+        waiting += [way for way in ways if way not in reached]
+        reached.update(ways)
+    return [name for name in states if name not in reached]
 
 
 def _arrows(name: str, state: dict[str, Any], indent: str) -> Iterator[str]:

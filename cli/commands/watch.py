@@ -10,6 +10,7 @@ from cli.console import opening
 from cli.follow import following, progress, running
 from cli.follow.following import View
 from cli.follow.interruption import ClosingDown, Interrupted
+from cli.follow.linking import Linked
 from cli.follow.progress import RunProgress
 from cli.inputs import options
 from cli.messages import terminal
@@ -18,6 +19,7 @@ from cli.target import deployment, mirror
 from cli.target.documents import note, readable
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
+from cli.target.traces import Traces
 from matrix.terms.documents.plan import PlanDocument
 
 
@@ -60,8 +62,10 @@ def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: b
     console = terminal.stderr() if as_json else terminal.stdout()
     environment = service.deployment.environment
     with ClosingDown() as closing, following.view(console, environment, plain=as_json) as shown:
+        # The local cloud has no console but ours.
+        linked = Linked(shown, Traces(service.deployment)) if environment == "aws" and not as_json else shown
         try:
-            ended = following.follow(service, run, plan, _WhileRead(shown, console), closing)
+            ended = following.follow(service, run, plan, _WhileRead(linked, console), closing)
         except Interrupted:
             again = f"matrix watch {run} {service.deployment.flag}"
             raise CommandError("stopped looking; the run goes on", f"again: `{again}`", ExitCode.INTERRUPTED) from None

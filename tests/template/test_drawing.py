@@ -22,6 +22,13 @@ def test_the_drawing_of_every_state_is_that_of_the_definition():
     assert f"```mermaid\n{drawn}\n```" in (ROOT / "docs/run.md").read_text(), "run `make graph`"
 
 
+def test_states_to_which_only_errors_lead_stand_in_a_box_so_that_their_ways_cross_no_others():
+    [inside] = re.findall(r"subgraph AfterAnError.*?\n  end\n", drawer().drawing(DEFINITION), re.DOTALL)
+
+    states = re.findall(r'"([^"]+)"\S*:::', inside)
+    assert states == ["Record failed image", "Discard image", "Image discarded?", "Wait for builder"]
+
+
 def test_the_brief_drawing_in_the_readme_is_that_of_the_definition():
     drawn = drawer().brief_drawing(DEFINITION)
 
