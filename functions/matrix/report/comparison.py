@@ -74,8 +74,12 @@ def _answer(document: Document, names: Mapping[str, str]) -> list[Markup]:
         headline = "Nothing was compared: the two runs have no measured cell in common."
     elif slower:
         headline = f"{slower} of {len(pairs)} became slower by more than {threshold} and by more than chance explains."
+    elif counts["cannot tell"] == len(pairs):
+        headline = f"It cannot be told of any of {len(pairs)} whether it became slower: too little was measured."
     else:
-        headline = f"Nothing is shown to be slower by more than {threshold}."
+        undecided = counts["cannot tell"]
+        rest = f"; of {undecided} of {len(pairs)} it cannot be told" if undecided else ""
+        headline = f"Nothing is shown to be slower by more than {threshold}{rest}."
     tally = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     worst = [pair for pair in pairs if pair["is_regression"]][:5]
     lines = [tag("li", f"{_name(pair, names.get(pair['run']['cell'], pair['storage']))}: {pair['words']}.")
@@ -87,7 +91,7 @@ def _answer(document: Document, names: Mapping[str, str]) -> list[Markup]:
 
 
 def _name(pair: Document, storage: str) -> str:
-    return " · ".join(filter(None, (storage, pair["fleet"], pair["workload"], pair["point"])))
+    return f"{storage}, {pair['fleet']} · {pair['workload']}, {pair['point']}"
 
 
 def _factor(pair: Document, ratio: float | None) -> float | None:

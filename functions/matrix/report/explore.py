@@ -96,14 +96,19 @@ def _chart(runs: Sequence[KeptRun], facets: Facets, track: Track, number: int) -
     series += _change_marks(track)
     if track.published is not None:
         series.append(Series("published", [x[0], x[-1]], [track.published] * 2, "limit", 6,
-                             hover=[quantity(track.published, track.unit)] * 2))  # fmt: skip
+                             hover=[quantity(track.published, track.unit)] * 2, is_off=bool(track.objections))
+                      )  # fmt: skip
     title = metric_title(track.metric, track.workload)
-    objections = f"the published figure: {'; '.join(track.objections)}." if track.objections else ""
+    objections = f"The published figure does not compare: {'; '.join(track.objections)}." if track.objections else ""
     return Chart(
         id=f"track-{number}",
         title=f"{_name(track)}: {lower(title)}",
-        reads=f"{track.environment}; {'higher' if track.higher_is_better else 'lower'} is better. Diamond: a change by "
-        "more than chance explains.",
+        reads=f"{track.environment}; {'higher' if track.higher_is_better else 'lower'} is better."
+        + (
+            " Diamond: slower, square: faster than the run before, by more than chance explains."
+            if track.changes
+            else ""
+        ),
         x_title="run",
         y_title=f"{title} ({track.unit})",
         series=series,

@@ -24,8 +24,9 @@ def whole(
     script, style = _own("page.js"), f"{_own('page.css')}{svg.rules(charts)}"
     inner = join([
         tag("a", "Skip to the tables", href="#tables", class_="skip"),
-        *body,
+        # First, so that paper has no last page for it.
         svg.shapes(),
+        *body,
         data({chart.id: points(chart) for chart in charts}, "charts"),
         data(facets.to_document(), "facets"),
         *islands,

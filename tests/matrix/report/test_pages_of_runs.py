@@ -91,7 +91,7 @@ def test_a_published_figure_stands_as_a_line_with_what_speaks_against_it(nights)
     page = render_explore(runs)
 
     assert page.count("line limit") >= 1
-    assert "the published figure: on m6i.large, published on m6i.4xlarge." in words(page)
+    assert "The published figure does not compare: on m6i.large, published on m6i.4xlarge." in words(page)
 
 
 def test_a_page_of_runs_without_any_says_so():
@@ -105,7 +105,7 @@ def test_the_page_of_two_runs_has_their_ratios_as_times_as_slow_and_what_was_dif
     text = words(page)
 
     assert "1 of 2 became slower by more than 5 % and by more than chance explains." in text
-    assert "EFS bursting · 10 × m6i.large · build · jobs 4: slower by" in text
+    assert "EFS bursting, 10 × m6i.large · build, jobs 4: slower by" in text
     assert "kernel: 6.1 → 6.12" in text
     assert re.search(r'<svg class="row"[^>]*data-s="0"', page)
 
@@ -128,3 +128,11 @@ def test_hostile_names_are_text_in_pages_of_runs():
     for page in (render_explore([run, run]), render_comparison(compare(summary, summary, threshold=0.05), run, run)):
         assert "<img" not in page
         assert page.count("<script>") == 1
+
+
+def test_where_nothing_can_be_told_the_page_does_not_say_that_nothing_is_slower(nights):
+    alone = [KeptRun({**run.summary, "cells": build_run({"ebs": {1: 3000.0}})[0]["cells"]}, {}) for run in nights[:2]]
+    page = render_comparison(compare(*(run.summary for run in alone), threshold=0.05), *alone)
+
+    assert "It cannot be told of any of 1 whether it became slower" in words(page)
+    assert "Nothing is shown" not in words(page)
