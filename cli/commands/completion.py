@@ -22,7 +22,9 @@ VARIABLE = "_MATRIX_COMPLETE"
 def completion(
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
 ) -> None:
-    """Print a script with which your shell completes commands, options, runs and cells.
+    """Print what your shell needs to complete.
+
+    Commands, options, runs and cells.
 
     For this terminal: source <(matrix completion bash), or in fish: matrix completion fish | source
     For all of them: put that line into ~/.bashrc; of zsh into ~/.zshrc, below compinit; of fish into config.fish.

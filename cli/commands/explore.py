@@ -20,11 +20,11 @@ def explore(
     stack: options.Stack = None,
     region: options.Region = None,
 ) -> None:
-    """Write all runs as one page: each cell over time, where it changed, and what was different then.
+    """Write all runs as one page.
 
-    The runs that are kept here and the published builds; with --stack or --region the newest ones of AWS. A change is
-    what `matrix compare` shows of two runs that follow each other. The page works offline, and its address keeps
-    what is chosen.
+    Each cell over time, where it changed, and what was different then. The runs that are kept here and the
+    published builds; with --stack or --region the newest ones of AWS. A change is what `matrix compare` shows of
+    two runs that follow each other. The page works offline, and its address keeps what is chosen.
 
     Example: matrix explore --open
     """

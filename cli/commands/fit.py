@@ -16,7 +16,7 @@ def fit(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The series: a JSON file, or - for standard input.")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Fit scaling laws to a series and predict sizes that were not measured.
+    """Say how a series scales, and how it goes on.
 
     The series: {"n": [1, 10, 50, 100], "value": [5921, 5929, 6210, 7026], "higherIsBetter": false, "predict": [200]}.
     Shows the law that predicts unseen points best, its knee, predictions with the range of all laws that the data

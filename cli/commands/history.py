@@ -23,11 +23,12 @@ def history(
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show a cell over all runs that measured it, oldest first, and where it changed.
+    """Show one cell over all runs.
 
-    CELL is an id, or the beginning of one. Each point has its median with a 95 % interval in each run. A change is
-    what `matrix compare` shows of two runs that follow each other, so chance is not it; what else was different then
-    stands beside. Runs that are kept here; with --stack or --region the newest ones on AWS.
+    Those that measured it, oldest first, and where it changed. CELL is an id, or the beginning of one. Each point
+    has its median with a 95 % interval in each run. A change is what `matrix compare` shows of two runs that follow
+    each other, so chance is not it; what else was different then stands beside. Runs that are kept here; with
+    --stack or --region the newest ones on AWS.
 
     Example: matrix history ebs-gp3-100gib.touch.m6i.large-x1
     """

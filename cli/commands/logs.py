@@ -21,11 +21,11 @@ def logs(
     stack: options.Stack = None,
     region: options.Region = None,
 ) -> None:
-    """Print the logs of a cell's instances, those of instances that failed first.
+    """Print what the instances of a cell wrote down.
 
-    An instance uploads its log when it ends. One that never came so far has none: its console output may say why
-    (`aws ec2 get-console-output`). --follow goes on until the cell ends: what the heartbeat of each instance says, in
-    brackets, and each log as soon as it is there.
+    The logs of instances that failed come first. An instance uploads its log when it ends. One that never came so
+    far has none: its console output may say why (`aws ec2 get-console-output`). --follow goes on until the cell
+    ends: what the heartbeat of each instance says, in brackets, and each log as soon as it is there.
 
     Example: matrix logs builds-20261120-101500-4f ebs.build.m6i.large-x4 | less
     """

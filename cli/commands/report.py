@@ -32,10 +32,11 @@ def report(
     stack: options.Stack = None,
     region: options.Region = None,
 ) -> None:
-    """Write the report of a run: one HTML page that works offline.
+    """Write the report of a run as one HTML page.
 
-    Which storage to take, by how much, at what cost and how sure that is; then charts and tables of all figures.
-    On AWS each run has its page in the bucket already; this draws it anew, also of older and of published runs.
+    It works offline. Which storage to take, by how much, at what cost and how sure that is; then charts and tables
+    of all figures. On AWS each run has its page in the bucket already; this draws it anew, also of older and of
+    published runs.
 
     Example: matrix report latest --open
     """

@@ -32,11 +32,12 @@ def selftest(
     as_json: options.AsJson = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/selftest.md.")] = False,
 ) -> None:
-    """Let known truths through the whole system, and show what the report says of each.
+    """Put known truths through the whole system.
 
-    Equal storages must not be called different in more than 5 %, one that is 20 % slower must not be missed, intervals
-    must hold the truth as often as they say, ceilings, tails, stalls, credits and slow instances must be found. The
-    exit code is 1 where a verdict is wrong. It takes some four minutes on two quiet cores.
+    Shows what the report says of each. Equal storages must not be called different in more than 5 %, one that is 20
+    % slower must not be missed, intervals must hold the truth as often as they say, ceilings, tails, stalls,
+    credits and slow instances must be found. The exit code is 1 where a verdict is wrong. It takes some four
+    minutes on two quiet cores.
 
     Example: matrix selftest --quick
     """

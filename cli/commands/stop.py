@@ -14,11 +14,11 @@ def stop(
     stack: options.Stack = None,
     region: options.Region = None,
 ) -> None:
-    """Stop a run and delete what it has made; what was measured is kept.
+    """Stop a run, and delete what it has made.
 
-    The same as Ctrl-C in the command that started it, for runs that were detached or started elsewhere: the state
-    machine ends, Reap deletes until nothing remains, and the rest can be measured later with `matrix run --resume`.
-    Exit code 1 when something remains.
+    What was measured is kept. The same as Ctrl-C in the command that started it, for runs that were detached or
+    started elsewhere: the state machine ends, Reap deletes until nothing remains, and the rest can be measured
+    later with `matrix run --resume`. Exit code 1 when something remains.
 
     Example: matrix stop builds-20261120-101500-4f
     """

@@ -37,10 +37,11 @@ def verify(
     as_json: options.AsJson = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to the expected cost without being asked.")] = False,
 ) -> None:
-    """Prove step by step that Storage Matrix works in an account, the free steps first.
+    """Prove step by step that an account works.
 
-    Stops at the first step that fails and says what to do. Compares what happens with what plan and local cloud assume.
-    Writes verification.md and verification.json here. With --local on this machine, to see what it does.
+    The stack is there and works as plans assume; the free steps come first. Stops at the first step that fails and
+    says what to do. Writes verification.md and verification.json here. With --local on this machine, to see what it
+    does.
 
     Exit codes: 0 everything works, 1 something does not, 3 not started or interrupted.
 

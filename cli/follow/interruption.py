@@ -164,9 +164,13 @@ def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> 
     """Say of a stopped run what was deleted, what had been measured and where that is, and what remains."""
     measured = [cell.id for cell in last.cells if cell.state == "measured"]
     names = f": {', '.join(measured)}" if measured else ""
-    rest = "everything, with the local cloud" if clean.is_with_cloud else "nothing (nothing was left)"
+    if clean.is_with_cloud:
+        deleted = f"{words(clean.deleted)}; the rest went" if clean.deleted else "everything"
+        deleted += " with the local cloud"
+    else:
+        deleted = words(clean.deleted) or "nothing (nothing was left)"
     lines = [
-        f"  deleted: {words(clean.deleted) or rest}",
+        f"  deleted: {deleted}",
         f"  measured before: {len(measured)} of {len(last.cells)} cells{names}",
         f"  results so far: `matrix results {last.execution.run} {flag}`, in {where}",
     ]

@@ -7,6 +7,7 @@ import botocore.session
 import pytest
 import typer
 from botocore import xform_name
+from typer.testing import CliRunner
 
 from cli.main import app
 
@@ -53,6 +54,12 @@ def test_each_help_has_a_sentence_and_an_example(name):
 
     assert re.match(r"[A-Z].*\.\n", text)
     assert f"Example: {name}" in text
+
+
+def test_the_list_of_commands_cuts_no_sentence_on_80_columns():
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).stdout
+
+    assert "..." not in shown
 
 
 def test_every_right_that_the_command_needs_of_its_user_is_documented():

@@ -268,7 +268,7 @@ def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everythi
 
     said = capsys.readouterr().out
     assert "run r was stopped" in said
-    assert "deleted: everything, with the local cloud" in said
+    assert "deleted: everything with the local cloud" in said
     assert "tried again" not in said
     assert "matrix run --resume r --local" in said
 
