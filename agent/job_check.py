@@ -12,10 +12,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from agent import workloads
+from agent import mounts, workloads
 from agent.errors import JobInvalid
 from agent.job import BarrierRule, Job, Step
-from agent.mounts import kinds
 
 SCHEMA = 1
 BARRIER = ("poll_s", "margin_s", "request_s", "timeout_s")
@@ -93,8 +92,8 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
         if not SAFE_NAME.fullmatch(document[field]) or document[field].startswith((".", "-"))
     ]
     mount = document["mount"]
-    if mount["kind"] not in kinds.KINDS:
-        problems.append(f"mount.kind: {mount['kind']!r} is none of {', '.join(kinds.KINDS)}")
+    if mount["kind"] not in (kinds := mounts.kinds()):
+        problems.append(f"mount.kind: {mount['kind']!r} is none of {', '.join(kinds)}")
     if mount["kind"] == "directory" and not Path(mount["path"]).is_absolute():
         problems.append(f"mount.path: {mount['path']!r} is not absolute")
     return problems

@@ -1,9 +1,13 @@
-"""The ways to reach a storage: attach it, use it, detach it."""
+"""The ways to reach a storage: attach it, use it, detach it.
+
+Each module here is a kind of mount, by the name of its file: `instance-store` is instance_store.py.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import pkgutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -36,7 +40,7 @@ class Mounted:
 
 
 class MountModule(Protocol):
-    """What the module of a kind of mount offers; `mount` is that of the job."""
+    """What the module of a kind of mount offers; `mount` is that of the job. mypy checks it where each is a `_KIND`."""
 
     def tools(self, mount: dict[str, Any]) -> set[str]:
         """Return the programs that mounting needs."""
@@ -53,6 +57,11 @@ class MountModule(Protocol):
     def detach(self, path: Path, log: logging.Logger) -> None:
         """Unmount it."""
         ...
+
+
+def kinds() -> list[str]:
+    """Return the kinds of mounts; `root` is none, for the work is on the root volume."""
+    return ["root", *(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))]
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
@@ -89,10 +98,8 @@ def persist(
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
     """Bring a storage back to the state before the first step, where it can be; returns what could not be, in words."""
-    if mount["kind"] != "instance-store":
-        return []
-    instance_store: Any = _module(mount["kind"])
-    warnings: list[str] = instance_store.refresh(mount, path, log)
+    bring_back: Any = getattr(_module(mount["kind"]), "refresh", None)
+    warnings: list[str] = bring_back(mount, path, log) if bring_back else []
     return warnings
 
 

@@ -10,6 +10,10 @@ from agent import mounts
 if TYPE_CHECKING:
     import logging
 
+    from agent.mounts import directory
+
+    _KIND: mounts.MountModule = directory
+
 # The folder of a file system comes when its name is known, which takes 90 s; the rest is patience, as for NFS.
 TIMEOUT_S = 300.0
 PAUSE_S = 1.0

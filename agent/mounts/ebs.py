@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from agent import mounts
 from agent.errors import MountFailed
-from agent.mounts import disks
+from agent.machine import disks
 
 if TYPE_CHECKING:
     import logging
+
+    from agent.mounts import ebs
+
+    _KIND: mounts.MountModule = ebs
 
 TIMEOUT_S = 180.0
 PAUSE_S = 0.5

@@ -11,6 +11,10 @@ from agent.mounts import nfs
 if TYPE_CHECKING:
     import logging
 
+    from agent.mounts import efs
+
+    _KIND: mounts.MountModule = efs
+
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return the helper that `mount -t efs` calls."""

@@ -11,6 +11,10 @@ from agent.machine.workspace import own_folder, remove
 if TYPE_CHECKING:
     import logging
 
+    from agent.mounts import file_server
+
+    _KIND: mounts.MountModule = file_server
+
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return no tools."""

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from agent import mounts
 from agent.errors import MountFailed
-from agent.mounts import disks, ebs, wear
+from agent.machine import disks, wear
+from agent.mounts import ebs
 
 if TYPE_CHECKING:
     import logging
+
+    from agent.mounts import instance_store
+
+    _KIND: mounts.MountModule = instance_store
 
 
 def tools(mount: dict[str, Any]) -> set[str]:

@@ -11,6 +11,10 @@ from agent.errors import MountFailed
 if TYPE_CHECKING:
     import logging
 
+    from agent.mounts import mountpoint
+
+    _KIND: mounts.MountModule = mountpoint
+
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return Mountpoint itself."""

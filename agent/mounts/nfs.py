@@ -12,6 +12,10 @@ from agent import mounts
 if TYPE_CHECKING:
     import logging
 
+    from agent.mounts import nfs
+
+    _KIND: mounts.MountModule = nfs
+
 # The name of a new mount target takes up to 90 s to appear in DNS; the rest is patience with a busy file system.
 TIMEOUT_S = 300.0
 PAUSE_S = 5.0

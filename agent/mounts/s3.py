@@ -11,6 +11,10 @@ from agent.machine.workspace import own_folder, remove
 if TYPE_CHECKING:
     import logging
 
+    from agent.mounts import s3
+
+    _KIND: mounts.MountModule = s3
+
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return the library of the Common Runtime where that client is wanted; boto3 is always there."""

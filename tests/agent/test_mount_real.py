@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from agent import mounts
-from agent.mounts import disks
+from agent.machine import disks
 
 LOG = logging.getLogger("test")
 IMAGE_BYTES = 320 << 20  # mkfs.xfs refuses less than 300 MB

@@ -16,9 +16,9 @@ import pytest
 from agent import job_check, mounts, samples, session
 from agent.errors import JobInvalid, MountFailed, ToolFailed, ToolMissing
 from agent.job import Step
-from agent.machine import counters, host
+from agent.machine import counters, disks, host
 from agent.machine.workspace import Workspaces
-from agent.mounts import directory, disks, ebs, nfs
+from agent.mounts import directory, ebs, nfs
 from agent.programs import processes, tools
 from agent.workloads.trial import Outcome
 
@@ -38,7 +38,7 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
 
     for part in (
         "run: '../../etc' must be",
-        "mount.kind: 'cifs' is none of root, ebs",
+        "mount.kind: 'cifs' is none of root, directory, ebs",
         "provisions.tools: ['--yes'] is no list of names",
         "points[p01]: block_bytes: 0 must be an integer of at least 1",
     ):

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent.mounts.disks import INSTANCE_STORE_SERIAL
+from agent.machine.disks import INSTANCE_STORE_SERIAL
 from local.instances.metadata import InstanceIdentity, MetadataService
 from local.instances.vm import groups, image, machine, machines
 from local.instances.vm.pipe import SECRET_VARIABLE

@@ -48,7 +48,7 @@ class Mount(TypedDict):
     """How an instance gets at its storage. `{instance_id}` and `{userid}` stand for its own names."""
 
     kind: str
-    """root, ebs, instance-store, nfs, efs, s3, mountpoint, file-server or directory; the others follow from it."""
+    """root, or the module of agent/mounts that mounts it, such as instance-store; the others follow from it."""
     devices: NotRequired[list[str]]
     """ebs: device names of its volumes."""
     fstype: NotRequired[str]
