@@ -72,7 +72,7 @@ def test_vcpus_are_those_of_ec2_but_for_bare_metal_of_which_they_are_about():
     assert account.vcpus_of("m6i.metal") == 128
 
 
-@pytest.mark.parametrize("service", {quota.service for quota in account.DEFAULTS})
+@pytest.mark.parametrize("service", sorted({quota.service for quota in account.DEFAULTS}))
 def test_services_are_those_of_botocore_or_parts_of_ec2(service):
     known = {"elasticfilesystem": "efs", "ebs": "ec2"}
 
