@@ -168,6 +168,19 @@ def _count_end(executions: Any, env: Any) -> None:
         executions.failed.count()
 
 
+def _page(events: list[Any], asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the events that a call asks for; moto always answers with all, in the order in which they happened.
+
+    A token is the id of the last event that was answered, so that pages keep their place while events are added.
+    """
+    ordered = list(reversed(events)) if asked["reverseOrder"] else list(events)
+    if after := asked["nextToken"]:
+        last = int(after)
+        ordered = [event for event in ordered if (event["id"] < last if asked["reverseOrder"] else event["id"] > last)]
+    page = ordered[: asked["maxResults"] or None]
+    return {"events": page} | ({"nextToken": str(page[-1]["id"])} if len(page) < len(ordered) else {})
+
+
 def _answer_for(children: dict[str, Child]) -> None:
     history = models.StepFunctionsParserBackend.get_execution_history
     list_executions = responses.StepFunctionResponse.list_executions
@@ -176,6 +189,11 @@ def _answer_for(children: dict[str, Child]) -> None:
     def history_of(self: Any, execution_arn: str) -> Any:
         child = children.get(execution_arn)
         return child.to_history_output() if child else history(self, execution_arn)
+
+    def history_page(self: Any) -> ActionResult:
+        whole = self.stepfunction_backend.get_execution_history(self._get_param("executionArn"))
+        asked = {name: self._get_param(name) for name in ("maxResults", "reverseOrder", "nextToken")}
+        return ActionResult(_page(whole["events"], asked))
 
     def list_also_children(self: Any) -> ActionResult:
         map_run_arn = self._get_param("mapRunArn")
@@ -193,5 +211,6 @@ def _answer_for(children: dict[str, Child]) -> None:
         return ActionResult(child.describe() | texts | details)
 
     models.StepFunctionsParserBackend.get_execution_history = history_of
+    responses.StepFunctionResponse.get_execution_history = history_page
     responses.StepFunctionResponse.list_executions = list_also_children
     responses.StepFunctionResponse.describe_execution = describe_also_children

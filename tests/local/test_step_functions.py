@@ -146,6 +146,22 @@ def test_an_error_of_step_functions_keeps_its_name_and_cause_in_the_map_around_i
     assert caught["Cause"].count("An error occurred") == 1
 
 
+def test_a_history_is_answered_in_pages_from_either_end(cloud):
+    ended = cloud.execute(f"pages-{time.monotonic_ns()}", evaluated("1"))
+    whole = [event["id"] for event in history(cloud, ended["executionArn"])]
+    client = cloud.client("stepfunctions")
+
+    def pages(**order):
+        answers = client.get_paginator("get_execution_history").paginate(
+            executionArn=ended["executionArn"], PaginationConfig={"PageSize": 2}, **order
+        )
+        return [[event["id"] for event in answer["events"]] for answer in answers]
+
+    assert whole == [1, 2, 3, 4]
+    assert pages() == [[1, 2], [3, 4]]
+    assert pages(reverseOrder=True) == [[4, 3], [2, 1]]
+
+
 def test_a_full_history_ends_its_execution_and_no_event_is_written_after_it(monkeypatch):
     for name in ("get_execution_failed_event_details", "get_evaluation_failed_event_details"):
         monkeypatch.setattr(FailureEventException, name, getattr(FailureEventException, name))
