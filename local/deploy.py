@@ -27,6 +27,11 @@ GATE_MARGIN_S = 0.15
 GATE_MARGIN_VM_S = 10
 
 
+DASHBOARD = "DashboardUrl"
+# In the working folder (cli/target/workdir.py).
+CONSOLE_PAGE = "console.html"
+
+
 class DeployError(RuntimeError):
     """The template cannot be deployed; the message says where and why."""
 
@@ -45,6 +50,9 @@ class Deployment:
         if not self._template.exists():
             raise DeployError(f"{self._template} does not exist; start with --no-deploy for a cloud without a stack")
         template = yaml_template.load(self._template.read_text())
+        if DASHBOARD in template.get("Outputs", {}):
+            # CloudWatch's console does not exist here, ours does (cli/console/doorway.py).
+            template["Outputs"][DASHBOARD]["Value"] = (storage.parent / CONSOLE_PAGE).as_uri()
         self._package(template)
         declared = template.get("Parameters", {})
         wanted = local_parameters(storage, are_vms=are_vms)

@@ -45,8 +45,8 @@ class Admission:
             raise Refused(f"This is not {host}, but the console of Storage Matrix.")
         if origin is not None and origin != f"http://{host}":
             raise Refused(f"The console answers its own page, not those of {origin}.")
-        # Also where a browser sends no Origin, as for an image or a link; programs do not send it at all.
-        if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
+        # Also where a browser sends no Origin, as for an image or a form; programs do not send it at all.
+        if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and not _is_visit(headers):
             raise Refused("The console answers its own page only.")
 
     def check_token(self, headers: Mapping[str, str]) -> None:
@@ -63,3 +63,8 @@ class Admission:
     def report_key(self, run: str) -> str:
         """Return what opens the report of a run, and nothing else: frames cannot send headers."""
         return hmac.new(self.token.encode(), f"report {run}".encode(), hashlib.sha256).hexdigest()
+
+
+def _is_visit(headers: Mapping[str, str]) -> bool:
+    """Whether a link is followed, in a window of its own: the page itself tells nothing to who lacks the token."""
+    return headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"

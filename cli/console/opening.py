@@ -11,6 +11,7 @@ import typer
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.service import Service
+from cli.target.workdir import CONSOLE_PAGE, workdir
 
 if TYPE_CHECKING:
     from cli.console.server import Server
@@ -78,6 +79,7 @@ def following(service: Service, run: str, *, is_wanted: bool, is_own: bool = Fal
 def opened(service: Service, run: str, *, is_own: bool = False) -> Iterator[OpenConsole]:
     """Serve the console as long as the block lasts, and print its address."""
     # The console draws by the report, which brings numpy: most of a second that no other command need wait for.
+    from cli.console import doorway
     from cli.console.admission import Admission
     from cli.console.server import Console, Handler, Server, new_token
     from cli.console.sources import Source
@@ -93,7 +95,12 @@ def opened(service: Service, run: str, *, is_own: bool = False) -> Iterator[Open
         threading.Thread(target=server.serve_forever, name="console", daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/#token={admission.token}"
         terminal.stderr().print(f"See it in the browser: {address}", soft_wrap=True)
+        page = workdir() / CONSOLE_PAGE if service.deployment.environment == "local" else None
+        if page:
+            doorway.lead_to(page, address)
         try:
             yield OpenConsole(address, server, as_ctrl_c)
         finally:
+            if page:
+                doorway.close(page, address)
             server.shutdown()

@@ -9,6 +9,10 @@ def workdir() -> Path:
     return Path(os.environ.get("MATRIX_WORKDIR", ".local"))
 
 
+# Leads to the console where one runs; the local stack's output DashboardUrl points to it.
+CONSOLE_PAGE = "console.html"
+
+
 def cloud_file() -> Path:
     """Return the file that tells where the running local cloud is."""
     return workdir() / "cloud.json"

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from support.console_source import PlayedRun, recorded
 
+from cli.console import doorway
 from cli.console.admission import Admission, Refused
 from cli.console.server import PAGES, Console, Handler, Server, new_token
 
@@ -86,6 +87,30 @@ def test_a_name_that_was_rebound_to_this_machine_is_refused(served, host):
 def test_a_page_of_another_origin_is_refused_though_it_knew_the_token(served, headers):
     assert served.ask(f"/api/view?run={RUN}", Authorization=served.bearer, **headers).status == 403
     assert served.ask("/", **headers).status == 403
+
+
+def test_a_link_from_elsewhere_opens_the_page_which_tells_nothing_without_the_token(served):
+    visit = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": "document"}
+
+    assert served.ask("/", **visit).status == 200
+    assert served.ask("/api/runs", **visit).status == 403
+    assert served.ask("/", **{**visit, "Sec_Fetch_Dest": "iframe"}).status == 403
+
+
+def test_a_page_of_the_owner_alone_leads_to_the_console_until_it_ends(tmp_path):
+    page = tmp_path / "console.html"
+    page.symlink_to(tmp_path / "other")
+
+    doorway.lead_to(page, "http://127.0.0.1:1/#token=a")
+
+    assert not (tmp_path / "other").exists()
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert 'url=http://127.0.0.1:1/#token=a"' in page.read_text()
+    doorway.close(page, "http://127.0.0.1:2/#token=b")
+    assert "token=a" in page.read_text()
+    doorway.close(page, "http://127.0.0.1:1/#token=a")
+    assert "token" not in page.read_text()
+    assert "matrix watch RUN --web" in page.read_text()
 
 
 def test_no_answer_lets_another_origin_read_it(served):

@@ -93,7 +93,12 @@ def test_a_run_is_watched_from_its_plan_to_its_report(cloud, chromium, tmp_path)
 
     with started(cloud, tmp_path, asked, "watched") as command, opened(chromium, command.address) as console:
         page = console.page
-        expect(page.locator("td.planned").first).to_be_visible(timeout=PATIENCE_MS)
+        # The stack's output leads there, too.
+        led = chromium.new_page()
+        led.goto(cloud.output("DashboardUrl"))
+        expect(led.locator("#run")).to_have_text("watched", timeout=PATIENCE_MS)
+        led.close()
+        expect(page.locator("td.planned, td.going").first).to_be_visible(timeout=PATIENCE_MS)
         picture(page, "1-planned")
         expect(page.locator("td.going").first).to_be_visible(timeout=PATIENCE_MS)
         picture(page, "2-going")
@@ -121,6 +126,7 @@ def test_a_run_is_watched_from_its_plan_to_its_report(cloud, chromium, tmp_path)
 
     assert code == 1, command.printed
     assert "Results:" in command.printed
+    assert "No console runs now" in (cloud.folder / "console.html").read_text()
 
 
 def test_stop_in_the_browser_is_ctrl_c_and_leaves_nothing(cloud, chromium, tmp_path):

@@ -24,4 +24,8 @@ export function chooser(box, { matrix }, { file_system, cell }, view) {
     list("Cell", cells, cell, (id) => select({ file_system, cell: id, instance: "" })));
 }
 
-const short = ({ id, file_system }) => (id.startsWith(`${file_system}.`) ? id.slice(file_system.length + 1) : id);
+// A cell's name without that of its file system, which stands beside it.
+export function short({ id, cell, file_system }) {
+  const name = id ?? cell;
+  return name.startsWith(`${file_system}.`) ? name.slice(file_system.length + 1) : name;
+}

@@ -1,7 +1,7 @@
 // The deployed definition, laid out machine by machine from the inside out: a Map is a box around its iterations' states.
 
 import { Graph, layout } from "./dagre/dagre.esm.js";
-import { cellOf, chooser } from "./chooser.js";
+import { cellOf, chooser, short } from "./chooser.js";
 import { draw, key, make, replace, seconds, SIGNS } from "./dom.js";
 import { ask } from "./asking.js";
 import { address } from "./selection.js";
@@ -143,7 +143,7 @@ function box({ name, x, y, width, height, inner }) {
   const frame = draw("rect", { x: left, y: top, width, height, rx: 8 });
   const title = draw("text", { x: left + 10, y: top + 19, class: "title" }, name);
   const link = draw("a", { class: "state map idle", href: address({ state: name, view: "graph" }), "data-key": `state ${name}` }, frame, title);
-  parts.states.set(name, { box: link, title, name, isOpen: true });
+  parts.states.set(name, { box: link, title, name, isOpen: true, room: Math.floor((width - 20) / 7.3) });
   const shift = left + (width - inner.width) / 2;
   return draw("g", {}, link, draw("g", { transform: `translate(${shift},${top + HEAD})` }, machineParts(inner)));
 }
@@ -181,9 +181,10 @@ function dress({ states, edges, maps, reading }, selection, now, failed) {
     const words = count(state, now);
     part.box.setAttribute("aria-label", `${part.name}: ${state ? `${status}${words ? `, ${words}` : ""}` : "not entered"}`);
     if (part.isOpen) {
-      const of = { "Each file system": selection.file_system, "Each cell": selection.cell }[part.name];
+      const of = { "Each file system": selection.file_system, "Each cell": short(selection) }[part.name];
       const sign = state ? `${SIGNS[status]} ` : "";
-      part.title.textContent = `${sign}${part.name}${maps[part.name] ? ` · ${maps[part.name]}` : ""}${of && state ? ` · ${of}` : ""}`;
+      const words = `${sign}${part.name}${maps[part.name] ? ` · ${maps[part.name]}` : ""}${of && state ? ` · ${of}` : ""}`;
+      part.title.textContent = words.length > part.room ? `${words.slice(0, part.room - 1)}…` : words;
     } else {
       part.sign.textContent = state ? SIGNS[status] : "";
       part.count.textContent = words;

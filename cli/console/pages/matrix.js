@@ -99,7 +99,7 @@ const link = (cell, name, ...children) => make("a", {
 
 function measured(cell, figure, selection) {
   const kind = figure.ratio === null ? "alone" : `level-${figure.level}${figure.is_best ? " best" : ""}${figure.is_open ? " open" : ""}`;
-  const ratio = figure.ratio === null ? "the only one yet" : `×${figure.ratio.toFixed(2)}${figure.is_open ? ", cannot tell" : ""}`;
+  const ratio = figure.ratio === null ? "no other yet" : `×${figure.ratio.toFixed(2)}${figure.is_open ? ", cannot tell" : ""}`;
   const words = figure.is_best ? "✔ best so far" : ratio;
   return make("td", { class: chosen(kind, cell, selection), title: `n = ${figure.n ?? "?"}` },
     link(cell, `${cell.id} ${figure.column}`, make("b", {}, figure.words), make("span", {}, words)));
