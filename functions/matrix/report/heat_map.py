@@ -32,10 +32,11 @@ def heat_map(view: View) -> Markup:
     rows = [storage for storage in view.curves if storage in measured]
     nowhere = [storage for storage in view.curves if storage not in measured]
     note = [tag("p", f"Nowhere measured: {'; '.join(nowhere)}.", class_="quiet")] if nowhere else []
+    ahead = [_expected_ahead(view, question) for question in questions]
     body = tag(
         "tbody",
         *(
-            tag("tr", tag("th", storage, scope="row"), *_cells(view, columns, storage),
+            tag("tr", tag("th", storage, scope="row"), *_cells(view, columns, storage, ahead),
                 **view.facets.marks(storage=storage))
             for storage in rows
         ),
@@ -104,12 +105,11 @@ def _by_storage(view: View, question: Document) -> dict[str, Document]:
     return {curves[candidate["cell"]]: candidate for candidate in question["candidates"] if candidate["cell"] in curves}
 
 
-def _cells(view: View, columns: list[dict[str, Document]], storage: str) -> Iterator[Markup]:
+def _cells(view: View, columns: list[dict[str, Document]], storage: str, ahead: list[set[str]]) -> Iterator[Markup]:
     # Nothing has failed in a run that others published: its cells without figures are those that they leave empty.
     kinds = ("skipped",) if view.summary.get("environment") == "published" else ("failed", "skipped")
     states = {cell["id"]: str(cell.get("state")) for cell in view.cells if cell.get("state") in kinds}
     expected = "expected to do" if view.decision.get("objective") else "expected first"
-    ahead = [_expected_ahead(view, question) for question in view.decision["questions"]]
     for index, (question, column) in enumerate(zip(view.decision["questions"], columns, strict=True)):
         candidate = column.get(storage)
         if candidate is not None and candidate["ranked"] is not None:

@@ -1,5 +1,9 @@
 """Charts that storage people look for: the whole fleet, the front, latencies, what happens when, two parameters."""
 
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 from support.runs_for_reports import build_run
 
@@ -99,6 +103,25 @@ def test_latencies_over_time_are_those_of_the_samples_in_ms(view):
     chart = next(chart for chart in charts if "read latency P99" in chart.title)
     assert set(chart.series[0].y) == {2.5}
     assert chart.y_title == "Read latency P99 (ms)"
+
+
+def test_each_launch_has_a_clock_of_its_own_and_no_look_at_all_samples_for_each_of_them(view):
+    entry = view.entries[0]
+    count = 20_000
+    samples = {
+        "instance": ["i-1"] * count, "repetition": [1] * count, "launch": [1, 2] * (count // 2),
+        "started_at": [float(at) for at in range(count)], "ended_at": [at + 1.0 for at in range(count)],
+        "metrics": {"duration_s": [1.0] * count},
+    }  # fmt: skip
+    many = replace(entry, point={**entry.point, "samples": samples, "id": "many"})
+    begun = time.process_time()
+
+    [chart] = drifts(SimpleNamespace(by=lambda *_: {("build", many.fleet, "duration_s"): [many]}, facets=view.facets))
+
+    assert chart.series[0].x[0] == 0.0  # both launches begin at zero
+    assert max(chart.series[0].x) == count - 2
+    # Looking at all samples for each of them would take minutes.
+    assert time.process_time() - begun < 5
 
 
 def test_what_cloudwatch_counted_stands_with_its_limits(view):

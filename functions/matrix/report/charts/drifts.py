@@ -50,7 +50,9 @@ def _chart(view: View, workload: str, fleet: str, metric: str, cells: Sequence[S
 
 
 def _series(view: View, cell: Sequence[Entry], metric: str, unit: str, most: int) -> Series:
-    begun = {launch: min(start for start, of in _starts(cell) if of == launch) for _, launch in _starts(cell)}
+    begun: dict[int, float] = {}
+    for start, launch in _starts(cell):
+        begun[launch] = min(begun.get(launch, start), start)
     scale = US_PER_MS if unit == "ms" else 1.0
     dots = sorted(
         (start - begun[launch], value / scale, instance, entry.label)
