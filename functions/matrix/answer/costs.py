@@ -16,9 +16,7 @@ from typing import Any, TypeGuard
 from pydantic import TypeAdapter, ValidationError
 
 from matrix.input.storages import AnyStorage, Storage
-from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
-from matrix.input.storages.instance_store import InstanceStoreStorage
 from matrix.input.storages.s3 import S3Storage
 from matrix.input.workloads import AnyWorkload, Workload
 from matrix.input.workloads.touch import METERED_REQUEST_BYTES
@@ -229,7 +227,7 @@ def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:
 
 def _instance_usd(rates: MachineRates, storage: Storage | None) -> float:
     """What one instance costs per hour with all its volumes: `data_volume_hour` is one volume of a stripe."""
-    volumes = storage.volumes if isinstance(storage, EbsStorage) else 1
+    volumes = storage.volumes if storage and storage.volumes else 1
     one_volume_each = rates["instance_hour"] + rates["root_volume_hour"] + rates["data_volume_hour"]
     return one_volume_each + (volumes - 1) * rates["data_volume_hour"]
 
@@ -265,8 +263,7 @@ def storage_of(document: Document) -> Storage | None:
 def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str]]:
     """Return the most that a fleet of `count` can get from its storage, by the unit that a chart shows, in words."""
     storage = storage_of(document)
-    # AWS does not publish what an instance store can do for every instance type.
-    if storage is None or isinstance(storage, InstanceStoreStorage):
+    if storage is None or not storage.are_limits_published:
         return {}
     instances = 1 if storage.is_shared else count
     bytes_per_s = storage.bandwidth_bytes_per_s * instances

@@ -114,7 +114,7 @@ def _burst_problems(matrix: Matrix) -> Problems:
                 f" {until}: shorter steps measure the credits"
             )
             fix = "read the sustained figure in the report, and write objective.jobHours for a job that lasts longer"
-            yield Problem(f"{path}.{field[storage.type]}", storage.slug, rule, fix, disputed=True)
+            yield Problem(f"{path}.{field.get(storage.type, 'type')}", storage.slug, rule, fix, disputed=True)
 
 
 def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:

@@ -6,7 +6,6 @@ from typing import Any
 
 from matrix.input.matrix import Matrix
 from matrix.input.storages import MODELS, Storage
-from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.terms.charges import Amount
 from matrix.terms.problems import Problem, Problems
 
@@ -73,8 +72,7 @@ def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
     storages = [(f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage)]
     storages += [(f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include)]
     for path, storage in storages:
-        is_multi_az = isinstance(storage, FsxOpenZfsStorage) and storage.deployment_type == "MULTI_AZ_1"
-        if is_multi_az and not reaches_multi_az:
+        if storage.is_beyond_security_groups and not reaches_multi_az:
             rule = (
                 "has an endpoint that no security group holds, and the stack lets its instances out to no address of it"
             )

@@ -63,6 +63,8 @@ class Storage(Element, Protocol):
     """Whether the instances of a cell share it; else each has its own."""
     is_only_read: ClassVar[bool]
     """Whether nothing but the workload `read` can be done on it."""
+    are_limits_published: ClassVar[bool]
+    """Whether AWS says what it can do, so that a chart may show that."""
     create_and_delete_s: ClassVar[float]
     """Seconds that creating and deleting it takes."""
     create_and_delete_most_s: ClassVar[float]
@@ -134,6 +136,11 @@ class Storage(Element, Protocol):
         ...
 
     @property
+    def is_beyond_security_groups(self) -> bool:
+        """Whether its endpoint is held by no security group, so that the stack must know the addresses of the VPC."""
+        ...
+
+    @property
     def is_free_between_zones(self) -> bool:
         """Whether its price includes the traffic between Availability Zones."""
         ...
@@ -162,6 +169,7 @@ class StorageModel(ElementModel):
     """What holds for a storage unless its own model says otherwise."""
 
     is_only_read: ClassVar[bool] = False
+    are_limits_published: ClassVar[bool] = True
 
     @property
     def read_latency_s(self) -> float:
@@ -207,6 +215,11 @@ class StorageModel(ElementModel):
     def compressor(self) -> str | None:
         """Nothing compresses its data."""
         return None
+
+    @property
+    def is_beyond_security_groups(self) -> bool:
+        """Its endpoint is in a security group of the stack."""
+        return False
 
     @property
     def is_free_between_zones(self) -> bool:

@@ -152,6 +152,11 @@ class FsxOpenZfsStorage(StorageModel):
         return None if self.compression == "NONE" else self.compression
 
     @property
+    def is_beyond_security_groups(self) -> bool:
+        """Multi-AZ has an endpoint whose address floats between its zones."""
+        return self.deployment_type == "MULTI_AZ_1"
+
+    @property
     def is_free_between_zones(self) -> bool:
         """The price of Multi-AZ includes that traffic (FSx for OpenZFS pricing)."""
         return self.deployment_type == "MULTI_AZ_1"

@@ -23,6 +23,7 @@ class InstanceStoreStorage(StorageModel):
     """The NVMe instance store of an instance, striped as RAID-0 where it has several disks; gone with the instance."""
 
     is_shared: ClassVar[bool] = False
+    are_limits_published: ClassVar[bool] = False  # of few instance types only
     # Its disks come and go with their instances.
     create_and_delete_s: ClassVar[float] = 0.0
     create_and_delete_most_s: ClassVar[float] = 0.0
