@@ -1,0 +1,84 @@
+"""The console opens with a command, prints its address, and ends with it unless somebody looks."""
+
+import urllib.request
+from types import SimpleNamespace
+
+import pytest
+import typer
+
+from cli.console import opening
+from cli.messages.errors import CommandError, ExitCode
+
+SERVICE = SimpleNamespace(deployment=SimpleNamespace(environment="local"), executions=lambda limit: [])
+
+
+def test_without_web_nothing_is_served(capsys):
+    with opening.following(SERVICE, "r", is_wanted=False):
+        pass
+
+    assert capsys.readouterr().err == ""
+
+
+def follow(error, during, *, is_own=False):
+    """Follow a run that ends with an error."""
+    with opening.following(SERVICE, "r", is_wanted=True, is_own=is_own):
+        during()
+        raise error
+
+
+def test_a_command_that_nobody_looks_at_ends_at_once_with_its_own_exit_code(capsys, workdir):
+    seen = []
+
+    with pytest.raises(typer.Exit) as end:
+        follow(typer.Exit(1), lambda: seen.append((workdir / "console.html").read_text()))
+
+    assert end.value.exit_code == 1
+    assert "http-equiv" in seen[0]
+    address = capsys.readouterr().err.split()[-1]
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(address.partition("#")[0])
+
+
+def _ask(address):
+    place, _, token = address.partition("#token=")
+    request = urllib.request.Request(f"{place}api/runs", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request) as answer:
+        assert answer.status == 200
+
+
+def test_a_console_stays_as_long_as_a_page_asks_and_then_ends_with_the_exit_code(capsys, monkeypatch):
+    monkeypatch.setattr(opening, "NOBODY_AFTER_S", 0.1)
+
+    with pytest.raises(typer.Exit) as end:
+        follow(CommandError("one cell failed", "look", 1), lambda: _ask(capsys.readouterr().err.split()[-1]))
+
+    assert end.value.exit_code == 1
+    shown = capsys.readouterr().err
+    assert shown.index("one cell failed") < shown.index("The console stays while its page is open")
+
+
+def test_who_has_pressed_ctrl_c_in_the_terminal_need_not_press_it_again(capsys):
+    interrupted = CommandError("run r interrupted", "", ExitCode.INTERRUPTED)
+
+    with pytest.raises(CommandError, match="interrupted"):
+        follow(interrupted, lambda: _ask(capsys.readouterr().err.split()[-1]), is_own=True)
+
+    assert "stays" not in capsys.readouterr().err
+
+
+def test_stop_in_the_page_interrupts_the_command_once_as_ctrl_c_does():
+    from cli.console.stopping import AsCtrlC
+
+    signals = []
+    others = SimpleNamespace(start=signals.append, view=lambda run: {"state": "no", "lines": []})
+    stop = AsCtrlC("mine", others, interrupt=lambda: signals.append("SIGINT"))
+
+    assert stop.view("mine")["state"] == "no"
+    stop.start("mine")
+    stop.start("mine")
+    stop.start("other")
+
+    assert signals == ["SIGINT", "other"]
+    assert stop.view("mine")["state"] == "stopping"
+    stop.has_ended = True
+    assert stop.view("mine")["state"] == "stopped"
