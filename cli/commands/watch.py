@@ -14,7 +14,7 @@ from cli.follow.linking import Linked
 from cli.follow.progress import RunProgress
 from cli.inputs import options
 from cli.messages import terminal
-from cli.messages.errors import CommandError, ExitCode, UnknownRun, UnreadableRun
+from cli.messages.errors import CommandError, ExitCode, NoLocalCloud, UnknownRun, UnreadableRun
 from cli.target import deployment, mirror
 from cli.target.documents import note, readable
 from cli.target.service import Execution, Service
@@ -44,16 +44,16 @@ def watch(
         run = _newest(local=local, stack=stack, region=region)
     kept = _kept(run) if stack is None and region is None else None
     if kept is not None and not kept.is_running:
-        if web:
-            advice = f"its report has what was measured: `matrix report {run} --open`"
-            raise CommandError(f"{run} has ended, and what Step Functions knew of it has ended with its cloud", advice)
-        _show_end(kept, as_json)
-        return
+        if not web:
+            _show_end(kept, as_json)
+            return
+        _refuse_forgotten(run)
     if kept is None and stack is None and region is None:
         mirror.refuse_loaded(run)
     service = Service(deployment.find_any(local=local, stack=stack, region=region))
-    plan = readable(service.plan, service.execution(run).run)
-    with opening.following(service, run, is_wanted=web):
+    execution = service.execution(run)
+    plan = readable(service.plan, run)
+    with opening.following(service, run, is_wanted=web, has_ended=not execution.is_running):
         _follow(service, run, plan, as_json=as_json)
 
 
@@ -86,6 +86,17 @@ class _WhileRead:
 
     def say(self, line: str) -> None:
         self.view.say(line)
+
+
+def _refuse_forgotten(run: str) -> None:
+    """Refuse to show the graph of a local run that no cloud knows any more."""
+    try:
+        Service(deployment.running_local_cloud()).execution(run)
+    except (NoLocalCloud, UnknownRun):
+        advice = f"its report has what was measured: `matrix report {run} --open`"
+        raise CommandError(
+            f"{run} has ended, and what Step Functions knew of it has ended with its cloud", advice
+        ) from None
 
 
 def _newest(*, local: bool, stack: str | None, region: str | None) -> str:

@@ -35,27 +35,35 @@ class OpenConsole:
         """Whether the run was stopped by the page's button."""
         return self.own_stop is not None and self.own_stop.is_asked
 
-    def stay(self) -> None:
-        """Serve on while a page asks: people read the end of a run. Ctrl-C ends it at once."""
+    def stay(self, *, is_awaited: bool = False) -> None:
+        """Serve on while a page asks: people read the end of a run. Ctrl-C ends it at once.
+
+        `is_awaited`: nobody can have opened the page so far.
+        """
         asked = self.server.console.asked
         if self.own_stop is not None:
             self.own_stop.has_ended = True
-        if not asked.is_set():
+        if not asked.is_set() and not is_awaited:
             return
         terminal.stderr().print("The console stays while its page is open; Ctrl-C ends it.")
-        while asked.is_set():
-            asked.clear()
-            try:
+        try:
+            if is_awaited:
+                asked.wait()
+            while asked.is_set():
+                asked.clear()
                 asked.wait(NOBODY_AFTER_S)
-            except KeyboardInterrupt:
-                return
+        except KeyboardInterrupt:
+            return
 
 
 @contextmanager
-def following(service: Service, run: str, *, is_wanted: bool, is_own: bool = False) -> Iterator[None]:
+def following(
+    service: Service, run: str, *, is_wanted: bool, is_own: bool = False, has_ended: bool = False
+) -> Iterator[None]:
     """Serve the console, where it is wanted, while the block follows a run, and then as long as its page is open.
 
-    `is_own`: this process has started the run, so that Stop does what Ctrl-C does.
+    `is_own`: this process has started the run, so that Stop does what Ctrl-C does. `has_ended`: the block takes no
+    time, so that the page is still to be opened.
     """
     if not is_wanted:
         yield
@@ -68,10 +76,10 @@ def following(service: Service, run: str, *, is_wanted: bool, is_own: bool = Fal
             if error.code == ExitCode.INTERRUPTED and not console.was_stopped_there:
                 raise
             terminal.say_error(error)
-            console.stay()
+            console.stay(is_awaited=has_ended)
             raise typer.Exit(error.code) from None
         except typer.Exit:
-            console.stay()
+            console.stay(is_awaited=has_ended)
             raise
 
 

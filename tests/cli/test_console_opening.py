@@ -1,5 +1,6 @@
 """The console opens with a command, prints its address, and ends with it unless somebody looks."""
 
+import threading
 import urllib.request
 from types import SimpleNamespace
 
@@ -19,9 +20,9 @@ def test_without_web_nothing_is_served(capsys):
     assert capsys.readouterr().err == ""
 
 
-def follow(error, during, *, is_own=False):
+def follow(error, during, **options):
     """Follow a run that ends with an error."""
-    with opening.following(SERVICE, "r", is_wanted=True, is_own=is_own):
+    with opening.following(SERVICE, "r", is_wanted=True, **options):
         during()
         raise error
 
@@ -55,6 +56,28 @@ def test_a_console_stays_as_long_as_a_page_asks_and_then_ends_with_the_exit_code
     assert end.value.exit_code == 1
     shown = capsys.readouterr().err
     assert shown.index("one cell failed") < shown.index("The console stays while its page is open")
+
+
+def test_the_page_of_a_run_that_has_ended_is_waited_for(capsys, monkeypatch):
+    monkeypatch.setattr(opening, "NOBODY_AFTER_S", 0.1)
+    answered = []
+
+    def visit(address):
+        _ask(address)
+        answered.append(address)
+
+    def visit_later():
+        address = capsys.readouterr().err.split()[-1]
+        later = threading.Timer(0.3, visit, [address])
+        later.start()
+        visitors.append(later)
+
+    visitors = []
+    with pytest.raises(typer.Exit):
+        follow(typer.Exit(0), visit_later, has_ended=True)
+
+    visitors[0].join()
+    assert len(answered) == 1
 
 
 def test_who_has_pressed_ctrl_c_in_the_terminal_need_not_press_it_again(capsys):
