@@ -19,6 +19,8 @@ EVENTS_OF_A_PAGE = 1000
 LOG_LINES = 200
 # A function writes its last lines some seconds after it has answered.
 LATE_LINES_S = 5.0
+# The runtime tells the time of an error in whole seconds.
+GRAIN_S = 1.0
 
 Event = dict[str, Any]
 
@@ -129,7 +131,7 @@ class Traces:
         if "/" in name or not path.is_file() or path.is_symlink():
             return {"group": str(path), "lines": []}
         lines = path.read_text(errors="replace").splitlines()
-        return {"group": str(path), "lines": [line for line in lines if since <= _said_at(line) <= until]}
+        return {"group": str(path), "lines": [line for line in lines if since - GRAIN_S <= _said_at(line) <= until]}
 
     @cached_property
     def _states(self) -> Any:
@@ -149,8 +151,8 @@ def _said_at(line: str) -> float:
     from datetime import datetime
 
     try:
-        return datetime.strptime(json.loads(line)["timestamp"], "%Y-%m-%d %H:%M:%S,%f%z").timestamp()
-    except (ValueError, TypeError, KeyError, RecursionError):
+        return datetime.fromisoformat(json.loads(line)["timestamp"].replace(",", ".")).timestamp()
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return 0.0
 
 
