@@ -52,6 +52,10 @@ class WorkIncomplete(AgentError):
     """The tool said it succeeded, but files or bytes are missing."""
 
 
+class NumberMissing(AgentError):
+    """The command ended well, but a number that the matrix declares as a metric is not in its output."""
+
+
 class ReadBackWrong(AgentError):
     """The storage gave back something else than what had been written to it."""
 

@@ -21,7 +21,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     cell = cell_of(plan_of(run), event["cell"])
     table.set_cell(run, cell["id"], "analysing")
     uploads = analysing.uploads_of(run, cell["id"])
-    files, refused = analysing.samples_of(uploads)
+    files, refused = analysing.samples_of(cell, uploads)
     problems = refused or missing_samples(cell, files, uploads.launched)
     if problems:
         raise InvalidSamples("; ".join(problems))

@@ -18,7 +18,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     run = event["run"]
     cell = cell_of(plan_of(run), event["cell"])
     uploads = analysing.uploads_of(run, cell["id"])
-    files, refused = analysing.samples_of(uploads)
+    files, refused = analysing.samples_of(cell, uploads)
     error = readable(event["failure"])
     if refused and error["name"] != "InvalidSamples":
         error["message"] += f" (and {'; '.join(refused[:3])})"

@@ -6,10 +6,12 @@ A text of the matrix only ever becomes one argument of an argv list or the scrip
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agent.errors import ToolFailed
 from agent.programs import tools
@@ -19,14 +21,23 @@ ENGINES = ("docker", "podman")
 # Build systems refuse to run as root; the container needs no user with this number.
 UNPRIVILEGED = 1000
 PULLS, PAUSE_S = 3, 10.0
+# What a name may begin with is what keeps it from being an option of docker.
+SAFE_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
+
+
+def image_problems(name: str, image: Any) -> list[str]:
+    """What is wrong with the name of an image, which is the parameter `name`."""
+    is_safe = isinstance(image, str) and SAFE_IMAGE.fullmatch(image)
+    return [] if is_safe else [f"{name}: {image!r} must match {SAFE_IMAGE.pattern}"]
 
 
 @dataclass(frozen=True)
 class Container:
-    """An image, and the folders of this machine that it sees under other names; it works in the first of them."""
+    """An image, the folders of this machine that it sees under other names, and variables; it works in the first."""
 
     image: str
     folders: Mapping[Path, str]
+    env: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, cwd: Path, script: str, arguments: Sequence[str], *, has_network: bool) -> Command:
         """Return the command that runs a bash script in a fresh container, where `arguments` are `$1` and so on.
@@ -40,6 +51,8 @@ class Container:
         for source, target in self.folders.items():
             argv += ["--mount", f"type=bind,source={source},target={target}"]
         argv += ["--workdir", home, "--env", f"HOME={home}", "--env", "LC_ALL=en_US.UTF-8"]
+        for name, value in self.env.items():
+            argv += ["--env", f"{name}={value}"]
         argv += ["--entrypoint", "/bin/bash", self.image, "-eo", "pipefail", "-c", script, "bash", *arguments]
         return Command(argv, cwd)
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 if TYPE_CHECKING:
     from agent.job import Job, Step
     from agent.machine.workspace import Workspace
-    from agent.workloads import build, dd, fio, instance_throughput, metadata, read, touch, transfer, yocto
+    from agent.workloads import build, command, dd, fio, instance_throughput, metadata, read, touch, transfer, yocto
     from agent.workloads.trial import Trial
 
     # mypy holds each module against the protocol here. At run time only the job's own is imported.
     _MODULES: tuple[WorkloadModule, ...] = (
-        build, dd, fio, instance_throughput, metadata, read, touch, transfer, yocto,
+        build, command, dd, fio, instance_throughput, metadata, read, touch, transfer, yocto,
     )  # fmt: skip
 
-TYPES = ("touch", "dd", "fio", "read", "build", "transfer", "yocto", "instance-throughput", "metadata")
+TYPES = ("touch", "dd", "fio", "read", "build", "command", "transfer", "yocto", "instance-throughput", "metadata")
 
 
 class WorkloadModule(Protocol):

@@ -16,7 +16,7 @@ from agent.machine.workspace import Workspace, remove
 from agent.programs import containers
 from agent.programs.containers import Container
 from agent.programs.processes import Armed, Command, Ended, run
-from agent.workloads.build import DEFAULT_CACHE, cache_problems
+from agent.workloads.shell import DEFAULT_CACHE, cache_problems
 from agent.workloads.trial import Outcome, Trial
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ POKY = "https://git.yoctoproject.org/poky"
 SAFE = {
     "image": re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}"),
     "release": re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}"),
-    "container": re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}"),
+    "container": containers.SAFE_IMAGE,
 }
 
 # DL_DIR: where bitbake keeps what it has fetched. The mirror is the same folder, as published.

@@ -3,7 +3,7 @@
 Names and times of objects say most, so that a look at 200 instances takes three listings and no reading.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from cli.console.documents import Fleet, FleetStep, Square
 from matrix.run.polling import SILENT_AFTER_S
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.figures import quantity
-from matrix.terms.metrics import METRICS
+from matrix.terms.metrics import metrics_of
 from matrix.terms.names import point_labels
 
 State = Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
@@ -52,8 +52,9 @@ def objects_of(listing: Sequence[tuple[str, float]]) -> dict[str, dict[str, floa
 
 def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool) -> Fleet:
     """Return the fleet of a cell; `has_ended`: nothing of it goes on, whatever its heartbeats were."""
-    metric = _metric(board)
-    known = METRICS.get(metric)
+    metrics = metrics_of(cell["workload"])
+    metric = _metric(cell, board, metrics)
+    known = metrics.get(metric)
     instances = [
         _square(instance, board, now, metric=metric, has_ended=has_ended)
         for instance in board.instances or sorted(board.objects)
@@ -141,7 +142,9 @@ def _values(samples: Sequence[Mapping[str, Any]], metric: str) -> list[float | N
     return [known.get(step) for step in range(max(known, default=-1) + 1)]
 
 
-def _metric(board: Board) -> str:
-    """Return by which metric steps are shown: the first that an agent wrote, since it is what the workload is about."""
+def _metric(cell: PlanCell, board: Board, metrics: Container[str]) -> str:
+    """Return by which metric steps are shown: what a command is judged by, else the first that an agent wrote."""
+    if primary := cell["workload"].get("primaryMetric"):
+        return str(primary)
     names = (name for entries in board.samples.values() for entry in entries for name in entry.get("metrics") or {})
-    return next((name for name in names if name in METRICS), "")
+    return next((name for name in names if name in metrics), "")

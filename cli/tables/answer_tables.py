@@ -10,6 +10,7 @@ from rich.text import Text
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
+from matrix.terms.metrics import measure_words
 from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences
 
 TAKEN = "*"
@@ -57,7 +58,7 @@ def _title(questions: Sequence[Question], is_for_sale: bool) -> str:
     """Name the workload, the percentile that storages are ranked by, and what the dollars are for."""
     first = questions[0]
     levels = dict.fromkeys(f"P{question.get('ranked_level', question['level']):g}" for question in questions)
-    unit = "duration" if first["unit"] == "s" else first["unit"]
+    unit = measure_words(first["metric"], first["unit"])
     label = f" ({first['label']})" if first["label"] else ""
     costs = (candidate["cost"] for question in questions for candidate in question["candidates"])
     per = next((cost["per"] for cost in costs if cost), None) if is_for_sale else None

@@ -13,6 +13,7 @@ from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, sample_count
 from matrix.terms.layers import far_layers, layer_sentence
+from matrix.terms.metrics import measure_words
 from matrix.terms.names import (
     direction,
     fleet_words,
@@ -21,6 +22,7 @@ from matrix.terms.names import (
     point_labels,
     primary_metric,
     reading_order,
+    workload_words,
 )
 from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, grouped_warnings
 
@@ -116,7 +118,7 @@ def _by_metric(summary: SummaryDocument) -> dict[tuple[str, str], list[ResultDoc
     for cell in summary.get("cells", []):
         names = {named[0] for point in cell.get("points") or [] if (named := primary_metric(point))}
         for name in sorted(names):
-            groups.setdefault((cell["workload"]["type"], name), []).append(cell)
+            groups.setdefault((workload_words(cell["workload"]), name), []).append(cell)
     return groups
 
 
@@ -125,8 +127,7 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
     between = ", " if width >= NARROW else ",\n"
     shown = [point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"]]
     example = shown[0]
-    unit = example.get("unit", "")
-    title = f"{workload}: {unit if unit != 's' else 'duration'} ({direction(example)})"
+    title = f"{workload}: {measure_words(metric, example.get('unit', ''))} ({direction(example)})"
     built = Table(
         title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2 if width >= NARROW else 1, 0, 0),
         header_style="bold",

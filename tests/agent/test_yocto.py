@@ -198,3 +198,21 @@ def test_the_image_is_pulled_before_the_time_and_only_fetching_has_a_network(clo
 )
 def test_what_could_be_taken_for_an_option_or_a_way_out_is_refused(changes, field):
     assert [problem.partition(":")[0] for problem in yocto.problems({**PARAMS, **changes})] == [field]
+
+
+@needs_namespaces
+def test_any_command_may_run_in_a_container(cloud, instance, make_job, machine, storage):
+    script = 'test "$PWD:$CACHE_DIR" = /workspace:/cache; cp source /cache/kept; echo "tps = $JOBS"'
+    point = {
+        "command": script, "prepare": "echo x > $WORK_DIR/source", "populate": None, "jobs": 3, "cache_path": "cache",
+        "container": "docker.io/library/postgres:17",
+    }  # fmt: skip
+    workload = {"type": "command", "metrics": {"tps": {"unit": "tx/s", "better": "higher", "pattern": "tps = (.*)"}}}
+    cloud.put("job.json", make_job("command", [point], workload=workload, storage=EFS))
+
+    assert instance.run(**machine.env) == 0
+
+    [sample] = instance.samples()
+    assert sample["metrics"].keys() == {"duration_s", "tps"}  # the seconds of docker's client are not the command's
+    assert (sample["metrics"]["tps"], sample["tool"]["version"]) == (3, "docker.io/library/postgres:17")
+    assert (storage / "cache/kept").read_text() == "x\n"

@@ -17,6 +17,8 @@ DD = {"type": "dd", "totalSize": "64MiB"}
 FIO = {"type": "fio", "rw": "randwrite", "bs": ["4k", "8k"], "size": "1G", "time_based": 1, "runtime": 10}
 READ = {"type": "read", "records": 1024, "pageBytes": "64KiB"}
 BUILD = {"type": "build", "build": "make"}
+COMMAND = {"type": "command", "name": "bench", "command": "pgbench bench"}
+TPS = {"unit": "tx/s", "better": "higher", "pattern": "^tps = ([0-9.]+)"}
 THROUGHPUT = {"type": "instance-throughput", "size": "1GiB"}
 TRANSFER = {"type": "transfer", "tool": ["cp", "cp+parallel"]}
 YOCTO = {"type": "yocto", "image": "core-image-sato-sdk"}

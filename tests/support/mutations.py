@@ -5,6 +5,7 @@ import re
 
 from support.matrices import (
     BUILD,
+    COMMAND,
     DD,
     EBS,
     EFS,
@@ -15,6 +16,7 @@ from support.matrices import (
     READ,
     THROUGHPUT,
     TOUCH,
+    TPS,
     TRANSFER,
     YOCTO,
     document,
@@ -43,9 +45,9 @@ RARER = document(
         EBS | {"raid0": 2}, EFS | {"tls": True, "iam": True, "deployment": "regional"},
         FSX | {"nfsVersion": "4.2", "nconnect": 16}, INSTANCE_STORE, {"type": "s3", "client": "mountpoint"},
     ],
-    workload=[READ, YOCTO, BUILD | {"jobs": [1, 2]}],
+    workload=[READ, YOCTO, BUILD | {"jobs": [1, 2]}, COMMAND | {"command": "make", "metrics": {"tps": TPS}}],
     fleet=[{"instanceType": "m6id.4xlarge", "count": 4, "spot": True, "quorum": 0.5, "placement": [50, 50]}],
-    exclude=[{"storage": {"type": "s3"}, "workload": {"type": one}} for one in ("yocto", "build")],
+    exclude=[{"storage": {"type": "s3"}, "workload": {"type": one}} for one in ("yocto", "build", "command")],
     image={"os": "ubuntu-22.04", "bake": True, "packages": ["git"], "containers": ["docker.io/library/alpine:3.20"]},
     maxConcurrentFileSystems=2,
     deadlineHours=48,

@@ -145,18 +145,21 @@ def _is_deleted(efs, file_system: str) -> bool:
     return False
 
 
-def test_a_build_reads_the_cache_that_one_instance_has_filled_before(cloud: Cloud):
-    build = {
-        "type": "build", "name": "b", "expectedSeconds": 1,
-        "populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out",
+def test_a_command_reads_the_cache_that_one_instance_has_filled_and_is_judged_by_what_it_prints(cloud: Cloud):
+    command = {
+        "type": "command", "name": "c", "expectedSeconds": 1, "primaryMetric": "tps",
+        "populate": "echo tps = 7 > $CACHE_DIR/source", "command": "cp $CACHE_DIR/source out; cat out",
+        "metrics": {"tps": {"unit": "tx/s", "better": "higher", "pattern": "tps = ([0-9]+)"}},
     }  # fmt: skip
 
-    run = cloud.run("cache", matrix(storage=[EFS], workload=[build], fleet=[{"instanceType": "m6i.large", "count": 2}]))
+    fleet = [{"instanceType": "m6i.large", "count": 2}]
+    run = cloud.run("cache", matrix(storage=[EFS], workload=[command], fleet=fleet))
 
     assert run.status == "SUCCEEDED"
     way = once(run.states())
     assert way.index("Populate cache") < way.index("Cache populated?") < way.index("Each cell")
-    assert run.cell()["points"][0]["metrics"]["duration_s"]["n"] == 2
+    metric = run.cell()["points"][0]["metrics"]["tps"]
+    assert (metric["n"], metric["p50"], metric["unit"], metric["primary"]) == (2, 7, "tx/s", True)
     assert run.left_behind() == {}
 
 

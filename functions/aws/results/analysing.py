@@ -25,6 +25,7 @@ from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import Rate, ResultDocument
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.keys import Board
+from matrix.terms.metrics import own_metrics
 from matrix.terms.sentences import named
 
 GETS_AT_ONCE = 16
@@ -79,8 +80,9 @@ def uploads_of(run: str, cell: str) -> Uploads:
     return uploads
 
 
-def samples_of(uploads: Uploads) -> tuple[list[SampleFile], list[str]]:
+def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list[str]]:
     """Return the sample files of the cell's fleet, and a sentence for each reason why others cannot be believed."""
+    own = frozenset(own_metrics(cell["workload"]))
     # A launch that failed half-way has no fleet.json, but its instances have rows: what they measured counts too.
     fleet = uploads.fleet["instances"] if uploads.fleet else table.instances(uploads.run, uploads.cell)
     files: list[SampleFile] = []
@@ -88,7 +90,7 @@ def samples_of(uploads: Uploads) -> tuple[list[SampleFile], list[str]]:
     for upload in _from_instances(uploads.samples, set(fleet)):
         text = bucket.get_bytes(upload.key, MAX_BYTES) or b""
         try:
-            files.append(read_samples(text, instance=upload.instance, cell=uploads.cell))
+            files.append(read_samples(text, instance=upload.instance, cell=cell["id"], own=own))
         except InvalidSamples as error:
             refused.setdefault(str(error), []).append(upload.instance)
     # All agents of a fleet are the same, so what is wrong with one file is mostly wrong with all: each reason once.

@@ -13,7 +13,7 @@ from matrix.statistics.differing import SIGNIFICANT, Difference, difference, hol
 from matrix.statistics.fleet_values import from_columns
 from matrix.statistics.resampling import LEAST_LAUNCHES, LEAST_REPETITIONS
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.names import fleet_words, point_labels, primary_metric
+from matrix.terms.names import fleet_words, point_labels, primary_metric, workload_words
 
 Document = dict[str, Any]
 
@@ -148,7 +148,7 @@ def measured_points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
                     "storage": storage_label(storage),
                     "is_shared": is_shared(storage),
                     "is_relaunched": bool(cell.get("launches")),
-                    "workload": cell["workload"]["type"],
+                    "workload": workload_words(cell["workload"]),
                     "fleet": fleet_words(fleet),
                     "samples": point.get("samples"),
                     **_figures(figures),

@@ -31,6 +31,7 @@ Document = Mapping[str, Any]
 # Work that samples report: the unit that its price is quoted in, and how many pieces of work make one such unit.
 SOLD_BY = {
     "builds": ("build", 1.0),
+    "runs": ("run", 1.0),
     "files": ("million files", 1e6),
     "bytes": ("TB moved", 1e12),
     "read_bytes": ("TB moved", 1e12),

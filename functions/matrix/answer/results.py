@@ -22,7 +22,7 @@ from matrix.terms.documents.parts import Failure, Point
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import FleetRate, MetricResult, PointResult, Rate, ResultDocument, SampleColumns
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
-from matrix.terms.metrics import METRICS
+from matrix.terms.metrics import Metric, metrics_of
 from matrix.terms.sentences import named
 
 SCHEMA = 1
@@ -149,12 +149,15 @@ def _point_result(
     repetitions = sorted({step["repetition"] for step in cell["steps"] if step["point"] == point["id"]})
     names = sorted({name for sample in samples for name in sample.metrics})
     expected_n = cell["fleet"]["count"] * len(repetitions)
-    primary = MODELS[cell["workload"]["type"]].judged_by(point["params"])
+    primary = MODELS[cell["workload"]["type"]].judged_by(point["params"], cell["workload"])
+    known = metrics_of(cell["workload"])
     result: PointResult = {
         "id": point["id"],
         "params": point["params"],
         "metrics": {
-            name: _metric_result(name, taken, expected_n, primary, is_shared=is_shared(cell["storage"]))
+            name: _metric_result(
+                name, known[name], taken, expected_n, is_primary=name == primary, is_shared=is_shared(cell["storage"])
+            )
             for name in names
         },
         "fleet": _fleet_rates(samples, repetitions, ran),
@@ -181,14 +184,13 @@ def _point_result(
 
 
 def _metric_result(
-    name: str, taken: Sequence[Taken], expected_n: int, primary: str, *, is_shared: bool
+    name: str, metric: Metric, taken: Sequence[Taken], expected_n: int, *, is_primary: bool, is_shared: bool
 ) -> MetricResult:
-    metric = METRICS[name]
     rows = [(file.instance.id, s.repetition, s.metrics[name]) for file, s in taken if name in s.metrics]
     counted = {
         "unit": metric.unit,
         "higher_is_better": metric.higher_is_better,
-        "primary": name == primary,
+        "primary": is_primary,
         "n": len(rows),
         "expected_n": expected_n,
     }

@@ -20,7 +20,8 @@ def tool_ceiling(point: str, taken: Sequence[Taken]) -> ToolCeiling | None:
     """
     files = {file.instance.id: file for file, _ in taken}
     ceilings = {
-        instance: [ceiling for ceiling in file.calibration if point in ceiling.points]
+        # Of a command's own metrics no ceiling is calibrated, whatever an instance claims.
+        instance: [each for each in file.calibration if point in each.points and each.metric in METRICS]
         for instance, file in files.items()
     }
     calibrated = [(sample, ceiling) for file, sample in taken for ceiling in ceilings[file.instance.id]]

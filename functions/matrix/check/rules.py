@@ -1,6 +1,5 @@
 """Rules of a whole matrix: what its parts mean together, and how much it asks for."""
 
-import difflib
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,7 @@ from typing import Any
 from matrix.check.cells import Combination, Expansion, path_of_workload
 from matrix.check.kinds import kind_problems
 from matrix.check.misleading import misleading_problems
+from matrix.check.objective import objective_problems, own_metric_problems
 from matrix.input import limits, storages, workloads
 from matrix.input.emulation import emulation_problems
 from matrix.input.fleet import Fleet, FleetAxis
@@ -24,8 +24,6 @@ from matrix.input.workloads import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
-from matrix.terms.metrics import METRICS
-from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 from matrix.terms.sizes import format_size
 
@@ -54,7 +52,7 @@ def part_problems(document: dict[str, Any]) -> Problems:
             yield from check(Part(FleetAxis, element, path), _DIFFERENT)
     objective = document.get("objective")
     if isinstance(objective, dict):
-        yield from _objective_problems(objective, document)
+        yield from objective_problems(objective, [element for _, element in _elements(document, "workload")])
 
 
 def _elements(document: dict[str, Any], axis: str) -> Iterator[tuple[Path, Any]]:
@@ -87,47 +85,6 @@ _DIFFERENT = (
 )
 
 
-def _objective_problems(objective: dict[str, Any], document: dict[str, Any]) -> Problems:
-    metric = objective.get("metric")
-    types = [workload.get("type") for _, workload in _elements(document, "workload") if isinstance(workload, dict)]
-    kinds = {kind for kind in types if isinstance(kind, str)}
-    if isinstance(metric, str) and metric not in METRICS:
-        yielded = [name for name in METRICS if any(_yields(kind, name) for kind in kinds)]
-        rule = f"is no metric; the workloads of the matrix yield {', '.join(yielded or METRICS)}"
-        close = difflib.get_close_matches(metric[:40], METRICS, n=1)
-        yield Problem(
-            "objective.metric", shorten(metric), rule, f"did you mean {close[0]}?" if close else "write one of them"
-        )
-    elif isinstance(metric, str):
-        if kinds and not any(_yields(kind, metric) for kind in kinds):
-            rule = f"no workload of the matrix yields it ({', '.join(sorted(kinds))})"
-            yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
-        elif metric == HIGHEST_RATE and not any(
-            _has_rates(workload) for _, workload in _elements(document, "workload")
-        ):
-            rule = "is found among the rates of a workload by its limit, and none has both"
-            fix = "write ratePerSecondPerInstance and p99AtMostMs into a workload"
-            yield Problem("objective.metric", metric, rule, fix)
-    if ("atMost" in objective) == ("atLeast" in objective):
-        rule = "needs either atMost or atLeast, and not both"
-        yield Problem("objective", shorten(objective), rule, "write atMost for a duration, atLeast for a rate")
-    elif isinstance(metric, str) and metric in METRICS:
-        written, meant = ("atMost", "atLeast") if "atMost" in objective else ("atLeast", "atMost")
-        if METRICS[metric].higher_is_better == (written == "atMost"):
-            better = "higher" if METRICS[metric].higher_is_better else "lower"
-            rule = f"{metric} is better the {better} it is, so the worst storage would reach this"
-            yield Problem(f"objective.{written}", shorten(objective[written]), rule, f"write {meant}")
-
-
-def _yields(kind: str, metric: str) -> bool:
-    model = workloads.MODELS.get(kind)
-    return metric == "duration_s" or (model is not None and metric in model.yields)
-
-
-def _has_rates(workload: Any) -> bool:
-    return isinstance(workload, dict) and {"ratePerSecondPerInstance", "p99AtMostMs"} <= workload.keys()
-
-
 def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     """Yield what the rules of the whole matrix find; the matrix's parts are known to be good."""
     yield from _amount_problems(matrix)
@@ -150,6 +107,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     yield from _file_server_problems(matrix, cells)
     yield from _transfer_source_problems(matrix, cells)
     yield from _populate_problems(cells)
+    yield from own_metric_problems(matrix)
     yield from _history_problems(cells)
     if matrix.emulate:
         yield from emulation_problems(

@@ -87,6 +87,8 @@ class _Fault:
 def _problem(detail: Any, document: dict[str, Any]) -> Problem:
     kind = detail["type"]
     path, value = _resolve(detail["loc"], document)
+    if detail["loc"][-1:] == ("[key]",):  # a name that the user gives, such as that of a metric
+        path, value = path[:-1], path[-2]
     if kind == "union_tag_invalid":
         path, value = (*path, "type"), value["type"]
     fault = _Fault(kind, path, value, detail.get("ctx", {}), detail["msg"], document)
@@ -185,7 +187,16 @@ _PATTERN_WORDS = {
     "packages": ("does not look like a package of the operating system", "write such as gcc"),
     "containers": ("does not look like a container image", "write such as debian:12"),
     "snapshotId": ("does not look like a snapshot", "write such as snap-0123456789abcdef0"),
+    "metrics": (
+        "must be a-z, 0-9 and _, beginning with a letter, at most 41 characters",
+        "write such as requests_per_s",
+    ),
+    "primaryMetric": ("does not look like the name of a metric", "write duration_s, or a name out of metrics"),
+    "unit": ("must be 1 to 20 letters, digits and % / . _ ^ -", "write such as tx/s"),
+    "jsonField": ("must be names of letters, digits, _ and -, joined by dots", "write such as write.iops"),
+    "pattern": ("holds a NUL character", "leave it out"),
     "build": ("holds a NUL character", "leave it out"),
+    "command": ("holds a NUL character", "leave it out"),
     "prepare": ("holds a NUL character", "leave it out"),
     "populate": ("holds a NUL character", "leave it out"),
 }
@@ -206,7 +217,8 @@ def _near_instance_type(written: str) -> str:
 
 
 def _pattern_words(fault: _Fault) -> tuple[str, str]:
-    key = next((step for step in reversed(fault.path) if isinstance(step, str)), "")
+    is_metric_name = fault.path[-2:-1] == ("metrics",)
+    key = "metrics" if is_metric_name else next((step for step in reversed(fault.path) if isinstance(step, str)), "")
     if key == "instanceType" and (near := _near_instance_type(str(fault.value))):
         return _PATTERN_WORDS[key][0], f"{_MEANT}{near}?"
     of_options = ("has characters that are not allowed here", "write only letters, digits and _ . , : % + = -")

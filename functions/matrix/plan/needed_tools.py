@@ -33,4 +33,5 @@ def of_cell_in_folder(cell: PlanCell) -> set[str]:
 
 def _of_work(workload: Part, points: Sequence[Params]) -> set[str]:
     of_points = (_OF_TOOL.get(str(params.get("tool")), set()) for params in points)
-    return set(workloads.MODELS[workload["type"]].tools).union(*of_points)
+    engine = {"docker"} if any(params.get("container") for params in points) else set()
+    return set(workloads.MODELS[workload["type"]].tools).union(engine, *of_points)

@@ -8,7 +8,7 @@ from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
 from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
 from matrix.terms.figures import ABSENT, instant
-from matrix.terms.names import fleet_label
+from matrix.terms.names import fleet_label, workload_words
 
 Document = Mapping[str, Any]
 
@@ -43,7 +43,7 @@ def ceiling_of(view: View, cell_id: str) -> str:
 
 def _cell_name(view: View, cell: Document) -> str:
     storage = view.storages.get(str(cell.get("file_system") or cell["id"]), cell["id"])
-    return f"{cell['workload']['type']}, {storage}, {fleet_label(dict(cell['fleet']))}"
+    return f"{workload_words(cell['workload'])}, {storage}, {fleet_label(dict(cell['fleet']))}"
 
 
 def _points(bottleneck: Document) -> str:

@@ -28,6 +28,7 @@ from matrix.terms.names import (
     point_labels,
     primary_metric,
     reading_order,
+    workload_words,
 )
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
@@ -86,7 +87,7 @@ def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:
             if named is None:
                 continue
             name, metric = named
-            workload = (cell.get("workload") or {}).get("type", "workload")
+            workload = workload_words(cell.get("workload") or {})
             title = f"{workload}: {metric_title(name, workload)} ({direction(metric)})"
             groups.setdefault(title, []).append(
                 _markdown_row(cell, marked_label(labels[point["id"]], point, cell), metric)

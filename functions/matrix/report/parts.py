@@ -26,7 +26,15 @@ from matrix.terms.figures import (
     sample_count,
 )
 from matrix.terms.metrics import metric_title, readable
-from matrix.terms.names import direction, fleet_label, launch_words, marked_label, point_labels, steadiness_words
+from matrix.terms.names import (
+    direction,
+    fleet_label,
+    launch_words,
+    marked_label,
+    point_labels,
+    steadiness_words,
+    workload_words,
+)
 from matrix.terms.sentences import error_text, measuring_warnings
 
 Document = Mapping[str, Any]
@@ -225,7 +233,7 @@ def _other_metrics(view: View) -> Markup | None:
     rows, marks = [], []
     for cell in view.cells:
         labels = point_labels([dict(point) for point in cell["points"]])
-        workload = str((cell.get("workload") or {}).get("type", ""))
+        workload = workload_words(cell.get("workload") or {})
         for point in cell["points"]:
             for name, metric in (point.get("metrics") or {}).items():
                 if not metric.get("primary"):
@@ -269,7 +277,7 @@ def failed(view: View) -> Markup:
         if cell.get("state") != "measured":
             why = error_text(dict(cell.get("error") or {})).replace(f"{cell['id']}: ", "") or ABSENT
             state = "not published" if is_published else str(cell.get("state"))
-            workload = str((cell.get("workload") or {}).get("type", "workload"))
+            workload = workload_words(cell.get("workload") or {})
             alike.setdefault((view.curve(cell), workload, state, why.removeprefix("NotPublished: ")), []).append(cell)
     if not alike:
         return Markup("")

@@ -11,7 +11,7 @@ from matrix.report.facets import Facets, Marks
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
-from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order
+from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order, workload_words
 
 Document = Mapping[str, Any]
 
@@ -30,8 +30,8 @@ class Entry:
 
     @property
     def workload(self) -> str:
-        """The workload's type."""
-        return str((self.cell.get("workload") or {}).get("type", "workload"))
+        """The workload's type, and of a command its name."""
+        return workload_words(self.cell.get("workload") or {})
 
     @property
     def instances(self) -> int:

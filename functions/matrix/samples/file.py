@@ -1,7 +1,7 @@
 """The samples file of an instance, checked before anything believes it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
@@ -182,11 +182,12 @@ def _is_within(sample: Sample) -> bool:
     return sample.started_at <= start <= end <= sample.ended_at
 
 
-def read_samples(text: bytes, *, instance: str, cell: str) -> SampleFile:
-    """Return the samples that an instance uploaded for a cell.
+def read_samples(text: bytes, *, instance: str, cell: str, own: Collection[str] = ()) -> SampleFile:
+    """Return the samples that an instance uploaded for a cell, whose workload declares metrics of its own or none.
 
     Raises InvalidSamples when the text is too large, is not JSON of the right shape, holds
-    numbers that are not finite, or names another cell or instance than the folder it lies in.
+    numbers that are not finite, names another cell or instance than the folder it lies in, has metrics that nobody
+    declares, or lacks one that is declared.
     """
     if len(text) > MAX_BYTES:
         raise InvalidSamples(f"samples.json has {len(text):,} bytes, more than {MAX_BYTES:,}")
@@ -209,7 +210,11 @@ def read_samples(text: bytes, *, instance: str, cell: str) -> SampleFile:
     beyond = next((sample for sample in uploaded.samples if not _is_within(sample)), None)
     if beyond:
         raise InvalidSamples(f"samples.json: step {beyond.step} worked before it started or after it ended")
-    unknown = sorted({name for sample in uploaded.samples for name in sample.metrics} - METRICS.keys())
+    unknown = sorted({name for sample in uploaded.samples for name in sample.metrics} - METRICS.keys() - set(own))
     if unknown:
         raise InvalidSamples(f"samples.json has unknown metrics: {', '.join(map(repr, unknown[:5]))}")
+    lacking = next((sample for sample in uploaded.samples if not sample.metrics.keys() >= set(own)), None)
+    if lacking:
+        missing = ", ".join(sorted(set(own) - lacking.metrics.keys()))
+        raise InvalidSamples(f"samples.json: step {lacking.step} lacks what the matrix declares: {missing}")
     return uploaded

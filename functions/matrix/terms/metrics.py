@@ -1,7 +1,9 @@
 """What can be measured: each metric's unit, whether more of it is better, and what people call it."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ METRICS: dict[str, Metric] = {
     ),
     "cpu_steal_s": Metric("s", False, "processor time withheld by the hypervisor, as where CPU credits are used up"),
     "build_cpu_s": Metric("s", False, "processor time, user and system, of one build"),
+    "command_cpu_s": Metric("s", False, "processor time, user and system, of one command"),
     "iops": Metric("IOPS", True, "reads and writes completed per second by one instance"),
     "read_iops": Metric("IOPS", True, "reads completed per second by one instance"),
     "write_iops": Metric("IOPS", True, "writes completed per second by one instance"),
@@ -85,6 +88,20 @@ METRICS: dict[str, Metric] = {
     "sync_lat_p90_us": Metric("µs", False, "90th percentile of the time of an fsync or fdatasync on one instance"),
     "sync_lat_p99_us": Metric("µs", False, "99th percentile of the time of an fsync or fdatasync on one instance"),
 }
+
+
+def own_metrics(workload: Mapping[str, Any]) -> dict[str, Metric]:
+    """Return the metrics that a workload (its document) declares itself."""
+    declared: Mapping[str, Mapping[str, str]] = workload.get("metrics") or {}
+    return {
+        name: Metric(metric["unit"], metric["better"] == "higher", f"{name}, as the command prints it")
+        for name, metric in declared.items()
+    }
+
+
+def metrics_of(workload: Mapping[str, Any]) -> dict[str, Metric]:
+    """Return all metrics that samples of a workload (its document) may have: its own, and ours."""
+    return {**own_metrics(workload), **METRICS}
 
 
 def latencies(*operations: str) -> set[str]:
@@ -117,6 +134,7 @@ _TITLES = {
     "bw_out_allowance_exceeded": "Outbound packets beyond the allowance",
     "cpu_steal_s": "Stolen processor time",
     "build_cpu_s": "Processor time",
+    "command_cpu_s": "Processor time of a command",
     "iops": "I/O rate",
     "read_iops": "Read rate",
     "write_iops": "Write rate",
@@ -137,6 +155,13 @@ def metric_title(name: str, workload: str = "") -> str:
     if latency := _LATENCY.fullmatch(name):
         return f"{latency['operation'].replace('_', ' and ').capitalize()} latency P{latency['level']}"
     return _TITLES.get(name, name)
+
+
+def measure_words(name: str, unit: str) -> str:
+    """Return what the title of a table says that was measured: the unit, `duration`, or the name of a command's own."""
+    if name not in METRICS:
+        return f"{name} in {unit}"
+    return "duration" if unit == "s" else unit
 
 
 # `iops` is also a field of storages, which messages name as the matrix has it.

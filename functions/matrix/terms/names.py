@@ -149,6 +149,12 @@ def binary_size(count: int) -> str:
     return f"{count} B"
 
 
+def workload_words(workload: Mapping[str, Any]) -> str:
+    """Name a workload by its type: `build`; a command, which is another thing than every other, also by its own."""
+    kind = str(workload.get("type", "workload"))
+    return f"{kind} {workload.get('name', '')}".strip() if kind == "command" else kind
+
+
 def fleet_label(fleet: Mapping[str, Any]) -> str:
     """Name a fleet: `10 × m6i.4xlarge`."""
     return f"{fleet.get('count', ABSENT)} × {fleet.get('instanceType', ABSENT)}"

@@ -1,7 +1,7 @@
 """Good matrices spoilt on purpose: wrong types, huge numbers, path tricks, shell metacharacters, a million cells.
 
 Whatever comes, the answer is a plan or one InvalidMatrix, and no string of a plan could mean anything to a shell but
-the commands of a build, which are shell by design.
+the commands of a build or command, which are shell by design (and patterns, which no shell reads).
 """
 
 import json
@@ -25,7 +25,7 @@ TRICKS = ["..", "../../etc/passwd", "/etc", "a/../b", "C:\\x", ".", "a//b", "%2e
 HOSTILE = [*WRONG_TYPES, *HUGE, *TRICKS, *SHELL, *UNICODE]
 # What a shell gives a meaning to, and what separates arguments or lines.
 METACHARACTERS = re.compile(r"[;&|<>$`\\\"'(){}\[\]*?!~#\s\x00-\x1f\x7f]|[^\x20-\x7e]")
-SHELL_BY_DESIGN = {"build", "prepare", "populate"}
+SHELL_BY_DESIGN = {"build", "command", "prepare", "populate", "pattern"}
 
 
 def deep(levels: int) -> object:

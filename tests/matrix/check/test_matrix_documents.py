@@ -14,6 +14,7 @@ from matrix.input.emulation import Quirks
 from matrix.input.fleet import FleetAxis
 from matrix.input.image import Image
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
+from matrix.input.workloads.command import OwnMetric
 from matrix.plan.planning import plan
 
 ROOT = Path(__file__).parents[3]
@@ -27,6 +28,7 @@ SECTIONS = {
     "### `include`": Inclusion,
     "## Fleets": FleetAxis,
     "## Emulated storages": Quirks,
+    "### `metrics` of a command": OwnMetric,
     **{f"### `{name}`": model for models in (storages.MODELS, workloads.MODELS) for name, model in models.items()},
 }
 

@@ -17,6 +17,8 @@ ANY_TEXT = {
     "$schema": "an address for editors; nobody reads it",
     "metric": "must be the name of a metric that a workload yields",
     "build": "shell by design: the user's own command, on the user's own instances",
+    "command": "shell by design",
+    "pattern": "a regular expression, which Python reads and no shell",
     "prepare": "shell by design",
     "populate": "shell by design",
     "dockerfile": "commands by design: the user's own container; docker reads it from its standard input",

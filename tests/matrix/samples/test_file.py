@@ -23,8 +23,8 @@ def upload(**changes):
     }  # fmt: skip
 
 
-def read(document):
-    return read_samples(json.dumps(document).encode(), instance="i-1", cell="c")
+def read(document, own=()):
+    return read_samples(json.dumps(document).encode(), instance="i-1", cell="c", own=own)
 
 
 def test_a_good_file_is_read():
@@ -46,6 +46,25 @@ def test_a_good_file_is_read():
 def test_a_sample_that_cannot_be_right_is_refused_by_its_path(changes, said):
     with pytest.raises(InvalidSamples, match=said):
         read(upload(**changes))
+
+
+def test_metrics_that_the_matrix_declares_are_read():
+    [sample] = read(upload(metrics={"duration_s": 1.0, "tps": 5.0}), own={"tps"}).samples
+
+    assert sample.metrics["tps"] == 5
+
+
+@pytest.mark.parametrize(
+    ("metrics", "own", "said"),
+    [
+        ({"duration_s": 1.0, "tps": 5.0}, {"tpm"}, "unknown metrics: 'tps'"),
+        ({"duration_s": 1.0}, {"tps"}, "step 0 lacks what the matrix declares: tps"),
+        ({"duration_s": 1.0, "tps": float("inf")}, {"tps"}, "samples.0.metrics.tps"),
+    ],
+)
+def test_a_sample_has_the_declared_metrics_and_no_other(metrics, own, said):
+    with pytest.raises(InvalidSamples, match=said):
+        read(upload(metrics=metrics), own=own)
 
 
 def test_a_file_that_speaks_of_another_instance_is_refused():

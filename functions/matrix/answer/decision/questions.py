@@ -17,7 +17,7 @@ from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import is_one_event
-from matrix.terms.names import fleet_label, is_unsteady, placement_words, point_labels, primary_metric
+from matrix.terms.names import fleet_label, is_unsteady, placement_words, point_labels, primary_metric, workload_words
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
 
@@ -54,7 +54,7 @@ def questions_of(
             question = families.setdefault(key, {}).setdefault(
                 instances,
                 Question(
-                    workload=str(cell["workload"]["type"]),
+                    workload=workload_words(cell["workload"]),
                     label=labels[point["id"]],
                     fleet=fleet_label(cell["fleet"]),
                     instances=instances,
@@ -165,7 +165,7 @@ def _absent(cell: Mapping[str, Any], storage: str) -> Candidate:
 
 
 def _belongs(cell: Mapping[str, Any], question: Question) -> bool:
-    return cell["workload"]["type"] == question.workload and fleet_label(cell["fleet"]) == question.fleet
+    return workload_words(cell["workload"]) == question.workload and fleet_label(cell["fleet"]) == question.fleet
 
 
 def _rank(question: Question, wanted: Objective) -> None:

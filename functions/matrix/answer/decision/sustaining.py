@@ -7,6 +7,7 @@ from typing import Any
 from matrix.answer.decision.candidates import Candidate
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.terms.figures import rough_duration
+from matrix.terms.metrics import METRICS
 from matrix.terms.names import credits_words, shortest
 
 
@@ -17,7 +18,7 @@ def judge_by_sustained(
 
     Without credits it stays as it is. Where they end before the job, rates are taken times what is sustained as a share
     of what was measured, durations and costs divided by it: the limit that was exceeded stays the one that binds. Of
-    latencies and counts it is not known, so they stay, with the risk.
+    latencies, counts and a command's own metrics it is not known, so they stay, with the risk.
     """
     paid: Sequence[Mapping[str, Any]] = ((cell.get("bottleneck") or {}).get("on_credits") or {}).get(
         candidate.point, []
@@ -25,7 +26,8 @@ def judge_by_sustained(
     if not paid:
         return candidate
     ended = [burst for burst in paid if wanted.outlasts(burst["lasts_s"])]
-    is_scaled = metric == "duration_s" or higher_is_better
+    # A command's own metric that is better when higher may be a rate or a share; only a rate falls with its credits.
+    is_scaled = metric == "duration_s" or (higher_is_better and metric in METRICS)
     if not ended or not is_scaled:
         return replace(candidate, risks=[*candidate.risks, credits_words(shortest(paid))])
     worst = shortest(ended)

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from matrix.input.fields import models_by_type
 from matrix.input.workloads.build import BuildWorkload
+from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Workload as Workload
 from matrix.input.workloads.dd import DdWorkload
 from matrix.input.workloads.fio import FioWorkload
@@ -23,6 +24,7 @@ AnyWorkload = Annotated[
     | FioWorkload
     | ReadWorkload
     | BuildWorkload
+    | CommandWorkload
     | TransferWorkload
     | YoctoWorkload
     | InstanceThroughputWorkload,

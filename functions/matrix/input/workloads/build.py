@@ -2,88 +2,24 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from matrix.input.fields import Name, Sweep
-from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import Storage
-from matrix.input.workloads.contract import WorkloadModel
-from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
-from matrix.terms.problems import Problems
-
-# The user's own shell, by design: it runs on the user's instances. Only what no shell can take is refused.
-Command = Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=r"^[^\x00]+$")]
-CachePath = Annotated[
-    str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$")
-]
-
-# Unknown before the first run: what a build moves per second of its estimated time.
-ASSUMED_BYTES_PER_S = 10e6
+from matrix.input.workloads.shell import Command, ShellWorkload
 
 
-class BuildWorkload(WorkloadModel):
+class BuildWorkload(ShellWorkload):
     """Runs a shell command as a build; primary metric duration_s."""
 
+    timed: ClassVar[str] = "build"
     primary_metric: ClassVar[str] = "duration_s"
     yields: ClassVar[frozenset[str]] = frozenset({"build_cpu_s"})
     assumption: ClassVar[str] = "a build takes its expectedSeconds and moves 10 MB/s each way"
 
     type: Literal["build"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     build: Annotated[Command, Field(examples=["make -C $BUILD_DIR -j$JOBS"])]
     """Shell command that is timed. It sees CACHE_DIR (on the storage), BUILD_DIR (empty for each step) and JOBS."""
-    prepare: Command | None = None
-    """Shell command before each step on each instance, not timed: unpack sources, install tools."""
-    populate: Command | None = None
-    """Shell command that fills CACHE_DIR once per file system, before any fleet."""
-    jobs: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[4])
-    """Parallel jobs, given to the command as JOBS."""
-    cache_path: CachePath = "cache"
-    """Folder of the cache, relative to the root of the storage."""
     build_directory: Literal["storage", "local"] = "storage"
     """Where BUILD_DIR is: on the storage that is measured, or on the instance's own disk."""
     expected_seconds: Annotated[int, Field(ge=1, le=86_400)] = 600
     """Seconds that one build takes, about; it sets the cell's deadline and its estimated cost."""
-
-    @property
-    def populate_seconds(self) -> float:
-        """Seconds that filling the cache takes, about; 0 if nothing fills it."""
-        return float(self.expected_seconds) if self.populate else 0.0
-
-    def points(self) -> list[Params]:
-        """Return the parameters of each point."""
-        return combinations(
-            {
-                "build": [self.build],
-                "prepare": [self.prepare],
-                "populate": [self.populate],
-                "jobs": self.jobs,
-                "cache_path": [self.cache_path],
-            }
-        )
-
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take for one step: what the matrix says, whatever the storage."""
-        del params, storage, instances
-        moved = self.expected_seconds * ASSUMED_BYTES_PER_S
-        return Footprint(self.expected_seconds, read_bytes=moved, written_bytes=moved)
-
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
-
-    @classmethod
-    def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
-        return (commands_are_not_blank, values_are_different)
-
-
-def commands_are_not_blank(part: Part) -> Problems:
-    """Yield a problem for a command of nothing but spaces."""
-    for name in ("build", "prepare", "populate"):
-        command = getattr(part, name)
-        if command is not None and not command.strip():
-            yield part.problem(name, "is blank", "write a shell command" if name == "build" else "leave it out")

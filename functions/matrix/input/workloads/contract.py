@@ -1,7 +1,7 @@
 """What the model of a workload offers to the rest of Storage Matrix, and what most of them have in common."""
 
 import math
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
 from matrix.input.storages.contract import Storage
@@ -63,8 +63,8 @@ class Workload(Element, Protocol):
         ...
 
     @classmethod
-    def judged_by(cls, params: Params) -> str:
-        """Return the metric that a point is judged by."""
+    def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
+        """Return the metric that a point of a workload (its document) is judged by."""
         ...
 
 
@@ -111,8 +111,8 @@ class WorkloadModel(ElementModel):
         return False
 
     @classmethod
-    def judged_by(cls, params: Params) -> str:
+    def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
         """Return the primary metric, whatever the point."""
-        del params
+        del params, workload
         primary: str = cls.primary_metric  # type: ignore[attr-defined] # of the workload's own model
         return primary

@@ -170,10 +170,10 @@ class FioWorkload(WorkloadModel):
         return str(options.get("rw", options.get("readwrite", "read"))) not in {"write", "randwrite"}
 
     @classmethod
-    def judged_by(cls, params: Params) -> str:
+    def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
         """Return the rate; of an open loop, whose rate is given, the P99 of its reads, or writes where it has none."""
         if offered_per_s(params) is None:
-            return super().judged_by(params)
+            return super().judged_by(params, workload)
         options = params["options"]
         is_writing = str(options.get("rw", options.get("readwrite", "read"))) in {"write", "randwrite"}
         return "write_lat_p99_us" if is_writing else "read_lat_p99_us"

@@ -1,7 +1,7 @@
 """What workloads have in common whose operations may be due at a rate instead of one after the other."""
 
 from abc import abstractmethod
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -41,9 +41,9 @@ class OpenLoopModel(WorkloadModel):
         return self.operations(params) / params[RATE] if RATE in params else 0.0
 
     @classmethod
-    def judged_by(cls, params: Params) -> str:
+    def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
         """Return the metric that a point is judged by."""
-        return cls.open_loop_metric if RATE in params else super().judged_by(params)
+        return cls.open_loop_metric if RATE in params else super().judged_by(params, workload)
 
 
 def a_limit_has_its_rates(part: Part) -> Problems:

@@ -6,8 +6,8 @@ from pydantic import Field, StringConstraints
 
 from matrix.input.fields import Name
 from matrix.input.storages.contract import Storage
-from matrix.input.workloads.build import CachePath
 from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.shell import CachePath
 from matrix.input.workloads.sweeps import Footprint, Params
 
 # Each becomes an argument of bitbake, git or docker and must not look like an option of theirs.

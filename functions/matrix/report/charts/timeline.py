@@ -13,6 +13,7 @@ from matrix.report.charts.totals import BUILDS, NEAR_LIMIT, done_per_s
 from matrix.report.charts.watched import in_charts, moved_bytes
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
+from matrix.terms.metrics import METRICS
 
 BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
 # A page has so many points of all these curves; a reader of more cells looks at the first ones.
@@ -103,7 +104,12 @@ def _chart(view: View, number: int, cell: Sequence[Entry], most: int) -> Chart:
 
 
 def _subject(entry: Entry, unit: str) -> str:
-    return f"{lower(entry.quantity)} of the whole fleet" if entry.higher_is_better else unit
+    return f"{lower(entry.quantity)} of the whole fleet" if _is_rate(entry) else unit
+
+
+def _is_rate(entry: Entry) -> bool:
+    """Return whether figures of instances add up; of a command's own ones nobody knows (a hit ratio does not)."""
+    return entry.higher_is_better and entry.name in METRICS
 
 
 def _reads(unit: str, limit: tuple[float, str] | None, *, has_cloudwatch: bool) -> str:
@@ -155,14 +161,15 @@ def _changes(cell: Sequence[Entry], begun: float) -> tuple[str, list[Change]]:
     """Return the unit of a cell's rate, and by how much it changes at each start and end."""
     first = cell[0]
     is_build = first.workload in ("build", "yocto")
-    unit = first.unit if first.higher_is_better else BUILDS if is_build else AT_WORK
+    is_rate = _is_rate(first)
+    unit = first.unit if is_rate else BUILDS if is_build else AT_WORK
     changes: list[Change] = []
     for entry in cell:
         samples = entry.samples or {}
         columns = (samples["started_at"], samples["ended_at"], samples["metrics"].get(entry.name) or [])
         for start, end, value in zip(*columns, strict=False):
-            if value is not None and (value > 0 or first.higher_is_better):
-                rate = value if first.higher_is_better else 3600.0 / value if is_build else 1.0
+            if value is not None and (value > 0 or is_rate or not is_build):
+                rate = value if is_rate else 3600.0 / value if is_build else 1.0
                 changes += [(start - begun, rate), (end - begun, -rate)]
     return unit, sorted(changes, key=lambda change: change[0])
 

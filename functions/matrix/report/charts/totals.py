@@ -11,7 +11,7 @@ from matrix.report.charts.labels import point_title, slug
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 
-BUILDS = "builds/h"
+BUILDS, RUNS = "builds/h", "runs/h"
 # A limit farther above what was reached would flatten the curves.
 NEAR_LIMIT = 4.0
 
@@ -23,6 +23,8 @@ def done_per_s(rate: Mapping[str, Any], suffix: str = "_per_s") -> tuple[float, 
         return sum(moved) / 1e6, "MB/s"
     if (files := rate.get(f"files{suffix}")) is not None:
         return float(files), "files/s"
+    if (runs := rate.get(f"runs{suffix}")) is not None:
+        return 3600.0 * runs, RUNS
     builds = rate.get(f"builds{suffix}")
     return None if builds is None else (3600.0 * builds, BUILDS)
 

@@ -149,11 +149,13 @@ class FleetRate(TypedDict):
     read_bytes_per_s: NotRequired[float]
     write_bytes_per_s: NotRequired[float]
     builds_per_s: NotRequired[float]
+    runs_per_s: NotRequired[float]
     files_per_s_first_done: NotRequired[float]
     bytes_per_s_first_done: NotRequired[float]
     read_bytes_per_s_first_done: NotRequired[float]
     write_bytes_per_s_first_done: NotRequired[float]
     builds_per_s_first_done: NotRequired[float]
+    runs_per_s_first_done: NotRequired[float]
     """`…_first_done`: while all instances worked."""
 
 

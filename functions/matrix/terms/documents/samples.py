@@ -108,7 +108,7 @@ class SamplesEntry(TypedDict):
     step: int
     """Its number in the job, from 0."""
     metrics: dict[str, float]
-    """By the names of matrix/terms/metrics.py."""
+    """By the names of matrix/terms/metrics.py, and by those that a `command` declares."""
     started_at: float
     """Epoch seconds."""
     ended_at: float
@@ -120,7 +120,7 @@ class SamplesEntry(TypedDict):
     start_skew_s: float | None
     """How late this instance started."""
     work: dict[str, float]
-    """What was done: files, bytes, read_bytes, write_bytes, builds."""
+    """What was done: files, bytes, read_bytes, write_bytes, builds, runs."""
     workers: int
     """How many processes or threads worked at once."""
     caches: str

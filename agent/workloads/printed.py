@@ -1,0 +1,169 @@
+"""Numbers that a command prints: found by a pattern, or as a field of JSON lines, within bounds of size and time.
+
+The pattern is the user's and the output the command's. Both may be as bad as they like: of a long output only the end
+is read, no long line is looked at, and a pattern that goes back and forth for ever is ended by its processor time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from agent.errors import JobInvalid, NumberMissing
+from agent.programs.processes import Ended
+
+MOST_BYTES = 2**20
+MOST_LINE_BYTES = 4_096
+MOST_CPU_S = 10.0
+# As docs/schemas and samples/file.py have it: what no statistics could work with.
+LEAST, MOST = 1e-9, 1e15
+TAIL_LINES, MOST_SHOWN = 6, 160
+# float() would also take "nan", "infinity" and "1_000".
+NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that the matrix declares."""
+
+    name: str
+    pattern: re.Pattern[str] | None
+    field: str | None
+
+    @property
+    def place(self) -> str:
+        """Where it is looked for, in words."""
+        return f"pattern {self.pattern.pattern!r}" if self.pattern else f"JSON field {self.field!r}"
+
+
+def declared(workload: dict[str, Any]) -> list[Number]:
+    """Return the numbers that a workload of a job declares. Raises JobInvalid where a pattern is none."""
+    return [_number(name, metric) for name, metric in (workload.get("metrics") or {}).items()]
+
+
+def _number(name: str, metric: dict[str, Any]) -> Number:
+    if metric.get("jsonField"):
+        return Number(name, None, str(metric["jsonField"]))
+    try:
+        pattern = re.compile(str(metric.get("pattern")))
+    except (re.error, OverflowError, RecursionError) as err:
+        # This machine's Python may be older than the one that has checked the matrix.
+        raise JobInvalid(f"metrics.{name}: {metric.get('pattern')!r} is no pattern: {err}") from err
+    if pattern.groups != 1:
+        raise JobInvalid(f"metrics.{name}: {pattern.pattern!r} has {pattern.groups} groups, not one")
+    return Number(name, pattern, None)
+
+
+def read(numbers: Sequence[Number], ended: Ended) -> dict[str, float]:
+    """Return each number as the last line that has it says; raises NumberMissing for what is not there or no number."""
+    if not numbers:
+        return {}
+    lines = list(_lines(ended.stdout))
+    objects = list(_objects(lines)) if any(number.field for number in numbers) else []
+    return {number.name: _read(number, lines, objects) for number in numbers}
+
+
+def _read(number: Number, lines: Sequence[str], objects: Sequence[dict[str, Any]]) -> float:
+    with _limited(number, lines):
+        text = _matched(number.pattern, lines) if number.pattern else _field(str(number.field), objects)
+    value = _value(text)
+    if value is None or not (value == 0 or LEAST <= value <= MOST):
+        why = "is in no line of the output" if text is None else f"is {_shown(text)}, which is no number from 0 to 1e15"
+        raise NumberMissing(f"{number.name} ({number.place}) {why}; the last lines were: {_tail(lines)}")
+    return value
+
+
+def _matched(pattern: re.Pattern[str], lines: Sequence[str]) -> str | None:
+    # A group that took no part in the match is None: that line does not have the number.
+    matches = (match[1] for line in reversed(lines) if (match := pattern.search(line)))
+    return next((text for text in matches if text is not None), None)
+
+
+def _field(path: str, objects: Sequence[dict[str, Any]]) -> Any:
+    values = (_inner(entry, path.split(".")) for entry in reversed(objects))
+    return next((value for value in values if value is not None), None)
+
+
+def _inner(value: Any, steps: Sequence[str]) -> Any:
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _value(written: Any) -> float | None:
+    """Return a finite number; None for anything else, `true` and NaN included."""
+    if isinstance(written, str):
+        written = float(written) if NUMBER.fullmatch(written) else None
+    if isinstance(written, bool) or not isinstance(written, (int, float)):
+        return None
+    try:
+        value = float(written)
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _lines(output: Path) -> Iterator[str]:
+    """Yield the lines of the last MOST_BYTES, but for those of more than MOST_LINE_BYTES; \\r ends a line, too."""
+    with output.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - MOST_BYTES))
+        lines = stream.read(MOST_BYTES).replace(b"\r", b"\n").split(b"\n")
+    if size > MOST_BYTES:
+        del lines[0]  # only its end was read
+    for line in lines:
+        if line and len(line) <= MOST_LINE_BYTES:
+            yield line.decode(errors="replace")
+
+
+def _objects(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if line.lstrip().startswith("{"):
+            with contextlib.suppress(ValueError, RecursionError):
+                entry = json.loads(line)
+                if isinstance(entry, dict):
+                    yield entry
+
+
+@contextlib.contextmanager
+def _limited(number: Number, lines: Sequence[str]) -> Iterator[None]:
+    """End the search after MOST_CPU_S of this process. `re` looks for signals while it matches."""
+
+    def ring(signum: int, frame: FrameType | None) -> None:
+        del signum, frame
+        raise NumberMissing(
+            f"{number.name} ({number.place}) was searched for {MOST_CPU_S:g} s in vain: write a pattern that cannot "
+            f"match a line in many ways; the last lines were: {_tail(lines)}"
+        )
+
+    before = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_CPU_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before or signal.SIG_DFL)
+
+
+def _tail(lines: Sequence[str]) -> str:
+    shown = [_shown(line.strip()) for line in lines[-TAIL_LINES:] if line.strip()]
+    return " | ".join(shown) or "(none; 2>&1 adds standard error)"
+
+
+def _shown(text: Any) -> str:
+    shown = ascii(text)
+    return shown if len(shown) <= MOST_SHOWN else shown[: MOST_SHOWN - 3] + "..."

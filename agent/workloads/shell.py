@@ -1,0 +1,142 @@
+"""Workloads that are shell commands of the user's: prepared and populated outside of the time, then timed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Callable
+
+from agent.errors import JobInvalid
+from agent.machine.workspace import Workspace
+from agent.programs import containers
+from agent.programs import tools as tool_box
+from agent.programs.containers import Container
+from agent.programs.processes import Armed, Command, Ended, run
+from agent.workloads import printed
+from agent.workloads.trial import Outcome, Trial, integer_problems
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+DEFAULT_CACHE = "cache"
+# Where a container sees the folder of the step and the cache.
+WORK, CACHE = "/workspace", "/cache"
+
+
+def cache_problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the folder of the cache."""
+    path = PurePosixPath(str(params.get("cache_path") or DEFAULT_CACHE))
+    if path.is_absolute() or ".." in path.parts:
+        return [f"cache_path: {params['cache_path']!r} must be a path below the storage"]
+    return []
+
+
+def shell(command: str) -> list[str]:
+    """A command line under bash that stops at the first failure, also within a pipe or at an unset variable."""
+    return [tool_box.find("bash") or "bash", "-euo", "pipefail", "-c", command]
+
+
+@dataclass(frozen=True)
+class ShellWorkload:
+    """One type of such workloads; its methods are what the module of a workload offers."""
+
+    timed: str  # the parameter with the command that is timed
+    folder: str  # the variable with the folder that is new for each step
+    folder_field: str  # the field of the workload that says where that is
+    work: str  # what one execution counts as
+    cpu_metric: str
+
+    def problems(self, params: dict[str, Any]) -> list[str]:
+        """What is wrong with the parameters."""
+        sentences = integer_problems({"jobs": 1, **params}, jobs=1)
+        sentences += [
+            f"{name}: {params[name]!r} must be a shell command"
+            for name in (self.timed, "prepare", "populate")
+            if params.get(name) is not None and not (isinstance(params[name], str) and params[name].strip())
+        ]
+        if not params.get(self.timed):
+            sentences.append(f"{self.timed}: missing; the command to time")
+        if params.get("container") is not None:
+            sentences += containers.image_problems("container", params["container"])
+        return sentences + cache_problems(params)
+
+    def tools(self, params: dict[str, Any]) -> set[str]:
+        """The programs that a point needs; what its commands call is theirs to say."""
+        return {containers.engine()} if params.get("container") else {"bash"}
+
+    def calibration(self, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+        """A user's command is no tool with a ceiling that could be known."""
+        del params, room
+        return None
+
+    def prepare(self, job: Job, step: Step, workspace: Workspace) -> Trial:
+        """Fill the cache where nobody else has, prepare the step, arm its command."""
+        params = step.params
+        declared = printed.declared(job.workload)
+        place = self._place(job, params, workspace)
+        if job.kind == "populate":
+            if not params.get("populate"):
+                raise JobInvalid(
+                    "populate: the workload has no populate command, so there is nothing to fill its cache with"
+                )
+            return self._arm(place, params["populate"], "populations", [])
+        is_first = not (workspace.scratch.parent / "populated").exists()
+        if job.is_own_storage and params.get("populate") and is_first:
+            place.run(params["populate"], "populate")
+            (workspace.scratch.parent / "populated").touch()
+        if params.get("prepare"):
+            place.run(params["prepare"], "prepare")
+        return self._arm(place, params[self.timed], self.work, declared)
+
+    def _place(self, job: Job, params: dict[str, Any], workspace: Workspace) -> _Place:
+        image = params.get("container")
+        make = containers.own if image else _made
+        cache = make(workspace.mount / (params.get("cache_path") or DEFAULT_CACHE))
+        is_local = job.workload.get(self.folder_field) == "local"
+        folder = make(workspace.scratch / "build" if is_local else workspace.target)
+        jobs = int(params.get("jobs", 1))
+        seen = (WORK, CACHE) if image else (str(folder), str(cache))
+        env = {"CACHE_DIR": seen[1], self.folder: seen[0], "JOBS": str(jobs)}
+        if not image:
+            tool = {"name": "bash", "version": tool_box.version("bash")}
+            return _Place(workspace.scratch, env, jobs, tool, lambda command: Command(shell(command), folder))
+        container = Container(image, {folder: WORK, cache: CACHE}, env)
+        tool = {"name": "container", "version": image, "container_id": container.make_ready(workspace.scratch / "pull")}
+
+        def contained(command: str) -> Command:
+            return container.command(workspace.scratch, f"set -u\n{command}", [], has_network=True)
+
+        return _Place(workspace.scratch, {}, jobs, tool, contained)
+
+    def _arm(self, place: _Place, command: str, work: str, declared: list[printed.Number]) -> Trial:
+        armed = Armed([place.command(command)], place.scratch, place.env)
+
+        def read(armed: Armed, ended: list[Ended]) -> Outcome:
+            metrics = {"duration_s": armed.duration_s()}
+            if place.tool["name"] == "bash":
+                # Of a container these would be the seconds of the client that waits for it.
+                metrics[self.cpu_metric] = ended[0].user_s + ended[0].system_s
+            metrics.update(printed.read(declared, ended[0]))
+            return Outcome(metrics, {work: 1}, {**place.tool, "command": command})
+
+        return Trial(armed, place.jobs, read)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the commands of a step run: this machine, or a container."""
+
+    scratch: Path
+    env: dict[str, str]
+    jobs: int
+    tool: dict[str, Any]
+    command: Callable[[str], Command]
+
+    def run(self, command: str, name: str) -> None:
+        """Run a command that is not timed."""
+        run(self.command(command), self.scratch / name, self.env)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

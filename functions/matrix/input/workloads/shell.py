@@ -1,0 +1,85 @@
+"""Workloads that are shell commands of the user's, with a cache on the storage."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field, StringConstraints
+
+from matrix.input.fields import Name, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.terms.problems import Problems
+
+# The user's own shell, by design: it runs on the user's instances. Only what no shell can take is refused.
+Command = Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=r"^[^\x00]+$")]
+CachePath = Annotated[
+    str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$")
+]
+
+# Unknown before the first run: what a command moves per second of its estimated time.
+ASSUMED_BYTES_PER_S = 10e6
+
+
+class ShellWorkload(WorkloadModel):
+    """What a build and any other command have in common."""
+
+    timed: ClassVar[str]
+    """The field with the command that is timed."""
+
+    type: str
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    prepare: Command | None = None
+    """Shell command before each step on each instance, not timed: unpack sources, install tools."""
+    populate: Command | None = None
+    """Shell command that fills CACHE_DIR once per file system, before any fleet."""
+    jobs: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[4])
+    """Parallel jobs, given to the command as JOBS."""
+    cache_path: CachePath = "cache"
+    """Folder of the cache, relative to the root of the storage."""
+    expected_seconds: Annotated[int, Field(ge=1, le=86_400)] = 600
+    """Seconds that one execution takes, about; it sets the cell's deadline and its estimated cost."""
+
+    @property
+    def populate_seconds(self) -> float:
+        """Seconds that filling the cache takes, about; 0 if nothing fills it."""
+        return float(self.expected_seconds) if self.populate else 0.0
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point."""
+        return combinations(
+            {
+                self.timed: [getattr(self, self.timed)],
+                "prepare": [self.prepare],
+                "populate": [self.populate],
+                "jobs": self.jobs,
+                "cache_path": [self.cache_path],
+            }
+        )
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take for one step: what the matrix says, whatever the storage."""
+        del params, storage, instances
+        moved = self.expected_seconds * ASSUMED_BYTES_PER_S
+        return Footprint(self.expected_seconds, read_bytes=moved, written_bytes=moved)
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (commands_are_not_blank, values_are_different)
+
+
+def commands_are_not_blank(part: Part) -> Problems:
+    """Yield a problem for a command of nothing but spaces."""
+    timed = part.model.timed  # type: ignore[attr-defined] # of a ShellWorkload
+    for name in (timed, "prepare", "populate"):
+        command = getattr(part, name)
+        if command is not None and not command.strip():
+            yield part.problem(name, "is blank", "write a shell command" if name == timed else "leave it out")
