@@ -1,5 +1,6 @@
 """What the console shows of a run that was recorded on the local cloud, and of histories made by hand."""
 
+import json
 import time
 from dataclasses import replace
 
@@ -496,3 +497,20 @@ def test_the_aws_console_shows_an_execution_by_its_arn():
     assert console_address(arn.replace("arn:aws:", "arn:aws-cn:")).startswith(
         "https://eu-central-1.console.amazonaws.cn/"
     )
+
+
+def test_a_fleet_of_a_command_is_shown_by_what_it_is_judged_by():
+    tps = {"unit": "tx/s", "better": "higher", "pattern": "tps = (.+)"}
+    command = {"type": "command", "name": "c", "command": "true", "metrics": {"tps": tps}, "primaryMetric": "tps"}
+    matrix = {
+        "name": "m",
+        "storage": [{"type": "efs"}],
+        "workload": [command],
+        "fleet": [{"instanceType": "m6i.large"}],
+    }
+    [cell] = plan(read_matrix(json.dumps(matrix))).to_document()["cells"]
+    sample = {"step": 0, "metrics": {"duration_s": 3.0, "tps": 70.0}}
+
+    shown = fleet(cell, Board(instances=["i-1"], samples={"i-1": [sample]}), now=0.0, has_ended=True)
+
+    assert (shown["unit"], shown["higher_is_better"], shown["steps"][0]["median"]) == ("tx/s", True, 70)
