@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from local import quick_start
@@ -15,6 +16,9 @@ LONGEST = (
 )  # fmt: skip
 
 quick_start.skip_needless_work()
+# How long an example takes says how busy the machine is; what a computation may cost is told in processor time.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -144,7 +144,7 @@ def test_a_rate_and_the_time_it_takes_tell_the_same():
     assert rate["predictions"][0]["low"] == pytest.approx(1 / time["predictions"][0]["high"])
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.floats(0.001, 1000))
 def test_other_units_make_other_figures_and_the_same_law(factor):
     one, other = (

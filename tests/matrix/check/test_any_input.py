@@ -25,37 +25,37 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(JSON)
 def test_any_json_is_a_plan_or_a_list_of_problems(value):
     answer(json.dumps(value))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=200) | st.text(max_size=200))
 def test_any_text_is_a_plan_or_a_list_of_problems(text):
     answer(text)
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(PLACES), JSON)
 def test_a_good_matrix_with_any_value_replaced_is_a_plan_or_a_list_of_problems(path, value):
     answer(mutated(path, lambda parent, key: parent.__setitem__(key, value)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(PLACES))
 def test_a_good_matrix_with_anything_left_out_is_a_plan_or_a_list_of_problems(path):
     answer(mutated(path, lambda parent, key: parent.pop(key)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from([path for path in PLACES if isinstance(path[-1], str)]), st.text(max_size=20), JSON)
 def test_a_good_matrix_with_any_key_added_is_a_plan_or_a_list_of_problems(path, key, value):
     answer(mutated(path, lambda parent, _: parent.__setitem__(key, value)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.sampled_from([path for path in PLACES if path[1] in {"storage", "fleet", "workload"}]),
     st.integers(0, 10**12) | st.floats(0, 1e300, allow_nan=False),

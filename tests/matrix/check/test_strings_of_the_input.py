@@ -57,7 +57,7 @@ def test_every_text_is_a_choice_or_has_a_pattern_but_those_that_are_listed():
 
 
 @pytest.mark.parametrize(("name", "pattern"), PATTERNS, ids=lambda value: str(value)[:30])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_no_pattern_takes_what_a_shell_gives_a_meaning_to(name, pattern, data):
     good = data.draw(st.from_regex(as_pydantic(pattern)))

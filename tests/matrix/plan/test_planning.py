@@ -234,7 +234,7 @@ def test_architectures_follow_from_the_family():
     assert [cell["fleet"]["architecture"] for cell in cells] == ["arm64"] * 8 + ["x86_64"] * 7
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     storages=st.integers(1, 4),
     workloads=st.integers(1, 3),

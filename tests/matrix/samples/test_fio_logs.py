@@ -153,7 +153,7 @@ PLACES = [
 
 
 @given(st.sampled_from(PLACES), ODD)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_log_with_anything_in_it_gives_rows_that_are_json_or_is_refused_in_words(place, odd):
     document, (*way, last) = copy.deepcopy(place[0]), place[1]
     here = document

@@ -40,7 +40,7 @@ def test_a_throttled_fleets_percentiles_are_those_of_the_pooled_samples():
         assert abs(percentile(merged, percent) - truth) / truth <= MOST_RELATIVE_ERROR
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(st.lists(st.integers(1, 10**10), min_size=1, max_size=30), min_size=1, max_size=6),
     st.sampled_from([1, 50, 90, 99, 100]),

@@ -110,13 +110,13 @@ def test_of_a_key_that_is_there_twice_one_is_taken_and_checked():
     refused(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=200) | JSON.map(lambda value: json.dumps(value).encode()))
 def test_anything_is_samples_or_refused(text):
     refused(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from([*SAMPLE, *upload(), "start_skew_s", "work", "warnings", "caches"]), JSON)
 def test_a_good_file_with_anything_in_one_place_is_samples_or_refused(key, value):
     document = upload(SAMPLE | {key: value}) if key not in upload() else upload(**{key: value})
@@ -137,7 +137,7 @@ MEASURED = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(MEASURED, min_size=1, max_size=4, unique_by=lambda sample: sample["repetition"]), st.booleans())
 def test_whatever_is_read_gives_a_result_that_is_json(samples, is_failed):
     texts = [SAMPLE | sample | {"ended_at": sample["started_at"]} for sample in samples]

@@ -187,7 +187,7 @@ def test_holm_never_makes_a_p_smaller_and_keeps_the_order(p_values):
     assert [corrected[i] for i in order] == sorted(corrected)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.floats(1, 100), min_size=2, max_size=5), st.lists(st.floats(1, 100), min_size=2, max_size=5))
 def test_the_other_way_round_is_the_reverse(base, run):
     there, back = difference(column(*base), column(*run)), difference(column(*run), column(*base))

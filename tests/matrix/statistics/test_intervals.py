@@ -130,7 +130,7 @@ def test_instances_that_miss_a_repetition_are_resampled_with_what_they_have(miss
     assert interval.low < np.median(values.pooled) < interval.high
 
 
-@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
 @given(st.lists(st.floats(1, 1e4), min_size=6, max_size=25), st.floats(0.01, 100))
 def test_an_interval_scales_with_the_values_and_holds_the_estimate(values, factor):
     column = np.array(values)[:, None]
@@ -141,7 +141,7 @@ def test_an_interval_scales_with_the_values_and_holds_the_estimate(values, facto
     assert (scaled.low, scaled.high) == pytest.approx((interval.low * factor, interval.high * factor), rel=1e-6)
 
 
-@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
 @given(st.lists(st.floats(-1e4, 1e4), min_size=6, max_size=25))
 def test_values_that_are_not_above_zero_have_an_interval_too(values):
     interval = percentile_interval(fleet(np.array(values)[:, None]), 50)
