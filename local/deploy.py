@@ -50,16 +50,18 @@ class Deployment:
         if not self._template.exists():
             raise DeployError(f"{self._template} does not exist; start with --no-deploy for a cloud without a stack")
         template = yaml_template.load(self._template.read_text())
-        if DASHBOARD in template.get("Outputs", {}):
-            # CloudWatch's console does not exist here, ours does (cli/console/doorway.py).
-            template["Outputs"][DASHBOARD]["Value"] = (storage.parent / CONSOLE_PAGE).as_uri()
         self._package(template)
         declared = template.get("Parameters", {})
         wanted = local_parameters(storage, are_vms=are_vms)
         parameters = [
             {"ParameterKey": name, "ParameterValue": value} for name, value in wanted.items() if name in declared
         ]
-        return self._create(stack, template, parameters)
+        outputs = self._create(stack, template, parameters)
+        if DASHBOARD in outputs:
+            # CloudWatch's console does not exist here, ours does (cli/console/doorway.py). The stack keeps its own:
+            # `matrix verify` holds the deployed template against the tree.
+            outputs[DASHBOARD] = (storage.parent / CONSOLE_PAGE).as_uri()
+        return outputs
 
     def _create(self, stack: str, template: dict[str, Any], parameters: list[dict[str, str]]) -> dict[str, str]:
         cloudformation = self._operator.client("cloudformation")
