@@ -1,5 +1,6 @@
 """Which tests belong to which tier: `make quick`, `make test`, `make test-all` (CONTRIBUTING.md)."""
 
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -19,6 +20,9 @@ quick_start.skip_needless_work()
 # How long an example takes says how busy the machine is; what a computation may cost is told in processor time.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+# What a script has started in the background ignores Ctrl-C, and hands that on: to the commands that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
