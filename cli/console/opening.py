@@ -45,8 +45,8 @@ class OpenConsole:
             self.own_stop.has_ended = True
         if not asked.is_set() and not is_awaited:
             return
-        terminal.stderr().print("The console stays while its page is open; Ctrl-C ends it.")
         try:
+            terminal.stderr().print("The console stays while its page is open; Ctrl-C ends it.")
             if is_awaited:
                 asked.wait()
             while asked.is_set():
