@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from support.dashboard import emitted, shown
+from support.disturbance import Window
 from support.runs import Cloud, Run, matrix, start_cloud
 
 GP3 = {"type": "ebs", "name": "gp3", "volumeType": "gp3", "sizeGiB": 8, "iops": 3000, "throughputMiBps": 125}
@@ -27,8 +28,8 @@ FLEET_OF_TWO = {"instanceType": "m6i.large", "count": 2}
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """One run with a cell for each cause."""
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One run with a cell for each cause, and the stretch of time that it took."""
     folder: Path = tmp_path_factory.mktemp("bottlenecks")
     cells = [(GP3, MANY, FLEET), (EFS, FEW, FLEET), (FSX, FEW | {"name": "creates", "threads": 10}, FLEET_OF_TWO)]
     document = matrix(
@@ -40,7 +41,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Any:
         maxConcurrentFileSystems=1,
     )
     with start_cloud(folder) as cloud:
-        yield Cloud.run(cloud, "bottlenecks", document)
+        with Window() as window:
+            run = Cloud.run(cloud, "bottlenecks", document)
+        yield run, window
+
+
+@pytest.fixture(scope="module")
+def run(measured: tuple[Run, Window]) -> Run:
+    """The run alone."""
+    return measured[0]
 
 
 def cell_of(run: Run, start: str) -> dict[str, Any]:
@@ -62,10 +71,13 @@ def text(run: Run, name: str) -> str:
     return str(found["Body"].read().decode())
 
 
-def test_small_blocks_find_the_iops_of_a_volume_and_large_ones_its_throughput(run: Run) -> None:
+def test_small_blocks_find_the_iops_of_a_volume_and_large_ones_its_throughput(measured: tuple[Run, Window]) -> None:
+    run, window = measured
     said = bottleneck(run, "gp3-emulated.writes")
 
-    assert said["points"] == {"p01": "volume IOPS", "p02": "volume throughput"}
+    # Where others use the processors, 16 writers of small blocks find these first.
+    with window.excused():
+        assert said["points"] == {"p01": "volume IOPS", "p02": "volume throughput"}
     assert "of 3,000 IOPS at" in said["evidence"] or "of 131 MB/s at" in said["evidence"]
 
 
