@@ -73,6 +73,7 @@ class RunLook:
     _boards: Boards = field(init=False)
     _fleets: dict[str, tuple[float, Fleet]] = field(default_factory=dict)
     _receipt: str = ""
+    _paid_usd: float | None = None
     _has_report: bool = False
 
     def __post_init__(self) -> None:
@@ -131,6 +132,7 @@ class RunLook:
             receipt = None
         if receipt and receipt.get("is_complete"):
             self._receipt = receipt_sentence(receipt)
+            self._paid_usd = receipt["totals"]["resources_usd"] + receipt["totals"]["metered_usd"]
         if not self._has_report:
             self._has_report = any(name == "" for name, _ in self.source.traces.listing(self.run, "report.html"))
 
@@ -190,7 +192,9 @@ class RunLook:
     def _header(self, seen: _Seen, stop: StopView, report: str) -> Header:
         execution, now = seen.progress.execution, seen.at
         is_local = self.source.environment == "local"
-        cost = spent(seen.rows, seen.progress, self._layout.plan, now) if self._layout else None
+        cost = spent(seen.rows, seen.progress, self._layout.plan, now)["usd"] if self._layout else None
+        if self._paid_usd is not None:
+            cost = self._paid_usd  # the budget has settled what is billed by use at its most
         budget = next((row.get("budget_usd") for row in seen.rows if row.get("SK") == "PLAN"), None)
         states = [cell.state for cell in seen.progress.cells]
         problem = ": ".join(word for word in (execution.error, execution.cause) if word)
@@ -204,7 +208,7 @@ class RunLook:
             "fraction": round(seen.progress.fraction(now), 4),
             "elapsed": rough_duration(seen.progress.elapsed_s(now)),
             "left": left_words(left_s(seen.progress, now, is_local=is_local)),
-            "spent": money(cost["usd"]) if cost else "",
+            "spent": money(cost) if cost is not None else "",
             "budget": money(float(budget)) if budget is not None else "",
             "spent_note": "what AWS would charge; here it costs nothing" if is_local else "by the plan's prices",
             "receipt": self._receipt,
