@@ -105,9 +105,9 @@ def test_a_run_outlives_kill_9_of_its_command_and_of_its_cloud_and_a_loss_of_pow
     assert "the local cloud has ended, and run second with it" in seen
     assert took_s < SAYS_SO_WITHIN_S
     wait_until(lambda: not any(map(started_ticks, agents)), "the agents to be gone")
-    assert all(path.exists() for path in kept_in_memory)
 
-    # The third run measures the rest, and its start sweeps what the killed agent could not.
+    # The third run measures the rest, and what the killed agent kept is swept by whichever cloud of this user starts
+    # next, the third run's at the latest: tests/local/test_leftovers.py shows that it is a start that sweeps.
     with Copier(home / ".local", tmp_path / "copies-of-third", PAUSE_S, COPIES) as of_third:
         third = command(home, "run", "--resume", "second", "--local", "--name", "third", "--json")
         wait_until(lambda: not any(path.exists() for path in kept_in_memory), "the start to sweep memory", START_S)
