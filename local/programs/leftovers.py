@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,16 +22,34 @@ GONE_WITHIN_S = 5.0
 
 
 def remove_folders() -> int:
-    """Remove what agents that are no more have left in memory and among temporary files; return the bytes of it."""
+    """Remove what agents that are no more have left in memory and among temporary files; return the bytes of it.
+
+    Another cloud of this user may remove the same at the same time.
+    """
     freed = 0
     for folder in chain.from_iterable(
         place.glob("storage-matrix-*") for place in {MEMORY, DISK, Path(tempfile.gettempdir())}
     ):
         owner = OWNED.fullmatch(folder.name)
-        if owner and folder.lstat().st_uid == os.getuid() and not is_alive(int(owner[1]), int(owner[2])):
-            freed += sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
+        if owner and _is_own(folder) and not is_alive(int(owner[1]), int(owner[2])):
+            freed += sum(_bytes_of(Path(parent, name)) for parent, _, names in os.walk(folder) for name in names)
             shutil.rmtree(folder, ignore_errors=True)
     return freed
+
+
+def _is_own(folder: Path) -> bool:
+    try:
+        return folder.lstat().st_uid == os.getuid()
+    except FileNotFoundError:
+        return False
+
+
+def _bytes_of(path: Path) -> int:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def end_processes(workdir: Path) -> int:

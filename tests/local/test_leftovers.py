@@ -1,6 +1,7 @@
 """What killed agents and killed clouds leave is swept by its owner's death; what the living have is not touched."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -49,11 +50,42 @@ def test_the_folders_of_a_killed_agent_are_removed_and_those_of_a_living_one_are
 
     killed.kill()
     wait_until(lambda: started_ticks(killed.pid) is None, "the end of the agent")
-    freed = leftovers.remove_folders()
+    leftovers.remove_folders()
 
-    assert freed >= 3_000_000
     assert not any(folder.exists() for folder in its_folders)
     assert all(folder.exists() for folder in other_folders)
+
+
+@pytest.fixture
+def left_behind(tmp_path, monkeypatch) -> Path:
+    """A folder of a process that is no more, where clouds of other tests do not sweep."""
+    for place in ("MEMORY", "DISK"):
+        monkeypatch.setattr(leftovers, place, tmp_path)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    folder = tmp_path / f"storage-matrix-{ended.pid}-{started_ticks(ended.pid)}-x"
+    ended.wait()
+    (folder / "scratch").mkdir(parents=True)
+    (folder / "scratch/source").write_bytes(b"x" * 3_000_000)
+    return folder
+
+
+def test_what_a_sweep_frees_is_counted_in_bytes_of_files(left_behind):
+    assert leftovers.remove_folders() == 3_000_000
+    assert not left_behind.exists()
+
+
+@pytest.mark.parametrize("vanishing", ["storage-matrix-", "source"])
+def test_what_another_cloud_removes_meanwhile_is_no_error(left_behind, monkeypatch, vanishing):
+    lstat = Path.lstat
+
+    def removed_by_another(path: Path) -> os.stat_result:
+        if path.name.startswith(vanishing):
+            shutil.rmtree(left_behind, ignore_errors=True)
+        return lstat(path)
+
+    monkeypatch.setattr(Path, "lstat", removed_by_another)
+
+    assert leftovers.remove_folders() == 0
 
 
 def test_a_number_that_another_process_has_by_now_is_no_owner(agents):
