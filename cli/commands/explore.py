@@ -31,9 +31,10 @@ def explore(
     runs = past.runs(local=local, stack=stack, region=region)
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun
-    from matrix.published.yocto_run import yocto_run
+    from matrix.published.runs import published_runs
     from matrix.report.explore import render_explore
 
-    if PUBLISHED not in {run.name for run in runs}:
-        runs.insert(0, KeptRun(yocto_run(PUBLISHED), {}))
+    known = {run.name for run in runs}
+    builds = [run for name, run in published_runs().items() if name.startswith(PUBLISHED) and name not in known]
+    runs = [*(KeptRun(run, {}) for run in builds), *runs]
     write_page(output, render_explore(runs), is_opened=open_)

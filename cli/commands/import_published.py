@@ -1,4 +1,4 @@
-"""`matrix import-published`: the published Yocto builds as a run, so that results, compare and report work on them."""
+"""`matrix import-published`: the published benchmarks as runs, so that results, compare and report work on them."""
 
 import json
 from typing import Annotated
@@ -10,33 +10,38 @@ from cli.messages.errors import CommandError, ExitCode
 from cli.target import mirror
 from cli.target.workdir import run_folder
 
-NAME = "published-yocto"
+PREFIX = "published"
 
 
 def import_published(
-    name: Annotated[str, typer.Option("--name", metavar="RUN", help="The name of the run it becomes.")] = NAME,
+    prefix: Annotated[
+        str, typer.Option("--prefix", metavar="NAME", help="What the names of the runs begin with.")
+    ] = PREFIX,
 ) -> None:
-    """Load the published Yocto builds as a run.
+    """Load the published benchmarks as runs.
 
-    Durations of builds on EBS, EFS and FSx for OpenZFS with 1 to 200 instances, as percentiles, marked as published.
-    Written to .local/runs/RUN/; loading again changes nothing. Calls no AWS.
+    Yocto builds on EBS, EFS and FSx with 1 to 200 instances, and what their authors measured later, by month; fio on
+    EBS; the EFS tutorial; zero-byte files; reads of S3, EBS and a file server. Written to .local/runs/, marked as
+    published; loading again changes nothing. Calls no AWS.
 
-    Example: matrix import-published
+    Example: matrix import-published && matrix report published-yocto --open
     """
     from matrix.answer.decision import decide
-    from matrix.published.yocto_run import yocto_run
+    from matrix.published.runs import published_runs
     from matrix.terms.ids import cut
 
-    if cut(name, 80) != name or set(name) <= {"."}:
+    runs = published_runs(prefix)
+    if any(cut(name, 80) != name for name in runs) or not prefix.strip("."):
         advice = "use letters, digits, dots, dashes and underscores"
-        raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
-    folder = run_folder(name)
-    summary = folder / "summary.json"
-    kept = mirror.document(name, "summary.json")
-    if kept is not None and kept.get("environment") != "published":
-        raise CommandError(f"{name} is a run that was measured here", "choose another name: --name", ExitCode.BAD_INPUT)
-    folder.mkdir(parents=True, exist_ok=True)
-    published = yocto_run(name)
-    published["decision"] = decide(published)
-    summary.write_text(json.dumps(published, indent=1, ensure_ascii=False))
-    terminal.stderr().print(f"loaded into {folder}/; look at it: matrix results {name}")
+        raise CommandError(f"{prefix!r} cannot begin the name of a run", advice, ExitCode.BAD_INPUT)
+    for name in runs:
+        kept = mirror.document(name, "summary.json")
+        if kept is not None and kept.get("environment") != "published":
+            advice = "choose another beginning: --prefix"
+            raise CommandError(f"{name} is a run that was measured here", advice, ExitCode.BAD_INPUT)
+    for name, published in runs.items():
+        published["decision"] = decide(published)
+        folder = run_folder(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "summary.json").write_text(json.dumps(published, indent=1, ensure_ascii=False))
+    terminal.stderr().print(f"loaded {', '.join(runs)}; look at one: matrix results {next(iter(runs))}")

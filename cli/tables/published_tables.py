@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 COLUMNS = (
     *("cell", "storage", "instances", "point", "metric", "unit", "percentile"),
-    *("ours", "published", "ratio", "comparable", "why_not", "source"),
+    *("ours", "published", "date", "ratio", "comparable", "why_not", "differs", "source"),
 )
 HEADS = ("Storage, point", "Instances", "", "Ours", "Published", "Ratio", "")
 
@@ -43,7 +43,8 @@ def to_csv(rows: list[Row]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**row, "why_not": "; ".join(row["why_not"])} for row in rows)
+    joined = [{name: "; ".join(row[name]) for name in ("why_not", "differs")} for row in rows]
+    writer.writerows({**row, **words} for row, words in zip(rows, joined, strict=True))
     return text.getvalue()
 
 
@@ -55,12 +56,14 @@ def to_markdown(rows: list[Row]) -> str:
 
 def _cells(row: Row) -> list[str]:
     """Return the cells of a row; the ratio is shown even if the two do not compare, with the reason beside it."""
+    dated = f" ({row['date']})" if row["date"] else ""
+    against = [] if row["comparable"] else [f"not comparable: {'; '.join(row['why_not'])}"]
     return [
         f"{row['storage']}, {row['point']}",
         str(row["instances"]),
         row["percentile"].upper(),
         quantity(row["ours"], row["unit"]),
-        quantity(row["published"], row["unit"]),
+        f"{quantity(row['published'], row['unit'])}{dated}",
         "–" if row["ratio"] is None else f"{row['ratio']:.2f}",
-        "" if row["comparable"] else f"not comparable: {'; '.join(row['why_not'])}",
+        "; ".join([*against, *row["differs"]]),
     ]

@@ -272,29 +272,35 @@ def test_a_file_that_is_none_of_fios_is_named_and_the_others_are_shown(matrix, t
 # --- published --------------------------------------------------------------------------------------------------------
 
 
-def test_the_published_builds_can_be_looked_at_like_any_run(matrix, workdir):
+RUNS = ("yocto", "yocto-2023-05", "yocto-2023-08", "ebs-fio", "efs-tutorial", "efs-zero-byte", "read-throughput")
+
+
+def test_the_published_benchmarks_can_be_looked_at_like_any_run(matrix, workdir):
     assert matrix("import-published").exit_code == 0
     assert matrix("import-published").exit_code == 0
 
-    summary = json.loads((workdir / "runs/published-yocto/summary.json").read_text())
-    assert summary["environment"] == "published"
+    for name in RUNS:
+        summary = json.loads((workdir / f"runs/published-{name}/summary.json").read_text())
+        assert (summary["run"], summary["environment"]) == (f"published-{name}", "published")
     assert "97m 42s" in matrix("results", "published-yocto").output
-    assert "published-yocto" in matrix("runs").output
-    assert matrix("compare", "published-yocto", "published-yocto").exit_code == 0
+    assert "271 MB/s" in matrix("results", "published-efs-tutorial", "--format", "markdown").output
+    assert "published-read-throughput" in matrix("runs").output
+    assert matrix("compare", "published-yocto", "published-yocto-2023-08").exit_code == 0
 
 
-def test_a_measured_run_is_never_overwritten_by_published_figures(keep_run, matrix):
-    keep_run("mine")
+def test_a_measured_run_is_never_overwritten_by_published_figures(keep_run, matrix, workdir):
+    keep_run("mine-ebs-fio")
 
-    seen = matrix("import-published", "--name", "mine")
+    seen = matrix("import-published", "--prefix", "mine")
 
     assert seen.exit_code == 2
     assert "measured here" in seen.stderr
+    assert not (workdir / "runs/mine-yocto").exists()
 
 
-@pytest.mark.parametrize("name", ["../up", "..", "a/b", ""])
-def test_a_name_with_path_tricks_names_no_run(matrix, name, tmp_path):
-    assert matrix("import-published", "--name", name).exit_code == 2
+@pytest.mark.parametrize("prefix", ["../up", "..", "a/b", ""])
+def test_a_beginning_with_path_tricks_names_no_run(matrix, prefix):
+    assert matrix("import-published", "--prefix", prefix).exit_code == 2
 
 
 def test_ours_stand_beside_the_published_figures_with_what_speaks_against_it(keep_run, matrix):

@@ -5,6 +5,7 @@ from typing import Any
 
 from matrix.input.storage_names import storage_label
 from matrix.plan import placing
+from matrix.published.conditions import differences
 from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, load
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import point_labels
@@ -13,7 +14,10 @@ Document = dict[str, Any]
 
 
 def beside(summary: SummaryDocument) -> list[Document]:
-    """Return each figure of a run that has a published counterpart, with their ratio and every objection to it."""
+    """Return each figure of a run that has a published counterpart, with their ratio and every objection to it.
+
+    `differs` has what does not forbid to compare them and still sets them apart.
+    """
     known = list(figures())
     rows = []
     for cell in summary.get("cells", []):
@@ -39,6 +43,11 @@ def is_counterpart(cell: Mapping[str, Any], point: Mapping[str, Any], figure: Fi
     )
 
 
+def is_asked_for(cell: Mapping[str, Any], point: Mapping[str, Any], figure: Figure) -> bool:
+    """Return whether a counterpart has all that a row asks for which its source left empty."""
+    return not list(_caveats(cell, {**cell["storage"], **cell["workload"], **point["params"]}, figure))
+
+
 def _holds(wanted: Document, present: Document) -> bool:
     """Whether every wanted value is present, also below `options`; `4k` and `4K` are the same size."""
     return all(
@@ -61,6 +70,7 @@ def _row(
     metric = point["metrics"][figure.metric]
     ours = metric.get(figure.percentile)
     against = list(objections(summary.get("environment"), cell, point, figure))
+    published = figure.value
     return {
         "cell": cell["id"],
         "storage": storage_label(cell["storage"]),
@@ -70,10 +80,12 @@ def _row(
         "unit": metric["unit"],
         "percentile": figure.percentile,
         "ours": ours,
-        "published": figure.value,
-        "ratio": ours / figure.value if ours is not None else None,
+        "published": published,
+        "date": figure.date,
+        "ratio": ours / published if ours is not None and published else None,
         "comparable": not against,
         "why_not": against,
+        "differs": list(differences(cell, point["params"], figure)),
         "source": load(figure.source)["source"],
     }
 

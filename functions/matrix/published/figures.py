@@ -4,8 +4,8 @@ The files in sources/ hold the figures as their sources print them; known errors
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,14 @@ READ_STORAGES: dict[str, Document] = {
     "ebs 300 IOPS": VOLUME | {"volumeType": "gp2", "sizeGiB": 100},
     "ebs 3000 IOPS": VOLUME | {"volumeType": "gp3", "iops": 3000},
     "s3 (S3A)": {"type": "s3"},
-    "s3 (SDK v2)": {"type": "s3"},
+    "s3 (SDK v2)": {"type": "s3", "client": "crt"},
     "file server": {"type": "file-server"},
 }
 OTHER_SERVER = "published of another program: the source's authors wrote a file server of their own"
-READ_CLIENTS: dict[str, Document] = {"s3 (S3A)": {"client": "S3A"}, "s3 (SDK v2)": {"client": "SDK v2"}}
+OTHER_CLIENT = "the source asks for the AWS SDK for Java v2, which needs Java; ours is another client of AWS"
+READ_CLIENTS: dict[str, Document] = {"s3 (S3A)": {"client": "S3A"}}
+# The cells that the source leaves empty have no threads either; those of its other rows are taken.
+READ_THREADS, READ_RECORD_BYTES = 7, 8192
 # 35 MB/s of 8 KiB are 4,270 reads per second, but gp2 bursts to 3,000; 190 MB/s are 181 MiB/s, but gp2 of up to
 # 170 GiB is limited to 128 (EBS user guide, gp2).
 BEYOND_THE_VOLUME = "more than such a volume can, so the page cache of the instance answered part of it"
@@ -67,7 +70,7 @@ class Figure:
     params: Document
     metric: str
     percentile: str
-    value: float
+    value: float | None  # None where the source asks for it and leaves it empty
     instances: int = 1
     instance_type: str | None = None
     # Further values that should be equal; where one is not, both figures are shown with the objection.
@@ -78,6 +81,12 @@ class Figure:
     # Whether the instance itself was measured: then a figure of another instance type is no counterpart at all.
     is_of_instance: bool = False
     row: str = ""  # where the source's file has it, such as `dd[3]`
+    date: str | None = None  # the day or month of a later measurement, where a source dates its rows
+
+    @property
+    def section(self) -> str:
+        """The list of the source's file that it is in."""
+        return self.row.partition("[")[0]
 
 
 def load(name: str) -> Document:
@@ -88,6 +97,11 @@ def load(name: str) -> Document:
 
 def figures() -> Iterator[Figure]:
     """Yield every published figure that a workload of ours reproduces."""
+    return (figure for figure in cells() if figure.value is not None)
+
+
+def cells() -> Iterator[Figure]:
+    """Yield every figure that a source tells or leaves empty, and that a workload of ours yields."""
     yield from _yocto_figures()
     yield from _fio_figures()
     yield from _tutorial_figures()
@@ -97,102 +111,117 @@ def figures() -> Iterator[Figure]:
 
 def _yocto_figures() -> Iterator[Figure]:
     document = load(YOCTO)
-    for i, cell in enumerate(document["cells"]):
-        storage = {name: value for name, value in cell["storage"].items() if name != "placement"}
-        storage |= VOLUME if storage["type"] == "ebs" else {}
-        placement = cell["storage"].get("placement")
-        params = {"image": document["workload"]["image"]}
-        caveats = {"release": RELEASE} | ({"placement": placement} if placement else {})
-        for level in LEVELS if cell["percentiles_s"] else ():
-            yield Figure(
-                source=YOCTO, workload="yocto", storage=storage, params=params, metric="duration_s",
-                percentile=f"p{level}", value=cell["percentiles_s"][f"p{level}"], instances=cell["instances"],
-                instance_type=document["instanceType"], caveats=caveats,
-                wrong=cell.get("note"), row=f"cells[{i}]",
-            )  # fmt: skip
+    params = {"image": document["workload"]["image"]}
+    for section in ("cells", "later"):
+        for i, cell in enumerate(document[section]):
+            storage = {name: value for name, value in cell["storage"].items() if name != "placement"}
+            storage |= VOLUME if storage["type"] == "ebs" else {}
+            placement = cell["storage"].get("placement")
+            values: Mapping[str, float | None] = cell["percentiles_s"] or {MEDIAN: None}
+            for level in (f"p{level}" for level in LEVELS):
+                if level in values:
+                    yield Figure(
+                        source=YOCTO, workload="yocto", storage=storage, params=params,
+                        metric="duration_s", percentile=level, value=values[level], instances=cell["instances"],
+                        instance_type=document["instanceType"], date=cell.get("date"), row=f"{section}[{i}]",
+                        caveats={"release": RELEASE} | ({"placement": placement} if placement else {}),
+                        wrong=cell.get("note") if MEDIAN in values else None,
+                    )  # fmt: skip
+
+
+def _medians(figure: Figure, row: Document, columns: Mapping[str, str]) -> Iterator[Figure]:
+    """Yield a row's figures: `columns` has the column of each metric."""
+    for metric, column in columns.items():
+        if column in row:
+            yield replace(figure, metric=metric, value=row[column])
 
 
 def _fio_figures() -> Iterator[Figure]:
     document = load(EBS_FIO)
     shared = {name: document["fio"][name] for name in ("rw", "iodepth", "numjobs", "direct")}
-    for i, (volume, block_kib, threads, iops, _) in enumerate(document["rows"]):
+    for i, (volume, block_kib, threads, iops, mib_per_s) in enumerate(document["rows"]):
         options = {**shared, "bs": f"{block_kib}k", "numjobs": threads}
-        yield Figure(EBS_FIO, "fio", VOLUMES[volume], {"options": options}, "iops", MEDIAN, iops, row=f"rows[{i}]")
+        figure = Figure(EBS_FIO, "fio", VOLUMES[volume], {"options": options}, "iops", MEDIAN, iops, row=f"rows[{i}]")
+        yield figure
+        yield replace(figure, metric="mib_per_s", value=mib_per_s)
 
 
 def _tutorial_figures() -> Iterator[Figure]:
     document = load(TUTORIAL)
-    for i, row in enumerate(document["touch"]):
-        directories = "own" if row["directories"] > 1 else "shared"
-        params = {"files": row["files"], "threads": row["threads"], "directories": directories}
-        tool = {"tool": "touch" if row["threads"] == 1 else "parallel"}
-        yield Figure(
-            TUTORIAL, "touch", TUTORIAL_STORAGES[row["storage"]], params, "files_per_s", MEDIAN, row["files_per_s"],
-            instance_type=row["instanceType"], caveats=tool, row=f"touch[{i}]",
+
+    def figure(section: str, i: int, workload: str, **fields: Any) -> Figure:
+        row = document[section][i]
+        storage = TUTORIAL_STORAGES[row.get("storage", "efs")]
+        return Figure(
+            TUTORIAL, workload, storage, metric="", percentile=MEDIAN, value=None,
+            instance_type=row["instanceType"], row=f"{section}[{i}]", **fields,
         )  # fmt: skip
+
+    for i, row in enumerate(document["touch"]):
+        params = _files(row, row["files"])
+        touch = figure("touch", i, "touch", params=params, caveats=_touch_tool(row))
+        yield from _medians(touch, row, {"files_per_s": "files_per_s", "duration_s": "seconds"})
     for i, row in enumerate(document["dd"]):
         params = {"block_bytes": row["block_mib"] * 2**20, "sync": row["sync"], "threads": row["threads"]}
         caveats = {"tool": "dd" if row["threads"] == 1 else "parallel", "total_bytes": row["gb"] * 2**30}
-        yield Figure(
-            TUTORIAL, "dd", TUTORIAL_STORAGES[row["storage"]], params, "mb_per_s", MEDIAN, row["mb_per_s"],
-            instance_type=row["instanceType"], caveats=caveats, row=f"dd[{i}]",
-        )  # fmt: skip
+        written = figure("dd", i, "dd", params=params, caveats=caveats)
+        yield from _medians(written, row, {"mb_per_s": "mb_per_s", "duration_s": "seconds"})
     for i, row in enumerate(document["instance_network"]):
         columns = {
             "mb_per_s": "average_mb_per_s",
             "burst_mb_per_s": "burst_mb_per_s",
             "baseline_mb_per_s": "baseline_mb_per_s",
+            "duration_s": "seconds",
         }
-        for metric, column in columns.items():
-            if column in row:
-                yield Figure(
-                    TUTORIAL, "instance-throughput", TUTORIAL_STORAGES[row["storage"]], {}, metric, MEDIAN, row[column],
-                    instance_type=row["instanceType"], caveats={"total_bytes": row["gb"] * 2**30},
-                    is_of_instance=True, row=f"instance_network[{i}]",
-                )  # fmt: skip
+        caveats = {"total_bytes": row["gb"] * 2**30}
+        streamed = figure("instance_network", i, "instance-throughput", params={}, caveats=caveats, is_of_instance=True)
+        yield from _medians(streamed, row, columns)
     for i, row in enumerate(document["transfer"]):
         params = {"tool": row["tool"].replace(" ", "")}
         caveats = {"threads": row["threads"], "files": row["files"], "file_bytes": row["file_mb"] * 10**6}
-        yield Figure(
-            TUTORIAL, "transfer", TUTORIAL_STORAGES["efs"], params, "mb_per_s", MEDIAN, row["mb_per_s"],
-            instance_type=row["instanceType"], caveats=caveats, row=f"transfer[{i}]",
-        )  # fmt: skip
+        copied = figure("transfer", i, "transfer", params=params, caveats=caveats)
+        yield from _medians(copied, row, {"mb_per_s": "mb_per_s", "duration_s": "seconds"})
+
+
+def _files(row: Document, files: int) -> Document:
+    return {"files": files, "threads": row["threads"], "directories": "own" if row["directories"] > 1 else "shared"}
+
+
+def _touch_tool(row: Document) -> Document:
+    return {"tool": "touch" if row["threads"] == 1 else "parallel"}
 
 
 def _zero_byte_figures() -> Iterator[Figure]:
     document = load(ZERO_BYTE)
-    files = {"files": 1024}
+    files = 1024
     for i, row in enumerate(document["sweep"]):
-        params = {**files, "threads": row["threads"], "directories": "own"}
-        yield Figure(
-            ZERO_BYTE, "touch", {"type": "efs"}, params, "files_per_s", MEDIAN, row["iops"],
-            caveats={"tool": "parallel"}, row=f"sweep[{i}]",
+        figure = Figure(
+            ZERO_BYTE, "touch", {"type": "efs"}, {"files": files, "threads": row["threads"], "directories": "own"},
+            "files_per_s", MEDIAN, row["iops"], caveats={"tool": "parallel"}, row=f"sweep[{i}]",
         )  # fmt: skip
+        yield from _medians(figure, row, {"files_per_s": "iops", "duration_s": "seconds"})
     for i, row in enumerate(document["single"]):
-        params = {**files, "threads": row["threads"], "directories": "own" if row["directories"] > 1 else "shared"}
-        caveats = {"tool": "touch" if row["threads"] == 1 else "parallel"}
         yield Figure(
-            ZERO_BYTE, "touch", ZERO_BYTE_STORAGES[row["storage"]], params, "duration_s", MEDIAN, row["seconds"],
-            caveats=caveats, row=f"single[{i}]",
+            ZERO_BYTE, "touch", ZERO_BYTE_STORAGES[row["storage"]], _files(row, files), "duration_s", MEDIAN,
+            row["seconds"], caveats=_touch_tool(row), row=f"single[{i}]",
         )  # fmt: skip
 
 
 def _read_figures() -> Iterator[Figure]:
     document = load(READS)
     for i, row in enumerate(document["rows"]):
-        storage = READ_STORAGES.get(row["backend"])
-        if storage is None or row["mb_per_s"] is None:
-            continue
-        params = {"access": row["access"], "threads": row["threads"]}
+        storage = READ_STORAGES[row["backend"]]
+        params = {"access": row["access"], "threads": row.get("threads", READ_THREADS)}
         if row["access"] == "random":
-            params |= {"record_bytes": row["record_bytes"], "page_bytes": row["page_cache_bytes"]}
+            params |= {"record_bytes": row.get("record_bytes", READ_RECORD_BYTES)}
+            params |= {"page_bytes": row.get("page_cache_bytes", READ_RECORD_BYTES)}
             params |= {"records_per_request": row.get("records_per_request", 1)}
-        wrong = BEYOND_THE_VOLUME if storage["type"] == "ebs" else None
-        unlike = OTHER_SERVER if storage["type"] == "file-server" else None
-        caveats = READ_CLIENTS.get(row["backend"], {})
+        is_empty = row["mb_per_s"] is None
+        unlike = {"file-server": OTHER_SERVER, "s3": OTHER_CLIENT if is_empty else None}.get(storage["type"])
         yield Figure(
-            READS, "read", storage, params, "mb_per_s", MEDIAN, row["mb_per_s"],
-            caveats=caveats, wrong=wrong, row=f"rows[{i}]", unlike=unlike,
+            READS, "read", storage, params, "mb_per_s", MEDIAN, row["mb_per_s"], row=f"rows[{i}]", unlike=unlike,
+            caveats={} if is_empty else READ_CLIENTS.get(row["backend"], {}),
+            wrong=BEYOND_THE_VOLUME if storage["type"] == "ebs" and not is_empty else None,
         )  # fmt: skip
     for i, row in enumerate(document["side_results"]):
         if "threads" in row:

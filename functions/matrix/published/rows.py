@@ -13,22 +13,24 @@ from typing import Any
 from matrix.check.read import read_matrix
 from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
-from matrix.published.beside import is_counterpart, objections
-from matrix.published.figures import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, Figure, figures, load
+from matrix.published.beside import is_asked_for, is_counterpart, objections
+from matrix.published.conditions import differences
+from matrix.published.figures import EBS_FIO, MEDIAN, READS, TUTORIAL, YOCTO, ZERO_BYTE, Figure, cells, load
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.figures import quantity
+from matrix.terms.figures import ABSENT, quantity
 from matrix.terms.metrics import METRICS
 
 Document = dict[str, Any]
 
 SECTIONS = {
-    YOCTO: ("cells",),
+    YOCTO: ("cells", "later"),
     EBS_FIO: ("rows",),
     TUTORIAL: ("touch", "instance_network", "dd", "transfer"),
     ZERO_BYTE: ("sweep", "single"),
     READS: ("rows", "side_results"),
 }
 EMPTY = "the source leaves it empty"
+STATES = ("measured again", "measured first", "empty", "left out")
 # Why no matrix measures these rows, though they have a value.
 REASONS = {
     (READS, "side_results[0]"): "the AWS command line copies an object to a disk; the workloads read into memory",
@@ -36,8 +38,10 @@ REASONS = {
 HEAD = """# The published rows, and what measures them again
 
 Each row of the five published benchmarks: the matrix in `events/` that measures it again and the point of it, or why
-none does. The last column is what `matrix results RUN --published` says against holding the two figures against each
-other, even when ours is measured on AWS; of local runs it says that they measured this machine.
+none does; also the rows that a source asked for and left empty. The last column is what `matrix results RUN
+--published` says against holding the two figures against each other, even when ours is measured on AWS: **bold** is
+what forbids it, the rest is what a reader has to bear in mind. Region, system and kernel of our side are those of the
+run; of local runs it says that they measured this machine.
 
 Made by `make published` from `functions/matrix/published/` and `events/`; a test fails when this page is out of date or
 a row has neither a matrix nor a reason.
@@ -55,20 +59,22 @@ class Row:
     matrix: str = ""
     point: str = ""
     against: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()
     reason: str = ""
+    is_told: bool = True
 
     @property
     def state(self) -> str:
-        """`measured again`, `empty` in its source, or `left out`; '' where a row lacks both a matrix and a reason."""
+        """One of STATES; '' where a row lacks both a matrix and a reason."""
         if self.matrix:
-            return "measured again"
+            return "measured again" if self.is_told else "measured first"
         return "empty" if self.reason.startswith(EMPTY) else "left out" if self.reason else ""
 
 
 def rows(plans: Mapping[str, PlanDocument]) -> Iterator[Row]:
     """Yield every published row; `plans` are the plans of the matrices by name."""
     by_row: dict[tuple[str, str], list[Figure]] = {}
-    for figure in figures():
+    for figure in cells():
         by_row.setdefault((figure.source, figure.row), []).append(figure)
     for source, sections in SECTIONS.items():
         document = load(source)
@@ -81,23 +87,31 @@ def rows(plans: Mapping[str, PlanDocument]) -> Iterator[Row]:
 def _row(source: str, name: str, row: Document, of_row: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
     label = _label(row)
     if not of_row:
-        note = f": {row['note']}" if row.get("note") else ""
-        reason = REASONS.get((source, name)) or (f"{EMPTY}{note}" if _is_empty(row) else "")
-        return Row(source, name, label, _value_in(row), reason=reason)
-    shown = next((figure for figure in of_row if figure.percentile == "p50"), of_row[0])
-    published = quantity(shown.value, METRICS[shown.metric].unit)
+        return Row(source, name, label, quantity(row["mb_per_s"], "MB/s"), reason=REASONS.get((source, name), ""))
+    medians = [figure for figure in of_row if figure.percentile == MEDIAN] or of_row[:1]
+    shown = medians[0]
+    level = "" if shown.percentile == MEDIAN else f"{shown.percentile.upper()} "
+    texts = [f"{level}{quantity(each.value, METRICS[each.metric].unit)}" for each in medians if each.value is not None]
+    published = "; ".join(texts) or ABSENT
     counterparts = [
-        (list(objections("aws", cell, point, shown)), matrix, f"{cell['id']} {point['id']}")
+        (
+            list(objections("aws", cell, point, shown)),
+            matrix,
+            f"{cell['id']} {point['id']}",
+            list(differences(cell, point["params"], shown)),
+        )
         for matrix, document in plans.items()
         for cell in document["cells"]
         for point in cell["points"]
-        if is_counterpart(cell, point, shown)
+        if is_counterpart(cell, point, shown) and (texts or is_asked_for(cell, point, shown))
     ]
     if not counterparts:
-        return Row(source, name, label, published, reason=REASONS.get((source, name), ""))
+        note = f": {row['note']}" if row.get("note") else ""
+        empty = "" if texts else f"{EMPTY}{note}"
+        return Row(source, name, label, published, reason=REASONS.get((source, name), empty), is_told=bool(texts))
     # The point with the fewest objections; among equals, the one of the matrix named after the source.
-    against, matrix, point = min(counterparts, key=lambda each: (len(each[0]), each[1] != source))
-    return Row(source, name, label, published, matrix, point, tuple(against))
+    against, matrix, point, differs = min(counterparts, key=lambda each: (len(each[0]), each[1] != source))
+    return Row(source, name, label, published, matrix, point, tuple(against), tuple(differs), is_told=bool(texts))
 
 
 def _fields(document: Document, row: Any) -> Document:
@@ -121,34 +135,27 @@ def _label(row: Document) -> str:
     return ", ".join(parts)
 
 
-def _is_empty(row: Document) -> bool:
-    return all(value is None for name, value in row.items() if name in _VALUES - {"note"})
-
-
-def _value_in(row: Document) -> str:
-    return "–" if _is_empty(row) else quantity(row["mb_per_s"], "MB/s")
-
-
 def page(plans: Mapping[str, PlanDocument]) -> str:
     """Return docs/published.md."""
     all_rows = list(rows(plans))
-    states = ("measured again", "empty", "left out")
-    lines = [HEAD, "| Source | Rows | Measured again | Empty in the source | Left out |", "|---|---:|---:|---:|---:|"]
+    lines = [HEAD, "| Source | Rows | Measured again | Empty there, measured here | Empty | Left out |"]
+    lines.append(f"|---|---:{'|---:' * len(STATES)}|")
     for source in SECTIONS:
         of_source = [row for row in all_rows if row.source == source]
-        counts = [sum(row.state == state for row in of_source) for state in states]
+        counts = [sum(row.state == state for row in of_source) for state in STATES]
         lines.append(f"| {source} | {len(of_source)} | {' | '.join(map(str, counts))} |")
     for source in SECTIONS:
         of_source = [row for row in all_rows if row.source == source]
         lines += ["", f"## {source}", "", f"{load(source)['source']}.", ""]
-        lines += ["| Row | Published | Measured again by | What speaks against comparing |", "|---|---:|---|---|"]
+        lines += ["| Row | Published | Measured by | What speaks against comparing |", "|---|---:|---|---|"]
         lines += [_line(row) for row in of_source]
     return "\n".join(lines) + "\n"
 
 
 def _line(row: Row) -> str:
-    by = f"`{row.matrix}` {row.point}" if row.matrix else f"– {row.reason}"
-    against = "; ".join(row.against)
+    first = "" if row.is_told else f"{EMPTY}, "
+    by = f"{first}`{row.matrix}` {row.point}" if row.matrix else f"{ABSENT} {row.reason}"
+    against = "; ".join([*(f"**{why}**" for why in row.against), *row.differs])
     return "| " + " | ".join(text.replace("|", "/") for text in (row.label, row.published, by, against)) + " |"
 
 

@@ -1,6 +1,7 @@
 """The published Yocto builds as a run, for reports and comparisons."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from matrix.published.figures import YOCTO, load
@@ -14,23 +15,32 @@ from matrix.terms.metrics import METRICS
 Document = dict[str, Any]
 
 
+# What the authors measured later, by the month: EFS elastic became faster, FSx was given more IOPS.
+LATER = ("2023-05", "2023-08")
+
+
 def yocto_run(run: str) -> SummaryDocument:
     """Return the published Yocto builds as a run's summary, marked as published."""
-    document = load(YOCTO)
-    storages = [json.dumps(cell["storage"]) for cell in document["cells"]]
-    distinct = list(dict.fromkeys(storages))
-    wanted = [(_slug(json.loads(storage)), storage) for storage in distinct]
-    slugs = dict(zip(distinct, unique_slugs(wanted), strict=True))
-    cells = [
-        _yocto_cell(document, cell, slugs[storage]) for cell, storage in zip(document["cells"], storages, strict=True)
-    ]
+    return _run(run, "Published: Yocto builds on EBS, EFS and FSx for OpenZFS", load(YOCTO)["cells"])
+
+
+def later_run(run: str, month: str) -> SummaryDocument:
+    """Return what the authors measured in a later month, such as 2023-05, as a run's summary that is dated."""
+    cells = [cell for cell in load(YOCTO)["later"] if cell["date"].startswith(month)]
+    at = datetime.strptime(max(cell["date"] for cell in cells), "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
+    summary = _run(run, f"Published: Yocto builds, measured again in {month}", cells)
+    return {**summary, "started_at": at, "finished_at": at}
+
+
+def published_summary(run: str, name: str, source: str, cells: list[ResultDocument], note: str) -> SummaryDocument:
+    """Return the summary of a run of published cells; `note` is what a reader must know of its figures."""
     measured = sum(cell["state"] == "measured" for cell in cells)
     return {
         "schema": 1,
         "run": run,
-        "name": "Published: Yocto builds on EBS, EFS and FSx for OpenZFS",
+        "name": name,
         "environment": "published",
-        "source": document["source"],
+        "source": source,
         "started_at": None,
         "finished_at": None,
         "status": f"{measured} of {len(cells)} cells were published",
@@ -38,16 +48,25 @@ def yocto_run(run: str) -> SummaryDocument:
         "totals": {"cells": len(cells), "measured": measured, "failed": len(cells) - measured},
         "cost_usd": None,
         "left_behind": [],
-        "warnings": [
-            f"published figures, not measured here: {document['source']}",
-            "they are percentiles only: no single values, so no intervals, and no n where the source tells none",
-        ],
+        "warnings": [f"published figures, not measured here: {source}", note],
     }
+
+
+def _run(run: str, name: str, rows: list[Document]) -> SummaryDocument:
+    document = load(YOCTO)
+    storages = [json.dumps(cell["storage"]) for cell in rows]
+    distinct = list(dict.fromkeys(storages))
+    wanted = [(_slug(json.loads(storage)), storage) for storage in distinct]
+    slugs = dict(zip(distinct, unique_slugs(wanted), strict=True))
+    cells = [_yocto_cell(document, cell, slugs[storage]) for cell, storage in zip(rows, storages, strict=True)]
+    note = "they are percentiles only: no single values, so no intervals, and no n where the source tells none"
+    return published_summary(run, name, document["source"], cells, note)
 
 
 def _yocto_cell(document: Document, cell: Document, file_system: str) -> ResultDocument:
     count = cell["instances"]
-    percentiles = cell["percentiles_s"]
+    # Of a row that has its P0 alone there is nothing to judge by.
+    percentiles = cell["percentiles_s"] if "p50" in (cell["percentiles_s"] or {}) else None
     fleet: Fleet = {"instanceType": document["instanceType"], "count": count}
     name = cell_id(file_system, "yocto", f"{document['instanceType']}-x{count}")
     missing: Failure = {"name": "NotPublished", "message": cell.get("note") or "the source leaves this cell empty"}

@@ -157,7 +157,7 @@ def workload_words(workload: Mapping[str, Any]) -> str:
 
 def fleet_label(fleet: Mapping[str, Any]) -> str:
     """Name a fleet: `10 × m6i.4xlarge`."""
-    return f"{fleet.get('count', ABSENT)} × {fleet.get('instanceType', ABSENT)}"
+    return f"{fleet.get('count', ABSENT)} × {fleet.get('instanceType') or ABSENT}"
 
 
 def placement_words(fleet: Mapping[str, Any]) -> str:

@@ -127,13 +127,13 @@ def test_a_sweep_of_block_sizes_stands_beside_the_published_rows():
     assert row["why_not"] == ["the source does not tell the instance type"]
 
 
-def transfer_of(**changes):
+def transfer_of(metrics=None, **changes):
     """The tutorial's cp under GNU parallel."""
     storage = {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 256}
     fleet = {"instanceType": "c5.2xlarge", "count": 1}
     params = {"tool": "cp+parallel", "files": 5000, "file_bytes": 1_000_000, "threads": 32, **changes}
     cell = {"storage": storage, "workload": {"type": "transfer", "tool": "cp+parallel"}, "fleet": fleet}
-    return beside(run_of(cell, {"mb_per_s": 140.2}, params))
+    return beside(run_of(cell, metrics or {"mb_per_s": 140.2}, params))
 
 
 def test_a_transfer_stands_beside_the_published_one_of_the_same_tool():
@@ -192,10 +192,59 @@ def test_each_figure_that_the_sources_tell_is_known_once():
     known = list(figures())
 
     told = sum(6 for cell in load("yocto-builds")["cells"] if cell["percentiles_s"])
+    told += sum(len(cell["percentiles_s"] or ()) for cell in load("yocto-builds")["later"])
     assert sum(figure.source == "yocto-builds" for figure in known) == told
-    assert sum(figure.source == "ebs-fio" for figure in known) == len(load("ebs-fio")["rows"]) == 28
-    assert sum(figure.source == "efs-tutorial" for figure in known) == 3 + 12 + 5 + 5
-    assert sum(figure.source == "efs-zero-byte" for figure in known) == 6 + 4
+    # A rate and a duration of each row, of fio IOPS and MiB/s; burst and baseline of one; of `single` seconds only.
+    assert sum(figure.source == "ebs-fio" for figure in known) == 2 * len(load("ebs-fio")["rows"]) == 56
+    assert sum(figure.source == "efs-tutorial" for figure in known) == 2 * (3 + 12 + 3 + 5) + 2
+    assert sum(figure.source == "efs-zero-byte" for figure in known) == 2 * 6 + 4
+
+
+def test_what_the_authors_measured_later_stands_beside_ours_with_its_date():
+    elastic = beside(run_of(build(200, "elastic"), {"duration_s": 9175.0}, {"image": IMAGE}))
+    more_iops = {
+        "type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 1024,
+        "throughputCapacityMBps": 4096, "iops": 160000,
+    }  # fmt: skip
+    fast = beside(run_of(build(100, storage=more_iops), {"duration_s": 6000.0}, {"image": IMAGE}))
+
+    assert [(row["date"], row["published"]) for row in elastic if row["percentile"] == "p50"] == [
+        (None, 170 * 60 + 45), ("2023-05-07", 157 * 60 + 7), ("2023-08-10", 152 * 60 + 55),
+    ]  # fmt: skip
+    published = {row["percentile"]: row["published"] for row in fast}
+    assert (published["p50"], published["p90"]) == (97 * 60 + 26, 101 * 60 + 51)
+
+
+def test_seconds_and_mib_per_s_stand_beside_those_published():
+    copied = transfer_of(metrics={"mb_per_s": 140.2, "duration_s": 36.5})
+    cell = {"storage": {"type": "ebs", "volumeType": "io2", "iops": 16000}, "workload": {"type": "fio"},
+            "fleet": {"instanceType": "m6i.12xlarge", "count": 1}}  # fmt: skip
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": 16, "numjobs": 16, "direct": 1}
+    written = beside(run_of(cell, {"iops": 17585.0, "mib_per_s": 138.0}, {"options": options}))
+
+    assert [(row["metric"], row["published"], row["ratio"]) for row in copied] == [
+        ("mb_per_s", 70.1, 2.0), ("duration_s", 73, 0.5),
+    ]  # fmt: skip
+    assert [(row["metric"], row["published"], row["ratio"]) for row in written] == [
+        ("iops", 17585, 1.0), ("mib_per_s", 69, 2.0),
+    ]  # fmt: skip
+
+
+def test_the_conditions_that_differ_are_said_and_what_a_source_omits_and_forbid_nothing():
+    measured = {
+        "system": {"Ubuntu 22.04.5 LTS x86_64": 1}, "kernel": {"6.8.0-1021-aws": 1},
+        "Availability Zone": {"us-east-1a": 1, "us-east-1b": 1},
+    }  # fmt: skip
+    workload = {"type": "yocto", "release": "kirkstone", "container": "crops/poky:ubuntu-22.04", "buildDiskGiB": 100}
+    [row, *_] = beside(run_of(build(workload=workload, provenance=measured), {"duration_s": 7198.0}, {"image": IMAGE}))
+
+    assert row["comparable"]
+    assert row["differs"] == [
+        "region: us-east-1 here, eu-central-1 there",
+        "container: crops/poky:ubuntu-22.04 here, built of a Dockerfile there",
+        "build disk: gp3 root volume of 100 GiB here, gp3 volume of 100 GiB there",
+        "the source does not tell kernel",
+    ]
 
 
 def test_a_run_of_something_else_has_no_counterpart():

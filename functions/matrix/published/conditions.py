@@ -1,0 +1,86 @@
+"""Under which conditions a source measured, beside ours: system, kernel, region, container, disks, tool, size.
+
+The files in sources/ have them as facts, for all of a source (`*`) or one of its lists; null is what it does not tell.
+Nothing here forbids to compare. It says what a reader of two figures has to bear in mind.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from matrix.input.storages import is_shared
+from matrix.published.figures import Figure, load
+from matrix.terms.charges import ROOT_VOLUME_GIB
+
+Cell = Mapping[str, Any]
+Params = Mapping[str, Any]
+
+SYSTEMS = {"al2023": "Amazon Linux 2023", "ubuntu-22.04": "Ubuntu 22.04"}
+
+
+def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
+    """Yield in which conditions a cell's point, planned or measured, differs from a published figure's.
+
+    Last comes what the source does not tell. What is known only of a run, and not of a plan, is told as the source's.
+    """
+    conditions = load(figure.source)["conditions"]
+    untold = []
+    for name, theirs in {**conditions["*"], **conditions.get(figure.section, {})}.items():
+        if name in APPLIES and not APPLIES[name](cell):
+            continue
+        ours = OURS[name](cell, params)
+        if theirs is None:
+            untold.append(name)
+        elif ours is None:
+            yield f"{name}: {theirs} there"
+        elif not ours.startswith(theirs):
+            yield f"{name}: {ours} here, {theirs} there"
+    if untold:
+        yield f"the source does not tell {', '.join(untold)}"
+
+
+def _measured(cell: Cell, fact: str) -> str | None:
+    """Return a fact that the instances said of themselves, None of a plan or where they differ."""
+    values = (cell.get("provenance") or {}).get(fact) or {}
+    return next(iter(values)) if len(values) == 1 else None
+
+
+def _system(cell: Cell) -> str | None:
+    planned = str(cell.get("image", "")).removesuffix("-x86_64").removesuffix("-arm64")
+    return _measured(cell, "system") or SYSTEMS.get(planned)
+
+
+def _region(cell: Cell) -> str | None:
+    """Return where the instances were, from the names of their zones: `eu-central-1a`."""
+    zones = (cell.get("provenance") or {}).get("Availability Zone") or {}
+    regions = {region[0] for zone in zones if (region := re.match(r"[a-z-]+-\d+", zone))}
+    return next(iter(regions)) if len(regions) == 1 else None
+
+
+def _build_disk(cell: Cell) -> str | None:
+    size_gib = cell["workload"].get("buildDiskGiB")
+    return size_gib and f"gp3 root volume of {size_gib} GiB"
+
+
+def _ebs_volume(cell: Cell) -> str | None:
+    return f"{cell['storage'].get('volumeType')} of {cell['storage'].get('sizeGiB')} GiB"
+
+
+# Our own condition by its name in the sources' files; None where it is known of a run only.
+OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
+    "system": lambda cell, _: _system(cell),
+    "kernel": lambda cell, _: _measured(cell, "kernel"),
+    "region": lambda cell, _: _region(cell),
+    "container": lambda cell, _: cell["workload"].get("container"),
+    "build disk": lambda cell, _: _build_disk(cell),
+    "EBS volume": lambda cell, _: _ebs_volume(cell),
+    "source disk": lambda _, __: f"gp3 root volume of {ROOT_VOLUME_GIB} GiB",
+    "tool": lambda _, params: params.get("tool", "the agent's own writer"),
+    "data set": lambda _, __: "the agent's own, random bytes",
+    "program": lambda _, __: "Python",
+}
+# Conditions that only some cells have.
+APPLIES: Mapping[str, Callable[[Cell], bool]] = {
+    "build disk": lambda cell: is_shared(cell["storage"]),
+    "EBS volume": lambda cell: "volumeType" in cell["storage"],
+}

@@ -1,0 +1,106 @@
+"""All published benchmarks as runs, for results, reports, comparisons and the history of a cell."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from matrix.published.figures import EBS_FIO, READS, TUTORIAL, ZERO_BYTE, Figure, figures, load
+from matrix.published.yocto_run import LATER, later_run, published_summary, yocto_run
+from matrix.statistics.describing import describe
+from matrix.statistics.fleet_values import FleetValues
+from matrix.statistics.percentiles import percentiles
+from matrix.terms.documents.parts import Fleet
+from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.ids import cell_id, unique_slugs
+from matrix.terms.metrics import METRICS
+
+NAMES = {
+    EBS_FIO: "Published: fio on EBS gp3, io2 and RAID-0",
+    TUTORIAL: "Published: EFS performance tutorial",
+    ZERO_BYTE: "Published: zero-byte files on EFS and EBS",
+    READS: "Published: reads from S3, EBS and a file server",
+}
+# The metric that a workload is judged by here, where a source tells several.
+PRIMARY = {"fio": "iops", "touch": "files_per_s"}
+
+
+def published_runs(prefix: str = "published") -> dict[str, SummaryDocument]:
+    """Return every published benchmark as a run's summary, by the name of the run, the oldest edition first."""
+    builders: dict[str, Callable[[str], SummaryDocument]] = {"yocto": yocto_run}
+    builders |= {f"yocto-{month}": lambda run, month=month: later_run(run, month) for month in LATER}  # type: ignore[misc]
+    builders |= {source: lambda run, source=source: _run(run, source) for source in NAMES}  # type: ignore[misc]
+    return {f"{prefix}-{name}": build(f"{prefix}-{name}") for name, build in builders.items()}
+
+
+def _run(run: str, source: str) -> SummaryDocument:
+    """Return a source that tells one value for each point as a run."""
+    of_cell: dict[str, list[Figure]] = {}
+    for figure in figures():
+        if figure.source == source:
+            of_cell.setdefault(json.dumps([_storage(figure), figure.workload, figure.instance_type]), []).append(figure)
+    storages = list(dict.fromkeys(json.dumps(_storage(group[0])) for group in of_cell.values()))
+    wanted = [(_slug(json.loads(storage)), storage) for storage in storages]
+    slugs = dict(zip(storages, unique_slugs(wanted), strict=True))
+    cells = [_cell(group, slugs[json.dumps(_storage(group[0]))]) for group in of_cell.values()]
+    note = "one value for each point, so no percentiles and no intervals: how often it was measured, the source omits"
+    return published_summary(run, NAMES[source], load(source)["source"], cells, note)
+
+
+def _storage(figure: Figure) -> dict[str, Any]:
+    """Return a figure's storage as a matrix would write it; of objects also the client, by the source's name."""
+    known = {name: value for name, value in figure.storage.items() if value is not None}
+    return known | {name: value for name, value in figure.caveats.items() if name == "client"}
+
+
+def _slug(storage: Mapping[str, Any]) -> str:
+    return "-".join([storage["type"], *(str(value) for name, value in storage.items() if name != "type")]).lower()
+
+
+def _cell(group: list[Figure], file_system: str) -> ResultDocument:
+    first = group[0]
+    # A source that does not tell the instance type has a fleet of none, which no price is known of.
+    fleet: Fleet = {"instanceType": first.instance_type or "", "count": first.instances}
+    by_row: dict[str, list[Figure]] = {}
+    for figure in group:
+        by_row.setdefault(figure.row, []).append(figure)
+    wrong = next((figure.wrong for figure in group if figure.wrong), None)
+    return {
+        "id": cell_id(file_system, first.workload, f"{first.instance_type or 'untold'}-x{first.instances}"),
+        "file_system": file_system,
+        "storage": _storage(first),
+        "workload": {"type": first.workload},
+        "fleet": fleet,
+        "state": "measured",
+        "error": None,
+        "expected_s": None,
+        "actual_s": None,
+        "points": [_point(f"p{i:02d}", row) for i, row in enumerate(by_row.values(), start=1)],
+        "suspect": wrong,
+        "warnings": [wrong] if wrong else [],
+    }
+
+
+def _point(name: str, row: list[Figure]) -> PointResult:
+    params = {**row[0].params, **{key: value for key, value in row[0].caveats.items() if key != "client"}}
+    metrics = [figure.metric for figure in row]
+    primary = PRIMARY.get(row[0].workload)
+    judged_by = primary if primary in metrics else metrics[0]
+    return {
+        "id": name,
+        "params": params,
+        "metrics": {figure.metric: _metric(figure, is_primary=figure.metric == judged_by) for figure in row},
+        "fleet": [],
+        "latency": {},
+    }
+
+
+def _metric(figure: Figure, *, is_primary: bool) -> MetricResult:
+    metric, value = METRICS[figure.metric], float(figure.value or 0.0)
+    counted = {
+        **{"unit": metric.unit, "higher_is_better": metric.higher_is_better, "primary": is_primary},
+        **{"n": None, "expected_n": None},
+    }
+    values = FleetValues.of([("published", 1, value)], is_shared=False)
+    described = describe(values, higher_is_better=metric.higher_is_better)
+    return cast("MetricResult", counted | percentiles([value]) | described)
