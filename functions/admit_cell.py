@@ -8,13 +8,14 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.records.plans import cell_of, plan_of
 from aws.results import analysing
 from aws.run import budget
+from aws.stack.entry import entry
 from matrix.run.admission import skip_of
 from matrix.terms.errors import DeadlinePassed, OverBudget
 
 logger = Logger()
 
 
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Set the cell's worst case aside and answer `admitted`, or write its result as skipped and answer `skipped`."""
     run = event["run"]
@@ -24,6 +25,6 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         budget.admit_cell(run, plan, cell)
     except (OverBudget, DeadlinePassed) as refusal:
         analysing.write_skipped(run, cell, skip_of(refusal))
-        logger.warning("cell skipped", cell=cell["id"], reason=str(refusal))
+        logger.warning("cell skipped", reason=str(refusal))
         return {"cell": cell["id"], "state": "skipped"}
     return {"cell": cell["id"], "state": "admitted"}

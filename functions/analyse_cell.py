@@ -2,19 +2,17 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records import table
 from aws.records.plans import cell_of, plan_of
 from aws.results import analysing
+from aws.stack.entry import entry
 from matrix.answer.results import missing_samples
 from matrix.terms.errors import InvalidSamples
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the result of a measured cell. Samples that are missing or wrong are InvalidSamples, never left out."""
     run = event["run"]

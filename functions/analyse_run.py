@@ -9,6 +9,7 @@ from aws.records import bucket
 from aws.records.plans import plan_of
 from aws.results import observing
 from aws.stack.clock import now
+from aws.stack.entry import entry
 from aws.stack.environment import environment
 from aws.teardown import deleting, receipts
 from matrix.answer import launches
@@ -25,7 +26,7 @@ from matrix.terms.keys import Board, run_key
 logger = Logger()
 
 
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the summaries and the report; answer whether every cell was measured and nothing was left behind."""
     run = event["run"]
@@ -106,6 +107,6 @@ def _write_report(
         html = page.render(summary, results=results, plan=plan)
         bucket.put_text(run_key(run, "report.html"), html, "text/html; charset=utf-8")
     except Exception as error:  # of any kind: the summary is written, and `matrix report` can draw the page again
-        logger.exception("no report", run=run)
+        logger.exception("no report")
         return [f"report.html was not written: {type(error).__name__}: {error}"]
     return []

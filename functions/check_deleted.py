@@ -2,20 +2,18 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.stack.clock import now
+from aws.stack.entry import entry
 from aws.teardown import deleting
 from matrix.terms.errors import FileSystemLeftBehind
-
-logger = Logger()
 
 # FSx takes up to 30 minutes, mount targets and instances some minutes.
 DELETION_LIMIT_S = 3600
 
 
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `gone` or `deleting`; a file system still there after DELETION_LIMIT_S is an error, left to the sweep."""
     run, name = event["run"], event["file_system"]

@@ -2,19 +2,17 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import storages
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.stack.clock import now
+from aws.stack.entry import entry
 from matrix.terms.errors import FileSystemTimeout
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `ready` or `creating`; a file system that failed or takes too long is an error."""
     run, name = event["run"], event["file_system"]

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import storages
@@ -11,11 +10,10 @@ from aws.records.plans import file_system_of, plan_of
 from aws.run import budget
 from aws.stack import tags
 from aws.stack.clock import now
+from aws.stack.entry import entry
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Create the file system, or find the one that an earlier attempt created.
 

@@ -2,17 +2,15 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records import table
 from aws.stack.clock import now
+from aws.stack.entry import entry
 from aws.teardown import deleting
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Take the first step of the deletion; answer `gone` or `deleting`, and when the deletion began."""
     run, name = event["run"], event["file_system"]

@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.fleet import baking
+from aws.stack.entry import entry
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `discarding` or `gone`. Builders are found by tag, so a launch that crashed half-way is covered too."""
     return {"state": baking.discard(event["run"])}

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import storages
@@ -12,14 +11,13 @@ from aws.fleet import launching
 from aws.records import table
 from aws.records.plans import cell_of, plan_of
 from aws.stack.clock import now
+from aws.stack.entry import entry
 from aws.stack.environment import environment
 from matrix.run.job import measuring_job
 from matrix.terms.keys import Board
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Launch the fleet of a cell; a quota or capacity refusal is an error of its own name."""
     run = event["run"]

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.account import prices as price_list
@@ -12,6 +11,7 @@ from aws.run import resume
 from aws.stack import network
 from aws.stack.clients import as_not_granted
 from aws.stack.clock import now
+from aws.stack.entry import entry
 from aws.stack.environment import environment
 from matrix.check.read import check_matrix, check_run_name
 from matrix.input.emulation import environment_of
@@ -21,10 +21,8 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import run_key
 from matrix.terms.problems import InvalidMatrix
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists.
 

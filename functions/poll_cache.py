@@ -2,18 +2,16 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.ec2 import instances
 from aws.fleet import watching
+from aws.stack.entry import entry
 from matrix.terms.errors import CacheFailed, StorageMatrixError
 from matrix.terms.keys import Board
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `populated` or `populating`; CacheFailed where the instance failed, died or fell silent."""
     run, name = event["run"], event["file_system"]

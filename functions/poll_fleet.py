@@ -8,13 +8,14 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.fleet import watching
 from aws.records import bucket, table
 from aws.stack.clock import now
+from aws.stack.entry import entry
 from matrix.terms.documents.job import Gate
 from matrix.terms.keys import Board
 
 logger = Logger()
 
 
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `waiting`, `running` or `finished`; a fleet that cannot finish is an error that names the instances."""
     run, cell = event["run"], event["cell"]

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws import storages
@@ -11,13 +10,12 @@ from aws.ec2 import images
 from aws.fleet import launching
 from aws.records import table
 from aws.records.plans import cell_of, file_system_of, plan_of
+from aws.stack.entry import entry
 from matrix.run.job import populating_job
 from matrix.terms.keys import Board
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Launch the populating instance, of the type that the first cell to use the cache runs on."""
     run, name = event["run"], event["file_system"]

@@ -6,13 +6,14 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.stack.clock import now
+from aws.stack.entry import entry
 from aws.teardown import reaping
 
 logger = Logger()
 ENDS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")
 
 
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Sweep one run ({"run": …}, or the event that its execution ended) or all of them ({}).
 

@@ -8,11 +8,12 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.records.plans import cell_of, plan_of
 from aws.results import analysing
 from aws.run.failures import readable
+from aws.stack.entry import entry
 
 logger = Logger()
 
 
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the result of a failed cell: its error, and percentiles of the samples that did arrive."""
     run = event["run"]
@@ -23,5 +24,5 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if refused and error["name"] != "InvalidSamples":
         error["message"] += f" (and {'; '.join(refused[:3])})"
     analysing.write_result(cell, uploads, files, error=error)
-    logger.error("cell failed", cell=cell["id"], error=error)
+    logger.error("cell failed", error=error)
     return {"cell": cell["id"], "state": "failed"}

@@ -9,13 +9,14 @@ from aws.records import bucket, table
 from aws.records.plans import cell_of, file_system_of, plan_of
 from aws.results import analysing
 from aws.run.failures import readable
+from aws.stack.entry import entry
 from matrix.run.admission import skipped
 from matrix.terms.keys import Board
 
 logger = Logger()
 
 
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write a failed result for each cell that has none yet, with the file system's error.
 
@@ -25,7 +26,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     plan = plan_of(run)
     error = readable(event["failure"])
     table.set_file_system(run, name, "failed", error=error)
-    logger.error("file system failed", file_system=name, error=error)
+    logger.error("file system failed", error=error)
     for cell in file_system_of(plan, name)["cells"]:
         if bucket.exists(Board.of_cell(run, cell).result):
             continue

@@ -9,12 +9,13 @@ from aws.records import table
 from aws.records.plans import cell_of, plan_of
 from aws.results import analysing
 from aws.run.failures import readable
+from aws.stack.entry import entry
 from matrix.run.admission import skipped
 
 logger = Logger()
 
 
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write a failed result for each cell, skipped ones where baking was not begun for want of budget or time."""
     run = event["run"]

@@ -2,18 +2,16 @@
 
 from typing import Any
 
-from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.ec2 import instances as fleets
 from aws.inventory import resources
 from aws.records import table
 from aws.records.plans import cell_of, plan_of
+from aws.stack.entry import entry
 
-logger = Logger()
 
-
-@logger.inject_lambda_context
+@entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Terminate what carries the cell's tags: by tag even a launch that crashed half-way is found."""
     run, cell = event["run"], event["cell"]

@@ -1,8 +1,10 @@
 """Whole runs, good and bad: each asserts the way through the graph, the results, and that nothing is left."""
 
+import json
 import os
 import signal
 from functools import partial
+from typing import Any
 
 from support.runs import EBS, EFS, TOUCH, Cloud, Run, agents_of, matrix, until
 
@@ -74,6 +76,22 @@ def test_an_instance_that_dies_fails_its_cell_by_name_and_the_next_cell_is_measu
     assert once(run.states())[-3:] == ["Analyse run", "Every cell measured?", "Some cells failed"]
     assert "Record failed cell" in run.states()
     assert run.left_behind() == {}
+    of_run = [line for line in logged(cloud) if line.get("run") == run.name]
+    assert {line["cell"] for line in of_run if "cell" in line} == {dead["id"]}
+    assert {"InstanceDied"} <= {line["error"]["name"] for line in of_run if line["level"] == "ERROR"}
+    # Only a sweep of all runs is about none, and it comes when the run's end is long past.
+    assert [line for line in logged(cloud) if "run" not in line and line["message"] != "swept"] == []
+
+
+def logged(cloud: Cloud) -> list[dict[str, Any]]:
+    """Every line that our functions have logged on a cloud; those of the runtime itself have no service."""
+    logs = cloud.client("logs")
+    groups = [group["logGroupName"] for group in logs.describe_log_groups()["logGroups"]]
+    pages = [page for group in groups
+             for page in logs.get_paginator("filter_log_events").paginate(logGroupName=group)]  # fmt: skip
+    texts = [event["message"] for page in pages for event in page["events"]]
+    lines = [json.loads(text) for text in texts if text.startswith("{")]
+    return [line for line in lines if "service" in line and "_aws" not in line]
 
 
 def test_a_missing_tool_fails_its_cell_with_the_package_to_install(cloud: Cloud):

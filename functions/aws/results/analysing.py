@@ -29,7 +29,6 @@ from matrix.terms.metrics import own_metrics
 from matrix.terms.sentences import named
 
 GETS_AT_ONCE = 16
-logger = Logger(child=True)
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
         budget.settle_cell(run, plan_of(run), cell)
     except (BotoCoreError, ClientError):
         # The result stands. The cell's worst case stays reserved, which errs on the safe side.
-        logger.exception("the budget of %s is not settled", cell["id"])
+        Logger().exception("the budget of %s is not settled", cell["id"])
     metrics.cell_ended(result["state"], actual_s)
 
 
@@ -198,7 +197,7 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
         result["bottleneck"] = bottleneck.find(result, environment().name)
         result["server_layers"] = layers.of_server(result)
     except Exception as problem:  # of any kind: it must not cost what was measured
-        logger.exception("no bottleneck of %s", cell["id"])
+        Logger().exception("no bottleneck of %s", cell["id"])
         result["warnings"].append(f"no bottleneck was looked for: {type(problem).__name__}: {problem}")
 
 

@@ -20,8 +20,6 @@ from aws.storages import FILE_SYSTEMS
 from aws.storages.contract import Existing, FileSystem
 from aws.teardown import receipts
 
-logger = Logger(child=True)
-
 
 @dataclass(frozen=True)
 class Leftover:
@@ -63,7 +61,7 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool
                 receipts.after_sweep(run, {"at": now, "remaining": left})
     except (ClientError, LookupError) as error:
         # The table or the bucket refused: the next sweep makes the receipt; what this one deleted stays deleted.
-        logger.exception("no receipt yet", reason=str(error))
+        Logger().exception("no receipt yet", reason=str(error))
     swept = {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
     return swept | {"unasked": unasked} if unasked else swept
 
@@ -88,7 +86,7 @@ def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:
 
 
 def _leftover_of(image: images.Baked) -> Leftover:
-    return Leftover("image", image.id, {}, lambda: images.deregister(image) is None)
+    return Leftover("image", image.id, {tags.RUN: image.made_by}, lambda: images.deregister(image) is None)
 
 
 def _delete(leftover: Leftover) -> bool:
@@ -96,7 +94,8 @@ def _delete(leftover: Leftover) -> bool:
     try:
         return bool(leftover.delete())
     except ClientError as error:
-        logger.exception("not deleted", kind=leftover.kind, id=leftover.id, reason=str(error))
+        run = leftover.tags[tags.RUN]
+        Logger().exception("not deleted", run=run, kind=leftover.kind, id=leftover.id, reason=str(error))
         return False
 
 
@@ -143,7 +142,7 @@ def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Ex
     except ClientError as error:
         if error.response["Error"]["Code"] not in DENIED:
             raise
-        logger.exception("not swept", kind=kind, reason=str(error))
+        Logger().exception("not swept", kind=kind, reason=str(error))
         unasked[kind] = str(error)
         return []
 
