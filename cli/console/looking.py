@@ -122,7 +122,7 @@ class RunLook:
     def _read_points(self, now: RunProgress) -> None:
         fresh = [cell.id for cell in now.cells if cell.state == "measured" and cell.id not in self._points]
         for cell in fresh[:POINTS_AT_ONCE]:
-            self._points[cell] = self.source.traces.points(self.run, cell)
+            self._points[cell] = self.source.commands.point_rows(self.run, cell)
 
     def _read_ends(self) -> None:
         """Read what a run leaves when it is over: its receipt, which a sweep may complete later, and its report."""

@@ -21,6 +21,9 @@ class Commands(Protocol):
     def progress_rows(self, run: str) -> list[dict[str, Any]]:
         """Return the rows of a run's plan, file systems and cells."""
 
+    def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
+        """Return id and metrics of each of a cell's points."""
+
     def plan(self, run: str) -> PlanDocument | None:
         """Return the plan of a run; None when it is not there."""
 
@@ -45,9 +48,6 @@ class Traces(Protocol):
 
     def item(self, child: str) -> dict[str, Any]:
         """Return what an iteration was given."""
-
-    def points(self, run: str, cell: str) -> list[dict[str, Any]]:
-        """Return the rows of a cell's points."""
 
     def listing(self, run: str, below: str) -> Iterable[tuple[str, float]]:
         """Yield name and time (epoch seconds) of each object below a prefix of a run's folder."""

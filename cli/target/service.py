@@ -98,12 +98,12 @@ class Service:
         return [plain_row(row) for page in pages for row in page["Items"]]
 
     def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
-        """Return the metrics of a cell's points, each with its percentiles; empty before it is measured."""
+        """Return id and metrics of each of a cell's points, with their percentiles; empty before it is measured."""
         pages = self._table.get_paginator("query").paginate(
             TableName=self.deployment.outputs["TableName"],
             KeyConditionExpression="PK = :run AND begins_with(SK, :points)",
-            ProjectionExpression="#metrics",
-            ExpressionAttributeNames={"#metrics": "metrics"},
+            ProjectionExpression="#id, #metrics",
+            ExpressionAttributeNames={"#id": "id", "#metrics": "metrics"},
             ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":points": {"S": f"POINT#{cell}#"}},
         )
         return [plain_row(row) for page in pages for row in page["Items"]]

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from cli.target.deployment import Deployment
 from cli.target.documents import CONTROL
-from cli.target.service import execution_arn, plain_row
+from cli.target.service import execution_arn
 from cli.target.workdir import workdir
 
 # The most that GetExecutionHistory answers at once.
@@ -85,15 +85,6 @@ class Traces:
         item = json.loads(described.get("input") or "{}")
         return item if isinstance(item, dict) else {}
 
-    def points(self, run: str, cell: str) -> list[dict[str, Any]]:
-        """Return the rows of a cell's points: their percentiles."""
-        pages = self._table.get_paginator("query").paginate(
-            TableName=self.deployment.outputs["TableName"],
-            KeyConditionExpression="PK = :run AND begins_with(SK, :point)",
-            ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":point": {"S": f"POINT#{cell}#"}},
-        )
-        return [plain_row(row) for page in pages for row in page["Items"]]
-
     def listing(self, run: str, below: str) -> Iterator[tuple[str, float]]:
         """Yield the name below a prefix of a run's folder, and the time (epoch seconds), of each object there."""
         prefix = f"runs/{run}/{below}"
@@ -136,10 +127,6 @@ class Traces:
     @cached_property
     def _states(self) -> Any:
         return self.deployment.client("stepfunctions")
-
-    @cached_property
-    def _table(self) -> Any:
-        return self.deployment.client("dynamodb")
 
     @cached_property
     def _bucket(self) -> Any:

@@ -59,7 +59,7 @@ def rows(first="measured", second="running"):
         {"SK": "FS#ebs-gp3", "file_system": "ebs-gp3", "state": "measuring", "since": 1000},
         cell_row(CELLS[0], first, started_at=1000, finished_at=1042, step=4, steps=4),
         cell_row(CELLS[1], second, started_at=1050, step=1, steps=4, point="p02", instances=counts),
-        {"SK": f"POINT#{CELLS[0]}#p01", "n": 2},
+        {"SK": f"POINT#{CELLS[0]}#p01", "id": "p01", "cell": CELLS[0], "metrics": {}},
         {"SK": "RESOURCE#i-1", "kind": "instance", "id": "i-1"},
     ]
 

@@ -50,9 +50,10 @@ class PlayedRun:
         """Rows as they were at the end."""
         return [row for row in self._rows() if "state" in row or row["SK"] == "PLAN"]
 
-    def points(self, run: str, cell: str) -> list[dict[str, Any]]:
-        """Rows of a cell's points."""
-        return [row for row in self._rows() if row["SK"].startswith(f"POINT#{cell}#")]
+    def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
+        """Id and metrics of a cell's points."""
+        rows = [row for row in self._rows() if row["SK"].startswith(f"POINT#{cell}#")]
+        return [{"id": row["id"], "metrics": row["metrics"]} for row in rows]
 
     def _rows(self) -> list[dict[str, Any]]:
         return [plain_row(row) for row in self.record["rows"]]

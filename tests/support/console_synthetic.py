@@ -88,7 +88,7 @@ class LargeRun:
         """The plan."""
         return self._plan
 
-    def points(self, run: str, cell: str) -> list[dict[str, Any]]:
+    def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
         """Figures that differ."""
         number = self.cells.index(cell)
         planned = self._plan["cells"][number]
