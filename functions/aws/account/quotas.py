@@ -8,7 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.ec2 import instances
 from aws.stack.clients import client, impatient_client
-from matrix.plan import quotas
+from matrix.plan import instance_ebs, quotas
 from matrix.plan.quotas import Need
 from matrix.terms.documents.plan import PlanDocument, PlanWarning
 
@@ -37,8 +37,15 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
             continue
         refusals.append(quotas.refusal(need, value, in_use))
     quotas.refuse([refusal for refusal in refusals if refusal])
-    ebs = {name: description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}) for name, description in types.items()}
-    warnings = quotas.ceiling_warnings(cells, ebs)
+    # The plan has warned of those that its own table knows.
+    described = {
+        name: instance_ebs.limits_of(description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}))
+        for name, description in types.items()
+        if name not in instance_ebs.known_limits()
+    }
+    warnings = instance_ebs.warnings(
+        instance_ebs.volumes_of(cells), {name: limits for name, limits in described.items() if limits}
+    )
     if unasked:
         message = "these quotas could not be asked for; what exceeds one fails when it is created"
         warnings.append({"path": "quotas", "value": "; ".join(unasked), "message": f"{message}: {'; '.join(unasked)}"})

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -18,10 +18,11 @@ from matrix.input.pace import MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_p
 from matrix.input.storages import Storage
 from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
-from matrix.plan import images, needed_tools, placing
+from matrix.plan import images, instance_ebs, needed_tools, placing
 from matrix.plan.assumptions import UNMEASURED, assumptions
 from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
 from matrix.plan.images import PlannedImage
+from matrix.plan.instance_ebs import StorageVolumes
 from matrix.plan.resume import Earlier, sameness
 from matrix.price.book import (
     Cost,
@@ -36,7 +37,7 @@ from matrix.price.book import (
 from matrix.terms.charges import HOUR_S, ROOT_VOLUME_GIB, Amount, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point, Step
 from matrix.terms.documents.plan import Populate
-from matrix.terms.ids import cell_id, launch_id, unique_slugs
+from matrix.terms.ids import cell_id, launch_id, unique_slugs, without_launch
 
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0
@@ -110,6 +111,14 @@ class _Cell:
         return self.combination.workload.populate_seconds + storage.precondition_s
 
     @property
+    def attached(self) -> Iterator[StorageVolumes]:
+        """Yield what an instance, or the file server of its storage, has of volumes."""
+        combination = self.combination
+        volumes = combination.storage.attached(combination.fleet.instance_type)
+        if volumes:
+            yield StorageVolumes(without_launch(self.file_system, self.launch), volumes)
+
+    @property
     def root_volume_gib(self) -> int:
         """Root volume of each instance: larger where a build is on it, beside a shared storage."""
         is_built_there = self.combination.storage.is_shared
@@ -180,6 +189,8 @@ def plan(
     cost += sum((file_system.cost for file_system in file_systems), Cost())
     cost += sum((image.cost for image in planned_images), Cost())
     warnings += book.warnings()
+    attached = [] if matrix.emulate else [volumes for cell in _fresh(named) for volumes in cell.attached]
+    warnings += instance_ebs.warnings(attached, instance_ebs.known_limits())
     return Plan(
         name=matrix.name,
         seed=seed,
@@ -192,9 +203,10 @@ def plan(
         deadline_s=deadline_s,
         cost=cost,
         is_emulated=bool(matrix.emulate),
-        assumptions=assumptions(
-            matrix, book, {file_system.storage["type"] for file_system in file_systems}, planned_images
-        ),
+        assumptions=[
+            *assumptions(matrix, book, {file_system.storage["type"] for file_system in file_systems}, planned_images),
+            *instance_ebs.block_words(attached),
+        ],
         warnings=warnings,
     )
 

@@ -13,9 +13,8 @@ from typing import Any
 from matrix.input.storages.file_server import volume
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Part
-from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanWarning
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.errors import QuotaExceeded
-from matrix.terms.ids import without_launch
 
 
 @dataclass(frozen=True)
@@ -208,59 +207,3 @@ def refuse(refusals: Sequence[str]) -> None:
 def _figure(amount: float) -> str:
     """Return an amount with its tenth unless that is 0, so that 50.2 TiB wanted of 50 do not read as 50."""
     return f"{amount:,.1f}".removesuffix(".0")
-
-
-def ceiling_warnings(cells: Iterable[PlanCell], types: Mapping[str, Mapping[str, Any]]) -> list[PlanWarning]:
-    """Return a warning for each volume and instance type where the instance is the bottleneck, not the volume.
-
-    `types` are EC2's EbsOptimizedInfo by instance type. The maximum can be had for 30 minutes a day only where it lies
-    above the baseline, so a volume above the baseline is worth a word as well.
-    """
-    warnings: dict[tuple[str, str], PlanWarning] = {}
-    for cell in cells:
-        storage, instance_type = _volume_and_holder(cell)
-        ebs = types.get(instance_type)
-        if storage["type"] != "ebs" or ebs is None:
-            continue
-        over = [text for text in (_over(storage, ebs, limit) for limit in _LIMITS) if text]
-        if over:
-            storage_id = without_launch(cell["file_system"], cell.get("launch", 1))
-            message = f"{instance_type} is slower than the volume of {storage_id}: {'; '.join(over)}"
-            warnings[storage_id, instance_type] = {
-                "path": "fleet", "value": instance_type, "message": f"{message}; this would measure the instance",
-            }  # fmt: skip
-    return list(warnings.values())
-
-
-def _volume_and_holder(cell: PlanCell) -> tuple[Mapping[str, Any], str]:
-    """The storage that is a volume, and the type of the instances that have it: the fleet's, or the file server's."""
-    storage = cell["storage"]
-    if storage["type"] == "file-server":
-        return volume(storage["sizeGiB"]), storage["instanceType"]
-    return storage, cell["fleet"]["instanceType"]
-
-
-@dataclass(frozen=True)
-class _Limit:
-    """A field of an EBS storage, EC2's words for the ceiling on it, and how EC2's unit becomes that of the field."""
-
-    field: str
-    word: str
-    unit: str
-    scale: float
-
-
-# EBS volumes count in MiB/s, EbsOptimizedInfo in MB/s.
-_LIMITS = (_Limit("iops", "Iops", "IOPS", 1.0), _Limit("throughputMiBps", "ThroughputInMBps", "MiB/s", 1e6 / 2**20))
-
-
-def _over(storage: Mapping[str, Any], ebs: Mapping[str, Any], limit: _Limit) -> str:
-    wanted = storage.get(limit.field)
-    if wanted is None or f"Maximum{limit.word}" not in ebs:
-        return ""
-    most, always = (limit.scale * ebs[f"{kind}{limit.word}"] for kind in ("Maximum", "Baseline"))
-    if wanted > most:
-        return f"{wanted:,.0f} {limit.unit} of the volume, {most:,.0f} of the instance"
-    if wanted > always:
-        return f"{wanted:,.0f} {limit.unit} of the volume, {always:,.0f} of the instance beyond 30 minutes a day"
-    return ""

@@ -1,9 +1,9 @@
-"""What a plan needs of an account's quotas at once, and where an instance is slower than its volume."""
+"""What a plan needs of an account's quotas at once."""
 
 import re
 
 import pytest
-from support.matrices import EBS, EFS, FILE_SERVER, FSX, READ, TOUCH, matrix
+from support.matrices import EBS, EFS, FILE_SERVER, FSX, READ, matrix
 
 from matrix.plan import quotas
 from matrix.plan.planning import plan
@@ -112,47 +112,3 @@ def test_all_that_is_too_low_is_refused_at_once():
     quotas.refuse([])
     with pytest.raises(QuotaExceeded, match=r"^Ask for A\. Ask for B\. Nothing was created$"):
         quotas.refuse(["Ask for A.", "Ask for B."])
-
-
-def test_a_volume_faster_than_its_instance_is_warned_of_once():
-    fast = {"type": "ebs", "name": "fast", "volumeType": "gp3", "sizeGiB": 200, "iops": 16000, "throughputMiBps": 1000}
-    document = plan(matrix(storage=[fast, EBS], fleet=[{"instanceType": "m6i.large", "count": [1, 2]}])).to_document()
-    # As EC2 says of m6i.large: 81.25 MB/s and 3,600 IOPS always, 1,250 MB/s and 40,000 IOPS at times.
-    ebs = {
-        "BaselineIops": 3600,
-        "MaximumIops": 40000,
-        "BaselineThroughputInMBps": 81.25,
-        "MaximumThroughputInMBps": 1250,
-    }
-
-    warnings = {
-        one["message"].split(":")[0]: one["message"]
-        for one in quotas.ceiling_warnings(document["cells"], {"m6i.large": ebs})
-    }
-
-    fast_words = warnings["m6i.large is slower than the volume of fast"]
-    assert "16,000 IOPS of the volume, 3,600 of the instance beyond 30 minutes" in fast_words
-    # 81.25 MB/s are 77 MiB/s
-    assert "1,000 MiB/s of the volume, 77 of the instance beyond 30 minutes" in fast_words
-    assert len(warnings) == 2  # gp3's own 125 MiB/s are above 77, too
-
-
-def test_the_volume_of_a_file_server_is_held_against_the_server_and_not_against_the_fleet():
-    document = plan(matrix(storage=[FILE_SERVER], workload=[READ])).to_document()
-    slow = {"BaselineIops": 1000, "MaximumIops": 2000, "BaselineThroughputInMBps": 200, "MaximumThroughputInMBps": 200}
-
-    [warning] = quotas.ceiling_warnings(document["cells"], {"m6i.xlarge": slow})
-
-    assert warning["message"].startswith("m6i.xlarge is slower than the volume of file-server-m6i-xlarge: 3,000 IOPS")
-    assert quotas.ceiling_warnings(document["cells"], {"m6i.large": slow}) == []
-
-
-def test_a_volume_above_the_instances_maximum_and_one_below_its_baseline():
-    document = plan(matrix(storage=[EBS], workload=[TOUCH])).to_document()
-    small = {"BaselineIops": 1000, "MaximumIops": 2000, "BaselineThroughputInMBps": 200, "MaximumThroughputInMBps": 200}
-    large = {"BaselineIops": 9000, "MaximumIops": 9000, "BaselineThroughputInMBps": 900, "MaximumThroughputInMBps": 900}
-
-    [warning] = quotas.ceiling_warnings(document["cells"], {"m6i.large": small})
-    assert "3,000 IOPS of the volume, 2,000 of the instance;" in warning["message"]
-    assert quotas.ceiling_warnings(document["cells"], {"m6i.large": large}) == []
-    assert quotas.ceiling_warnings(document["cells"], {}) == []

@@ -56,6 +56,16 @@ class BlockTimes:
     unit_bytes: int  # a larger block counts as several operations
 
 
+@dataclass(frozen=True)
+class AttachedVolumes:
+    """The EBS volumes of an instance: what they can do together, and the type of the instance that has them."""
+
+    instance_type: str
+    count: int
+    iops: float | None  # None of HDDs, whose operations AWS counts in MiB
+    bytes_per_s: float
+
+
 class Storage(Element, Protocol):
     """What a storage of a matrix offers. mypy checks each model against it where cells are made of them."""
 
@@ -110,6 +120,10 @@ class Storage(Element, Protocol):
     @property
     def volumes(self) -> int:
         """Volumes of one instance, which come and go with it and have a price of their own."""
+        ...
+
+    def attached(self, instance_type: str) -> AttachedVolumes | None:
+        """Return the volumes of an instance of a fleet of this type, or of its server; None where it has none."""
         ...
 
     @property
@@ -190,6 +204,11 @@ class StorageModel(ElementModel):
     def volumes(self) -> int:
         """It has none."""
         return 0
+
+    def attached(self, instance_type: str) -> AttachedVolumes | None:
+        """Return None: it is no volume."""
+        del instance_type
+        return None
 
     @property
     def price_queries(self) -> list[Query]:

@@ -10,7 +10,7 @@ from matrix.input import limits
 from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst, Counted
-from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.input.storages.contract import AttachedVolumes, BlockTimes, CeilingWords, Document, StorageModel, Words
 from matrix.terms.charges import LEAST_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.problems import Problems
 
@@ -104,6 +104,12 @@ class EbsStorage(StorageModel):
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that an instance's volumes may move together (burst of HDD and gp2 included)."""
         return self.volumes * self._volume_bytes_per_s
+
+    def attached(self, instance_type: str) -> AttachedVolumes:
+        """Return the volumes of an instance of the fleet."""
+        is_hdd = self.volume_type in limits.HDD_MIBPS_PER_TIB
+        iops = None if is_hdd else float(self.effective_iops)
+        return AttachedVolumes(instance_type, self.volumes, iops, self.bandwidth_bytes_per_s)
 
     @property
     def _volume_bytes_per_s(self) -> float:

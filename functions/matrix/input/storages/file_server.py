@@ -7,7 +7,7 @@ from pydantic import Field
 
 from matrix.input.fields import Name
 from matrix.input.fleet import InstanceType
-from matrix.input.storages.contract import CeilingWords, Document, StorageModel, Words
+from matrix.input.storages.contract import AttachedVolumes, CeilingWords, Document, StorageModel, Words
 from matrix.input.storages.ebs import EbsStorage
 from matrix.terms.charges import ROOT_VOLUME_GIB, Charge, Query, Usage, instance_charges, instance_query
 
@@ -54,6 +54,11 @@ class FileServerStorage(StorageModel):
     def volume(self) -> EbsStorage:
         """The server's volume."""
         return EbsStorage.model_validate(volume(self.size_gib))
+
+    def attached(self, instance_type: str) -> AttachedVolumes:
+        """Return the volume of the server, whatever the type of the fleet."""
+        del instance_type
+        return self.volume.attached(self.instance_type)
 
     @property
     def bandwidth_bytes_per_s(self) -> float:

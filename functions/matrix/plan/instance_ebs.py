@@ -1,0 +1,132 @@
+"""Whether an instance carries its volumes: what they can do together, against what EC2 allows its type on the way."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from matrix.input.storages import AnyStorage, Storage
+from matrix.input.storages.contract import AttachedVolumes
+from matrix.terms.documents.plan import PlanCell, PlanWarning
+from matrix.terms.figures import number
+from matrix.terms.ids import without_launch
+
+_TABLE = Path(__file__).parents[1] / "input" / "ebs_limits.json"
+# EC2 counts in MB/s, volumes in MiB/s.
+MB, MIB = 1e6, 2.0**20
+KIB = 2**10
+_STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
+
+
+@dataclass(frozen=True)
+class EbsLimits:
+    """What EC2 allows an instance on its way to EBS: always, and for 30 minutes a day."""
+
+    bytes_per_s: float
+    most_bytes_per_s: float
+    iops: float
+    most_iops: float
+
+
+class StorageVolumes(NamedTuple):
+    """The volumes that one storage of a plan, by its id, gives to an instance."""
+
+    storage_id: str
+    volumes: AttachedVolumes
+
+
+@cache
+def known_limits() -> dict[str, EbsLimits]:
+    """Return the limits by instance type, of each family from small to large, as a table of ours has them."""
+    families: dict[str, dict[str, list[float]]] = json.loads(_TABLE.read_text(encoding="utf-8"))["types"]
+    return {
+        f"{family}.{size}": EbsLimits(always * MB, most * MB, iops, most_iops)
+        for family, sizes in families.items()
+        for size, (always, most, iops, most_iops) in sizes.items()
+    }
+
+
+def limits_of(optimized: Mapping[str, Any]) -> EbsLimits | None:
+    """Return the limits in EC2's EbsOptimizedInfo of an instance type, None where it has none."""
+    names = ("BaselineThroughputInMBps", "MaximumThroughputInMBps", "BaselineIops", "MaximumIops")
+    if any(name not in optimized for name in names):
+        return None
+    always, most, iops, most_iops = (float(optimized[name]) for name in names)
+    return EbsLimits(always * MB, most * MB, iops, most_iops)
+
+
+def volumes_of(cells: Iterable[PlanCell]) -> list[StorageVolumes]:
+    """Return the volumes of the cells of a plan; emulated storages have none."""
+    measured = [(cell, _STORAGE.validate_python(cell["storage"])) for cell in cells if "emulation" not in cell]
+    return [
+        StorageVolumes(without_launch(cell["file_system"], cell.get("launch", 1)), volumes)
+        for cell, storage in measured
+        if (volumes := storage.attached(cell["fleet"]["instanceType"]))
+    ]
+
+
+def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits]) -> list[PlanWarning]:
+    """Return a warning for each storage and instance type where the instance is the bottleneck, not its volumes.
+
+    The maximum of a type can be had for 30 minutes a day only where it lies above what the type has always, so volumes
+    above the latter are worth a word as well.
+    """
+    by_pair: dict[tuple[str, str], PlanWarning] = {}
+    for storage_id, volumes in dict.fromkeys(attached):
+        limits = types.get(volumes.instance_type)
+        over = list(_over(volumes, limits)) if limits else []
+        if over:
+            those = "the volume" if volumes.count == 1 else f"the {volumes.count} volumes"
+            message = f"{volumes.instance_type} is slower than {those} of {storage_id}: {'; '.join(over)}"
+            by_pair[storage_id, volumes.instance_type] = {
+                "path": "fleet",
+                "value": volumes.instance_type,
+                "message": f"{message}; this would measure the instance; {_way_out(volumes)}",
+            }
+    return list(by_pair.values())
+
+
+def block_words(attached: Iterable[StorageVolumes]) -> Iterator[str]:
+    """Say at which size of blocks the volumes of each storage reach both of their limits."""
+    sizes = {
+        storage_id: f"{storage_id} {volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
+        f" ({number(volumes.bytes_per_s / MIB)} MiB/s / {number(volumes.iops)} IOPS)"
+        for storage_id, volumes in attached
+        if volumes.iops
+    }
+    if sizes:
+        yield f"volumes reach both their IOPS and their throughput with blocks of: {', '.join(sizes.values())}"
+
+
+def smallest_that_carries(volumes: AttachedVolumes) -> str | None:
+    """Return the smallest type of the family that always has what the volumes can do; None where none is known."""
+    family = volumes.instance_type.partition(".")[0]
+    of_family = ((name, limits) for name, limits in known_limits().items() if name.partition(".")[0] == family)
+    return next((name for name, limits in of_family if not any(_over(volumes, limits))), None)
+
+
+def _way_out(volumes: AttachedVolumes) -> str:
+    carrying = smallest_that_carries(volumes)
+    if carrying is None:
+        return "no type of its family that is known here carries that always"
+    return f"the smallest of its family that carries that always is {carrying}"
+
+
+def _over(volumes: AttachedVolumes, limits: EbsLimits) -> Iterator[str]:
+    """Yield in words each limit of an instance that is below what its volumes can do."""
+    if volumes.iops is not None:
+        yield from _beyond(volumes, volumes.iops, limits.iops, limits.most_iops, "IOPS")
+    pair = limits.bytes_per_s / MIB, limits.most_bytes_per_s / MIB
+    yield from _beyond(volumes, volumes.bytes_per_s / MIB, *pair, "MiB/s")
+
+
+def _beyond(volumes: AttachedVolumes, wanted: float, always: float, most: float, unit: str) -> Iterator[str]:
+    of = "the volume" if volumes.count == 1 else "the volumes"
+    if wanted > most:
+        yield f"{wanted:,.0f} {unit} of {of}, {most:,.0f} of the instance"
+    elif wanted > always:
+        yield f"{wanted:,.0f} {unit} of {of}, {always:,.0f} of the instance beyond 30 minutes a day"

@@ -1,0 +1,127 @@
+"""Where an instance is slower than its volumes, which type would carry them, and which blocks reach both limits."""
+
+import pytest
+from moto.ec2.models.instance_types import INSTANCE_TYPES
+from support.matrices import EBS, FILE_SERVER, READ, TOUCH, matrix
+
+from matrix.input.storages.contract import AttachedVolumes
+from matrix.plan import instance_ebs
+from matrix.plan.instance_ebs import EbsLimits, StorageVolumes
+from matrix.plan.planning import plan
+
+MIB = 2**20
+GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 202, "iops": 4000, "throughputMiBps": 1000}
+FAST = GP3 | {"name": "fast", "iops": 16000}
+IO2 = {"type": "ebs", "name": "io2", "volumeType": "io2", "sizeGiB": 54, "iops": 16000}
+
+
+def slower(**changes):
+    """The warnings of a plan about instances that are slower than their volumes."""
+    warnings = plan(matrix(workload=[TOUCH], **changes)).to_document()["warnings"]
+    return [warning["message"] for warning in warnings if " is slower than " in warning["message"]]
+
+
+def fleet(instance_type, count=1):
+    return [{"instanceType": instance_type, "count": count}]
+
+
+def test_a_volume_faster_than_its_instance_is_warned_of_once():
+    # m6i.large: 81.25 MB/s (77 MiB/s) and 3,600 IOPS always, 1,250 MB/s and 40,000 IOPS at times.
+    of_fast, of_usual = slower(storage=[FAST, EBS], fleet=fleet("m6i.large", [1, 2]))
+
+    assert of_fast == (
+        "m6i.large is slower than the volume of fast: 16,000 IOPS of the volume, 3,600 of the instance beyond"
+        " 30 minutes a day; 1,000 MiB/s of the volume, 77 of the instance beyond 30 minutes a day;"
+        " this would measure the instance; the smallest of its family that carries that always is m6i.8xlarge"
+    )
+    assert "125 MiB/s of the volume, 77 of the instance" in of_usual
+
+
+def test_the_volumes_of_a_raid_0_count_together():
+    raid = GP3 | {"name": "raid", "raid0": 2}
+
+    assert slower(storage=[GP3], fleet=fleet("m6i.12xlarge")) == []
+    assert slower(storage=[raid], fleet=fleet("m6i.16xlarge")) == []
+    [message] = slower(storage=[raid], fleet=fleet("m6i.12xlarge"))
+    # 15 Gbit/s are 1,875 MB/s, that is 1,788 MiB/s.
+    assert "slower than the 2 volumes of raid: 2,000 MiB/s of the volumes, 1,788 of the instance" in message
+    assert message.endswith("the smallest of its family that carries that always is m6i.16xlarge")
+
+
+def test_io2_counts_with_the_throughput_that_its_iops_bring():
+    [message] = slower(storage=[IO2], fleet=fleet("r5b.large"))
+
+    # 16,000 IOPS of 256 KiB each are 4,000 MiB/s; 1,250 MB/s are 1,192 MiB/s.
+    assert "16,000 IOPS of the volume, 5,417 of the instance beyond 30 minutes a day" in message
+    assert "4,000 MiB/s of the volume, 1,192 of the instance;" in message
+    assert message.endswith("carries that always is r5b.16xlarge")
+
+
+def test_the_volume_of_a_file_server_is_held_against_the_server_and_not_against_the_fleet():
+    document = plan(matrix(storage=[FILE_SERVER], workload=[READ])).to_document()
+    attached = instance_ebs.volumes_of(document["cells"])
+    slow = EbsLimits(200e6, 200e6, 1000, 2000)
+
+    [warning] = instance_ebs.warnings(attached, {"m6i.xlarge": slow})
+
+    assert warning["message"].startswith("m6i.xlarge is slower than the volume of file-server-m6i-xlarge: 3,000 IOPS")
+    assert instance_ebs.warnings(attached, {"m6i.large": slow}) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        (EbsLimits(200e6, 200e6, 1000, 2000), ["3,000 IOPS of the volume, 2,000 of the instance;"]),
+        (EbsLimits(900e6, 900e6, 9000, 9000), []),
+        (None, []),
+    ],
+)
+def test_a_volume_above_the_instances_maximum_and_one_below_its_baseline(limits, words):
+    volumes = StorageVolumes("ebs", AttachedVolumes("x9.large", 1, 3000, 125 * MIB))
+
+    messages = [warning["message"] for warning in instance_ebs.warnings([volumes], {"x9.large": limits})]
+
+    assert len(messages) == len(words)
+    assert all(word in message for word, message in zip(words, messages, strict=True))
+    assert all(message.endswith("no type of its family that is known here carries that always") for message in messages)
+
+
+def test_an_emulated_volume_has_no_instance_to_be_slower_than():
+    emulated = plan(matrix(storage=[FAST], emulate=True, workload=[TOUCH | {"tool": "engine"}])).to_document()
+
+    assert not [warning for warning in emulated["warnings"] if "is slower than" in warning["message"]]
+    assert instance_ebs.volumes_of(emulated["cells"]) == []
+
+
+def test_hdds_are_held_against_the_throughput_only_and_have_no_block_of_both():
+    st1 = {"type": "ebs", "volumeType": "st1", "sizeGiB": 2048}
+
+    [message] = slower(storage=[st1], fleet=fleet("m6i.large"))
+
+    assert "IOPS" not in message
+    assert "500 MiB/s of the volume, 77 of the instance" in message
+
+
+def test_the_plan_says_which_blocks_reach_both_limits_of_a_volume():
+    # The source's own sum: 1,000 MiB/s * 1024 / 16,000 = 64 KiB.
+    attached = [
+        StorageVolumes("fast", AttachedVolumes("r5b.large", 1, 16_000, 1000 * MIB)),
+        StorageVolumes("disk", AttachedVolumes("r5b.large", 1, None, 500 * MIB)),
+    ]
+
+    assert list(instance_ebs.block_words(attached)) == [
+        "volumes reach both their IOPS and their throughput with blocks of: fast 64 KiB (1,000 MiB/s / 16,000 IOPS)"
+    ]
+    assert list(instance_ebs.block_words([])) == []
+    assumptions = plan(matrix(storage=[FAST])).to_document()["assumptions"]
+    assert any("fast 64 KiB (1,000 MiB/s / 16,000 IOPS)" in line for line in assumptions)
+
+
+def test_the_table_has_what_ec2_says_of_each_type():
+    # moto's file is EC2's own answer to DescribeInstanceTypes.
+    for name, limits in instance_ebs.known_limits().items():
+        assert limits == instance_ebs.limits_of(INSTANCE_TYPES[name]["EbsInfo"]["EbsOptimizedInfo"]), name
+
+    # The source of the published rows ran on r5b.large: 10 Gbit/s to EBS at the most.
+    assert instance_ebs.known_limits()["r5b.large"] == EbsLimits(156.25e6, 1250e6, 5417, 43333)
+    assert instance_ebs.limits_of({}) is None
