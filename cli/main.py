@@ -18,6 +18,7 @@ from cli.commands.import_fio import import_fio
 from cli.commands.import_published import import_published
 from cli.commands.logs import logs
 from cli.commands.new import new
+from cli.commands.observe import observe
 from cli.commands.plan import plan
 from cli.commands.reap import reap
 from cli.commands.report import report
@@ -122,8 +123,8 @@ def matrix(
 
 
 COMMANDS = (
-    new, plan, run, verify, watch, stop, logs, results, report, compare, history, explore, fit, runs, reap, import_fio,
-    import_published, schema, selftest, completion,
+    new, plan, run, verify, watch, stop, logs, results, report, compare, history, explore, fit, observe, runs, reap,
+    import_fio, import_published, schema, selftest, completion,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -15,9 +15,14 @@ ROOT = Path(__file__).resolve().parents[2]
 # By the prefix that IAM has for them.
 SERVICES = {"cloudformation": "cloudformation", "stepfunctions": "states", "dynamodb": "dynamodb", "s3": "s3",
             "lambda": "lambda", "cloudwatch": "cloudwatch", "iam": "iam", "ec2": "ec2", "ssm": "ssm", "logs": "logs",
-            "service-quotas": "servicequotas"}  # fmt: skip
+            "service-quotas": "servicequotas", "efs": "elasticfilesystem", "fsx": "fsx"}  # fmt: skip
 # Where the action of IAM is not called as the operation is; a run's mirror is put back into a local cloud only.
-ACTIONS = {"lambda:Invoke": "lambda:InvokeFunction", "s3:ListObjectsV2": "s3:ListBucket", "s3:PutObject": None}
+ACTIONS = {
+    "lambda:Invoke": "lambda:InvokeFunction",
+    "s3:ListObjectsV2": "s3:ListBucket",
+    "s3:PutObject": None,
+    "fsx:DescribeVolumes": None,
+}  # EC2 has an operation of that name, which is the one that is called
 DOCS = (ROOT / "docs" / "cli.md").read_text()
 
 

@@ -77,6 +77,7 @@ EFS_PROVISIONED_USUAL_MIBPS = Limit(1_024, "MiB/s", "EFS guide, quotas that you 
 EFS_CLIENT_MIBPS = Limit(500, "MiB/s", "EFS guide, performance: one client without efs-utils 2.0")
 EFS_CLIENT_ELASTIC_MIBPS = Limit(1_500, "MiB/s", "EFS guide, performance: one client, elastic, efs-utils 2.0")
 # Bursting: 50 KiB/s per GiB stored, at least 1 MiB/s; 100 MiB/s from credits, of which there are 2.1 TiB at first.
+EFS_MIBPS_PER_TIB = Limit(50, "MiB/s per TiB", "EFS guide, throughput modes: bursting")
 EFS_LEAST_MIBPS = Limit(1, "MiB/s", "EFS guide, throughput modes: bursting")
 EFS_BURST_MIBPS = Limit(100, "MiB/s", "EFS guide, throughput modes: bursting")
 EFS_CREDITS_TIB = Limit(2.1, "TiB", "EFS guide, throughput modes: credits of a new file system")

@@ -303,17 +303,24 @@ def read(
 
     `pages` answers GetMetricData page by page: a botocore paginator's `paginate`. Its errors are the caller's.
     """
-    start, end = (datetime.fromtimestamp(at, UTC) for at in window(begun, ended))
-    answers = []
+    answers: list[tuple[Query, Sequence[tuple[float, float]]]] = []
     for queries in calls(about):
-        asked = [query.to_request() for query in queries]
-        values_by_id: dict[str, list[tuple[float, float]]] = {}
-        for page in pages(MetricDataQueries=asked, StartTime=start, EndTime=end, ScanBy="TimestampAscending"):
-            for result in page["MetricDataResults"]:
-                times = (at.timestamp() for at in result["Timestamps"])
-                values_by_id.setdefault(result["Id"], []).extend(zip(times, result["Values"], strict=True))
-        answers += [(query, values_by_id.get(query.id, [])) for query in queries]
+        answers += answered(pages, queries, *window(begun, ended))
     return document(about, (begun, ended), answers, read_at=read_at)
+
+
+def answered(
+    pages: Callable[..., Iterable[Mapping[str, Any]]], queries: Sequence[Query], begun: float, ended: float
+) -> list[tuple[Query, Sequence[tuple[float, float]]]]:
+    """Return each query with its values by their times, of all pages that GetMetricData answers to one call."""
+    start, end = (datetime.fromtimestamp(at, UTC) for at in (begun, ended))
+    asked = [query.to_request() for query in queries]
+    values_by_id: dict[str, list[tuple[float, float]]] = {}
+    for page in pages(MetricDataQueries=asked, StartTime=start, EndTime=end, ScanBy="TimestampAscending"):
+        for result in page["MetricDataResults"]:
+            times = (at.timestamp() for at in result["Timestamps"])
+            values_by_id.setdefault(result["Id"], []).extend(zip(times, result["Values"], strict=True))
+    return [(query, values_by_id.get(query.id, [])) for query in queries]
 
 
 def refused(about: WatchedResources, begun: float, ended: float, read_at: float, reason: str) -> CloudWatchMetrics:

@@ -44,6 +44,8 @@ class Usage:
     written_bytes: Amount
     stored_bytes: Amount
     read_requests: Amount = Amount(0.0, 0.0, 0.0)
+    is_steady: bool = False
+    """Whether it keeps the same all the time, and not what a run happens to write."""
 
     @property
     def months(self) -> Amount:

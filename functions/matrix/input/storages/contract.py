@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
 from matrix.input.storages.bursts import Burst
+from matrix.input.storages.demand import Demand
 from matrix.terms.charges import Amount, Charge, Query, Usage
 
 # A storage as plan and results have it; an old or a published one may lack fields.
@@ -117,6 +118,10 @@ class Storage(Element, Protocol):
         """Its limits that credits raise for a while."""
         ...
 
+    def bursts_keeping(self, gib: float) -> list[Burst]:
+        """Return its limits that credits raise once it keeps so much; limits of some storages grow with that."""
+        ...
+
     @property
     def volumes(self) -> int:
         """Volumes of one instance, which come and go with it and have a price of their own."""
@@ -124,6 +129,14 @@ class Storage(Element, Protocol):
 
     def attached(self, instance_type: str) -> AttachedVolumes | None:
         """Return the volumes of an instance of a fleet of this type, or of its server; None where it has none."""
+        ...
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterable["Storage"]:
+        """Return the configurations of the type that come closest to a demand and carry it.
+
+        Beside them those whose credits may carry it for a while; none where the type cannot.
+        """
         ...
 
     @property
@@ -200,6 +213,11 @@ class StorageModel(ElementModel):
         """It is always as fast."""
         return []
 
+    def bursts_keeping(self, gib: float) -> list[Burst]:
+        """Return its bursts: they do not depend on what it keeps."""
+        del gib
+        return self.bursts
+
     @property
     def volumes(self) -> int:
         """It has none."""
@@ -209,6 +227,12 @@ class StorageModel(ElementModel):
         """Return None: it is no volume."""
         del instance_type
         return None
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterable["Storage"]:
+        """Return none: it does not last, or is made for something else."""
+        del demand
+        return ()
 
     @property
     def price_queries(self) -> list[Query]:

@@ -11,6 +11,7 @@ from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst, Counted
 from matrix.input.storages.contract import AttachedVolumes, BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.input.storages.demand import Demand
 from matrix.terms.charges import LEAST_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.problems import Problems
 
@@ -177,6 +178,34 @@ class EbsStorage(StorageModel):
         if self.volume_type == "io1":
             return [("ebs_io1_iops_month", self.iops or 0)]
         return io2_tiers(self.iops or 0) if self.volume_type == "io2" else []
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterator["EbsStorage"]:
+        """Yield gp3 and io2 as provisioned for it, and gp2 and st1 of its size, which live on credits."""
+        # What gp3's throughput and io2's IOPS need beside themselves: the ratios of the rules below.
+        for_throughput = math.ceil(demand.mibps / limits.GP3_MIBPS_PER_IOPS.value)
+        for volume_type, throughput in (("gp3", limits.GP3_THROUGHPUT_MIBPS), ("io2", None)):
+            span = limits.EBS_IOPS[volume_type]
+            iops = max(span.least, math.ceil(demand.iops), for_throughput)
+            mibps = max(throughput.least, math.ceil(demand.mibps)) if throughput else None
+            if iops > span.most or (throughput and mibps and mibps > throughput.most):
+                continue
+            size_gib = max(demand.gib, iops / limits.EBS_IOPS_PER_GIB[volume_type].value)
+            volume = cls._sized(volume_type, size_gib, iops=iops, throughputMiBps=mibps)
+            if volume and volume.bandwidth_bytes_per_s >= demand.bytes_per_s:
+                yield volume
+        for volume_type in ("gp2", "st1"):
+            if volume := cls._sized(volume_type, demand.gib):
+                yield volume
+
+    @classmethod
+    def _sized(cls, volume_type: str, size_gib: float, **provisioned: int | None) -> "EbsStorage | None":
+        """Return a volume of at least that size, None where there is none so large."""
+        span = limits.EBS_SIZE_GIB[volume_type]
+        size = max(span.least, math.ceil(size_gib))
+        written = {name: value for name, value in provisioned.items() if value is not None}
+        fields = {"type": "ebs", "volumeType": volume_type, "sizeGiB": size, **written}
+        return cls.model_validate(fields) if size <= span.most else None
 
     @property
     def block_times(self) -> BlockTimes | None:

@@ -1,5 +1,6 @@
 """Amazon EFS: one file system that all instances of a cell mount."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -10,6 +11,7 @@ from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst
 from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.input.storages.demand import Demand
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.problems import Problems
 
@@ -77,11 +79,33 @@ class EfsStorage(StorageModel):
 
     @property
     def bursts(self) -> list[Burst]:
-        """What an empty file system does beyond what it sustains; each TiB stored sustains 50 MiB/s more."""
+        """What an empty file system does beyond what it sustains."""
+        return self.bursts_keeping(0.0)
+
+    def bursts_keeping(self, gib: float) -> list[Burst]:
+        """Return its limits once it keeps so much: each TiB sustains 50 MiB/s and bursts to 100 MiB/s."""
         if self.throughput_mode != "bursting":
             return []
-        sustained, most = limits.EFS_LEAST_MIBPS.value * 2**20, limits.EFS_BURST_MIBPS.value * 2**20
-        return [Burst("EFS throughput", "bytes/s", sustained, most, limits.EFS_CREDITS_TIB.value * 2**40)]
+        tib = gib / 1_024
+        sustained = max(limits.EFS_LEAST_MIBPS.value, limits.EFS_MIBPS_PER_TIB.value * tib) * 2**20
+        # Both are those of the first TiB also where less is kept.
+        most = limits.EFS_BURST_MIBPS.value * max(1.0, tib) * 2**20
+        credits_bytes = limits.EFS_CREDITS_TIB.value * max(1.0, tib) * 2**40
+        return [Burst("EFS throughput", "bytes/s", sustained, most, credits_bytes)]
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterator["EfsStorage"]:
+        """Yield Regional ones: elastic and provisioned where they carry it, and bursting, which lives on credits."""
+        mibps = max(limits.EFS_PROVISIONED_MIBPS.least, math.ceil(demand.mibps))
+        offers: list[dict[str, object]] = [{"throughputMode": "elastic"}, {"throughputMode": "bursting"}]
+        if mibps <= limits.EFS_PROVISIONED_MIBPS.most:
+            offers.append({"throughputMode": "provisioned", "provisionedThroughputMiBps": mibps})
+        for offer in offers:
+            offered = cls.model_validate({"type": "efs", **offer})
+            lives_on_credits = bool(offered.bursts)
+            is_fast = lives_on_credits or offered.bandwidth_bytes_per_s >= demand.bytes_per_s
+            if is_fast and offered.effective_iops >= demand.iops:
+                yield offered
 
     @property
     def create_latency_s(self) -> float:
@@ -115,10 +139,11 @@ class EfsStorage(StorageModel):
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield what it keeps, and what its throughput mode is billed by."""
-        # What is stored varies over the run: the worst case counts the maximum throughout, the expected case half.
         months, stored = usage.months, usage.stored_bytes
-        expected, high = stored.expected / 2**30 * months.expected / 2, stored.high / 2**30 * months.high
-        yield Charge(self._kept, Amount(0.0, expected, high))
+        # What a run stores varies: the worst case counts the maximum throughout, the expected case half.
+        low, share = (stored.low, 1.0) if usage.is_steady else (0.0, 0.5)
+        expected, high = stored.expected / 2**30 * months.expected * share, stored.high / 2**30 * months.high
+        yield Charge(self._kept, Amount(low / 2**30 * months.low, expected, high))
         if self.throughput_mode == "elastic":
             yield Charge("efs_elastic_read_gib", usage.read_bytes.times(1 / 2**30))
             yield Charge("efs_elastic_write_gib", usage.written_bytes.times(1 / 2**30))

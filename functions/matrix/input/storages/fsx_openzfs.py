@@ -1,5 +1,6 @@
 """Amazon FSx for OpenZFS: one file system that all instances of a cell mount."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
@@ -10,6 +11,7 @@ from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst
 from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.input.storages.demand import Demand
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.problems import Problems
 
@@ -140,6 +142,21 @@ class FsxOpenZfsStorage(StorageModel):
         yield Charge(f"fsx_{zone}_mbps_month", usage.months.times(self.throughput_capacity_mbps))
         if extra_iops := max(0, (self.iops or 0) - 3 * self.storage_capacity_gib):
             yield Charge(f"fsx_{zone}_iops_month", usage.months.times(extra_iops))
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterator["FsxOpenZfsStorage"]:
+        """Yield the smallest Single-AZ ones whose throughput capacity and provisioned IOPS carry it."""
+        size_gib = max(limits.FSX_STORAGE_GIB.least, math.ceil(demand.gib))
+        iops = math.ceil(demand.iops)
+        if size_gib > limits.FSX_STORAGE_GIB.most or iops > limits.FSX_IOPS_USUAL.value:
+            return
+        provisioned = {"iops": iops} if iops > limits.FSX_IOPS_PER_GIB.value * size_gib else {}
+        for deployment_type in ("SINGLE_AZ_1", "SINGLE_AZ_2"):
+            offered = limits.FSX_THROUGHPUT_MBPS[deployment_type]
+            mbps = next((mbps for mbps in offered if mbps * 1e6 >= demand.bytes_per_s), None)
+            if mbps:
+                fields = {"deploymentType": deployment_type, "storageCapacityGiB": size_gib, **provisioned}
+                yield cls.model_validate({"type": "fsx-openzfs", "throughputCapacityMBps": mbps, **fields})
 
     @property
     def block_times(self) -> BlockTimes | None:

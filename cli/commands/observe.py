@@ -1,0 +1,68 @@
+"""`matrix observe`: how a volume or file system that exists is used, and what else would carry that."""
+
+import json
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.inputs import options
+from cli.messages import terminal
+from cli.messages.errors import CommandError
+from cli.tables import observed_tables
+from cli.target import deployment, existing
+from cli.target.deployment import Deployment
+
+if TYPE_CHECKING:
+    from matrix.terms.documents.observed import ObservedDocument
+
+# As long as CloudWatch keeps what it counted, less one (matrix.answer.observed.asking).
+MOST_DAYS = 454
+
+
+def observe(
+    storage: Annotated[
+        str, typer.Argument(metavar="ID", help="A volume (vol-…), or a file system of EFS or FSx for OpenZFS (fs-…).")
+    ],
+    days: Annotated[int, typer.Option("--days", min=1, max=MOST_DAYS, help="How far to look back.")] = 14,
+    local: options.Local = False,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show how a storage that exists is used.
+
+    Throughput, IOPS, utilisation, waiting and credits, as CloudWatch has counted them; then which storages would
+    carry that, and for how much a month. Reads only, and needs no stack.
+
+    Example: matrix observe vol-0123456789abcdef0 --days 14
+    """
+    if local:
+        target = deployment.running_local_cloud()
+    else:
+        target = Deployment("aws", deployment.DEFAULT_STACK, deployment.chosen_region(region), endpoint=None)
+    observed = _observed(target, storage, days)
+    if as_json:
+        typer.echo(json.dumps(observed, indent=2, ensure_ascii=False))
+    else:
+        observed_tables.show(terminal.stdout(), observed)
+
+
+def _observed(target: Deployment, name: str, days: int) -> "ObservedDocument":
+    # numpy and pydantic take half a second to import, so `matrix --help` must not import them.
+    from matrix.answer.observed.asking import queries, window
+    from matrix.answer.observed.document import NothingObserved, document
+    from matrix.price.book import published_prices
+    from matrix.samples.cloudwatch import answered
+
+    subject = existing.subject(target, name)
+    cloudwatch = target.client("cloudwatch")
+    span = window(days, time.time(), subject.created_at)
+    pages = cloudwatch.get_paginator("get_metric_data").paginate
+    answers = answered(pages, queries(subject, span.period_s), span.begun, span.ended)
+    try:
+        return document(subject, span, answers, published_prices().for_region(cloudwatch.meta.region_name))
+    except NothingObserved:
+        raise CommandError(
+            f"CloudWatch has counted nothing of {name} in the last {days} days",
+            "a volume counts while it is attached, a file system while it is used; look further back with --days 60",
+        ) from None

@@ -1,0 +1,124 @@
+"""How a storage that exists is used, for the terminal: a picture, its distribution, and what would carry it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from matrix.terms.figures import ABSENT, instant, number
+
+if TYPE_CHECKING:
+    from matrix.terms.documents.observed import Carrier, ObservedDocument, ObservedMetric
+
+HEIGHTS = " ▁▂▃▄▅▆▇█"
+PICTURED = ("Throughput", "IOPS")
+# Nobody compares more; --json has all.
+MOST_CARRIERS = 12
+NEVER, RARELY = 1.0, 0.99
+
+
+def show(console: Console, observed: "ObservedDocument") -> None:
+    """Print a picture of the window, a row for each metric, and a row for each storage that comes into question."""
+    head = f"{observed['id']}: {observed['name']}"
+    span = f"  {observed['region']}, {instant(observed['begun'])} to {instant(observed['ended'])}"
+    console.print(Text.assemble((head, "bold"), (span, "dim")), soft_wrap=True)
+    for metric in observed["metrics"]:
+        if metric["name"] in PICTURED:
+            console.print(f"{metric['name']:<11}{_picture(metric)}", soft_wrap=True)
+    console.print()
+    console.print(_metrics(observed["metrics"]))
+    console.print()
+    moved = f"{number(observed['read_gib_month'])} GiB read and {number(observed['written_gib_month'])} GiB written"
+    cost = f"; as it is {_usd(observed['usd_month']['expected'])} a month" if observed["usd_month"] else ""
+    console.print(f"A month: {moved}{cost}. What would carry it:", soft_wrap=True)
+    console.print(_carriers(observed["carriers"][:MOST_CARRIERS]))
+    for sentence in _answer(observed["carriers"]):
+        console.print(sentence, soft_wrap=True)
+    for warning in observed["warnings"]:
+        console.print(Text.assemble(("Note: ", "yellow"), warning), soft_wrap=True)
+
+
+def _picture(metric: "ObservedMetric") -> str:
+    """Draw the highest value of each part of the window, up to the limit where one is known."""
+    highest = max(metric["limit"] or 0.0, metric["worst"])
+    top = f" {number(highest)} {metric['unit']}{' (limit)' if highest == metric['limit'] else ''}"
+    steps = len(HEIGHTS) - 1
+    bars = ("·" if value is None else HEIGHTS[_step(value, highest, steps)] for value in metric["over_time"])
+    return "".join(bars) + top
+
+
+def _step(value: float, highest: float, steps: int) -> int:
+    # Little is still something: only nothing has no bar.
+    return 0 if value <= 0 or highest <= 0 else max(1, round(steps * value / highest))
+
+
+def _table(*heads: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table.add_column(heads[0], overflow="fold")
+    for head in heads[1:]:
+        table.add_column(head, justify="right", no_wrap=True)
+    return table
+
+
+def _metrics(metrics: "Sequence[ObservedMetric]") -> Table:
+    table = _table("Metric", "P50", "P90", "P99", "Worst", "Limit", "Hours at it")
+    for metric in metrics:
+        figures = [number(metric[level]) for level in ("p50", "p90", "p99", "worst")]
+        limit, hours = metric["limit"], metric["hours_at_limit"]
+        table.add_row(
+            f"{metric['name']} ({metric['unit']})",
+            *figures,
+            ABSENT if limit is None else number(limit),
+            ABSENT if hours is None else number(hours),
+        )
+    return table
+
+
+def _carriers(carriers: "Sequence[Carrier]") -> Table:
+    table = _table("Storage", "IOPS", "MiB/s", "Carries", "Hours beyond", "USD a month", "Range")
+    for carrier in carriers:
+        style = "" if carrier["share_within"] >= RARELY else "dim"
+        table.add_row(
+            Text(carrier["name"], style),
+            f"{carrier['iops']:,}",
+            number(carrier["mibps"]),
+            f"{_share(carrier['share_within'])} %",
+            number(carrier["hours_over"]),
+            _usd(_month(carrier)),
+            f"{carrier['usd_month']['low']:,.0f} – {carrier['usd_month']['high']:,.0f}",
+        )
+    return table
+
+
+def _share(share: float) -> str:
+    """Write a share in percent, and never all where something is missing."""
+    return "100" if share == NEVER else f"{min(100 * share, 99.99):.2f}"
+
+
+def _usd(usd: float) -> str:
+    return f"${usd:,.2f}"
+
+
+def _answer(carriers: "Sequence[Carrier]") -> list[str]:
+    whole = [carrier for carrier in carriers if carrier["share_within"] == NEVER]
+    most = [carrier for carrier in carriers if carrier["share_within"] >= RARELY]
+    if not most:
+        return ["No storage of the book carries it for 99 % of the time: spread it over several."]
+    sentences = []
+    if whole:
+        sentences.append(
+            f"Cheapest that carries all that it did: {whole[0]['name']}, {_usd(_month(whole[0]))} a month."
+        )
+    cheapest = min(most, key=_month)
+    if not whole or _month(cheapest) < _month(whole[0]):
+        share = _share(cheapest["share_within"])
+        sentences.append(
+            f"Cheapest that carries {share} % of the time: {cheapest['name']}, {_usd(_month(cheapest))} a month."
+        )
+    return sentences
+
+
+def _month(carrier: "Carrier") -> float:
+    return carrier["usd_month"]["expected"]

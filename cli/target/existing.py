@@ -1,0 +1,117 @@
+"""A volume or a file system of the account, as its service describes it, and what CloudWatch knows of it.
+
+Nothing is written: DescribeVolumes, DescribeFileSystems of EFS and FSx, and GetMetricData.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cli.messages.errors import CommandError, ExitCode
+from cli.target.deployment import Deployment
+
+if TYPE_CHECKING:
+    from matrix.answer.observed.asking import Subject
+
+
+def subject(target: Deployment, name: str) -> "Subject":
+    """Return the volume or file system of this id. Raises CommandError where the region has none."""
+    if name.startswith("vol-"):
+        return _volume(target, name)
+    if name.startswith("fs-"):
+        return _efs(target, name) or _fsx(target, name)
+    raise CommandError(
+        f"{name} is the id of no volume and of no file system", "they begin with vol- or fs-", ExitCode.BAD_INPUT
+    )
+
+
+def _unknown(target: Deployment, kind: str, name: str, listing: str) -> CommandError:
+    region = target.client("ec2").meta.region_name
+    return CommandError(
+        f"there is no {kind} {name} in {region}",
+        f"choose another --region or AWS_PROFILE; what is there: `aws {listing} --region {region}`",
+    )
+
+
+def _volume(target: Deployment, name: str) -> "Subject":
+    from botocore.exceptions import ClientError
+
+    from matrix.answer.observed.asking import VOLUME, Subject
+
+    try:
+        [volume] = target.client("ec2").describe_volumes(VolumeIds=[name])["Volumes"]
+    except ClientError as error:
+        if not error.response["Error"]["Code"].startswith("InvalidVolume"):
+            raise
+        raise _unknown(target, "volume", name, "ec2 describe-volumes") from None
+    kind, size_gib = volume["VolumeType"], volume["Size"]
+    storage = {"type": "ebs", "volumeType": kind, "sizeGiB": size_gib}
+    # EC2 says the IOPS of every type; a matrix only those that are provisioned.
+    if kind in ("gp3", "io1", "io2"):
+        storage["iops"] = volume["Iops"]
+    if kind == "gp3" and "Throughput" in volume:
+        storage["throughputMiBps"] = volume["Throughput"]
+    return Subject(
+        name,
+        VOLUME,
+        None if kind == "standard" else storage,  # magnetic volumes of the first generation
+        f"EBS {kind} ({size_gib} GiB)",
+        float(size_gib),
+        volume["CreateTime"].timestamp(),
+        tuple(attachment["InstanceId"] for attachment in volume["Attachments"]),
+    )
+
+
+def _efs(target: Deployment, name: str) -> "Subject | None":
+    from matrix.answer.observed.asking import EFS, Subject
+
+    efs = target.client("efs")
+    try:
+        [listed] = efs.describe_file_systems(FileSystemId=name)["FileSystems"]
+    except (efs.exceptions.FileSystemNotFound, efs.exceptions.BadRequest):
+        return None  # ids of FSx look alike
+    storage = {
+        "type": "efs",
+        "performanceMode": listed["PerformanceMode"],
+        "throughputMode": listed["ThroughputMode"],
+        "deployment": "oneZone" if listed.get("AvailabilityZoneName") else "regional",
+    }
+    if "ProvisionedThroughputInMibps" in listed:
+        storage["provisionedThroughputMiBps"] = round(listed["ProvisionedThroughputInMibps"])
+    gib = listed["SizeInBytes"]["Value"] / 2**30
+    return Subject(name, EFS, storage, "EFS", gib, listed["CreationTime"].timestamp())
+
+
+def _fsx(target: Deployment, name: str) -> "Subject":
+    from matrix.answer.observed.asking import FSX, Subject
+
+    fsx = target.client("fsx")
+    try:
+        [listed] = fsx.describe_file_systems(FileSystemIds=[name])["FileSystems"]
+    except (fsx.exceptions.FileSystemNotFound, fsx.exceptions.BadRequest, ValueError):
+        raise _unknown(target, "file system", name, "efs describe-file-systems") from None
+    if listed["FileSystemType"] != "OPENZFS" or listed.get("StorageType", "SSD") != "SSD":
+        raise CommandError(
+            f"{name} is FSx {listed['FileSystemType']} on {listed.get('StorageType', 'SSD')}",
+            "of FSx only OpenZFS on SSD can be observed",
+            ExitCode.BAD_INPUT,
+        )
+    return Subject(
+        name,
+        FSX,
+        _openzfs(listed["StorageCapacity"], listed["OpenZFSConfiguration"]),
+        "FSx for OpenZFS",
+        float(listed["StorageCapacity"]),
+        listed["CreationTime"].timestamp(),
+    )
+
+
+def _openzfs(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    provisioned = settings.get("DiskIopsConfiguration", {})
+    iops = {"iops": provisioned["Iops"]} if provisioned.get("Mode") == "USER_PROVISIONED" else {}
+    return {
+        "type": "fsx-openzfs",
+        "deploymentType": settings["DeploymentType"],
+        "storageCapacityGiB": size_gib,
+        "throughputCapacityMBps": settings["ThroughputCapacity"],
+        **iops,
+    }

@@ -1,0 +1,215 @@
+"""A storage that exists, of which the truth is known: what it did, what would carry that, and what it costs."""
+
+import pytest
+
+from matrix.answer.observed.asking import DAY_S, EFS, FSX, MOST_DAYS, VOLUME, Subject, Window, queries, window
+from matrix.answer.observed.document import NothingObserved, document
+from matrix.price.book import published_prices
+
+NOW = 1_800_000_000.0
+MIB, GIB = 2**20, 2**30
+GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "iops": 3_000, "throughputMiBps": 125}
+
+
+def observed(subject, span, **series):
+    """Answer each metric that is named with its value in each period; the statistic may follow its name after __."""
+    book = published_prices().for_region("us-east-1")
+    answers = []
+    for query in queries(subject, span.period_s):
+        metric = query.metric
+        values = series.get(f"{metric.name}__{metric.statistic}", series.get(metric.name, []))
+        at = (span.begun + number * span.period_s for number in range(span.periods))
+        answers.append((query, [(time, value) for time, value in zip(at, values, strict=False) if value is not None]))
+    return document(subject, span, answers, book)
+
+
+def volume(storage=GP3, **changes):
+    return Subject("vol-1", VOLUME, storage, "EBS", **{"gib": 100.0, "created_at": 0.0, **changes})
+
+
+def metric(shown, name):
+    [described] = [metric for metric in shown["metrics"] if metric["name"] == name]
+    return described
+
+
+def carrier(shown, start):
+    return next(carrier for carrier in shown["carriers"] if carrier["name"].startswith(start))
+
+
+def at_the_limit(span, share=0.05):
+    """A volume that moves 125 MiB/s in blocks of 128 KiB for a share of the time, and a tenth of it else."""
+    busy = round(share * span.periods)
+    mibps = [125.0] * busy + [12.5] * (span.periods - busy)
+    return {
+        "VolumeWriteBytes": [rate * MIB * span.period_s * 0.8 for rate in mibps],
+        "VolumeReadBytes": [rate * MIB * span.period_s * 0.2 for rate in mibps],
+        "VolumeWriteOps": [rate * 8 * span.period_s for rate in mibps],
+        "VolumeReadOps": [0.0] * span.periods,
+        "VolumeTotalWriteTime": [rate * 8 * span.period_s * 0.002 for rate in mibps],
+    }
+
+
+def test_a_volume_at_its_limit_for_a_twentieth_of_the_time_is_shown_so():
+    span = window(2, NOW, 0.0)
+
+    shown = observed(volume(), span, **at_the_limit(span))
+
+    throughput = metric(shown, "Throughput")
+    figures = [throughput[name] for name in ("p50", "p90", "p99", "worst", "limit", "hours_at_limit")]
+    assert figures == pytest.approx([12.5, 12.5, 125.0, 125.0, 125.0, 0.05 * 48])
+    assert metric(shown, "IOPS")["worst"] == pytest.approx(1_000)
+    assert metric(shown, "Time of an operation")["p50"] == pytest.approx(2.0)
+    assert any("stood at a limit (Throughput)" in warning for warning in shown["warnings"])
+    # 0.05 x 125 + 0.95 x 12.5 = 18.125 MiB/s, a fifth of it read, over 730 hours.
+    assert shown["read_gib_month"] == pytest.approx(18.125 * 0.2 * 730 * 3_600 / 1_024)
+    assert shown["usd_month"]["expected"] == pytest.approx(100 * 0.08)
+
+
+def test_the_right_sized_gp3_costs_what_it_has_beyond_what_is_included():
+    span = window(1, NOW, 0.0)
+    busy = [200.0 * MIB * 60] * span.periods
+
+    shown = observed(volume(), span, VolumeWriteBytes=busy, VolumeWriteOps=[4_000.0 * 60] * span.periods)
+
+    gp3 = carrier(shown, "EBS gp3")
+    assert (gp3["storage"]["iops"], gp3["storage"]["throughputMiBps"], gp3["share_within"]) == (4_000, 200, 1.0)
+    # prices.json: 0.08 a GiB, 0.005 an IOPS above 3,000, 0.04 a MiB/s above 125
+    assert gp3["usd_month"]["expected"] == pytest.approx(100 * 0.08 + 1_000 * 0.005 + 75 * 0.04)
+
+
+def test_a_rare_peak_makes_a_dear_size_for_all_of_it_and_a_cheap_one_for_99_percent():
+    span = window(1, NOW, 0.0)
+    mibps = [500.0] * 7 + [100.0] * (span.periods - 7)
+
+    shown = observed(volume(), span, VolumeWriteBytes=[rate * MIB * 60 for rate in mibps])
+
+    large, small = (item for item in shown["carriers"] if item["name"].startswith("EBS gp3"))
+    assert (large["mibps"], large["hours_over"], small["mibps"]) == (500.0, 0.0, 125.0)
+    assert small["hours_over"] == pytest.approx(7 / 60)
+    assert small["share_within"] == pytest.approx(1 - 7 / span.periods)
+    assert small["usd_month"]["expected"] < large["usd_month"]["expected"]
+
+
+def test_gp2_carries_a_burst_as_long_as_its_credits_last():
+    # A gp2 of 100 GiB has 300 IOPS and bursts to 3,000: 5.4 million credits last 5.4e6 / (1,300 - 300) = 90 minutes.
+    span = window(1, NOW, 0.0)
+
+    def hours_over(minutes):
+        operations = [1_300.0 * 60] * minutes + [0.0] * (span.periods - minutes)
+        return carrier(observed(volume(), span, VolumeReadOps=operations), "EBS gp2")["hours_over"]
+
+    assert hours_over(90) == 0.0
+    assert hours_over(120) == pytest.approx(30 / 60)
+
+
+def test_elastic_efs_costs_its_traffic_and_what_it_keeps():
+    span = window(1, NOW, 0.0)
+    kept = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "bursting", "deployment": "regional"}
+    moved = {name: [0.0] * span.periods for name in ("MetadataReadIOBytes", "MetadataWriteIOBytes")}
+    moved |= {"DataReadIOBytes__Sum": [20.0 * MIB * 60] * span.periods, "DataReadIOBytes__SampleCount": [1_200.0]}
+    moved |= {"DataWriteIOBytes__Sum": [10.0 * MIB * 60] * span.periods, "DataWriteIOBytes__SampleCount": [1_200.0]}
+    moved |= {"TotalIOBytes__Sum": [30.0 * MIB * 60] * span.periods, "TotalIOBytes__SampleCount": [60.0 * 50]}
+    moved |= {"MeteredIOBytes": [50.0 * MIB * 60] * span.periods, "PermittedThroughput": [100.0 * MIB] * span.periods}
+
+    shown = observed(Subject("fs-1", EFS, kept, "EFS", 500.0, 0.0), span, **moved)
+
+    month_gib = 730 * 3_600 / 1_024
+    elastic = carrier(shown, "EFS elastic")
+    # prices.json: 0.30 a GiB kept, 0.03 a GiB read, 0.06 a GiB written
+    due = 500 * 0.30 + 20 * month_gib * 0.03 + 10 * month_gib * 0.06
+    assert elastic["usd_month"]["expected"] == pytest.approx(due)
+    assert metric(shown, "Permitted throughput used")["worst"] == pytest.approx(50.0)
+    assert not [item for item in shown["carriers"] if item["storage"]["type"] == "ebs"]  # others mount it, too
+
+
+def test_bursting_efs_is_judged_by_what_it_keeps():
+    # 4 TiB sustain 200 MiB/s (50 a TiB); 10 GiB sustain 1 MiB/s, and 2.1 TiB of credits last 6 h 11 m at 100 MiB/s.
+    span = window(1, NOW, 0.0)
+    asked = {"VolumeReadBytes": [100.0 * MIB * 60] * span.periods}
+
+    large = carrier(observed(volume(gib=4_096.0), span, **asked), "EFS bursting")
+    small = carrier(observed(volume(gib=10.0), span, **asked), "EFS bursting")
+
+    assert large["hours_over"] == 0.0
+    assert small["hours_over"] == pytest.approx(24 - 2.1 * 2**20 / 99 / 3_600, abs=2 / 60)
+
+
+def test_fsx_has_the_next_throughput_capacity_and_iops_beyond_those_of_its_size():
+    span = window(1, NOW, 0.0)
+    asked = {"VolumeReadBytes": [100.0 * MIB * 60] * span.periods, "VolumeReadOps": [900.0 * 60] * span.periods}
+
+    fsx = carrier(observed(volume(), span, **asked), "FSx OpenZFS (SINGLE_AZ_1")
+
+    # 100 MiB/s are 104.9 MB/s; 100 GiB come with 300 IOPS.
+    assert (fsx["storage"]["throughputCapacityMBps"], fsx["storage"]["iops"]) == (128, 900)
+
+
+@pytest.mark.parametrize(
+    ("days", "period_s"), [(1, 60), (14, 60), (15, 300), (62, 300), (63, 3_600), (MOST_DAYS, 3_600)]
+)
+def test_the_period_is_the_shortest_that_cloudwatch_still_has(days, period_s):
+    span = window(days, NOW + 17, 0.0)
+
+    assert span.period_s == period_s
+    assert NOW + 17 - span.begun < {60: 15, 300: 63, 3_600: 455}[period_s] * DAY_S
+    assert (span.begun % period_s, span.ended % period_s) == (0, 0)
+
+
+def test_a_young_volume_is_observed_since_it_exists():
+    span = window(14, NOW, NOW - 3_600)
+
+    shown = observed(volume(), span, VolumeReadBytes=[10.0 * MIB * 60] * span.periods)
+
+    assert span.periods == 60
+    assert shown["read_gib_month"] == pytest.approx(10 * 730 * 3_600 / 1_024)
+
+
+def test_a_balance_is_worst_where_it_is_lowest():
+    span = window(1, NOW, 0.0)
+    gp2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
+    percent = [0.0] * 72 + [80.0] * (span.periods - 72)
+
+    shown = observed(volume(gp2), span, VolumeReadOps=[1.0] * span.periods, BurstBalance=percent)
+
+    balance = metric(shown, "Burst balance")
+    assert (balance["p50"], balance["p99"], balance["worst"]) == (80.0, 0.0, 0.0)
+    assert balance["hours_at_limit"] == pytest.approx(72 / 60)
+
+
+def test_aws_itself_says_how_long_a_limit_was_exceeded():
+    span = window(1, NOW, 0.0)
+    attached = volume(instances=("i-1",))
+
+    shown = observed(
+        attached, span, VolumeReadOps=[1.0] * span.periods, VolumeIOPSExceededCheck=[1.0] * 30 + [0.0] * 100
+    )
+
+    assert metric(shown, "IOPS limit exceeded")["hours_at_limit"] == pytest.approx(0.5)
+
+
+def test_a_part_without_values_is_said_and_counts_as_no_traffic():
+    span = window(1, NOW, 0.0)
+
+    shown = observed(volume(), span, VolumeReadBytes=[10.0 * MIB * 60] * (span.periods // 2))
+
+    assert metric(shown, "Throughput")["covered"] == pytest.approx(0.5)
+    assert shown["read_gib_month"] == pytest.approx(5 * 730 * 3_600 / 1_024)
+    assert any("50 % of the window" in warning for warning in shown["warnings"])
+
+
+def test_fsx_is_judged_by_what_aws_says_was_used_of_it():
+    span = window(1, NOW, 0.0)
+    storage = {"type": "fsx-openzfs", "storageCapacityGiB": 256, "throughputCapacityMBps": 64}
+    series = {
+        "DataReadBytes": [10.0 * MIB * 60] * span.periods,
+        "NetworkThroughputUtilization": [99.0] * 60 + [5.0] * 60,
+    }
+
+    shown = observed(Subject("fs-2", FSX, storage, "FSx", 256.0, 0.0), span, **series)
+
+    assert metric(shown, "Network used")["hours_at_limit"] == pytest.approx(1.0)
+
+
+def test_nothing_counted_is_no_answer():
+    with pytest.raises(NothingObserved):
+        observed(volume(), Window(NOW - 600, NOW, 60))
