@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records import bucket
 from aws.records.plans import plan_of
-from aws.results import observing
+from aws.results import observing, rows
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.environment import environment
@@ -52,6 +52,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     summary["receipt"] = receipt
     summary["warnings"] += deleting.warnings(run)
     warnings += _decide(summary, results, plan)
+    own = [results[cell["id"]] for cell in summary["cells"] if cell["id"] in results and "taken_from" not in cell]
+    warnings += rows.record(run, plan, own, Bill.of(plan, receipt))
     bucket.put(run_key(run, "summary.json"), summary)
     bucket.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
     bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")

@@ -28,11 +28,11 @@ def history(
     Those that measured it, oldest first, and where it changed. CELL is an id, or the beginning of one. Each point
     has its median with a 95 % interval in each run. A change is what `matrix compare` shows of two runs that follow
     each other, so chance is not it; what else was different then stands beside. Runs that are kept here; with
-    --stack or --region the newest ones on AWS.
+    --stack or --region those on AWS, however long ago: the results table keeps what Step Functions forgets.
 
     Example: matrix history ebs-gp3-100gib.touch.m6i.large-x1
     """
-    runs = past.runs(local=local, stack=stack, region=region)
+    runs = past.runs(local=local, stack=stack, region=region, cell=cell)
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import history as history_of
 

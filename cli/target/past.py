@@ -1,22 +1,25 @@
-"""All runs that have results, oldest first: those kept here, or the newest ones of a deployment."""
+"""Runs that have results, oldest first: those kept here; of a deployment the newest, and all that measured a cell."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError
-from cli.target import deployment, mirror, summaries
+from cli.target import deployment, mirror, over_runs, summaries
 from cli.target.service import SHOWN_RUNS, Service
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun
 
 
-def runs(*, local: bool, stack: str | None, region: str | None) -> "list[KeptRun]":
-    """Return the runs that have results, with single values; of the others it is said why they are left out."""
+def runs(*, local: bool, stack: str | None, region: str | None, cell: str | None = None) -> "list[KeptRun]":
+    """Return the runs that have results, with single values; of the others it is said why they are left out.
+
+    Of a deployment these are its newest, and with `cell` also all that have measured that cell, whenever it was.
+    """
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
-    names = _on_aws(stack, region) if on_aws else mirror.kept_runs()
+    names = _on_aws(stack, region, cell) if on_aws else mirror.kept_runs()
     known = list(_read(names, local=not on_aws, stack=stack, region=region))
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun
@@ -26,9 +29,10 @@ def runs(*, local: bool, stack: str | None, region: str | None) -> "list[KeptRun
     return sorted(read, key=lambda run: run.summary.get("started_at") or 0.0)
 
 
-def _on_aws(stack: str | None, region: str | None) -> list[str]:
-    service = Service(deployment.find(local=False, stack=stack, region=region))
-    return [execution.run for execution in service.executions(SHOWN_RUNS)]
+def _on_aws(stack: str | None, region: str | None, cell: str | None) -> list[str]:
+    deployed = deployment.find(local=False, stack=stack, region=region)
+    newest = [execution.run for execution in Service(deployed).executions(SHOWN_RUNS)]
+    return list(dict.fromkeys([*newest, *(over_runs.runs_of(deployed, cell, newest) if cell else [])]))
 
 
 def _read(names: list[str], *, local: bool, stack: str | None, region: str | None) -> Iterator[summaries.FoundRun]:

@@ -15,6 +15,7 @@ from cli.main import app
 from local.programs.liveness import started_ticks
 
 REGION = "eu-central-1"
+INDEX = {"cell_key": "HASH", "measured_at": "RANGE"}
 ROLE = "arn:aws:iam::123456789012:role/machine"
 DEFINITION = {"StartAt": "Plan matrix", "States": {"Plan matrix": {"Type": "Succeed"}}}
 
@@ -97,7 +98,14 @@ def cloud(moto_server, workdir):
     client["dynamodb"].create_table(
         TableName="matrix",
         KeySchema=[{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
-        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK", *INDEX)],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "cell-over-runs",
+                "KeySchema": [{"AttributeName": name, "KeyType": kind} for name, kind in INDEX.items()],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
         BillingMode="PAY_PER_REQUEST",
     )
     outputs = {"StateMachineArn": machine, "BucketName": "results", "TableName": "matrix", "ReapFunctionName": "reap"}

@@ -53,8 +53,20 @@ def _make_stack() -> dict[str, str]:
     boto3.client("dynamodb").create_table(
         TableName="table",
         BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
+        AttributeDefinitions=[
+            {"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK", "cell_key", "measured_at")
+        ],
         KeySchema=[{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
+        GlobalSecondaryIndexes=[
+            {
+                "IndexName": "cell-over-runs",
+                "KeySchema": [
+                    {"AttributeName": "cell_key", "KeyType": "HASH"},
+                    {"AttributeName": "measured_at", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
     )
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     made = [

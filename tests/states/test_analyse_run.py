@@ -5,6 +5,7 @@ import time
 
 import boto3
 import pytest
+from boto3.dynamodb.conditions import Key
 from support.runs_for_reports import build_run
 
 import analyse_run
@@ -51,6 +52,39 @@ def test_the_decision_is_in_the_answer_in_the_summary_and_in_the_markdown(bucket
     assert decision["sentences"][0].replace("\\", "")[:40] in read(bucket, "summary.md")
 
 
+def test_each_cell_is_found_by_its_key_with_what_was_measured_and_what_it_cost(bucket, context):
+    analyse_run.handler({"run": "r1"}, context)
+
+    rows = boto3.resource("dynamodb").Table("table").query(KeyConditionExpression=Key("PK").eq("RUN#r1"))["Items"]
+    [one] = [row for row in rows if row["SK"].startswith("RESULT#efs-") and row["instance_count"] == 4]
+    found = boto3.client("dynamodb").query(
+        TableName="table",
+        IndexName="cell-over-runs",
+        KeyConditionExpression="cell_key = :key AND measured_at >= :since",
+        ExpressionAttributeValues={":key": {"S": one["cell_key"]}, ":since": {"S": "1970-01-01T00:16"}},
+    )["Items"]
+    [cell] = [cell for cell in json.loads(read(bucket, "summary.json"))["cells"] if cell["id"] == one["cell"]]
+    median = cell["points"][0]["metrics"]["duration_s"]["p50"]
+    assert [(row["run"]["S"], row["SK"]["S"], float(row["p50"]["N"])) for row in found] == [("r1", one["SK"], median)]
+    assert float(one["usd"]) > 0
+    assert one["usd_per"] == "build"
+    # What `matrix watch` and the console read has not become longer.
+    assert not any({"cell_key", "storage_label"} & row.keys() for row in rows if not row["SK"].startswith("RESULT#"))
+
+
+def test_what_an_earlier_run_has_measured_counts_as_that_runs(bucket, context):
+    planned = json.loads(read(bucket, "plan.json"))
+    taken = planned["cells"][0]["id"]
+    result = json.loads(read(bucket, f"cells/{taken}/result.json")) | {"taken_from": {"run": "r0", "cell": taken}}
+    bucket.put_object(Key=f"runs/r1/cells/{taken}/result.json", Body=json.dumps(result).encode())
+
+    analyse_run.handler({"run": "r1"}, context)
+
+    rows = boto3.resource("dynamodb").Table("table").query(KeyConditionExpression=Key("PK").eq("RUN#r1"))["Items"]
+    cells = {row["cell"] for row in rows if row["SK"].startswith("RESULT#")}
+    assert cells == {cell["id"] for cell in planned["cells"]} - {taken}
+
+
 def test_the_report_is_in_the_bucket_as_html(bucket, context):
     answer = analyse_run.handler({"run": "r1"}, context)
     found = bucket.Object("runs/r1/report.html").get()
@@ -62,7 +96,12 @@ def test_the_report_is_in_the_bucket_as_html(bucket, context):
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"), [("page.render", "report.html was not written"), ("decide", "no decision was reached")]
+    ("broken", "said"),
+    [
+        ("page.render", "report.html was not written"),
+        ("decide", "no decision was reached"),
+        ("rows.rows_of", "the table has no rows that answer questions"),
+    ],
 )
 def test_what_cannot_be_drawn_or_decided_loses_no_figure(bucket, context, monkeypatch, broken, said):
     def fail(*_args, **_named):

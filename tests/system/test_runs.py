@@ -32,7 +32,17 @@ def test_a_good_run_goes_the_good_way_and_every_number_arrives(cloud: Cloud):
     metric = cell["points"][0]["metrics"]["files_per_s"]
     assert (cell["state"], metric["n"], metric["expected_n"]) == ("measured", 4, 4)
     assert 0 < metric["p0"] <= metric["p50"] <= metric["p100"]
-    assert run.rows()[f"CELL#{cell['id']}"]["state"] == "measured"
+    rows = run.rows()
+    assert rows[f"CELL#{cell['id']}"]["state"] == "measured"
+    row = rows[f"RESULT#{cell['id']}#p01"]
+    assert (row["storage_type"], row["instance_count"], float(row["p50"])) == ("efs", 2, metric["p50"])
+    assert row["usd"] > 0
+    [found] = cloud.client("dynamodb").query(
+        TableName=cloud.output("TableName"), IndexName="cell-over-runs", KeyConditionExpression="cell_key = :key",
+        FilterExpression="run = :run", ExpressionAttributeValues={
+            ":key": {"S": row["cell_key"]}, ":run": {"S": run.name}},
+    )["Items"]  # fmt: skip
+    assert found["SK"]["S"] == row["SK"]
     assert run.left_behind() == {}
 
 

@@ -77,6 +77,14 @@ def record_points(run: str, cell: str, points: Iterable[Mapping[str, Any]]) -> N
             batch.put_item(Item=_numbers(row))
 
 
+def record_results(run: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the rows that queries over runs read, one for each point; a cell without figures has one without a point.
+
+    Their keys come after PLAN, and they are none of CELL's or POINT's: who looks on reads as little as without them.
+    """
+    _in_parallel([partial(_update, run, f"RESULT#{row['cell']}#{row.get('point', '')}", row) for row in rows])
+
+
 def record_resource(run: str, kind: str, resource_id: str, **facts: Any) -> None:
     """Note that a resource exists and costs money since `created_at`, by default now; noted once, it stays so."""
     first = {"created_at": facts.pop("created_at", None) or now()}

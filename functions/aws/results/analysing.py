@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.records import bucket, metrics, table
 from aws.records.plans import plan_of
-from aws.results import observing
+from aws.results import observing, rows
 from aws.run import budget
 from aws.stack.clock import now
 from aws.stack.environment import environment
@@ -180,6 +180,8 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
         _find_bottleneck(run, cell, files, result)
     bucket.put(Board.of_cell(run, cell["id"]).result, result)
     table.record_points(run, cell["id"], map(without_samples, result["points"]))
+    if "joined" not in cell:  # one of several launches counts only together with the others, which Analyse run does
+        rows.record(run, plan_of(run), [result])
     table.set_cell(run, cell["id"], result["state"], error=error, finished_at=finished_at)
     try:
         budget.settle_cell(run, plan_of(run), cell)

@@ -14,6 +14,7 @@ from matrix.statistics.fleet_values import from_columns
 from matrix.statistics.resampling import LEAST_LAUNCHES, LEAST_REPETITIONS
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import fleet_words, point_labels, primary_metric, workload_words
+from matrix.terms.sameness import same_fleet, same_storage
 
 Document = dict[str, Any]
 
@@ -134,8 +135,7 @@ def measured_points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
             if primary is None:
                 continue
             metric, figures = primary
-            storage = {name: value for name, value in cell["storage"].items() if name != "name"}
-            fleet = {name: cell["fleet"].get(name) for name in ("instanceType", "count", "placement")}
+            storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
             key = json.dumps([storage, cell["workload"]["type"], fleet, point["params"], metric], sort_keys=True)
             name = f"{cell['id']}, {labels[point['id']]}"
             yield (

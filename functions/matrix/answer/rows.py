@@ -1,0 +1,95 @@
+"""A run's figures as flat rows, one for each metric of each point of each cell, for tables that answer questions.
+
+No name is one that DynamoDB or Athena reserves, so queries need no placeholders. What has no value is left out.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from matrix.answer.costs import Bill
+from matrix.input.storage_names import storage_label
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
+from matrix.terms.figures import PERCENTILES
+from matrix.terms.names import point_labels, primary_metric
+from matrix.terms.sameness import cell_key
+from matrix.terms.sentences import error_text
+
+Row = dict[str, Any]
+
+
+def rows_of(plan: PlanDocument, result: ResultDocument, bill: Bill | None) -> Iterator[Row]:
+    """Yield the rows of a cell of a run; a cell without figures has one, which says why.
+
+    `is_primary` marks the metric that its point is judged by. Costs stand in each row where a bill is there.
+    """
+    labels = point_labels(result["points"])
+    cell = _of_cell(plan, result, bill)
+    rows: list[Row] = []
+    for point in result["points"]:
+        of_point = {**cell, **_of_point(result, point, labels[point["id"]], bill)}
+        primary, _ = primary_metric(point) or ("", {})
+        rows += [
+            {**of_point, **_of_metric(name, metric), "is_primary": name == primary}
+            for name, metric in point["metrics"].items()
+        ]
+    for row in rows or [{**cell, "is_primary": True}]:
+        yield {name: value for name, value in row.items() if value not in (None, "")}
+
+
+def _of_cell(plan: PlanDocument, result: ResultDocument, bill: Bill | None) -> Row:
+    storage, workload, fleet = result["storage"], result["workload"], result["fleet"]
+    environment = plan.get("environment", "")
+    billed = bill.cell_usd(result) if bill else None
+    return {
+        "run": plan.get("run"),
+        "run_name": plan["name"],
+        "environment": environment,
+        "aws_region": plan.get("region"),
+        # When the run began, in UTC: the same in all of its rows.
+        "measured_at": datetime.fromtimestamp(plan.get("created_at", 0), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "cell": result["id"],
+        "cell_key": cell_key(environment, storage, workload, fleet),
+        "cell_state": result["state"],
+        "failure": error_text(result["error"]),
+        "storage_id": result["file_system"],
+        "storage_type": storage["type"],
+        "storage_label": storage_label(storage),
+        "workload_type": workload["type"],
+        "workload_name": workload.get("name"),
+        "instance_type": fleet["instanceType"],
+        "instance_count": fleet["count"],
+        "is_spot": bool(fleet.get("spot")),
+        "launches": len(result.get("launches") or []) or None,
+        "cell_seconds": result["actual_s"],
+        "cell_usd": billed[0] if billed else None,
+    }
+
+
+def _of_point(result: ResultDocument, point: PointResult, label: str, bill: Bill | None) -> Row:
+    bottleneck = result.get("bottleneck")
+    cost = bill.point_cost(result, point) if bill else None
+    return {
+        "point": point["id"],
+        "point_label": label,
+        "params": point["params"],
+        "ceiling": bottleneck["points"].get(point["id"], bottleneck["name"]) if bottleneck else None,
+        "usd_per": cost.per if cost else None,
+        "usd": cost.usd if cost else None,
+        "usd_billed": cost.usd_billed if cost else None,
+    }
+
+
+def _of_metric(name: str, metric: MetricResult) -> Row:
+    median = (metric.get("intervals") or {}).get("p50")
+    return {
+        "metric": name,
+        "metric_unit": metric["unit"],
+        "higher_is_better": metric["higher_is_better"],
+        "sample_count": metric["n"],
+        **{percentile: metric.get(percentile) for percentile in PERCENTILES},
+        "mean": metric.get("mean"),
+        "p50_low": median["low"] if median else None,
+        "p50_high": median["high"] if median else None,
+    }

@@ -1,0 +1,92 @@
+"""`matrix history` of a stack: runs that Step Functions has forgotten are found by the table's index."""
+
+import pytest
+from botocore.exceptions import ClientError
+from support.cli_documents import CELLS, plan_document, summary_document
+from support.grants import resources
+
+from cli.target import deployment, over_runs
+from matrix.answer.rows import rows_of
+
+OF_2026 = 1_795_370_400.0
+
+
+@pytest.fixture
+def stack(cloud, monkeypatch):
+    """A stack whose runs are as old as a test says: Step Functions lists those that were started here."""
+    deployed = deployment.running_local_cloud()
+    monkeypatch.setattr(deployment, "find", lambda **_: deployed)
+    return cloud
+
+
+def keep(stack, run, days, *, name="ebs-gp3"):
+    """What a run leaves in bucket and table; `name` is what its matrix calls the storage."""
+    summary = summary_document(run, environment="aws") | {"started_at": OF_2026 + 86_400 * days}
+    plan = plan_document() | {"run": run, "environment": "aws", "created_at": OF_2026 + 86_400 * days}
+    for cell in summary["cells"]:
+        cell["id"] = cell["id"].replace("ebs-gp3", name)
+        rows = list(rows_of(plan, cell, None))
+        stack.write_rows(run, ({**row, "SK": f"RESULT#{cell['id']}#{row['point']}"} for row in whole(rows)))
+    stack.write_document(run, "summary.json", summary)
+
+
+def whole(rows):
+    """Rows with figures that DynamoDB's serializer takes."""
+    return [{name: str(value) if isinstance(value, float) else value for name, value in row.items()} for row in rows]
+
+
+def test_a_cell_is_followed_over_runs_that_step_functions_has_forgotten_whatever_they_call_it(stack, matrix):
+    keep(stack, "forgotten", -100, name="disk")
+    keep(stack, "other", -99)
+    keep(stack, "newest", 0)
+    stack.start("newest")
+
+    seen = matrix("history", CELLS[0], "--stack", "mine")
+
+    assert seen.exit_code == 0, seen.output
+    first, second = ([line.split()[0] for line in table.splitlines()[2:]] for table in seen.stdout.split("\n\n"))
+    assert first == second == ["forgotten", "other", "newest"]
+
+
+def test_what_no_newest_run_has_measured_is_looked_for_in_the_whole_index(stack, matrix):
+    keep(stack, "forgotten", -100)
+    stack.start("newest")
+
+    assert "forgotten" in matrix("history", CELLS[1], "--stack", "mine").stdout
+    assert over_runs.runs_of(deployment.running_local_cloud(), "no-such-cell", ["newest"]) == []
+
+
+def test_the_index_answers_with_all_runs_of_a_cell_oldest_first(stack):
+    for run, days in (("b", 2), ("a", 3), ("c", 1)):
+        keep(stack, run, days)
+
+    assert over_runs.runs_of(deployment.running_local_cloud(), CELLS[0], ["a"]) == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("code", ["ValidationException", "AccessDeniedException"])
+def test_a_table_without_the_index_is_told_and_the_newest_runs_are_shown(stack, matrix, monkeypatch, code):
+    keep(stack, "forgotten", -100)
+    keep(stack, "newest", 0)
+    stack.start("newest")
+
+    def refuse(*_):
+        raise ClientError({"Error": {"Code": code, "Message": "no index"}}, "Query")
+        yield
+
+    monkeypatch.setattr(over_runs._Table, "over_runs", refuse)
+
+    seen = matrix("history", CELLS[0], "--stack", "mine")
+
+    assert "newest" in seen.stdout
+    assert "forgotten" not in seen.stdout
+    assert "only the newest runs are looked at" in seen.stderr
+
+
+def test_the_template_makes_the_index_of_the_key_and_the_date():
+    [index] = resources()["ResultsTable"]["Properties"]["GlobalSecondaryIndexes"]
+
+    assert index["IndexName"] == over_runs.INDEX
+    assert [(key["AttributeName"], key["KeyType"]) for key in index["KeySchema"]] == [
+        ("cell_key", "HASH"),
+        ("measured_at", "RANGE"),
+    ]
