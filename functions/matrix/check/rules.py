@@ -14,6 +14,7 @@ from matrix.check.objective import objective_problems, own_metric_problems
 from matrix.input import limits, storages, workloads
 from matrix.input.emulation import emulation_problems
 from matrix.input.fleet import Fleet, FleetAxis
+from matrix.input.image import BUILT
 from matrix.input.matrix import Matrix
 from matrix.input.pace import turns_of
 from matrix.input.part import Part, check
@@ -102,7 +103,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     yield from _room_problems(matrix, cells)
     yield from misleading_problems(matrix, cells)
     yield from kind_problems(matrix, cells)
-    yield from _s3_problems(matrix, cells)
+    yield from _image_problems(matrix, cells)
     yield from _one_zone_problems(cells)
     yield from _file_server_problems(matrix, cells)
     yield from _transfer_source_problems(matrix, cells)
@@ -245,8 +246,12 @@ def _one_zone_problems(cells: list[Combination]) -> Problems:
                 return
 
 
-def _s3_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for a client that the image cannot have."""
+def _image_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for a client or a container that the image cannot have."""
+    is_built = any(cell.workload.document.get("container") == BUILT for cell in cells)
+    if is_built and not (matrix.image and matrix.image.dockerfile):
+        rule = f"is missing: a workload runs in {BUILT}, the container image that is built of it"
+        yield Problem("image.dockerfile", None, rule, "write a Dockerfile, or another container")
     is_crt = any(isinstance(cell.storage, S3Storage) and cell.storage.client == "crt" for cell in cells)
     if is_crt and matrix.image and matrix.image.os == "ubuntu-22.04":
         rule = "has no package of the Common Runtime (python3-awscrt), which client crt needs"

@@ -192,6 +192,10 @@ _PATTERN_WORDS = {
         "write such as requests_per_s",
     ),
     "primaryMetric": ("does not look like the name of a metric", "write duration_s, or a name out of metrics"),
+    "expectedSeconds": (
+        "is keyed by instances or a type of storage",
+        'write such as {"1": 600, "100": 900}',
+    ),
     "unit": ("must be 1 to 20 letters, digits and % / . _ ^ -", "write such as tx/s"),
     "jsonField": ("must be names of letters, digits, _ and -, joined by dots", "write such as write.iops"),
     "pattern": ("holds a NUL character", "leave it out"),

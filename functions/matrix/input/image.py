@@ -9,6 +9,9 @@ from matrix.input.fields import InputModel
 Os = Literal["al2023", "ubuntu-22.04"]
 
 
+# What the container image of a Dockerfile is called; nobody pulls it.
+BUILT = "storage-matrix/build"
+
 Architecture = Literal["arm64", "x86_64"]
 
 

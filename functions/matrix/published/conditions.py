@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from matrix.input.image import BUILT
 from matrix.input.storages import is_shared
 from matrix.published.figures import Figure, load
 from matrix.terms.charges import ROOT_VOLUME_GIB
@@ -57,6 +58,11 @@ def _region(cell: Cell) -> str | None:
     return next(iter(regions)) if len(regions) == 1 else None
 
 
+def _container(cell: Cell) -> str | None:
+    container = cell["workload"].get("container")
+    return "built of a Dockerfile" if container == BUILT else container
+
+
 def _build_disk(cell: Cell) -> str | None:
     size_gib = cell["workload"].get("buildDiskGiB")
     return size_gib and f"gp3 root volume of {size_gib} GiB"
@@ -71,7 +77,7 @@ OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
     "system": lambda cell, _: _system(cell),
     "kernel": lambda cell, _: _measured(cell, "kernel"),
     "region": lambda cell, _: _region(cell),
-    "container": lambda cell, _: cell["workload"].get("container"),
+    "container": lambda cell, _: _container(cell),
     "build disk": lambda cell, _: _build_disk(cell),
     "EBS volume": lambda cell, _: _ebs_volume(cell),
     "source disk": lambda _, __: f"gp3 root volume of {ROOT_VOLUME_GIB} GiB",

@@ -93,6 +93,10 @@ from matrix.terms.metrics import METRICS
         (YOCTO | {"container": "--privileged"}, "container"),
         (YOCTO | {"cachePath": "a/../../b"}, "cachePath"),
         (YOCTO | {"buildDiskGiB": 20}, "buildDiskGiB"),
+        (YOCTO | {"expectedSeconds": {}}, "expectedSeconds"),
+        (YOCTO | {"expectedSeconds": {"ebs": 100}}, "expectedSeconds"),
+        (YOCTO | {"expectedSeconds": {"0": 100}}, "expectedSeconds"),
+        (BUILD | {"expectedSeconds": {"1": 0}}, "expectedSeconds.1"),
         (THROUGHPUT | {"size": 0}, "size"),
         (THROUGHPUT | {"size": ["1GiB", "1024MiB"]}, "size"),
         (THROUGHPUT | {"blockSize": "65MiB"}, "blockSize"),
@@ -357,6 +361,13 @@ def test_a_fleet_that_shares_a_file_system_may_be_slower_than_its_root_volumes()
 
     assert "takes up to 256" in transfer_warnings(shared, count=4)[0]
     assert transfer_warnings(shared, count=10) == []
+
+
+def test_a_container_of_the_images_dockerfile_needs_one():
+    built = YOCTO | {"container": "storage-matrix/build"}
+
+    assert problems_of(workload=[built])["image.dockerfile"].rule.startswith("is missing")
+    assert "image.dockerfile" not in problems_of(workload=[built], image={"dockerfile": "FROM ubuntu:22.04"})
 
 
 def test_a_yocto_build_needs_room_where_it_is_built():

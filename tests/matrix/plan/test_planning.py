@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from statistics import median
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, TOU
 
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
+from matrix.published.figures import load
 
 ROOT = Path(__file__).parents[3]
 STORAGES = [EBS, EFS, FSX, EFS | {"performanceMode": "maxIO", "throughputMode": "bursting"}]
@@ -183,6 +185,50 @@ def test_a_fleet_that_fills_caches_of_its_own_has_the_time_for_it_in_its_plan():
     assert efs["rates_usd"]["root_volume_hour"] == pytest.approx(5 * ebs["rates_usd"]["root_volume_hour"], rel=1e-4)
 
 
+def test_a_build_takes_the_time_that_its_matrix_says_for_so_many_instances_or_such_a_storage():
+    times = {"1": 6000, "10": 6900, "100": 7000, "ebs": 5000}
+    fleets = [FLEET | {"count": count} for count in (1, 4, 100, 200)]
+    cells = planned(
+        storage=[EBS, EFS], workload=[YOCTO | {"expectedSeconds": times}], fleet=fleets, repetitions=1,
+        order="as-written",
+    )["cells"]  # fmt: skip
+    flat = planned(
+        storage=[EFS], workload=[YOCTO | {"expectedSeconds": 5000}], fleet=fleets, repetitions=1, order="as-written"
+    )["cells"]
+
+    # Of the same fleet all but the build takes as long. 4 is a third of the way from 1 to 10; 200 is as long as 100.
+    beyond = [cell["expected_s"] - other["expected_s"] for cell, other in zip(cells[4:], flat, strict=True)]
+    assert beyond == pytest.approx([1000, 1300, 2000, 2000])
+    own = [cell["expected_s"] - other["expected_s"] - 900 for cell, other in zip(cells[:4], flat, strict=True)]
+    assert own == pytest.approx([0, 0, 0, 0])
+
+
+def test_the_plan_of_the_published_builds_takes_the_sources_own_durations():
+    """The median over its shared storages of each size; its note marks a row that it got wrong."""
+    matrix_ = json.loads((ROOT / "events" / "yocto-builds.json").read_text())
+    published: dict[str, list[float]] = {}
+    for cell in load("yocto-builds")["cells"]:
+        if cell["percentiles_s"] and not cell.get("note"):
+            key = "ebs" if cell["storage"]["type"] == "ebs" else str(cell["instances"])
+            published.setdefault(key, []).append(cell["percentiles_s"]["p50"])
+
+    [times] = {json.dumps(part["workload"]["expectedSeconds"]) for part in matrix_["include"]}
+    assert json.loads(times) == matrix_["workload"][0]["expectedSeconds"]
+    assert json.loads(times) == pytest.approx({key: median(values) for key, values in published.items()}, rel=0.005)
+
+
+def test_the_published_builds_run_on_the_published_image_with_its_packages():
+    matrix_ = read_matrix((ROOT / "events" / "yocto-builds.json").read_bytes())
+    [image] = plan(matrix_).to_document()["images"]
+    recipe, published = image["recipe"], load("yocto-builds")["dockerfile"]
+
+    assert (image["bake"], recipe["os"], recipe["containers"]) == (True, "ubuntu-22.04", [])
+    assert "docker" in recipe["tools"]
+    assert recipe["dockerfile"].startswith(f"FROM {published['from']}\n")
+    installed = re.search(r"apt-get install --yes ([^&]*) && locale-gen", recipe["dockerfile"])
+    assert installed[1].split() == published["packages"]
+
+
 def test_the_published_yocto_tables_are_planned_column_by_column():
     document_ = plan(read_matrix((ROOT / "events" / "yocto-builds.json").read_bytes())).to_document()
 
@@ -197,6 +243,7 @@ def test_the_published_yocto_tables_are_planned_column_by_column():
         "fsx-single-az-1-256gib-4096mbps-20000iops-lz4-nfs3": five,
         "fsx-single-az-1-282gib-4096mbps-20000iops-lz4-nfs3": five,
         "fsx-single-az-1-1024gib-4096mbps-20000iops-lz4-nfs3": [*five, 200],  # in the file system's zone, and in two
+        "fsx-single-az-1-1024gib-4096mbps-160000iops-lz4-nfs3": five,
     }  # fmt: skip
 
 

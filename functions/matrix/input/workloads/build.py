@@ -4,6 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from matrix.input.workloads.expected import ALONE, ExpectedSeconds
 from matrix.input.workloads.shell import Command, ShellWorkload
 
 
@@ -21,5 +22,5 @@ class BuildWorkload(ShellWorkload):
     """Shell command that is timed. It sees CACHE_DIR (on the storage), BUILD_DIR (empty for each step) and JOBS."""
     build_directory: Literal["storage", "local"] = "storage"
     """Where BUILD_DIR is: on the storage that is measured, or on the instance's own disk."""
-    expected_seconds: Annotated[int, Field(ge=1, le=86_400)] = 600
-    """Seconds that one build takes, about; it sets the cell's deadline and its estimated cost."""
+    expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 600, "100": 900}])] = Field(default={ALONE: 600})
+    """Seconds that one build takes, about, or a map of them by instances: it sets deadline and cost of a cell."""

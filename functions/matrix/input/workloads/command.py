@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, StringConstraints
 
 from matrix.input.fields import InputModel, Name
+from matrix.input.image import BUILT
 from matrix.input.part import Part, Rule
 from matrix.input.workloads.shell import Command, ShellWorkload
 from matrix.input.workloads.sweeps import Params
@@ -69,7 +70,7 @@ class CommandWorkload(ShellWorkload):
     @property
     def containers(self) -> tuple[str, ...]:
         """The container that it runs in, if any."""
-        return (self.container,) if self.container else ()
+        return (self.container,) if self.container not in (None, BUILT) else ()
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""

@@ -8,6 +8,7 @@ from matrix.input.fields import Name, Sweep
 from matrix.input.part import Part, Rule
 from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 
@@ -39,13 +40,13 @@ class ShellWorkload(WorkloadModel):
     """Parallel jobs, given to the command as JOBS."""
     cache_path: CachePath = "cache"
     """Folder of the cache, relative to the root of the storage."""
-    expected_seconds: Annotated[int, Field(ge=1, le=86_400)] = 600
-    """Seconds that one execution takes, about; it sets the cell's deadline and its estimated cost."""
+    expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 600, "100": 900}])] = Field(default={ALONE: 600})
+    """Seconds that one execution takes, about, or a map of them by instances: it sets deadline and cost of a cell."""
 
     @property
     def populate_seconds(self) -> float:
         """Seconds that filling the cache takes, about; 0 if nothing fills it."""
-        return float(self.expected_seconds) if self.populate else 0.0
+        return seconds_of(self.expected_seconds, "", 1) if self.populate else 0.0
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
@@ -61,9 +62,10 @@ class ShellWorkload(WorkloadModel):
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step: what the matrix says, whatever the storage."""
-        del params, storage, instances
-        moved = self.expected_seconds * ASSUMED_BYTES_PER_S
-        return Footprint(self.expected_seconds, read_bytes=moved, written_bytes=moved)
+        del params
+        seconds = seconds_of(self.expected_seconds, storage.type, instances)
+        moved = seconds * ASSUMED_BYTES_PER_S
+        return Footprint(seconds, read_bytes=moved, written_bytes=moved)
 
     @property
     def slug(self) -> str:
@@ -73,7 +75,7 @@ class ShellWorkload(WorkloadModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (commands_are_not_blank, values_are_different)
+        return (commands_are_not_blank, values_are_different, expected_for_any_storage)
 
 
 def commands_are_not_blank(part: Part) -> Problems:

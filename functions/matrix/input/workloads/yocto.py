@@ -5,8 +5,11 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints
 
 from matrix.input.fields import Name
+from matrix.input.image import BUILT
+from matrix.input.part import Rule
 from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.shell import CachePath
 from matrix.input.workloads.sweeps import Footprint, Params
 
@@ -41,13 +44,15 @@ class YoctoWorkload(WorkloadModel):
     release: Release = "kirkstone"
     """Branch or tag of poky."""
     container: ContainerImage = "crops/poky:ubuntu-22.04"
-    """Container image with what Yocto needs on its host; fetched before the time, unless the instance has it."""
+    """Container image with what Yocto needs, fetched before the time; storage-matrix/build: of image.dockerfile."""
     cache_path: CachePath = "cache"
     """Folder of the cache, relative to the root of the storage: poky itself and DL_DIR."""
     build_disk_gib: Annotated[int, Field(alias="buildDiskGiB", ge=50, le=1_000)] = 100
     """Root volume in GiB where the build is on it: beside shared storage, as Yocto cannot build on NFS."""
-    expected_seconds: Annotated[int, Field(ge=1, le=86_400)] = 6_000
-    """Seconds that one build takes, about; it sets the cell's deadline and its estimated cost."""
+    expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 6000, "200": 11000}])] = Field(
+        default={ALONE: 6_000}
+    )
+    """Seconds that one build takes, about, or a map of them by instances: it sets deadline and cost of a cell."""
     expected_fetch_seconds: Annotated[int, Field(ge=1, le=86_400)] = 900
     """Seconds that fetching all sources takes, about: once per shared file system, or on each instance of its own."""
 
@@ -59,7 +64,7 @@ class YoctoWorkload(WorkloadModel):
     @property
     def containers(self) -> tuple[str, ...]:
         """The container with what Yocto needs on its host."""
-        return (self.container,)
+        return () if self.container == BUILT else (self.container,)
 
     @property
     def root_disk_gib(self) -> int:
@@ -74,14 +79,20 @@ class YoctoWorkload(WorkloadModel):
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step."""
         del params
+        seconds = seconds_of(self.expected_seconds, storage.type, instances)
         if storage.is_shared:
             # The sources are there once, however many read them.
             share = DOWNLOADS_BYTES / instances
-            return Footprint(self.expected_seconds, read_bytes=DOWNLOADS_BYTES, stored_bytes=share)
+            return Footprint(seconds, read_bytes=DOWNLOADS_BYTES, stored_bytes=share)
         stored = DOWNLOADS_BYTES + BUILD_BYTES
-        return Footprint(self.expected_seconds, DOWNLOADS_BYTES + BUILD_BYTES, BUILD_BYTES, stored)
+        return Footprint(seconds, DOWNLOADS_BYTES + BUILD_BYTES, BUILD_BYTES, stored)
 
     @property
     def slug(self) -> str:
         """Readable id."""
         return self.name or f"{self.type}-{self.image}".lower().replace("_", "-").replace("+", "-").replace(".", "-")
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (expected_for_any_storage,)
