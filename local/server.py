@@ -155,8 +155,10 @@ class Cloud:
         names.check()
         enforcement = self._correct_moto(operator, starter, port)
         from moto import backends
-        from moto.server import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+        from moto.server import DomainDispatcherApplication, create_backend_app
         from werkzeug.serving import make_server
+
+        from local.serving import KeepAliveHandler
 
         # moto lists its own folder at each request
         modules = list(backends.list_of_moto_modules())
@@ -172,7 +174,7 @@ class Cloud:
         if record := os.environ.get(recording.VARIABLE):
             application = recording.Recorder(application, Path(record))
         admission = Admission(application, self._hosts(port), secret_of)
-        server = make_server("127.0.0.1", port, admission, threaded=True, request_handler=MotoRequestHandler)
+        server = make_server("127.0.0.1", port, admission, threaded=True, request_handler=KeepAliveHandler)
         threading.Thread(target=server.serve_forever, name="aws", daemon=True).start()
 
     def _hosts(self, port: int) -> list[str]:

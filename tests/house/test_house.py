@@ -18,7 +18,7 @@ FLOORS = {
     "agent": "errors file_server job programs board machine engine mounts workloads samples calibration job_check "
     "session __main__",
     "cli": "messages target tables inputs follow console selftest verify commands main",
-    "local": "quick_start corrections faults programs deploy roles keeping functions step_functions instances "
+    "local": "quick_start serving corrections faults programs deploy roles keeping functions step_functions instances "
     "admission recording server __main__",
 }
 

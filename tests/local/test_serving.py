@@ -1,0 +1,78 @@
+"""How the local cloud speaks HTTP: one connection serves many requests, as long as all that was sent is read."""
+
+import http.client
+import io
+import threading
+
+import pytest
+from werkzeug.serving import make_server
+
+from local.serving import KeepAliveHandler
+
+BODY = b"0123456789"
+
+
+def application(environ, start_response):
+    """Play the paths of the tests; as admission does, read a body and leave it for others, but for /refused."""
+    path = environ["PATH_INFO"]
+    if path == "/refused":
+        start_response("403 FORBIDDEN", [("Content-Length", "2")])
+        return [b"no"]
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    is_terminated = environ.get("wsgi.input_terminated")
+    body = environ["wsgi.input"].read() if is_terminated else environ["wsgi.input"].read(length)
+    environ["wsgi.input"] = io.BytesIO(body)
+    if path == "/broken":
+        raise ValueError("a fault of moto")
+    if path == "/empty":
+        start_response("204 NO CONTENT", [])
+        return []
+    start_response("200 OK", [("Content-Length", "7" if environ["REQUEST_METHOD"] == "HEAD" else "999")])
+    return [] if environ["REQUEST_METHOD"] == "HEAD" else [b"got ", body]
+
+
+@pytest.fixture
+def connection():
+    """One connection to it."""
+    server = make_server("127.0.0.1", 0, application, threaded=True, request_handler=KeepAliveHandler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    client = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    yield client
+    client.close()
+    server.shutdown()
+    server.server_close()
+
+
+def ask(connection, method, path, **options):
+    """Status, body and head of an answer."""
+    connection.request(method, path, **options)
+    answer = connection.getresponse()
+    return answer.status, answer.read(), answer
+
+
+def test_a_connection_serves_one_request_after_the_other(connection):
+    connection.connect()
+    ours = connection.sock.getsockname()
+
+    assert ask(connection, "PUT", "/key", body=BODY)[:2] == (200, b"got " + BODY)
+    assert ask(connection, "PUT", "/key", body=iter([b"01234", b"56789"]))[:2] == (200, b"got " + BODY)  # chunked
+    status, body, head = ask(connection, "HEAD", "/key")
+    assert (status, body, head.headers["Content-Length"]) == (200, b"", "7")
+    assert ask(connection, "DELETE", "/empty")[:2] == (204, b"")
+    assert ask(connection, "PUT", "/key", body=BODY, headers={"Expect": "100-continue"})[:2] == (200, b"got " + BODY)
+
+    assert connection.sock.getsockname() == ours
+
+
+@pytest.mark.parametrize(("path", "status"), [("/refused", 403), ("/broken", 500)])
+def test_a_connection_ends_where_a_body_is_left_unread_or_the_cloud_fails(connection, path, status):
+    answered, _, head = ask(connection, "POST", path, body=b"GET /key HTTP/1.1\r\n\r\n")
+
+    assert (answered, head.headers["Connection"]) == (status, "close")
+    assert connection.sock is None
+
+
+def test_a_refusal_without_a_body_keeps_its_connection(connection):
+    assert ask(connection, "GET", "/refused")[:2] == (403, b"no")
+
+    assert connection.sock is not None
