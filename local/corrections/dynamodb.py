@@ -9,9 +9,12 @@ from typing import Any
 
 from moto.dynamodb.responses import DynamoHandler
 
+from local.corrections import dynamodb_speed
+
 
 def install() -> None:
     """Answer DynamoDB's calls one after the other; install it after the enforcement of roles, to serialize that too."""
+    dynamodb_speed.install()
     lock, call_action = threading.Lock(), DynamoHandler.call_action
 
     def call_action_alone(self: Any) -> Any:

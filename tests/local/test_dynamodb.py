@@ -2,7 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import boto3
+import pytest
 from botocore.exceptions import ClientError
+from moto import mock_aws
+from moto.core.serialize import AttributePicker
+from moto.dynamodb.models.dynamo_type import DynamoType, Item
+from moto.dynamodb.responses import DynamoHandler
+
+from local.corrections import dynamodb_speed
 
 KEY = {"AttributeName": "k", "AttributeType": "S"}
 
@@ -35,3 +43,77 @@ def test_of_conditional_updates_at_the_same_time_one_wins_and_no_row_is_seen_hal
 
     assert sum(won) == 30
     assert not any(half_written)
+
+
+# Each type of DynamoDB's, nested too, as far as moto can tell its size (not that of NULL).
+VALUES = {
+    "string": {"S": "größer"}, "number": {"N": "-1.50"}, "truth": {"BOOL": True}, "binary": {"B": b"\x00\xff"},
+    "list": {"L": [{"S": "a"}, {"M": {"in": {"N": "2"}}}]}, "map": {"M": {"p50": {"N": "1E+3"}, "ü": {"L": []}}},
+    "strings": {"SS": ["yy"]}, "numbers": {"NS": ["22"]}, "reserved": {"BOOL": False},
+}  # fmt: skip
+
+
+def what_a_client_sees(values: dict[str, dict]) -> list[dict]:
+    """Answers of moto to one of each call, but for what is random in them."""
+    columns = {f"#{name}": name for name in values}
+    with mock_aws():
+        client = boto3.client("dynamodb", region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
+        client.create_table(
+            TableName="rows", KeySchema=[{"AttributeName": "k", "KeyType": "HASH"}], AttributeDefinitions=[KEY],
+            BillingMode="PAY_PER_REQUEST",
+        )  # fmt: skip
+        key = {"k": {"S": "row"}}
+        of_row = {"KeyConditionExpression": "k = :k", "ExpressionAttributeValues": {":k": key["k"]}}
+        answers = [
+            client.put_item(TableName="rows", Item={**key, **values}, ReturnConsumedCapacity="TOTAL"),
+            client.get_item(TableName="rows", Key=key),
+            client.get_item(TableName="rows", Key={"k": {"S": "absent"}}),
+            client.query(TableName="rows", **of_row),
+            client.query(
+                TableName="rows", ProjectionExpression=", ".join(columns), ExpressionAttributeNames=columns, **of_row
+            ),
+            client.query(
+                TableName="rows", ProjectionExpression="#map.p50", ExpressionAttributeNames={"#map": "map"}, **of_row
+            ),
+            client.query(TableName="rows", Select="COUNT", **of_row),
+            client.update_item(
+                TableName="rows", Key=key, UpdateExpression="SET steps_done = :n", ReturnValues="ALL_NEW",
+                ExpressionAttributeValues={":n": {"N": "7"}},
+            ),
+            client.batch_write_item(RequestItems={"rows": [{"PutRequest": {"Item": {"k": {"S": "other"}}}}]}),
+        ]  # fmt: skip
+    for answer in answers:
+        head = answer["ResponseMetadata"]
+        answer["ResponseMetadata"] = head["HTTPStatusCode"], head["HTTPHeaders"]["content-type"]
+    return answers
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """A function that installs the quicker answers; after the test moto is as it was."""
+    for holder, name in ((DynamoType, "size"), (Item, "project"), (DynamoHandler, "serialized")):
+        monkeypatch.setattr(holder, name, getattr(holder, name))
+    return dynamodb_speed.install
+
+
+@pytest.mark.parametrize("values", [VALUES, {name: value for name, value in VALUES.items() if name != "binary"}])
+def test_quicker_answers_are_those_of_moto(quick, values):
+    sizes = {name: DynamoType(value).size() for name, value in values.items()}
+    answers = what_a_client_sees(values)
+
+    quick()
+
+    assert what_a_client_sees(values) == answers
+    assert {name: DynamoType(value).size() for name, value in values.items()} == sizes
+
+
+def test_rows_are_answered_without_a_walk_through_the_model_of_their_answer(quick, monkeypatch):
+    quick()
+    looked_up, look_up = [], AttributePicker.__call__
+    monkeypatch.setattr(
+        AttributePicker, "__call__", lambda *at: looked_up.append(at[1].operation_model.name) or look_up(*at)
+    )
+
+    what_a_client_sees({"k2": {"M": {"p50": {"N": "1"}}}, "map": {"M": {}}})
+
+    assert set(looked_up) == {"CreateTable", "BatchWriteItem"}
