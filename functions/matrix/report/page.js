@@ -33,13 +33,19 @@
   };
   const csv = (rows) => rows.map((row) => row.map(quoted).join(",") + "\r\n").join("");
 
+  // How far along an axis a value stands; not a number where it has no place.
+  function share([low, high, isLog], value) {
+    const [from, to, at] = isLog ? [low, high, value].map(Math.log) : [low, high, value];
+    return value === null ? NaN : (at - from) / (to - from);
+  }
+
   class Chart {
     constructor(figure) {
       this.figure = figure;
       this.box = figure.querySelector(".chart");
       this.plot = figure.querySelector(".plot");
       this.title = figure.querySelector("h3").textContent;
-      ({ heads: this.heads, rows: this.names, series: this.series } = charts[figure.id]);
+      ({ heads: this.heads, rows: this.names, axes: this.axes, series: this.series } = charts[figure.id]);
       this.at = { line: 0, point: -1 };
       this.bands = [...this.plot.querySelectorAll(":scope > .row")];
       this.row = Number(this.plot.getAttribute("height")) / (this.bands.length || 1);
@@ -97,15 +103,15 @@
     }
 
     lines() {
-      return this.series.filter((series) => series.at && this.isOn(series.group)
+      return this.series.filter((series) => series.words && this.isOn(series.group)
         && [...this.groups(series.group)].some((group) => !group.closest(".out")));
     }
 
     // Where a point stands, as shares of the plot; rows stand where those that are seen leave them.
     place(series, index) {
       const row = this.seen.indexOf(series.y[index]);
-      const down = this.bands.length ? (row < 0 ? -9 : (row + 0.5) / this.seen.length) : series.at[2 * index + 1] / 1000;
-      return [series.at[2 * index] / 1000, down];
+      const down = this.bands.length ? (row < 0 ? NaN : (row + 0.5) / this.seen.length) : 1 - share(this.axes[1], series.y[index]);
+      return [share(this.axes[0], series.x[index]), down];
     }
 
     show(series, index) {
@@ -113,6 +119,7 @@
       const [right, down] = this.place(series, index);
       const x = frame.left - whole.left + right * frame.width;
       const y = frame.top - whole.top + down * frame.height;
+      this.point.hidden = Number.isNaN(x + y);
       this.point.style.left = `${x}px`;
       this.point.style.top = `${y}px`;
       this.point.classList.toggle("right", x > whole.width / 2);
@@ -120,7 +127,6 @@
       const head = this.names.length ? this.name(series, index) : series.name;
       const words = series.words?.[index] ?? `${this.heads[2]}: ${series.y[index]}<br>${this.heads[1]}: ${series.x[index]}`;
       this.words.textContent = `${head}\n${words.replaceAll("<br>", "\n")}`;
-      this.point.hidden = false;
     }
 
     hover(event) {
@@ -130,7 +136,7 @@
         for (let index = 0; index < series.x.length; index += 1) {
           const [right, down] = this.place(series, index);
           const far = Math.hypot(frame.left + right * frame.width - event.clientX, frame.top + down * frame.height - event.clientY);
-          if (series.at[2 * index] >= 0 && far < best) [best, found] = [far, [series, index]];
+          if (far < best) [best, found] = [far, [series, index]];
         }
       }
       if (found) this.show(...found);

@@ -105,6 +105,23 @@ def test_latencies_over_time_are_those_of_the_samples_in_ms(view):
     assert chart.y_title == "Read latency P99 (ms)"
 
 
+def test_of_many_samples_some_are_drawn_and_the_slowest_always(view):
+    entry = view.entries[0]
+    count = 1000
+    values = [1.0] * count
+    values[501] = 9.0
+    samples = {"instance": ["i-1"] * count, "repetition": [1] * count, "started_at": [float(at) for at in range(count)],
+               "ended_at": [at + 1.0 for at in range(count)], "metrics": {"duration_s": values}}  # fmt: skip
+    many = [replace(entry, cell={**entry.cell, "id": f"cell {number}"}, point={**entry.point, "samples": samples})
+            for number in range(20)]  # fmt: skip
+
+    [chart] = drifts(SimpleNamespace(by=lambda *_: {("build", entry.fleet, "duration_s"): many}, facets=view.facets))
+
+    # A page of 20 cells has 60 marks of each.
+    assert {len(line.x) for line in chart.series} == {61}
+    assert {max(line.y) for line in chart.series} == {9.0}
+
+
 def test_each_launch_has_a_clock_of_its_own_and_no_look_at_all_samples_for_each_of_them(view):
     entry = view.entries[0]
     count = 20_000

@@ -167,13 +167,24 @@ def test_a_file_is_xml_of_its_own_with_title_and_legend_but_not_what_is_off():
 def test_figures_behind_a_drawing_are_exact_and_name_their_rows_once():
     rows = ["first", "second"]
     series = Series("a", [1.25, 3.0], ["second", "first"], "dots", hover=["1.25", "3"])
+    figures = points(chart(series, categories=rows))
 
-    [columns] = points(chart(series, categories=rows))["series"]
+    [columns] = figures["series"]
 
     assert columns["x"] == [1.25, 3.0]
     assert columns["y"] == [1, 0]
     assert columns["words"] == ["1.25", "3"]
-    assert columns["at"][1::2] == [750, 250]
+    # From 1.25 to 3.0, with 4 % of room at both ends.
+    assert figures["axes"] == [[1.18, 3.07, 0]]
+
+
+def test_figures_behind_a_drawing_have_no_more_digits_than_a_clock():
+    series = Series("a", [0.1 + 0.2, 1732298345.1234567], [3002.5215613399764, 7.0])
+
+    [columns] = points(chart(series))["series"]
+
+    assert columns["x"] == [0.3, 1732298345.123]
+    assert columns["y"] == [3002.52156, 7]
 
 
 def test_series_that_the_legend_switches_together_have_one_number():

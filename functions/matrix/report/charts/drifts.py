@@ -8,14 +8,18 @@ from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 
-# Fewer of latencies, of which a page may have several kinds.
+# Fewer of latencies, of which a page may have several kinds, and of many cells.
 MOST_LATENCIES = 60
+MARKS_OF_A_PAGE, LEAST_MARKS = 1200, 40
 US_PER_MS = 1000.0
 
 
 def drifts(view: View) -> Iterator[Chart]:
     """Yield for each fleet its durations over time, and the P99 of each kind of operation."""
-    for (workload, fleet, name), entries in view.by("workload", "fleet", "name").items():
+    groups = view.by("workload", "fleet", "name")
+    of_page = len({entry.cell["id"] for entries in groups.values() for entry in entries})
+    most = max(LEAST_MARKS, MARKS_OF_A_PAGE // max(1, of_page))
+    for (workload, fleet, name), entries in groups.items():
         cells: dict[str, list[Entry]] = {}
         for entry in entries:
             if entry.samples:
@@ -24,19 +28,19 @@ def drifts(view: View) -> Iterator[Chart]:
         latencies = sorted(metric for metric in known if metric.endswith("_lat_p99_us"))
         shown = list(cells.values())[:MOST_SERIES]
         for metric in [*([] if entries[0].higher_is_better else [name]), *(each for each in latencies if each != name)]:
-            yield _chart(view, workload, fleet, metric, shown)
+            yield _chart(view, workload, fleet, metric, shown, most)
 
 
-def _chart(view: View, workload: str, fleet: str, metric: str, cells: Sequence[Sequence[Entry]]) -> Chart:
+def _chart(view: View, workload: str, fleet: str, metric: str, cells: Sequence[Sequence[Entry]], most: int) -> Chart:
     is_latency = metric.endswith("_us")
     unit = "ms" if is_latency else cells[0][0].unit if cells else "s"
-    most = MOST_LATENCIES if is_latency else MOST_MARKS
+    most = min(most, MOST_LATENCIES if is_latency else MOST_MARKS)
     title = metric_title(metric, workload)
     return Chart(
         id=f"drift-{slug(f'{workload}-{fleet}-{metric}')}",
         title=f"{workload} on {fleet}: {lower(title)} over time",
-        reads=f"Each sample at its start; of more than {most} evenly chosen ones. A slope is a drift: a cache that "
-        "fills, credits that run out." + (" A single high mark is a stall." if is_latency else ""),
+        reads=f"Each sample at its start; of more than {most} evenly chosen ones and the greatest. A slope is a drift: "
+        "a cache that fills, credits that run out." + (" A single high mark is a stall." if is_latency else ""),
         x_title="seconds since the first start of the cell",
         y_title=f"{title} ({unit})",
         series=[_series(view, cell, metric, unit, most) for cell in cells],
@@ -64,7 +68,8 @@ def _series(view: View, cell: Sequence[Entry], metric: str, unit: str, most: int
         )
         if value is not None
     )  # fmt: skip
-    shown = [dots[i] for i in thinned(len(dots), most)]
+    greatest = max(range(len(dots)), key=lambda at: dots[at][1], default=0)
+    shown = [dots[i] for i in sorted({*thinned(len(dots), most), *([greatest] if dots else [])})]
     words = [f"{instance}, {label}<br>{quantity(value, unit)}" for _, value, instance, label in shown]
     return Series(cell[0].storage, [round(dot[0], 2) for dot in shown], [float(f"{dot[1]:.6g}") for dot in shown],
                   "dots", cell[0].style, hover=words, of=view.facets.marks(storage=cell[0].storage))  # fmt: skip

@@ -1,14 +1,20 @@
 """The figures behind a drawing, for the page's script: what stands under the pointer, and what a CSV file holds."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
-from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.chart import Chart, Series, Value
 from matrix.report.drawing.svg import Plot
+
+# Of larger numbers, such as instants, nine digits are too few.
+LARGE = 1e6
 
 
 def points(chart: Chart) -> dict[str, Any]:
-    """Return each series as columns: values, ends of intervals, and its places (x, y, x, y, …) with words.
+    """Return each series as columns: values, ends of intervals, and words of what the pointer reaches.
 
+    `axes` are the ends of each axis and whether it is logarithmic, from which the script knows where a value stands.
     In a chart of rows `y` is the number of a row.
     """
     plot = Plot(chart)
@@ -17,6 +23,7 @@ def points(chart: Chart) -> dict[str, Any]:
     return {
         "heads": ["series", *_heads(chart), "low", "high"],
         "rows": list(plot.rows),
+        "axes": [[_exact(axis.low), _exact(axis.high), int(axis.is_log)] for axis in (plot.x, plot.y) if axis],
         "series": [_columns(plot, series) | {"group": groups.index(series.legend)} for series in drawn],
     }
 
@@ -29,12 +36,19 @@ def _heads(chart: Chart) -> tuple[str, str]:
 
 
 def _columns(plot: Plot, series: Series) -> dict[str, Any]:
-    y = [plot.rows.get(str(value), value) for value in series.y]
-    columns: dict[str, Any] = {"name": series.name, "x": list(series.x), "y": y}
+    y = [plot.rows.get(str(value), _exact(value)) for value in series.y]
+    columns: dict[str, Any] = {"name": series.name, "x": _all(series.x), "y": y}
     if series.low is not None and series.high is not None and any(value is not None for value in series.low):
-        columns |= {"low": list(series.low), "high": list(series.high)}
-    if series.hover is not None:
-        columns |= {"words": list(series.hover)} if series.hover else {}
-        # A point without a place is out of reach.
-        columns["at"] = [round(unit) for place in plot.places(series) for unit in place or (-1e4, -1e4)]
-    return columns
+        columns |= {"low": _all(series.low), "high": _all(series.high)}
+    return columns if series.hover is None else columns | {"words": list(series.hover)}
+
+
+def _all(values: Sequence[Value]) -> list[Value]:
+    return [_exact(value) for value in values]
+
+
+def _exact(value: Value) -> Value:
+    """Leave out the digits that no clock and no counter has; a page has thousands of them."""
+    if not isinstance(value, float) or not math.isfinite(value):
+        return value
+    return int(value) if value.is_integer() else float(f"{value:.9g}") if abs(value) < LARGE else round(value, 3)
