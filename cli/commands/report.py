@@ -80,7 +80,7 @@ def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> N
 
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"{folder} is no folder", "name another one: --charts DIR", ExitCode.BAD_INPUT)
-    charts = [chart for section in sections(view_of(summary, **known)) for chart in section.charts]
+    charts = [chart for section in sections(view_of(summary, **known), is_page=False) for chart in section.charts]
     folder.mkdir(parents=True, exist_ok=True)
     for chart in charts:
         (folder / f"{chart.id}.svg").write_text(document(chart), encoding="utf-8")

@@ -64,10 +64,12 @@ def _why(view: View, cell: Document, bottleneck: Document) -> Markup:
     if bottleneck["unseen"]:
         blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", reason) for reason in bottleneck["unseen"]))]
     result = view.results.get(str(cell["id"])) or {}
-    rows = list(_watched((result.get("cloudwatch") or {}).get("series") or []))
-    if rows:
-        heads = ("Metric", "Resources", "Lowest", "Median", "Highest", "Unit", "Last value at")
-        blocks.append(table(heads, rows, caption=f"CloudWatch, over the window of {_cell_name(view, cell)}"))
+    series = (result.get("cloudwatch") or {}).get("series") or []
+    if series:
+        heads = ("Metric", "Resources", "Lowest", "Median", "Highest", "Unit")
+        until = instant(max(max(curve["at"]) for curve in series))
+        caption = f"CloudWatch, {_cell_name(view, cell)}, last value at {until}"
+        blocks.append(table(heads, list(_watched(series)), caption=caption))
     return tag("div", *blocks)
 
 
@@ -76,9 +78,8 @@ def _watched(series: Sequence[Document]) -> Iterator[Sequence[object]]:
     for namespace, metric, statistic, unit in dict.fromkeys(map(_name, series)):
         mine = [curve for curve in series if _name(curve) == (namespace, metric, statistic, unit)]
         values = [value for curve in mine for value in curve["values"]]
-        last = max(max(curve["at"]) for curve in mine)
-        low, middle, high = (figure_of(value) for value in (min(values), median(values), max(values)))
-        yield f"{namespace} {metric} ({statistic})", len(mine), low, middle, high, unit, instant(last)
+        low, middle, high = (figure_of(float(f"{value:.6g}")) for value in (min(values), median(values), max(values)))
+        yield f"{namespace} {metric} ({statistic})", len(mine), low, middle, high, unit
 
 
 def _name(curve: Document) -> tuple[str, str, str, str]:

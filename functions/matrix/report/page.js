@@ -46,6 +46,7 @@
       this.plot = figure.querySelector(".plot");
       this.title = figure.querySelector("h3").textContent;
       ({ heads: this.heads, rows: this.names, axes: this.axes, series: this.series } = charts[figure.id]);
+      this.series.forEach((series, index) => { series.x ||= this.series[index - 1].x; });
       this.at = { line: 0, point: -1 };
       this.bands = [...this.plot.querySelectorAll(":scope > .row")];
       this.row = Number(this.plot.getAttribute("height")) / (this.bands.length || 1);

@@ -1,6 +1,7 @@
 """The page: the answer, then each chart with its figures as a table, then the warnings, the receipt and the origin."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from matrix.answer.costs import Bill
@@ -9,6 +10,7 @@ from matrix.report import parts, receipt_island, shell
 from matrix.report.built import built
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
+from matrix.report.charts.chart import Chart
 from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, tag, with_data
@@ -150,10 +152,14 @@ def _sections(shown: list[Section], crossed: Markup) -> Iterator[Markup]:
 
 
 def _section(section: Section) -> Markup:
-    blocks = [shell.figure(chart) for chart in section.charts]
-    shown, rest = blocks[:MOST_OPEN], blocks[MOST_OPEN:]
-    # Charts with rows need the whole width for the rows' names; the others stand in pairs.
-    is_wide = len(shown) == 1 or any(chart.categories or chart.spans for chart in section.charts)
-    class_ = None if is_wide else "pairs"
-    more = [details(f"{len(rest)} more charts", tag("div", *rest, class_=class_))] if rest else []
-    return tag("section", tag("h2", section.title), tag("div", *shown, class_=class_), *more, id=section.id)
+    shown, rest = section.charts[:MOST_OPEN], section.charts[MOST_OPEN:]
+    more = [details(f"{len(rest)} more charts", *_side_by_side(rest))] if rest else []
+    note = [tag("p", section.note, class_="quiet")] if section.note else []
+    return tag("section", tag("h2", section.title), *note, *_side_by_side(shown), *more, id=section.id)
+
+
+def _side_by_side(charts: Sequence[Chart]) -> Iterator[Markup]:
+    """Yield charts in pairs; those with rows or steps need the whole width for the names in them."""
+    for is_wide, group in groupby(charts, key=lambda chart: bool(chart.categories or chart.spans)):
+        blocks = [shell.figure(chart) for chart in group]
+        yield tag("div", *blocks, class_=None if is_wide or len(blocks) == 1 else "pairs")

@@ -118,6 +118,7 @@ EFS = _metrics(
     DataReadIOBytes     SampleCount operations
     DataWriteIOBytes    SampleCount operations
     MetadataIOBytes     Sum     bytes
+    MetadataIOBytes     SampleCount operations
     MeteredIOBytes      Sum     bytes
     PermittedThroughput Minimum bytes/s
     BurstCreditBalance  Minimum bytes

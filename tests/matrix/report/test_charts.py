@@ -13,10 +13,7 @@ from matrix.report.charts.drifts import drifts
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.timeline import timelines
 from matrix.report.charts.totals import totals
-from matrix.report.charts.watched import in_charts
-from matrix.report.grids import grids
-from matrix.report.page import render, view_of
-from matrix.samples import cloudwatch
+from matrix.report.page import view_of
 
 FLEETS = {1: 3000.0, 4: 3600.0}
 
@@ -117,8 +114,8 @@ def test_of_many_samples_some_are_drawn_and_the_slowest_always(view):
 
     [chart] = drifts(SimpleNamespace(by=lambda *_: {("build", entry.fleet, "duration_s"): many}, facets=view.facets))
 
-    # A page of 20 cells has 60 marks of each.
-    assert {len(line.x) for line in chart.series} == {61}
+    # A page of 20 cells has 40 marks of each.
+    assert {len(line.x) for line in chart.series} == {41}
     assert {max(line.y) for line in chart.series} == {9.0}
 
 
@@ -139,60 +136,3 @@ def test_each_launch_has_a_clock_of_its_own_and_no_look_at_all_samples_for_each_
     assert max(chart.series[0].x) == count - 2
     # Looking at all samples for each of them would take minutes.
     assert time.process_time() - begun < 5
-
-
-def test_what_cloudwatch_counted_stands_with_its_limits(view):
-    entry = next(each for each in view.entries if each.storage == "EFS bursting" and each.instances == 1)
-    named = {
-        "DataWriteIOBytes": ("Sum", "bytes", 6e9), "PercentIOLimit": ("Maximum", "%", 40.0),
-        "PermittedThroughput": ("Minimum", "bytes/s", 1e8), "BurstCreditBalance": ("Minimum", "bytes", 2.0**41),
-    }  # fmt: skip
-    answers = [
-        (cloudwatch.Query(name, cloudwatch.Metric("AWS/EFS", name, statistic, unit), {"FileSystemId": "fs-1"}),
-         [(10_020.0, value)])
-        for name, (statistic, unit, value) in named.items()
-    ]  # fmt: skip
-    kept = cloudwatch.document({"instances": ["i-1"], "of": 1}, (10_000.0, 13_000.0), answers, read_at=99_999.0)
-    view.results[entry.cell["id"]]["cloudwatch"] = kept
-    try:
-        charts = {chart.id.rpartition("-")[2]: chart for chart in in_charts(view, 1, entry, 10_000.0)}
-    finally:
-        del view.results[entry.cell["id"]]["cloudwatch"]
-
-    assert list(charts) == ["mb", "shares", "credits"]
-    assert {name: list(line.y) for name, line in lines(charts["mb"]).items()} == {
-        "moved": [100.0], "permitted by EFS": [100.0],
-    }  # fmt: skip
-    assert list(charts["mb"].series[0].x) == [50.0]  # the middle of its minute
-    assert list(charts["credits"].series[0].y) == [2048.0]
-    assert charts["mb"].limit is not None
-
-
-def test_two_swept_parameters_have_a_grid_and_one_has_none(view):
-    summary, results, _ = build_run({"ebs": {1: 3000.0}})
-    [cell] = summary["cells"]
-    [point] = cell["points"]
-    results[cell["id"]]["points"] = []
-
-    def swept(*pairs):
-        cell["points"] = [
-            {**point, "id": f"p{index}", "params": {"block_bytes": block, "threads": threads},
-             "metrics": {"duration_s": point["metrics"]["duration_s"] | {"p50": 1.0 + index}}}
-            for index, (block, threads) in enumerate(pairs)
-        ]  # fmt: skip
-        return grids(view_of(summary, results=results)).text
-
-    text = swept((4096, 1), (4096, 8), (2**20, 1), (2**20, 8))
-
-    assert text.index("4 KiB") < text.index("1 MiB")
-    assert '<td class="level-0 best" data-value="1.0"><span>1.00' in text
-    assert '<td class="level-6" data-value="4.0"><span>4.00' in text
-    assert swept((4096, 1), (2**20, 1)) == ""
-
-
-def test_what_was_built_names_fleets_way_and_storage():
-    text = render(yocto_run("p")).partition('id="built"')[2].partition("</section>")[0]
-
-    assert text.count('class="path"') == 9
-    assert "1 or 200 × m6i.4xlarge" in text
-    assert "NFS 4.1" in text

@@ -178,6 +178,20 @@ def test_figures_behind_a_drawing_are_exact_and_name_their_rows_once():
     assert figures["axes"] == [[1.18, 3.07, 0]]
 
 
+def test_lines_over_the_same_places_have_them_once():
+    lines = [Series("a", [1, 2], [5.0, 6.0]), Series("b", [1, 2], [7.0, 8.0]), Series("c", [1, 3], [7.0, 8.0])]
+
+    assert [columns.get("x") for columns in points(chart(*lines))["series"]] == [[1, 2], None, [1, 3]]
+
+
+def test_hours_of_a_cell_are_told_in_minutes():
+    of_hours = x_axis(chart(Series("a", [0, 7200], [1.0, 2.0]), is_x_in_seconds=True))
+
+    assert [text for _, text in of_hours.ticks] == ["0", "30", "60", "90", "120"]
+    assert of_hours.title("since the first start (s)") == "since the first start (min)"
+    assert x_axis(chart(Series("a", [0, 500], [1.0, 2.0]), is_x_in_seconds=True)).ticks[1] == (100, "100")
+
+
 def test_figures_behind_a_drawing_have_no_more_digits_than_a_clock():
     series = Series("a", [0.1 + 0.2, 1732298345.1234567], [3002.5215613399764, 7.0])
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from support import browser
 from support.browser import CHROMIUM, serious_findings
-from support.runs_for_reports import build_run, swept_page
+from support.runs_for_reports import build_run, cell_of, swept_page
 
 from matrix.answer.comparing import compare
 from matrix.answer.history import KeptRun
@@ -15,6 +15,7 @@ from matrix.published.yocto_run import yocto_run
 from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore
 from matrix.report.page import render
+from matrix.samples import cloudwatch
 
 SCREEN = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -40,10 +41,30 @@ def report(request, tmp_path_factory):
     else:
         sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0}
         summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
+        results[cell_of(planned, "efs", 8)["id"]]["cloudwatch"] = watched_efs()
         text = render(summary, results=results, plan=planned, objective={"metric": "duration_s", "atMost": 3500})
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(text, encoding="utf-8")
     return path, re.findall(r'<figure id="([^"]+)"', text)
+
+
+def watched_efs():
+    """What CloudWatch counted of the bytes and connections of a file system, over two hours."""
+    file_system = {"FileSystemId": "fs-1"}
+    answers = [
+        (
+            cloudwatch.Query(name, cloudwatch.Metric("AWS/EFS", name, "Sum", unit), file_system),
+            [(10_020.0 + 60 * minute, float(minute % 9 * scale)) for minute in range(120)],
+        )
+        for name, unit, scale in (
+            ("DataReadIOBytes", "bytes", 6e8),
+            ("DataWriteIOBytes", "bytes", 1e8),
+            ("PermittedThroughput", "bytes/s", 1e8),
+            ("ClientConnections", "connections", 1),
+        )
+    ]
+    about = {"instances": ["i-1"], "of": 8}
+    return cloudwatch.document(about, (10_000.0, 20_000.0), answers, read_at=99_999.0)
 
 
 @pytest.fixture

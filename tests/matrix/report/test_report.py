@@ -422,7 +422,7 @@ def test_without_javascript_the_receipt_is_the_one_of_when_the_page_was_drawn():
     assert "the sweep after the run found nothing more" in Page(drawn_now).text
 
 
-def dd_view(cloudwatch_document, emulated=False):
+def dd_view(cloudwatch_document, emulated=False, count=1):
     """The view of one dd cell whose samples last two minutes at 100 MB/s."""
     storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
     metric = {"unit": "MB/s", "higher_is_better": True, "primary": True, "n": 1, "expected_n": 1, "p50": 100.0}
@@ -430,7 +430,7 @@ def dd_view(cloudwatch_document, emulated=False):
     point = {"id": "p01", "params": {}, "metrics": {"mb_per_s": metric}, "fleet": []}
     cell = {
         "id": "c", "file_system": "fs", "storage": storage | ({"emulated": True} if emulated else {}),
-        "workload": {"type": "dd"}, "fleet": {"instanceType": "m6i.large", "count": 1}, "state": "measured",
+        "workload": {"type": "dd"}, "fleet": {"instanceType": "m6i.large", "count": count}, "state": "measured",
         "points": [point],
     }  # fmt: skip
     result = cell | {"points": [point | {"samples": columns | {"metrics": {"mb_per_s": [100.0]}}}]}
@@ -459,9 +459,12 @@ def test_bytes_that_cloudwatch_counted_stand_in_the_throughput_over_time_with_th
 
 
 def test_what_cloudwatch_was_asked_for_in_part_is_not_drawn_as_the_whole():
-    (chart, *_) = timelines(dd_view(counted(6e9, of=200)))
+    chart, watched, *_ = timelines(dd_view(counted(6e9, of=200), count=200))
 
     assert not any("CloudWatch" in one.name for one in chart.series)
+    assert watched.title.endswith("throughput of 1 of 200 instances by CloudWatch")
+    # 125 MiB/s of the one volume that was asked for.
+    assert watched.limit == (131.072, "throughput of the volume: 131 MB/s")
 
 
 def test_an_emulated_storages_limit_is_drawn_too():

@@ -16,6 +16,7 @@ from matrix.report.charts.scaling import scaling
 from matrix.report.charts.sweeps import sweeps
 from matrix.report.charts.timeline import timelines
 from matrix.report.charts.totals import totals
+from matrix.report.charts.watched import note
 from matrix.report.view import View
 
 
@@ -26,10 +27,11 @@ class Section:
     id: str
     title: str
     charts: list[Chart]
+    note: str = ""
 
 
-def sections(view: View) -> list[Section]:
-    """Return all charts of a run."""
+def sections(view: View, *, is_page: bool = True) -> list[Section]:
+    """Return the charts of a run; in a page those that it has room for."""
     made = [
         Section("percentiles", "How fast, and how evenly", list(bands(view))),
         Section("cost", "Cost against speed", list(costs(view))),
@@ -38,11 +40,16 @@ def sections(view: View) -> list[Section]:
         Section("sweeps", "Sweeps: threads, block sizes and the like", list(sweeps(view))),
         Section("rates", "Latency over rate", list(rates(view))),
         Section("latency", "Latency distributions", list(latencies(view))),
-        Section("timeline", "Over time", [*timelines(view), *curves(view), *drifts(view)]),
+        Section(
+            "timeline",
+            "Over time",
+            [*timelines(view, is_page=is_page), *curves(view), *drifts(view)],
+            note(view, is_page=is_page),
+        ),
         Section("fleet", "The fleet: common start, instance against instance", [*skews(view), *spreads(view)]),
     ]
     kept = [
-        Section(section.id, section.title, [_marked(chart, view) for chart in section.charts if chart.has_points])
+        replace(section, charts=[_marked(chart, view) for chart in section.charts if chart.has_points])
         for section in made
     ]
     return [section for section in kept if section.charts]

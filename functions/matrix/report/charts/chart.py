@@ -70,6 +70,7 @@ class Chart:
     spans: Sequence[Span] = ()  # bands of the x axis, named where there is room
     limit: tuple[float, str] | None = None  # a line across, on the axis of values, with its name
     is_in_seconds: bool = False  # the values
+    is_x_in_seconds: bool = False
     is_x_binary: bool = False  # bytes: 1 MiB, not 1.05M
     metric: str = ""  # of the axis of values, as CSV and JSON call it
     tick_names: Mapping[float, str] = field(default_factory=dict)  # of ticks of the x axis that have names

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from matrix.report.charts.chart import MOST_MARKS, MOST_SERIES, Chart, Series, thinned
 from matrix.report.charts.labels import lower, slug
+from matrix.report.charts.marks import SINCE_START
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 
 # Fewer of latencies, of which a page may have several kinds, and of many cells.
 MOST_LATENCIES = 60
-MARKS_OF_A_PAGE, LEAST_MARKS = 1200, 40
+MARKS_OF_A_PAGE, LEAST_MARKS = 800, 30
 US_PER_MS = 1000.0
 
 
@@ -41,7 +42,8 @@ def _chart(view: View, workload: str, fleet: str, metric: str, cells: Sequence[S
         title=f"{workload} on {fleet}: {lower(title)} over time",
         reads=f"Each sample at its start; of more than {most} evenly chosen ones and the greatest. A slope is a drift: "
         "a cache that fills, credits that run out." + (" A single high mark is a stall." if is_latency else ""),
-        x_title="seconds since the first start of the cell",
+        x_title=SINCE_START,
+        is_x_in_seconds=True,
         y_title=f"{title} ({unit})",
         series=[_series(view, cell, metric, unit, most) for cell in cells],
         heads=("Storage", "Point", "Repetition", "n", f"Median ({unit})"),

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.chart import Chart, Series, thinned
 from matrix.report.charts.marks import segments
 from matrix.report.view import Entry, View
+
+# More ticks of a row would hide each other.
+MOST_INSTANCES = 60
 
 
 def _by_cell(view: View) -> dict[str, list[Entry]]:
@@ -79,17 +82,18 @@ def spreads(view: View) -> Iterator[Chart]:
     yield Chart(
         id="spread",
         title="Each instance against the median of its fleet",
-        reads="A tick is an instance over all points: 1.1 is 10 % above the median of its fleet in the primary metric.",
+        reads="A tick is an instance over all points: 1.1 is 10 % above the median of its fleet in the primary metric. "
+        f"Of more than {MOST_INSTANCES} so many are drawn, from the slowest to the fastest.",
         x_title="ratio to the fleet's median",
         y_title="",
         series=[
             Series(
                 first.storage,
-                [round(value, 4) for row in mine for value in row[2].values()],
-                [row[0] for row in mine for _ in row[2]],
+                [round(value, 4) for row in mine for _, value in _drawn(row[2])],
+                [row[0] for row in mine for _ in _drawn(row[2])],
                 "ticks",
                 first.style,
-                hover=[f"{instance}<br>{value:.3f}" for row in mine for instance, value in row[2].items()],
+                hover=[f"{instance}<br>{value:.3f}" for row in mine for instance, value in _drawn(row[2])],
                 of=view.facets.marks(storage=first.storage),
             )
             for style in dict.fromkeys(row[1].style for row in rows)
@@ -105,6 +109,12 @@ def spreads(view: View) -> Iterator[Chart]:
         categories=[row[0] for row in rows],
         rows_of=[view.marks(row[1]) for row in rows],
     )  # fmt: skip
+
+
+def _drawn(speeds: dict[str, float]) -> list[tuple[str, float]]:
+    """Return instances whose ticks are drawn, both ends among them."""
+    ranked = sorted(speeds.items(), key=lambda pair: pair[1])
+    return [ranked[at] for at in thinned(len(ranked), MOST_INSTANCES)]
 
 
 def _relative(entries: Sequence[Entry]) -> dict[str, float]:

@@ -5,6 +5,9 @@ from typing import Any
 
 # Values that differ by more than this are drawn on a logarithmic axis.
 WIDE = 30.0
+# A limit farther above what was reached would flatten the curves.
+NEAR_LIMIT = 4.0
+SINCE_START = "since the first start of the cell (s)"
 
 
 def segments(parts: Iterable[tuple[float | None, float | None, str]]) -> tuple[list[Any], list[Any]]:

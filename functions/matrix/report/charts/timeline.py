@@ -9,8 +9,9 @@ from matrix.answer.costs import storage_limits
 from matrix.input.emulation import MARK
 from matrix.report.charts.chart import Chart, Series, Span, thinned
 from matrix.report.charts.labels import lower, slug
-from matrix.report.charts.totals import BUILDS, NEAR_LIMIT, done_per_s
-from matrix.report.charts.watched import in_charts, moved_bytes
+from matrix.report.charts.marks import NEAR_LIMIT, SINCE_START
+from matrix.report.charts.totals import BUILDS, done_per_s
+from matrix.report.charts.watched import in_charts, kept_of, most_watched, moved_bytes
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
@@ -19,21 +20,30 @@ BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
 # A page has so many points of all these curves; a reader of more cells looks at the first ones.
 MOST_CELLS = 24
 POINTS, LEAST_POINTS, MOST_POINTS = 1200, 50, 150
+# The same of each line of what CloudWatch counted, of which a cell has a dozen.
+WATCHED, LEAST_WATCHED = 320, 24
 AT_WORK = "instances at work"
 Change = tuple[float, float]  # when, and by how much
 
 
-def timelines(view: View) -> Iterator[Chart]:
-    """Yield for each cell the fleet's rate at each moment, and what CloudWatch counted of its storage."""
+def timelines(view: View, *, is_page: bool = True) -> Iterator[Chart]:
+    """Yield for each cell the fleet's rate at each moment, and what CloudWatch counted of its storage.
+
+    A page has the latter of so many cells only as it has room for, those of the largest fleets.
+    """
     cells: dict[tuple[str, int], list[Entry]] = {}
     for entry in view.entries:
         for launch, of_launch in _launches(entry):
             cells.setdefault((entry.cell["id"], launch), []).append(of_launch)
-    shown = list(cells.values())[:MOST_CELLS]
+    shown = list(cells.values())[: MOST_CELLS if is_page else None]
     most = min(MOST_POINTS, max(LEAST_POINTS, POINTS // max(1, len(shown))))
+    watched = sorted((cell[0] for cell in shown if kept_of(view, cell[0])), key=lambda entry: -entry.instances)
+    largest = watched[: most_watched(len(watched)) if is_page else None]
     for number, cell in enumerate(shown, start=1):
         yield _chart(view, number, cell, most)
-        yield from in_charts(view, number, cell[0], _begun(cell))
+        if any(cell[0] is entry for entry in largest):
+            points = max(LEAST_WATCHED, WATCHED // len(largest)) if is_page else MOST_POINTS
+            yield from in_charts(view, number, cell[0], _begun(cell), points)
 
 
 def _launches(entry: Entry) -> Iterator[tuple[int, Entry]]:
@@ -81,7 +91,8 @@ def _chart(view: View, number: int, cell: Sequence[Entry], most: int) -> Chart:
         id=f"time-{slug(f'{number}-{first.workload}')}",
         title=f"{first.workload} on {first.fleet}, {first.storage}{launch}: {_subject(first, unit)} over time",
         reads=_reads(unit, limit, has_cloudwatch=counted is not None),
-        x_title="seconds since the first start of the cell",
+        x_title=SINCE_START,
+        is_x_in_seconds=True,
         y_title=unit,
         series=series,
         spans=_spans(cell, begun),

@@ -8,12 +8,11 @@ from matrix.answer.costs import BYTES, storage_limits
 from matrix.input.emulation import MARK
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import point_title, slug
+from matrix.report.charts.marks import NEAR_LIMIT
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 
 BUILDS, RUNS = "builds/h", "runs/h"
-# A limit farther above what was reached would flatten the curves.
-NEAR_LIMIT = 4.0
 
 
 def done_per_s(rate: Mapping[str, Any], suffix: str = "_per_s") -> tuple[float, str] | None:

@@ -1,139 +1,314 @@
-"""What CloudWatch counted of a cell's storage, minute by minute: throughput, IOPS, utilisation, credits."""
+"""What CloudWatch counted of a cell's storage, minute by minute: throughput, IOPS, use, credits, clients.
 
-from collections.abc import Iterator, Sequence
+Beside it stands what the instances' own kernels passed to the storage, where they count it.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
+from typing import Any
 
-from matrix.answer.costs import storage_limits
+from matrix.answer.costs import storage_limits, storage_of
+from matrix.input.emulation import MARK
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.marks import NEAR_LIMIT, SINCE_START
 from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
+from matrix.samples.moved import MINUTE_S
 from matrix.terms.figures import quantity
 
-# What AWS counts of a storage's bytes and operations, minute by minute.
-COUNTED = {
-    "ebs": ("AWS/EBS VolumeReadBytes", "AWS/EBS VolumeWriteBytes"),
-    "efs": ("AWS/EFS DataReadIOBytes", "AWS/EFS DataWriteIOBytes"),
-    "fsx-openzfs": ("AWS/FSx DataReadBytes", "AWS/FSx DataWriteBytes"),
+# A page has room for five charts of each of so many cells; of more cells those of the largest fleets have them.
+MOST_WATCHED, OF_MANY = 12, 6
+MB, GIB = 1e6, 2.0**30
+Document = Mapping[str, Any]
+# A metric, with its statistic where that is not the usual one. EFS guide, metric math: "SampleCount / PERIOD" is IOPS.
+Named = tuple[str, str | None]
+
+BYTES: Mapping[str, Mapping[str, Named]] = {
+    "ebs": {"read": ("AWS/EBS VolumeReadBytes", None), "written": ("AWS/EBS VolumeWriteBytes", None)},
+    "efs": {
+        "read": ("AWS/EFS DataReadIOBytes", None),
+        "written": ("AWS/EFS DataWriteIOBytes", None),
+        "metadata": ("AWS/EFS MetadataIOBytes", None),
+    },
+    "fsx-openzfs": {"read": ("AWS/FSx DataReadBytes", None), "written": ("AWS/FSx DataWriteBytes", None)},
 }
-OPERATIONS = {
-    "ebs": (("AWS/EBS VolumeReadOps", None), ("AWS/EBS VolumeWriteOps", None)),
-    "efs": (("AWS/EFS DataReadIOBytes", "SampleCount"), ("AWS/EFS DataWriteIOBytes", "SampleCount")),
-    "fsx-openzfs": (("AWS/FSx DataReadOperations", None), ("AWS/FSx DataWriteOperations", None)),
+OPERATIONS: Mapping[str, Mapping[str, Named]] = {
+    "ebs": {"reads": ("AWS/EBS VolumeReadOps", None), "writes": ("AWS/EBS VolumeWriteOps", None)},
+    "efs": {
+        "reads": ("AWS/EFS DataReadIOBytes", "SampleCount"),
+        "writes": ("AWS/EFS DataWriteIOBytes", "SampleCount"),
+        "metadata": ("AWS/EFS MetadataIOBytes", "SampleCount"),
+    },
+    "fsx-openzfs": {
+        "reads": ("AWS/FSx DataReadOperations", None),
+        "writes": ("AWS/FSx DataWriteOperations", None),
+        "metadata": ("AWS/FSx MetadataOperations", None),
+    },
 }
-PERMITTED = "AWS/EFS PermittedThroughput"
-MB = 1e6
-Curve = tuple[list[float], list[float]]
+# Limits of FSx's IOPS are those of its disks.
+DISKS: Mapping[str, Sequence[Named]] = {
+    "MB/s": (("AWS/FSx DiskReadBytes", None), ("AWS/FSx DiskWriteBytes", None)),
+    "IOPS": (("AWS/FSx DiskReadOperations", None), ("AWS/FSx DiskWriteOperations", None)),
+}
+METERED, PERMITTED = "AWS/EFS MeteredIOBytes", "AWS/EFS PermittedThroughput"
+CREDITS_LEFT = "AWS/EFS BurstCreditBalance"
+CLIENTS = {"efs": "AWS/EFS ClientConnections", "fsx-openzfs": "AWS/FSx ClientConnections"}
+EC2 = "AWS/EC2"
+MOVED = {"MB/s": ("read_bytes", "write_bytes"), "IOPS": ("read_operations", "write_operations")}
+BY_INSTANCES = "passed on by the instances"
+DASHES = ("solid", "dashed", "dotted")
+WORDS = {"MB/s": "throughput", "IOPS": "operations"}
 
 
 @dataclass(frozen=True)
-class Panel:
-    """One chart of a cell: what it is about, its unit, how it is read."""
+class Line:
+    """One curve: what was counted in each period, by the epoch seconds at which it begins."""
 
-    id: str
-    about: str
-    unit: str
-    reads: str
-
-
-THROUGHPUT = Panel(
-    "mb", "bytes that its storage counted", "MB/s", "All resources of the cell, each minute at its middle."
-)
-IOPS = Panel(
-    "iops", "operations that its storage counted", "IOPS", "All resources of the cell, each minute at its middle."
-)
-SHARES = Panel(
-    "shares", "use and credits of its storage", "%", "Use near 100 is a limit; a balance near 0, credits that run out."
-)
-CREDITS = Panel("credits", "burst credits of its storage", "GiB", "A slope downwards lasts until it reaches zero.")
+    name: str
+    values: Mapping[float, float]
+    period_s: float = MINUTE_S
+    combined: Callable[[Sequence[float]], float] = mean  # of several periods, where there are too many to be drawn
+    is_bound: bool = False  # the same throughout: its values are those at both ends
 
 
-def moved_bytes(view: View, entry: Entry, begun: float, scale: float | None) -> Curve | None:
+@dataclass(frozen=True)
+class Cell:
+    """What is known of a cell, or of one of its launches."""
+
+    view: View
+    entry: Entry
+    number: int
+    kept: Document
+    begun: float
+    most: int  # points of a line
+
+    @property
+    def type(self) -> str:
+        """The storage's type."""
+        return str(self.entry.cell["storage"].get("type"))
+
+    @property
+    def asked(self) -> int:
+        """How many instances were asked for; a file system is everybody's, whoever was."""
+        has_volumes = self.type == "ebs"
+        return (
+            min(self.entry.instances, len(self.kept["resources"]["instances"])) if has_volumes else self.entry.instances
+        )
+
+    def rates(self, named: Sequence[Named], scale: float = 1.0) -> dict[float, float]:
+        """Return the sum of some metrics over all resources, per second."""
+        sums: dict[float, float] = {}
+        for name, statistic in named:
+            for curve in cloudwatch.values(self.kept, name, statistic):
+                for at, value in curve:
+                    sums[at] = sums.get(at, 0.0) + value / curve.period_s / scale
+        return sums
+
+    def nearest(self, name: str, choose: Callable[..., float], scale: float = 1.0) -> Line:
+        """Return of all resources the value that is nearest to a limit."""
+        values: dict[float, float] = {}
+        period_s = float(MINUTE_S)
+        for curve in cloudwatch.values(self.kept, name):
+            period_s = curve.period_s
+            for at, value in curve:
+                values[at] = choose(values.get(at, value / scale), value / scale)
+        namespace, _, metric = name.partition(" ")
+        return Line(f"{metric} of an instance" if namespace == EC2 else metric, values, period_s, choose)
+
+
+def kept_of(view: View, entry: Entry) -> Document | None:
+    """Return what CloudWatch was asked for a cell; of one that was launched several times, for the entry's launch."""
+    launches = (entry.samples or {}).get("launch")
+    ids = [entry.cell["id"]]
+    if launches:
+        cells = (view.plan or {}).get("cells") or []
+        ids = [cell["id"] for cell in cells if (cell.get("joined"), cell.get("launch")) == (ids[0], launches[0])]
+    return next((kept for id_ in ids if (kept := (view.results.get(id_) or {}).get("cloudwatch"))), None)
+
+
+def moved_bytes(view: View, entry: Entry, begun: float, scale: float | None) -> tuple[list[float], list[float]] | None:
     """Return seconds and bytes per second over `scale`; None where not all of a cell's resources were asked for."""
-    kept = (view.results.get(entry.cell["id"]) or {}).get("cloudwatch")
-    names = COUNTED.get(str(entry.cell["storage"].get("type")), ())
-    if not kept or scale is None or not _is_whole(kept):
+    kept = kept_of(view, entry)
+    if not kept or scale is None:
         return None
-    return _per_s([curve for name in names for curve in cloudwatch.values(kept, name)], begun, scale)
+    cell = Cell(view, entry, 0, kept, begun, 0)
+    data = [named for name, named in BYTES.get(cell.type, {}).items() if name != "metadata"]
+    rates = cell.rates(data, scale) if cell.asked == entry.instances else {}
+    times = sorted(rates)
+    return ([round(at + MINUTE_S / 2 - begun, 3) for at in times], [rates[at] for at in times]) if times else None
 
 
-def in_charts(view: View, number: int, entry: Entry, begun: float) -> Iterator[Chart]:
-    """Yield the charts of a cell whose storage CloudWatch counted something of."""
-    kept = (view.results.get(entry.cell["id"]) or {}).get("cloudwatch")
-    if not kept or not kept.get("series"):
+def in_charts(view: View, number: int, entry: Entry, begun: float, most: int) -> Iterator[Chart]:
+    """Yield the charts of a cell of whose storage something was counted; `most` points in each line."""
+    kept = kept_of(view, entry)
+    if not kept:
         return
-    kind = str(entry.cell["storage"].get("type"))
-    limits = storage_limits(dict(entry.cell["storage"]), entry.instances)
-    of = view.facets.marks(storage=entry.storage)
-    if _is_whole(kept):
-        moved = [curve for name in COUNTED.get(kind, ()) for curve in cloudwatch.values(kept, name)]
-        permitted = _at(cloudwatch.values(kept, PERMITTED), begun, MB)
-        lines = _line("moved", _per_s(moved, begun, MB), "MB/s", of)
-        lines += _line("permitted by EFS", permitted, "MB/s", of, style=1)
-        yield from _panel(view, number, entry, THROUGHPUT, lines, limits.get("MB/s"))
-        operations = [curve for pair in OPERATIONS.get(kind, ()) for curve in cloudwatch.values(kept, *pair)]
-        lines = _line("operations", _per_s(operations, begun, 1.0), "IOPS", of)
-        yield from _panel(view, number, entry, IOPS, lines, limits.get("IOPS"))
-    names = dict.fromkeys((each["namespace"], each["metric"]) for each in kept["series"] if each["unit"] == "%")
-    lines = [line for style, (namespace, metric) in enumerate(names)
-             for line in _line(metric, _extreme(kept, namespace, metric, begun), "%", of, style=style)]  # fmt: skip
-    yield from _panel(view, number, entry, SHARES, lines[:MOST_SERIES], None)
-    credits_left = _at(cloudwatch.values(kept, "AWS/EFS BurstCreditBalance"), begun, 2.0**30)
-    yield from _panel(view, number, entry, CREDITS, _line("BurstCreditBalance", credits_left, "GiB", of), None)
+    cell = Cell(view, entry, number, kept, begun, most)
+    yield from _flow(cell, "MB/s", BYTES, MB)
+    yield from _flow(cell, "IOPS", OPERATIONS, 1.0)
+    shares = dict.fromkeys(f"{each['namespace']} {each['metric']}" for each in kept.get("series") or []
+                           if each["unit"] == "%")  # fmt: skip
+    used = [cell.nearest(name, max) for name in shares if "Balance" not in name]
+    yield from _panel(cell, "shares", "use", "%", "At 100 nothing more can be had, but of a cache's hits.", used,
+                      (100.0, "all of it"))  # fmt: skip
+    left = [cell.nearest(name, min) for name in shares if "Balance" in name]
+    yield from _panel(cell, "credits", "credits", "%", "A balance of 0 has run out.", left)
+    yield from _panel(cell, "burst", "burst credits", "GiB", "A slope downwards lasts until it reaches zero.",
+                      [cell.nearest(CREDITS_LEFT, min, GIB)])  # fmt: skip
+    yield from _panel(cell, "clients", "clients", "connections", "Each instance that mounts it is one at least.",
+                      [cell.nearest(CLIENTS.get(cell.type, ""), max)],
+                      (float(entry.instances), f"the fleet: {entry.instances}"))  # fmt: skip
 
 
-def _is_whole(kept: cloudwatch.Document) -> bool:
-    return bool(len(kept["resources"]["instances"]) >= kept["resources"]["of"])
+def most_watched(cells: int) -> int:
+    """Return of how many of these cells a page has the charts."""
+    return cells if cells <= MOST_WATCHED else OF_MANY
 
 
-def _per_s(series: Sequence[cloudwatch.Series], begun: float, scale: float) -> Curve | None:
-    """Add up sums of all resources, as a rate in the middle of each period."""
-    moved: dict[float, float] = {}
-    for curve in series:
-        for at, value in curve:
-            middle = round(at + curve.period_s / 2 - begun, 3)
-            moved[middle] = moved.get(middle, 0.0) + value / curve.period_s / scale
-    return (sorted(moved), [moved[at] for at in sorted(moved)]) if moved else None
+def note(view: View, *, is_page: bool = True) -> str:
+    """Say of how many cells CloudWatch has no data points, or was not asked, and which of the others are drawn."""
+    kept = [known for result in view.results.values() if (known := result.get("cloudwatch"))]
+    without = [known for known in kept if not known.get("series")]
+    words = [f"No data points in CloudWatch: {len(without)} of {len(kept)} cells."] if without else []
+    if without and view.summary.get("environment") not in ("aws", None):
+        words.append(
+            "It counts nothing here; on AWS throughput, IOPS, use, credits and clients of each storage follow."
+        )
+    reasons = dict.fromkeys(str(known["unasked"]) for known in without if known["unasked"])
+    words += [f"It was not asked: {reason}." for reason in reasons]
+    count = len(kept) - len(without)
+    if is_page and count > most_watched(count):
+        words.append(
+            f"What CloudWatch counted is drawn of the largest fleets, {most_watched(count)} of {count} cells; "
+            f"matrix report {view.summary['run']} --charts DIR draws it of all."
+        )
+    return " ".join(words)
 
 
-def _at(series: Sequence[cloudwatch.Series], begun: float, scale: float) -> Curve | None:
-    """Return the values of one resource as they are."""
-    pairs = sorted(
-        (round(at + curve.period_s / 2 - begun, 3), value / scale) for curve in series for at, value in curve
-    )
-    return ([at for at, _ in pairs], [value for _, value in pairs]) if pairs else None
+def _flow(cell: Cell, unit: str, named: Mapping[str, Mapping[str, Named]], scale: float) -> Iterator[Chart]:
+    """Yield the chart of bytes or of operations per second: all, by kind, what limits them, what the instances say."""
+    parts = {name: cell.rates([metric], scale) for name, metric in named.get(cell.type, {}).items()}
+    parts = {name: rates for name, rates in parts.items() if any(rates.values())}
+    every = cell.rates(list(named.get(cell.type, {}).values()), scale)
+    lines = [Line("all" if len(parts) != 1 else next(iter(parts)), every)]
+    lines += [Line(name, rates) for name, rates in parts.items() if len(parts) > 1]
+    if cell.type == "fsx-openzfs":
+        lines += [Line("its disks", cell.rates(DISKS[unit], scale))]
+    lines += [Line(BY_INSTANCES, _moved(cell.kept, unit, scale))]
+    peak = max((value for line in lines for value in line.values.values()), default=0.0)
+    if unit == "MB/s" and cell.type == "efs":
+        metered = cell.rates([(METERED, None)], scale)
+        lines += [Line("metered", metered)] if metered != every else []
+        lines += [Line("permitted", cell.nearest(PERMITTED, min, scale).values, combined=min)]
+    whose = "" if cell.asked == cell.entry.instances else f" of {cell.asked} of {cell.entry.instances} instances"
+    storage = {key: value for key, value in cell.entry.cell["storage"].items() if key != MARK}
+    limit, words = storage_limits(storage, cell.asked).get(unit), ""
+    is_near = limit is not None and limit[0] <= NEAR_LIMIT * peak
+    if limit and not is_near:
+        words = f" The most that the storage gives on AWS: {quantity(limit[0], unit)} ({limit[1]})."
+    for name, value in _ceilings(cell, storage, unit):
+        words += f" {name}: {quantity(value, unit)}."
+        if value <= NEAR_LIMIT * peak and peak > 0:
+            times = sorted({at for line in lines for at in line.values})
+            lines.append(Line(name, dict.fromkeys((times[0], times[-1] + MINUTE_S), value), is_bound=True))
+    yield from _panel(cell, unit.partition("/")[0].lower(), f"{WORDS[unit]}{whose}", unit, words.strip(), lines,
+                      limit if is_near else None)  # fmt: skip
 
 
-def _extreme(kept: cloudwatch.Document, namespace: str, metric: str, begun: float) -> Curve | None:
-    """Return of all resources what is nearest to a limit: the least balance, else the greatest value."""
-    nearest = min if "Balance" in metric else max
-    values: dict[float, float] = {}
-    for curve in cloudwatch.values(kept, f"{namespace} {metric}"):
-        for at, value in curve:
-            middle = round(at + curve.period_s / 2 - begun, 3)
-            values[middle] = nearest(values.get(middle, value), value)
-    return (sorted(values), [values[at] for at in sorted(values)]) if values else None
+def _ceilings(cell: Cell, storage: dict[str, Any], unit: str) -> Iterator[tuple[str, float]]:
+    """Yield what else limits a cell: what its storage sustains without credits, and the EBS limit of its instances."""
+    counts, scale = ("IOPS", 1.0) if unit == "IOPS" else ("bytes/s", MB)
+    known = storage_of(storage)
+    for burst in known.bursts if known else []:
+        if burst.counts == counts:
+            times = 1 if known and known.is_shared else cell.asked
+            yield f"Without credits, {burst.of}", burst.sustained * times / scale
+    result = cell.view.results.get(cell.entry.cell["id"]) or {}
+    of_type = (result.get("instance_limits") or {}).get("ebs_iops" if unit == "IOPS" else "ebs_bytes_per_s")
+    if cell.type == "ebs" and of_type:
+        yield f"Most of {cell.asked} × {cell.entry.type}", of_type["maximum"] * cell.asked / scale
 
 
-def _line(name: str, curve: Curve | None, unit: str, of: dict[str, str], *, style: int = 0) -> list[Series]:
-    if curve is None:
-        return []
-    x, y = curve
-    return [Series(name, x, y, "line", style, hover=[quantity(value, unit) for value in y], of=of, width=1.5)]
+def _moved(kept: Document, unit: str, scale: float) -> dict[float, float]:
+    """Return what the instances' kernels passed on to the storage, per second."""
+    moved = kept.get("moved") or {"at": [], "points": {}}
+    columns = [ways[way] for ways in moved["points"].values() for way in MOVED[unit] if way in ways]
+    return {at: sum(column[row] for column in columns) / MINUTE_S / scale
+            for row, at in enumerate(moved["at"]) if columns}  # fmt: skip
 
 
 def _panel(
-    view: View, number: int, entry: Entry, panel: Panel, lines: list[Series], limit: tuple[float, str] | None
-) -> Iterator[Chart]:
-    if not lines:
+    cell: Cell, id_: str, about: str, unit: str, reads: str, lines: Sequence[Line],
+    limit: tuple[float, str] | None = None,
+) -> Iterator[Chart]:  # fmt: skip
+    known = [line for line in lines if line.values][:MOST_SERIES]
+    if not known:
         return
-    yield Chart(
-        id=f"watched-{number}-{panel.id}",
-        title=f"{entry.workload} on {entry.fleet}, {entry.storage}: {panel.about}, by CloudWatch",
-        reads=panel.reads,
-        x_title="seconds since the first start of the cell",
-        y_title=panel.unit,
-        series=lines,
-        is_from_zero=True,
-        limit=(limit[0], f"{limit[1]}: {quantity(limit[0], panel.unit)}") if limit else None,
-        of=view.facets.marks(storage=entry.storage, workload=entry.workload, fleet=entry.fleet),
+    entry, facets = cell.entry, cell.view.facets
+    launches = (entry.samples or {}).get("launch")
+    launch = f", launch {launches[0]}" if launches else ""
+    period_s = max(_merged(line, cell.most) * line.period_s for line in known if not line.is_bound)
+    by = (
+        "the instances' kernels"
+        if {line.name for line in known if not line.is_bound} == {BY_INSTANCES}
+        else "CloudWatch"
     )
+    yield Chart(
+        id=f"watched-{cell.number}-{id_}",
+        title=f"{entry.workload} on {entry.fleet}, {entry.storage}{launch}: {about} by {by}",
+        reads=f"{f'In steps of {period_s / MINUTE_S:g} min. ' if period_s > MINUTE_S else ''}{reads}",
+        x_title=SINCE_START,
+        y_title=unit,
+        series=[_series(cell, line, style, len(known) > 1) for style, line in enumerate(known)],
+        is_from_zero=True,
+        is_x_in_seconds=True,
+        limit=(limit[0], f"{limit[1]}: {quantity(limit[0], unit)}" if unit in WORDS else limit[1]) if limit else None,
+        of=facets.marks(storage=entry.storage, workload=entry.workload, fleet=entry.fleet),
+    )
+
+
+def _series(cell: Cell, line: Line, style: int, is_labelled: bool) -> Series:
+    """Draw a line in steps, each as long as its period; dashes and names repeat what colours say."""
+    if line.is_bound:
+        at, y = [round(at - cell.begun, 1) for at in line.values], list(line.values.values())
+        return Series(line.name, at, y, "limit", style)
+    x, steps = _steps(line, cell.most, cell.begun)
+    # A name stands above the highest place of its line, but not at its ends, where it would be cut off.
+    inner = range(max(1, len(x) // 6), len(x) - max(1, len(x) // 6))
+    top = max(inner, key=lambda at: steps[at] or 0.0, default=-1)
+    labels = [line.name if at == top else "" for at in range(len(x))]
+    dash = DASHES[style % len(DASHES)]
+    return Series(line.name, x, steps, "steps", style, hover=(), labels=labels if is_labelled else None,
+                  is_dashed=dash == "dashed", is_hollow=dash == "dotted", width=1.5)  # fmt: skip
+
+
+def _merged(line: Line, most: int) -> int:
+    """Return how many periods become one, so that no more than `most` are drawn."""
+    periods = (max(line.values) - min(line.values)) / line.period_s + 1
+    return max(1, math.ceil(periods / most))
+
+
+def _steps(line: Line, most: int, begun: float) -> tuple[list[float], list[float | None]]:
+    """Return where the value of a line changes, and to what; a missing period is a gap and not zero."""
+    length = line.period_s * _merged(line, most)
+    first = min(line.values)
+    merged: dict[int, list[float]] = {}
+    for at, value in line.values.items():
+        merged.setdefault(int((at - first) // length), []).append(value)
+    x: list[float] = []
+    y: list[float | None] = []
+    for index in range(max(merged) + 1):
+        values = merged.get(index)
+        level = None if values is None else float(f"{line.combined(values):.4g}")
+        start = round(first + index * length - begun, 1)
+        if level is None and y and y[-1] is not None:
+            x.append(start)
+            y.append(y[-1])
+        if not y or level != y[-1]:
+            x.append(start)
+            y.append(level)
+    x.append(round(first + (max(merged) + 1) * length - begun, 1))
+    y.append(y[-1])
+    return x, y

@@ -49,7 +49,8 @@ def x_axis(chart: Chart) -> Axis:
     if chart.categories:
         return _value_axis(chart, [*values, *_ends(chart)], is_log=chart.is_x_log)
     asked = [(value, chart.tick_text(value)) for value in chart.ticks]
-    return _axis(values, is_log=chart.is_x_log, asked=asked if len(asked) <= MOST_ASKED_TICKS else ())
+    axis = _axis(values, is_log=chart.is_x_log, asked=asked if len(asked) <= MOST_ASKED_TICKS else ())
+    return _in_minutes(axis) if chart.is_x_in_seconds else axis
 
 
 def y_axis(chart: Chart) -> Axis:
@@ -66,7 +67,11 @@ def _ends(chart: Chart) -> list[float]:
 
 def _value_axis(chart: Chart, values: Sequence[float], *, is_log: bool) -> Axis:
     axis = _axis(values, is_log=is_log, is_from_zero=chart.is_from_zero)
-    minutes = _minutes(axis) if chart.is_in_seconds and axis.high >= LONG_S else []
+    return _in_minutes(axis) if chart.is_in_seconds else axis
+
+
+def _in_minutes(axis: Axis) -> Axis:
+    minutes = _minutes(axis) if axis.high >= LONG_S else []
     return replace(axis, ticks=minutes, is_in_minutes=True) if len(minutes) > 1 else axis
 
 

@@ -15,16 +15,22 @@ def points(chart: Chart) -> dict[str, Any]:
     """Return each series as columns: values, ends of intervals, and words of what the pointer reaches.
 
     `axes` are the ends of each axis and whether it is logarithmic, from which the script knows where a value stands.
-    In a chart of rows `y` is the number of a row.
+    In a chart of rows `y` is the number of a row. A series without `x` has those of the series before it.
     """
     plot = Plot(chart)
     drawn = [series for series in chart.series if len(series.x)]
     groups = list(dict.fromkeys(series.legend for series in drawn))
+    columns = [_columns(plot, series) | {"group": groups.index(series.legend)} for series in drawn]
+    # Lines over the same places have them once, with the first of them.
+    x = [of_series["x"] for of_series in columns]
+    for of_series, before, own in zip(columns[1:], x, x[1:], strict=False):
+        if own == before:
+            del of_series["x"]
     return {
         "heads": ["series", *_heads(chart), "low", "high"],
         "rows": list(plot.rows),
         "axes": [[_exact(axis.low), _exact(axis.high), int(axis.is_log)] for axis in (plot.x, plot.y) if axis],
-        "series": [_columns(plot, series) | {"group": groups.index(series.legend)} for series in drawn],
+        "series": columns,
     }
 
 

@@ -260,11 +260,11 @@ def _mark(series: Series, x: str, y: str) -> Markup:
 
 
 def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
-    """Join places to lines; a missing one is a gap."""
+    """Join places to lines; a missing one is a gap. Steps stand at whole units, a third of a pixel upwards."""
     path, is_joined = [], False
     for place in places:
         if place is not None:
-            x, y = map(_n, place)
+            x, y = (f"{axis:.0f}" if is_stepped else _n(axis) for axis in place)
             path.append((f"H{x}V{y}" if is_stepped else f"L{x} {y}") if is_joined else f"M{x} {y}")
         is_joined = place is not None
     return "".join(path)

@@ -1,0 +1,212 @@
+"""What CloudWatch counted of a storage, as charts: what is drawn, beside which limits, and where it is silent."""
+
+from dataclasses import replace
+
+import pytest
+from support.runs_for_reports import build_run
+
+from matrix.report.charts import sections
+from matrix.report.charts.watched import in_charts, moved_bytes, note
+from matrix.report.page import render, view_of
+from matrix.samples import cloudwatch
+
+BEGUN = 10_020.0
+BYTES, COUNT = ("Sum", "bytes"), ("SampleCount", "operations")
+
+
+@pytest.fixture
+def view():
+    """Builds on EBS and EFS, on fleets of 1 and 200."""
+    sizes = {1: 3000.0, 200: 3600.0}
+    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.0, repetitions=1)
+    return view_of(summary, results=results, plan=planned)
+
+
+def entry_of(view, kind, count):
+    """The point of the cell with this storage and fleet."""
+    return next(each for each in view.entries if (each.cell["storage"]["type"], each.instances) == (kind, count))
+
+
+def counted(metrics, *, namespace="AWS/EFS", asked=1, of=1, resources=1, unasked=None, **more):
+    """What is kept with a cell of which each metric (statistic, unit, values of the minutes) was counted."""
+    answers = []
+    for name, (statistic, unit, *values) in metrics.items():
+        metric = cloudwatch.Metric(namespace, name.partition("/")[0], statistic, unit)
+        points = [(BEGUN + 60 * minute, value) for minute, value in enumerate(values) if value is not None]
+        answers += [(cloudwatch.Query(name, metric, {"id": str(number)}), points) for number in range(resources)]
+    about = {"instances": [f"i-{number}" for number in range(asked)], "of": of}
+    return cloudwatch.document(about, (BEGUN, BEGUN + 60_000), answers, read_at=99_999.0, unasked=unasked) | more
+
+
+def charts_of(view, entry, kept, most=99):
+    """The charts of a cell, by what they are about."""
+    view.results[entry.cell["id"]]["cloudwatch"] = kept
+    return {chart.id.rpartition("-")[2]: chart for chart in in_charts(view, 1, entry, BEGUN, most)}
+
+
+def lines(chart):
+    """The places of each line of a chart."""
+    return {line.name: list(zip(line.x, line.y, strict=True)) for line in chart.series}
+
+
+def test_throughput_operations_use_credits_and_clients_of_a_build_stand_with_their_limits(view):
+    metrics = {
+        "DataReadIOBytes": (*BYTES, 6e9, 3e9), "DataWriteIOBytes": (*BYTES, 0.0, 0.0),
+        "MetadataIOBytes": (*BYTES, 6e8, 6e8),
+        "DataReadIOBytes/count": (*COUNT, 60_000, 6_000), "MetadataIOBytes/count": (*COUNT, 120_000, 120_000),
+        "MeteredIOBytes": (*BYTES, 2.6e9, 1.6e9), "PermittedThroughput": ("Minimum", "bytes/s", 105e6, 105e6),
+        "PercentIOLimit": ("Maximum", "%", 40.0, 90.0), "BurstCreditBalance": ("Minimum", "bytes", 2.0**41, 2.0**40),
+        "ClientConnections": ("Sum", "connections", 199.0, 200.0),
+    }  # fmt: skip
+    charts = charts_of(view, entry_of(view, "efs", 200), counted(metrics, asked=20, of=200))
+
+    assert list(charts) == ["mb", "iops", "shares", "burst", "clients"]
+    # A file system is everybody's, so what it counted is whole though 20 of 200 instances were asked for.
+    assert charts["mb"].title == "build on 200 × m6i.large, EFS bursting: throughput by CloudWatch"
+    assert lines(charts["mb"]) == {
+        "all": [(0.0, 110.0), (60.0, 60.0), (120.0, 60.0)],
+        "read": [(0.0, 100.0), (60.0, 50.0), (120.0, 50.0)],
+        "metadata": [(0.0, 10.0), (120.0, 10.0)],  # nothing was written
+        "metered": [(0.0, 43.33), (60.0, 26.67), (120.0, 26.67)],
+        "permitted": [(0.0, 105.0), (120.0, 105.0)],
+        "Without credits, EFS throughput": [(0.0, 1.048576), (120.0, 1.048576)],
+    }
+    assert charts["mb"].limit == (104.8576, "throughput of the file system, of writes: 105 MB/s")
+    assert lines(charts["iops"]) == {
+        "all": [(0.0, 3000.0), (60.0, 2100.0), (120.0, 2100.0)],
+        "reads": [(0.0, 1000.0), (60.0, 100.0), (120.0, 100.0)],
+        "metadata": [(0.0, 2000.0), (120.0, 2000.0)],
+    }
+    assert lines(charts["shares"]) == {"PercentIOLimit": [(0.0, 40.0), (60.0, 90.0), (120.0, 90.0)]}
+    assert charts["shares"].limit == (100.0, "all of it")
+    assert lines(charts["burst"])["BurstCreditBalance"][:2] == [(0.0, 2048.0), (60.0, 1024.0)]
+    assert lines(charts["clients"])["ClientConnections"][1] == (60.0, 200.0)
+    assert charts["clients"].limit == (200.0, "the fleet: 200")
+
+
+def test_of_volumes_those_that_were_asked_for_are_drawn_with_their_own_limits(view):
+    entry = entry_of(view, "ebs", 200)
+    metrics = {"VolumeWriteBytes": (*BYTES, 3e9), "VolumeReadOps": ("Sum", "operations", 120_000)}
+    kept = counted(metrics, namespace="AWS/EBS", asked=20, of=200, resources=20)
+    view.results[entry.cell["id"]]["instance_limits"] = {"ebs_bytes_per_s": {"baseline": 1e6, "maximum": 1e8}}
+
+    charts = charts_of(view, entry, kept)
+
+    assert charts["mb"].title.endswith("throughput of 20 of 200 instances by CloudWatch")
+    assert lines(charts["mb"])["written"][0] == (0.0, 1000.0)
+    assert charts["mb"].limit == (2621.44, "throughput of 20 volumes: 2,621 MB/s")
+    assert lines(charts["mb"])["Most of 20 × m6i.large"][0] == (0.0, 2000.0)
+    assert charts["iops"].limit == (60_000.0, "IOPS of 20 volumes: 60,000 IOPS")
+    assert moved_bytes(view, entry, BEGUN, 1e6) is None
+
+
+def test_a_limit_far_above_is_told_and_not_drawn(view):
+    charts = charts_of(view, entry_of(view, "efs", 1), counted({"DataWriteIOBytes": (*BYTES, 6e7)}))
+
+    assert charts["mb"].limit is None
+    assert "The most that the storage gives on AWS: 105 MB/s" in charts["mb"].reads
+
+
+def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):
+    entry = entry_of(view, "efs", 1)
+    storage = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+    fsx = replace(entry, cell={**entry.cell, "storage": storage})
+    metrics = {
+        "DataReadOperations": ("Sum", "operations", 60_000), "MetadataOperations": ("Sum", "operations", 6_000),
+        "DiskReadOperations": ("Sum", "operations", 600), "FileServerDiskThroughputUtilization": ("Maximum", "%", 70.0),
+        "FileServerDiskThroughputBalance": ("Minimum", "%", 90.0), "ClientConnections": ("Maximum", "connections", 1.0),
+    }  # fmt: skip
+    charts = charts_of(view, fsx, counted(metrics, namespace="AWS/FSx"))
+
+    assert list(charts) == ["iops", "shares", "credits", "clients"]
+    assert {name: places[0][1] for name, places in lines(charts["iops"]).items()} == {
+        "all": 1100.0, "reads": 1000.0, "metadata": 100.0, "its disks": 10.0,
+    }  # fmt: skip
+    assert list(lines(charts["shares"])) == ["FileServerDiskThroughputUtilization"]
+    assert list(lines(charts["credits"])) == ["FileServerDiskThroughputBalance"]
+
+
+def test_a_missing_minute_is_a_gap_and_many_minutes_become_few_by_their_mean(view):
+    entry = entry_of(view, "efs", 1)
+    gap = counted({"DataReadIOBytes": (*BYTES, 6e9, 6e9, None, 12e9)})
+
+    # 100 MB/s up to the gap, which is neither zero nor joined.
+    assert lines(charts_of(view, entry, gap)["mb"])["read"] == [
+        (0.0, 100.0), (120.0, 100.0), (120.0, None), (180.0, 200.0), (240.0, 200.0),
+    ]  # fmt: skip
+
+    long = counted({"DataReadIOBytes": (*BYTES, 6e9, 12e9, 6e9, 12e9), "PercentIOLimit": ("Maximum", "%", 1, 9, 2, 3)})
+    charts = charts_of(view, entry, long, most=2)
+
+    assert lines(charts["mb"])["read"] == [(0.0, 150.0), (240.0, 150.0)]
+    assert lines(charts["shares"])["PercentIOLimit"] == [(0.0, 9.0), (120.0, 3.0), (240.0, 3.0)]
+    assert charts["mb"].reads.startswith("In steps of 2 min.")
+
+
+def test_where_only_the_instances_counted_their_counts_are_drawn_and_called_so(view):
+    entry = entry_of(view, "efs", 1)
+    moved = {"at": [BEGUN], "points": {"p01": {"read_bytes": [3e9], "write_bytes": [3e9]}, "": {"read_bytes": [6e8]}}}
+
+    charts = charts_of(view, entry, counted({}, moved=moved))
+
+    assert list(charts) == ["mb"]
+    assert charts["mb"].title.endswith("throughput by the instances' kernels")
+    assert lines(charts["mb"])["passed on by the instances"][0] == (0.0, 110.0)
+
+
+def test_each_launch_is_drawn_from_what_was_counted_during_it(view):
+    entry = entry_of(view, "efs", 1)
+    name = entry.cell["id"]
+    view.plan["cells"] += [{"id": f"{name}.l{launch}", "joined": name, "launch": launch} for launch in (1, 2)]
+    for launch in (1, 2):
+        kept = counted({"DataReadIOBytes": (*BYTES, launch * 6e9)})
+        view.results[f"{name}.l{launch}"] = {"cloudwatch": kept}
+    samples = {**entry.samples, "launch": [2] * len(entry.samples["instance"])}
+    second = replace(entry, point={**entry.point, "samples": samples})
+
+    [chart, *_] = in_charts(view, 1, second, BEGUN, 99)
+
+    assert lines(chart)["read"][0] == (0.0, 200.0)
+    assert "EFS bursting, launch 2:" in chart.title
+
+
+def test_a_silent_cloudwatch_is_told(view):
+    for result in view.results.values():
+        result["cloudwatch"] = counted({})
+    view.summary["environment"] = "local"
+
+    assert note(view) == (
+        "No data points in CloudWatch: 4 of 4 cells. It counts nothing here; on AWS throughput, IOPS, use, credits and "
+        "clients of each storage follow."
+    )
+    assert f'<p class="quiet">{note(view)}</p>' in render(view.summary, results=view.results, plan=view.plan)
+
+
+def test_a_cloudwatch_that_was_not_asked_is_told_with_the_reason(view):
+    view.summary["environment"] = "aws"
+    entry_of(view, "efs", 1)
+    for result in view.results.values():
+        result["cloudwatch"] = counted({}, unasked="AccessDenied")
+
+    assert note(view) == "No data points in CloudWatch: 4 of 4 cells. It was not asked: AccessDenied."
+
+
+def test_a_page_has_the_largest_fleets_and_files_have_all(view):
+    entry = entry_of(view, "efs", 200)
+    kept = counted({"DataReadIOBytes": (*BYTES, 6e9)}, asked=20, of=200)
+    cells = [replace(each, cell={**each.cell, "id": f"{each.cell['id']} {number}"})
+             for number in range(7) for each in (entry_of(view, "efs", 1), entry)]  # fmt: skip
+    view.results.clear()
+    view.results.update({each.cell["id"]: {"cloudwatch": kept} for each in cells})
+    view.__dict__["entries"] = cells
+
+    def watched(is_page):
+        drawn = [chart for section in sections(view, is_page=is_page) for chart in section.charts]
+        return [
+            chart.title.split(",")[0] for chart in drawn if chart.id.startswith("watched") and chart.id.endswith("mb")
+        ]
+
+    assert watched(is_page=True) == ["build on 200 × m6i.large"] * 6
+    assert len(watched(is_page=False)) == 14
+    assert "of the largest fleets, 6 of 14 cells" in note(view)
+    assert note(view, is_page=False) == ""
