@@ -76,6 +76,10 @@ class MountFailed(AgentError):
     """The storage did not appear or could not be mounted."""
 
 
+class DeviceRefused(AgentError):
+    """A disk that would be written as it is is in use, holds something, or is none of this run's volumes."""
+
+
 class BarrierTimeout(AgentError):
     """The gate of a step did not open in time."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent import calibration, mounts, samples, workloads
 from agent.board.barrier import Barrier, sleep_until
 from agent.board.heartbeat import Heartbeat
-from agent.errors import JobInvalid
+from agent.errors import DeviceRefused, JobInvalid
 from agent.file_server import FileServer
 from agent.machine import caches, counters, host, nvme
 from agent.machine.workspace import Workspaces
@@ -32,6 +32,10 @@ LATE_S = 0.05
 SERVER_PORT = 7575
 # Reading the counters takes 0.3 ms, on a busy machine several times as long.
 COUNTING_S = 0.01
+# The kind of mount that is none: a disk without a file system.
+DEVICE = "ebs-device"
+# Launch fleet says which volumes it has launched when EC2 describes them all, after half a minute at the most.
+VOLUMES_S, PAUSE_S = 180.0, 2.0
 
 
 class Session:
@@ -69,7 +73,7 @@ class Session:
         heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
         try:
             self._prepared = self._provide(job)
-            with mounts.attached(job.mount, self._log) as mounted:
+            with mounts.attached(self._own(job.mount), self._log) as mounted:
                 if job.kind == "serve":
                     self._serve(job, mounted.path, heartbeat)
                 else:
@@ -98,6 +102,17 @@ class Session:
             names |= workloads.tools(job.workload["type"], step.params)
         wanted = {**job.provisions, "tools": sorted(names | set(job.provisions.get("tools", [])))}
         return {**provisions.provide(wanted, job.may_administer, self._log), "at": time.time()}
+
+    def _own(self, mount: dict[str, Any]) -> dict[str, Any]:
+        """Return the mount; of a device with the ids of the only volumes that this instance may write as they are."""
+        if mount["kind"] != DEVICE:
+            return mount
+        give_up_at = time.monotonic() + VOLUMES_S
+        while (volumes := self._blackboard.volumes(self.identity.instance_id)) is None:
+            if time.monotonic() > give_up_at:
+                raise DeviceRefused(f"nobody has said within {VOLUMES_S:g} s which volumes are this instance's")
+            time.sleep(PAUSE_S)
+        return {**mount, "volumes": volumes}
 
     def _serve(self, job: Job, folder: Path, heartbeat: Heartbeat) -> None:
         """Serve the folder, and say where, until somebody ends the instance."""

@@ -32,7 +32,9 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         purpose=cell["id"],
         fleet=cell["fleet"],
         boot=images.booted(plan, cell),
-        mount=storages.mount_of(cell["storage"], event["resource_id"]),
+        mount=storages.mount_of(
+            cell["storage"], event["resource_id"], wants_device=bool(cell["workload"].get("device"))
+        ),
         job=partial(measuring_job, cell=cell, gate_margin_s=environment().gate_margin_s),
     )
     table.set_cell(run, cell["id"], "waiting")

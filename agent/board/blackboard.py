@@ -80,6 +80,11 @@ class Blackboard:
         """Return where the instances of this launch meet; `nonce` is its secret name."""
         return self._bucket.meeting(f"{self.prefix}/meet/{nonce}/", request_s)
 
+    def volumes(self, instance_id: str) -> list[str] | None:
+        """Return the ids of the data volumes that were launched with an instance; None as long as nobody has said."""
+        body = self._bucket.get(f"{self.prefix}/volumes.json")
+        return None if body is None else list(json.loads(body).get(instance_id, []))
+
     def put(self, name: str, document: dict[str, Any]) -> None:
         """Write one of this instance's own documents."""
         self._bucket.put(f"{self.own}/{name}", json.dumps(document, separators=(",", ":")).encode())

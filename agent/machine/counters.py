@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import stat
 import subprocess
 import time
 from pathlib import Path
@@ -43,9 +44,15 @@ def of_machine() -> dict[str, float]:
 def of_storage(storage: Path) -> dict[str, float]:
     """What the disk or the NFS mount at a path has done so far; empty where the kernel counts nothing for it."""
     try:
-        return of_device(storage.stat().st_dev, storage)
+        return of_device(device_of(storage), storage)
     except OSError:
         return {}
+
+
+def device_of(storage: Path) -> int:
+    """The number of the device that a path is, or lies on."""
+    about = storage.stat()
+    return about.st_rdev if stat.S_ISBLK(about.st_mode) else about.st_dev
 
 
 def of_device(device: int, storage: Path) -> dict[str, float]:

@@ -14,6 +14,8 @@ import re
 import struct
 from pathlib import Path
 
+from agent.machine.counters import device_of
+
 # struct nvme_admin_cmd: linux/nvme_ioctl.h
 NVME_IOCTL_ADMIN_CMD = 0xC0484E41
 GET_LOG_PAGE = 0x02
@@ -33,7 +35,7 @@ def of_storage(storage: Path, root: Path = Path("/")) -> dict[str, float]:
     taken for a cache.
     """
     try:
-        device = storage.stat().st_dev
+        device = device_of(storage)
     except OSError:
         return {}
     disks = disks_below(root / f"sys/dev/block/{os.major(device)}:{os.minor(device)}")

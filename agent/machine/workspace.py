@@ -26,15 +26,21 @@ class Workspace:
     # Files of the cell outside of this instance's folder that it removes at the end, since it is the last to use them.
     at_end: set[Path] = field(default_factory=set)
 
+    @property
+    def device(self) -> Path | None:
+        """The storage where it is a device without a file system; `target` is then on this machine's own disk."""
+        return self.mount if self.mount.is_block_device() else None
+
 
 class Workspaces:
     """Makes and removes the folders of one agent."""
 
     def __init__(self, mount: Path, run: str, cell: str, instance_id: str) -> None:
-        """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on the local disk."""
+        """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on the local disk, which has both of a device."""
         self.mount = mount
-        self._claimed = [mount / run, mount / run / cell, mount / run / cell / instance_id]
         self.scratch = own_folder(disk_folder())
+        folder = self.scratch / "beside-device" if mount.is_block_device() else mount
+        self._claimed = [folder / run, folder / run / cell, folder / run / cell / instance_id]
         self._data = self.scratch / "data"
         self._data.mkdir()
         # An agent that was killed may have left files of an earlier attempt.

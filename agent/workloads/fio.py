@@ -17,6 +17,7 @@ from agent.machine.settling import Steadiness
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended, run
+from agent.workloads import raw_device
 from agent.workloads.trial import ImpatientTrial, Outcome, Trial
 
 if TYPE_CHECKING:
@@ -112,15 +113,20 @@ def size_bytes(text: Any) -> int | None:
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the job file, lay out what will be read (outside of the time) and arm fio."""
-    del job
     options = step.params["options"]
+    device = raw_device.of_step(job, step, workspace)
     fio = tool_box.find("fio") or "fio"
     check_engine(fio, str(options.get("ioengine", "psync")))
     scratch = workspace.scratch / "fio"
     scratch.mkdir()
     job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
-    job_file.write_text(render(options, workspace.target, scratch))
-    if reads(options):
+    job_file.write_text(render(options, device or workspace.target, scratch, is_device=device is not None))
+    if reads(options) and workspace.device:
+        # A volume need not look for blocks that were never written.
+        filling = workspace.scratch / "fill.fio"
+        filling.write_text(render(raw_device.filling(options), workspace.device, workspace.scratch, is_device=True))
+        run(Command([fio, str(filling)], scratch), workspace.scratch / "layout")
+    elif reads(options):
         # fio would lay its files out after the fleet's start, and each instance would begin to read at another time.
         run(Command([fio, "--create_only=1", str(job_file)], scratch), workspace.scratch / "layout")
     argv = [fio, "--output-format=json+", f"--output={result}", str(job_file)]
@@ -134,7 +140,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         text = result.read_text(errors="replace")
         document = parse(text, ended[0])
-        _verify(document, options, workspace.target)
+        _verify(document, options, None if device else workspace.target)
         refuse_contradictions(document, options, os.cpu_count() or 1)
         moved = {d: _sum(document, d, "io_bytes") for d in DIRECTIONS}
         last_words = ended[0].tail()
@@ -143,7 +149,11 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             work(document),
             tool,
             raw(document, text),
-            warnings=[*([f"fio: {last_words}"] if last_words else []), *warnings(document, options)],
+            warnings=[
+                *([f"fio: {last_words}"] if last_words else []),
+                *([raw_device.PLAYED] if device and not workspace.device else []),
+                *warnings(document, options),
+            ],
             # Buffered or not: what the page cache answered is no speed of the storage, and the warning says so.
             reached={direction: amount for direction, amount in moved.items() if amount},
             worked_ns=worked_ns(document, armed),
@@ -177,13 +187,16 @@ def check_engine(fio: str, engine: str) -> None:
         )
 
 
-def render(options: dict[str, Any], directory: Path, logs: Path) -> str:
-    """A job file: fio takes a job name that matches a directory for a file, so names and places are ours."""
-    # fio splits `directory` at colons.
-    place = str(directory).replace(":", "\\:")
+def render(options: dict[str, Any], place: Path, logs: Path, *, is_device: bool = False) -> str:
+    """A job file: fio takes a job name that matches a directory for a file, so names and places are ours.
+
+    `place` is the folder of its files, or what all of its jobs write where it is a device.
+    """
+    # fio splits names at colons.
+    name = str(place).replace(":", "\\:")
+    places = [f"filename={name}"] if is_device else [f"directory={name}", "filename_format=$jobname.$jobnum.$filenum"]
     log = [f"write_iops_log={logs / LOG_NAME}", f"log_avg_msec={LOG_PERIOD_MS}", "per_job_logs=0"]
-    fixed = [*WHOLE_LATENCY, f"directory={place}", "filename_format=$jobname.$jobnum.$filenum", *log]
-    return "\n".join(["[work]", *option_lines(options), *fixed, ""])
+    return "\n".join(["[work]", *option_lines(options), *WHOLE_LATENCY, *places, *log, ""])
 
 
 def option_lines(options: dict[str, Any]) -> list[str]:
@@ -371,25 +384,29 @@ def seconds(value: Any) -> float | None:
     return float(runtime.group(1)) * SECONDS_PER_UNIT[runtime.group(2)]
 
 
-def _verify(document: dict[str, Any], options: dict[str, Any], target: Path) -> None:
-    """fio must have worked in files of its own, one set per job, and on as many bytes as it counts operations."""
-    files = [path for path in target.rglob("*") if path.is_file()]
+def _verify(document: dict[str, Any], options: dict[str, Any], target: Path | None) -> None:
+    """fio must have timed what it says it moved, in files of its own, one set per job; a device has none."""
+    if target is not None:
+        _verify_files(document, options, [path for path in target.rglob("*") if path.is_file()])
+    for direction in DIRECTIONS:
+        moved = _sum(document, direction, "io_bytes")
+        counted = sum(sum(_bins(job, direction).values()) for job in document["jobs"])
+        if moved and not counted:
+            raise WorkIncomplete(f"fio says it moved {moved} bytes ({direction}) but has no latency of any operation")
+
+
+def _verify_files(document: dict[str, Any], options: dict[str, Any], files: list[Path]) -> None:
     expected = int(options.get("numjobs", 1)) * int(options.get("nrfiles", 1))
     if len(files) != expected or not all(path.stat().st_size for path in files):
         sizes = sorted(path.stat().st_size for path in files)
         raise WorkIncomplete(
             f"fio left {len(files)} files of {sizes[:3]} bytes and more, {expected} non-empty ones expected"
         )
-    for direction in DIRECTIONS:
-        moved = _sum(document, direction, "io_bytes")
-        # Without wrapping around (time_based, loops, io_size) nothing can be written that no file holds.
-        wraps = any(options.get(name) for name in ("time_based", "loops", "io_size", "io_limit"))
-        held = sum(path.stat().st_size for path in files)
-        if direction == "write" and not wraps and moved > held:
-            raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {held}")
-        counted = sum(sum(_bins(job, direction).values()) for job in document["jobs"])
-        if moved and not counted:
-            raise WorkIncomplete(f"fio says it moved {moved} bytes ({direction}) but has no latency of any operation")
+    # Without wrapping around (time_based, loops, io_size) nothing can be written that no file holds.
+    wraps = any(options.get(name) for name in ("time_based", "loops", "io_size", "io_limit"))
+    moved, held = _sum(document, "write", "io_bytes"), sum(path.stat().st_size for path in files)
+    if not wraps and moved > held:
+        raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {held}")
 
 
 def _bins(job: dict[str, Any], kind: str) -> dict[int, int]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-import subprocess
 
 import pytest
+from support import disks as disks_of_tests
 
 from agent import mounts
 from agent.machine import disks
@@ -18,18 +17,10 @@ IMAGE_BYTES = 320 << 20  # mkfs.xfs refuses less than 300 MB
 
 @pytest.fixture
 def loop_device(tmp_path):
-    if os.geteuid() != 0:
-        pytest.skip("mounting needs root")
-    if not (shutil.which("mkfs.xfs") and shutil.which("losetup")):
+    if not shutil.which("mkfs.xfs"):
         pytest.skip("mkfs.xfs is not installed (apt-get install xfsprogs)")
-    image = tmp_path / "volume.img"
-    with image.open("wb") as stream:
-        stream.truncate(IMAGE_BYTES)
-    attached = subprocess.run(["losetup", "-f", "--show", str(image)], capture_output=True, text=True, check=False)
-    if attached.returncode != 0:
-        pytest.skip(f"there is no loop device: {attached.stderr.strip()}")
-    yield attached.stdout.strip()
-    subprocess.run(["losetup", "-d", attached.stdout.strip()], check=False)
+    with disks_of_tests.loop_device(tmp_path / "volume.img", IMAGE_BYTES) as device:
+        yield str(device)
 
 
 def test_an_empty_volume_is_formatted_mounted_without_atime_and_let_go(loop_device, tmp_path, monkeypatch):

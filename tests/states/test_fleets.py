@@ -6,10 +6,14 @@ import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
+from support.function_events import RUN, load_event
 
+import launch_fleet as launch_fleet_function
+import plan_matrix
 from aws.ec2 import instances as fleets
 from aws.fleet import launching, watching
 from aws.records import bucket, table
+from aws.records.plans import plan_of
 from aws.stack import network
 from aws.stack.clients import client
 from matrix.run.job import measuring_job
@@ -353,9 +357,43 @@ def test_volumes_that_ec2_describes_late_are_waited_for_as_nobody_sees_them_afte
     monkeypatch.setattr(launching.time, "sleep", pauses_s.append)
     fleet = launch_fleet(2)
 
-    launching._record_volumes(PLAN["run"], "c1", {"file_system": "ebs", "storage": EBS}, len(fleet.instances))
+    cell = {"file_system": "ebs", "storage": EBS}
+    of_data = launching._record_volumes(PLAN["run"], "c1", cell, len(fleet.instances))
+
+    # Of each instance only its data volume, not its root.
+    assert sorted(of_data) == (sorted(fleet.instances) if looks_in_vain < 100 else [])
+    assert all(len(volumes) == 1 for volumes in of_data.values())
 
     kinds = [row["kind"] for row in table.resources(PLAN["run"])]
     assert kinds.count("volume") == (4 if looks_in_vain < 100 else 0)
     assert len(pauses_s) == min(looks_in_vain, len(launching.PAUSES_S))
     assert 20 < sum(launching.PAUSES_S) < 60
+
+
+def test_agents_of_a_cell_on_raw_devices_are_told_the_ids_of_their_own_data_volumes(stack, context):
+    event = load_event("plan_matrix")
+    fio = {"type": "fio", "rw": "randwrite", "size": "1G", "direct": 1, "time_based": 1, "runtime": 10}
+    event["matrix"] |= {
+        "storage": [EBS | {"name": "raid", "raid0": 2}],
+        "workload": [fio | {"device": True}, fio],
+        "fleet": [{"instanceType": "m6i.large", "count": 1}],
+    }
+    plan_matrix.handler(event, context)
+    on_device, on_files = sorted(plan_of(RUN)["cells"], key=lambda cell: "device" not in cell["workload"])
+
+    for cell in (on_device, on_files):
+        launch_fleet_function.handler({"run": RUN, "cell": cell["id"], "resource_id": None}, context)
+
+    board = Board.of_cell(RUN, on_device["id"])
+    [instance] = bucket.get(board.fleet)["instances"]
+    attached = [{"Name": "attachment.instance-id", "Values": [instance]}]
+    described = boto3.client("ec2").describe_volumes(Filters=attached)["Volumes"]
+    data = {volume["VolumeId"] for volume in described if volume["Attachments"][0]["Device"] != "/dev/xvda"}
+    told = bucket.get(board.volumes)
+    assert bucket.get(board.job)["mount"] == {"kind": "ebs-device", "devices": ["/dev/sdf", "/dev/sdg"]}
+    assert told.keys() == {instance}
+    assert set(told[instance]) == data
+    assert len(data) == 2
+    of_files = Board.of_cell(RUN, on_files["id"])
+    assert bucket.get(of_files.job)["mount"]["kind"] == "ebs"
+    assert bucket.get(of_files.volumes) is None

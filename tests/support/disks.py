@@ -1,6 +1,7 @@
 """A small disk of a test's own, to be filled."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +20,25 @@ def small_disk(folder: Path, size: str, **options: int) -> Iterator[Path]:
         pytest.skip("only root may mount, and not in every container")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)  # noqa: S607 - of the machine
+
+
+@contextmanager
+def loop_device(image: Path, size_bytes: int) -> Iterator[Path]:
+    """Attach a file of this size as a block device; skips the test where that is not allowed."""
+    if os.geteuid() != 0 or not shutil.which("losetup"):
+        pytest.skip("a loop device needs root and losetup")
+    with image.open("wb") as stream:
+        stream.truncate(size_bytes)
+    attach = ["losetup", "-f", "--show", str(image)]
+    attached = subprocess.run(attach, capture_output=True, text=True, check=False)
+    if attached.returncode != 0:
+        pytest.skip(f"there is no loop device: {attached.stderr.strip()}")
+    device = attached.stdout.strip()
+    try:
+        yield Path(device)
+    finally:
+        detach = ["losetup", "-d", device]
+        subprocess.run(detach, check=False)
 
 
 def fill(file: Path) -> None:

@@ -68,7 +68,10 @@ def launch(
         bucket.put(board.meet(nonce).roster, roster)
     facts = {"file_system": cell["file_system"], "cell": purpose}
     table.record_resources(plan["run"], (("instance", instance, facts) for instance in launched.instances))
-    _record_volumes(plan["run"], purpose, cell, len(launched.instances))
+    volumes = _record_volumes(plan["run"], purpose, cell, len(launched.instances))
+    if cell["workload"].get("device"):
+        # An agent writes no disk as it is but those that are said here to be its own.
+        bucket.put(board.volumes, volumes)
     record: FleetRecord = {
         "instances": launched.instances,
         "expected": fleet["count"],
@@ -78,15 +81,23 @@ def launch(
     bucket.put(board.fleet, record)
 
 
-def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> None:
-    """Record the volumes of a fleet now: they go with their instances, and then nobody describes them any more."""
+def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> dict[str, list[str]]:
+    """Record the volumes of a fleet now: they go with their instances, and then nobody describes them any more.
+
+    Return the ids of the data volumes by instance.
+    """
     of_instance = 1 + (len(devices_of(cell["storage"])) if cell["storage"]["type"] == "ebs" else 0)
     for pause_s in (*PAUSES_S, None):
         described = resources.record(run, purpose, cell["file_system"])
-        volumes = sum(resource.kind == "volume" for resource in described)
-        if volumes >= instances * of_instance or pause_s is None:
-            return
+        volumes = [resource for resource in described if resource.kind == "volume"]
+        if len(volumes) >= instances * of_instance or pause_s is None:
+            break
         time.sleep(pause_s)
+    of_data: dict[str, list[str]] = {}
+    for volume in volumes:
+        if volume.facts.get("is_data") and "instance" in volume.facts:
+            of_data.setdefault(volume.facts["instance"], []).append(volume.id)
+    return of_data
 
 
 def _nonce(board: Board) -> str:

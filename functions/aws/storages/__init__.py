@@ -23,6 +23,7 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
     "s3": s3,
     "file-server": file_server,
 }
+_DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
 _OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
 
 
@@ -43,14 +44,16 @@ def token(run: str, name: str) -> str:
     return hashlib.sha256(f"{environment().stack}/{run}/{name}".encode()).hexdigest()[:60]
 
 
-def mount_of(storage: Part, resource_id: str | None) -> Mount:
-    """Return how an instance gets at the storage, a folder where the local cloud lends one."""
+def mount_of(storage: Part, resource_id: str | None, *, wants_device: bool = False) -> Mount:
+    """Return how an instance gets at the storage, or at its device; a folder where the local cloud lends one."""
     folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
-    return (lent(folder) if is_lent(storage) else None) or _mount(storage, resource_id)
+    return (lent(folder) if is_lent(storage) else None) or _mount(storage, resource_id, wants_device=wants_device)
 
 
-def _mount(storage: Part, resource_id: str | None) -> Mount:
+def _mount(storage: Part, resource_id: str | None, *, wants_device: bool) -> Mount:
     module = file_system(storage)
+    if wants_device:
+        return _DEVICES[storage["type"]](storage)
     if module is None:
         return _OF_INSTANCES[storage["type"]](storage)
     if resource_id is None:

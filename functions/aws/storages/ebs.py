@@ -5,6 +5,11 @@ from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 
 
+def device(storage: Part) -> Mount:
+    """Return how an instance gets at its own volumes without a file system on them."""
+    return {"kind": "ebs-device", "devices": list(devices_of(storage))}
+
+
 def mount(storage: Part) -> Mount:
     """Return how an instance mounts its own volume, or its own volumes as one."""
     return {"kind": "ebs", "devices": list(devices_of(storage)), "fstype": "xfs"}

@@ -16,6 +16,7 @@ def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _instance_store_problems(cells)
     yield from _only_read_problems(cells)
     yield from _neighbour_problems(matrix, cells)
+    yield from _device_problems(matrix, cells)
 
 
 def _instance_store_problems(cells: list[Combination]) -> Problems:
@@ -66,3 +67,17 @@ def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         if rule and path not in refused:
             refused.add(path)
             yield Problem(path, shift, rule, fix)
+
+
+def _device_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for each storage without an empty disk of its own that a workload would write as it is."""
+    reported: set[tuple[str, str]] = set()
+    for cell in cells:
+        path, slug = f"{path_of_workload(matrix, cell)}.device", cell.storage.slug
+        is_filled = bool(cell.storage.document.get("snapshotId"))
+        if not cell.workload.wants_device or (cell.storage.has_device and not is_filled) or (path, slug) in reported:
+            continue
+        reported.add((path, slug))
+        rule = "holds what its snapshot has, all of which would be overwritten" if is_filled else "is no empty disk"
+        fix = f"exclude it for storage type {cell.storage.type}, or leave device out"
+        yield Problem(path, value=True, rule=f"cannot be done on {slug}, which {rule}", fix=fix)

@@ -64,6 +64,11 @@ class Board:
         return f"{self.prefix}fleet.json"
 
     @property
+    def volumes(self) -> str:
+        """Which data volumes were launched with each instance."""
+        return f"{self.prefix}volumes.json"
+
+    @property
     def meeting(self) -> str:
         """The secret name by which the instances of a launch meet; no instance may read it here."""
         return f"{self.prefix}meeting.json"

@@ -12,7 +12,20 @@ T = TypeVar("T", bound=Mapping[str, Any])
 MOST_BEFORE = 0.05
 # Parameters that stand in a point's label even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
-    {"rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs", RATE}
+    {
+        "device",
+        "rw",
+        "bs",
+        "iodepth",
+        "numjobs",
+        "access",
+        "threads",
+        "directories",
+        "block_bytes",
+        "sync",
+        "jobs",
+        RATE,
+    }
 )
 # Below this much a cache has answered nothing worth a word.
 LEAST_CACHED_PERCENT = 10.0
@@ -136,6 +149,8 @@ def _label(params: Mapping[str, Any], names: Sequence[str]) -> str:
 def _param_words(name: str, value: Any) -> str:
     if name == RATE:
         return f"open loop at {value}/s"
+    if name == "device":
+        return "raw device"
     if name.endswith("_bytes") and isinstance(value, int):
         return f"{name.removesuffix('_bytes')} {binary_size(value)}"
     return f"{name.replace('_', ' ')} {value}"
@@ -150,8 +165,13 @@ def binary_size(count: int) -> str:
 
 
 def workload_words(workload: Mapping[str, Any]) -> str:
-    """Name a workload by its type: `build`; a command, which is another thing than every other, also by its own."""
+    """Name a workload by its type: `build`; a command, which is another thing than every other, also by its own.
+
+    What is done to the disk itself is another thing than the same on files.
+    """
     kind = str(workload.get("type", "workload"))
+    if workload.get("device"):
+        return f"{kind} on the raw device"
     return f"{kind} {workload.get('name', '')}".strip() if kind == "command" else kind
 
 

@@ -21,7 +21,7 @@ from support.matrices import (
     problems_of,
 )
 
-from matrix.input import workloads
+from matrix.input import storages, workloads
 from matrix.input.workloads import TransferWorkload
 from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
@@ -589,3 +589,51 @@ def test_a_fio_job_that_is_done_in_less_than_a_second_is_warned_about_before_any
 )  # fmt: skip
 def test_a_fio_job_that_takes_longer_is_not(options):
     assert short_fio_warnings(**options) == []
+
+
+DEVICE = FIO | {"device": True}
+
+
+@pytest.mark.parametrize(
+    ("storage", "rule"),
+    [
+        (EFS, "cannot be done on efs-elastic, which is no empty disk"),
+        ({"type": "instance-store"}, "cannot be done on instance-store, which is no empty disk"),
+        (EBS | {"snapshotId": "snap-0123456789abcdef0"}, "holds what its snapshot has"),
+    ],
+)
+def test_a_device_is_written_only_where_it_is_an_empty_disk(storage, rule):
+    fleet = [{"instanceType": "m6id.large", "count": 1}]
+
+    refused = problems_of(storage=[storage], workload=[DEVICE], fleet=fleet)
+
+    assert list(refused) == ["workload[0].device"]
+    assert rule in refused["workload[0].device"].rule
+
+
+def test_a_device_has_no_files_to_be_laid_out():
+    refused = problems_of(storage=[EBS], workload=[DEVICE | {"nrfiles": 2, "fallocate": "none"}])
+
+    assert set(refused) == {"workload[0].nrfiles", "workload[0].fallocate"}
+
+
+def test_a_point_on_a_device_is_another_one_than_on_files():
+    files, device = (workloads.MODELS["fio"].model_validate(each) for each in (FIO, DEVICE))
+
+    assert device.points() == [{"device": True, **point} for point in files.points()]
+    assert (files.slug, device.slug) == ("fio", "fio-device")
+    assert "device" not in files.document
+
+
+def test_jobs_share_a_device_unless_each_has_a_part_of_its_own_and_only_what_is_read_is_written_before():
+    storage = storages.MODELS["ebs"].model_validate(EBS)
+    options = {"type": "fio", "device": True, "bs": "1M", "size": "1G", "numjobs": 4, "direct": 1}
+
+    def footprint(**changes):
+        workload = workloads.MODELS["fio"].model_validate(options | changes)
+        return workload.footprint(workload.points()[0], storage, 1)
+
+    assert footprint(rw="randwrite").stored_bytes == 2**30
+    assert footprint(rw="randwrite", offset_increment="2G", offset="1G").stored_bytes == 8 * 2**30
+    assert footprint(rw="randread").written_bytes == 2**30
+    assert footprint(rw="randwrite").written_bytes == 4 * 2**30

@@ -72,6 +72,8 @@ class Storage(Element, Protocol):
 
     is_shared: ClassVar[bool]
     """Whether the instances of a cell share it; else each has its own."""
+    has_device: ClassVar[bool]
+    """Whether it is a disk of an instance, made for the run and empty, that can be written without a file system."""
     is_only_read: ClassVar[bool]
     """Whether nothing but the workload `read` can be done on it."""
     are_limits_published: ClassVar[bool]
@@ -195,6 +197,7 @@ class Storage(Element, Protocol):
 class StorageModel(ElementModel):
     """What holds for a storage unless its own model says otherwise."""
 
+    has_device: ClassVar[bool] = False
     is_only_read: ClassVar[bool] = False
     are_limits_published: ClassVar[bool] = True
 

@@ -39,6 +39,7 @@ class EbsStorage(StorageModel):
     """An Amazon EBS volume, or several as RAID-0; each instance of a cell gets its own."""
 
     is_shared: ClassVar[bool] = False
+    has_device: ClassVar[bool] = True
     # Its volumes come and go with their instances.
     create_and_delete_s: ClassVar[float] = 0.0
     create_and_delete_most_s: ClassVar[float] = 0.0

@@ -36,6 +36,11 @@ class Workload(Element, Protocol):
         ...
 
     @property
+    def wants_device(self) -> bool:
+        """Whether it writes the disk itself, on which no file system is made."""
+        ...
+
+    @property
     def writes_zeros(self) -> bool:
         """Whether any of its points writes zeros, which a compressor makes nothing of."""
         ...
@@ -88,6 +93,11 @@ class WorkloadModel(ElementModel):
     def root_disk_gib(self) -> int:
         """The usual root volume is enough."""
         return 0
+
+    @property
+    def wants_device(self) -> bool:
+        """It works on files."""
+        return False
 
     @property
     def writes_zeros(self) -> bool:

@@ -135,6 +135,8 @@ class FioWorkload(WorkloadModel):
     """Kind of workload."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
+    device: bool | None = None
+    """Write the raw block device (EBS only), one for all jobs, instead of files: no file system is made on it."""
 
     @property
     def options(self) -> dict[str, list[Any]]:
@@ -146,22 +148,30 @@ class FioWorkload(WorkloadModel):
         """The product of the options' lists."""
         return math.prod(len(values) for values in self.options.values())
 
+    @property
+    def wants_device(self) -> bool:
+        """Whether it writes the disk itself."""
+        return bool(self.device)
+
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
-        return [{"options": options} for options in combinations(self.options)]
+        """Return the parameters of each point; those on a device are marked, as they are others than those on files."""
+        mark = {"device": True} if self.wants_device else {}
+        return [{**mark, "options": options} for options in combinations(self.options)]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step: laying out its files, then its I/O."""
         options = params["options"]
         bytes_per_s = _bytes_per_s(storage, instances)
-        laid_out = total_bytes(options)
+        stored = device_bytes(options) if self.wants_device else total_bytes(options)
+        # Of a device only what is read is written before.
+        laid_out = stored if not self.wants_device or self.reads(params) else 0.0
         moved, io_s = _io(options, storage, instances)
         is_reading = str(options.get("rw", options.get("readwrite", "read"))) in {"read", "randread"}
         return Footprint(
             seconds=laid_out / bytes_per_s + number(options, "ramp_time") + io_s,
             read_bytes=moved if is_reading else 0.0,
             written_bytes=laid_out + (0.0 if is_reading else moved),
-            stored_bytes=laid_out,
+            stored_bytes=stored,
         )
 
     def reads(self, params: Params) -> bool:
@@ -185,7 +195,7 @@ class FioWorkload(WorkloadModel):
     @property
     def slug(self) -> str:
         """Readable id."""
-        return self.name or self.type
+        return self.name or ("fio-device" if self.wants_device else self.type)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
@@ -197,6 +207,7 @@ class FioWorkload(WorkloadModel):
             values_can_be_read,
             job_has_an_end,
             values_are_scalars,
+            a_device_has_no_files,
         )
 
 
@@ -237,6 +248,12 @@ def size_of(value: object) -> int:
 def total_bytes(options: Mapping[str, Any]) -> float:
     """Return the bytes of all files of one instance."""
     return size_of(options.get("size", options.get("filesize", 0))) * (number(options, "numjobs") or 1)
+
+
+def device_bytes(options: Mapping[str, Any]) -> float:
+    """Return up to which byte of a device the jobs get, which all have the same part unless it is moved for each."""
+    further = size_of(options.get("offset_increment", 0)) * max(0.0, number(options, "numjobs") - 1)
+    return size_of(options.get("offset", 0)) + size_of(options.get("size", 0)) + further
 
 
 def is_on(options: Mapping[str, Any], *names: str) -> bool:
@@ -353,3 +370,19 @@ def values_are_scalars(part: Part) -> Problems:
             yield part.problem(
                 name, "a value is given twice", "give each value once; `repetitions` measures them again"
             )
+
+
+# Options about files: how many, how large, how they are made and left.
+OF_FILES = frozenset(
+    {
+        "create_fsync", "create_on_open", "create_serialize", "fallocate", "file_service_type", "filesize",
+        "fill_device", "nrfiles", "openfiles", "overwrite",
+    }
+)  # fmt: skip
+
+
+def a_device_has_no_files(part: Part) -> Problems:
+    """Yield a problem for each option about files where there are none."""
+    if part.device:
+        for name in sorted(OF_FILES & set(part.extra())):
+            yield part.problem(name, "is about files, and a device has none", "leave it out, or leave device out")

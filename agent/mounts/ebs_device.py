@@ -1,0 +1,65 @@
+"""EBS volumes without a file system: the disk itself, or several striped, for a workload that writes all over it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import mounts
+from agent.errors import DeviceRefused, MountFailed
+from agent.machine import disks, raw_disks
+from agent.mounts import ebs
+
+if TYPE_CHECKING:
+    import logging
+
+    from agent.mounts import ebs_device
+
+    _KIND: mounts.MountModule = ebs_device
+
+
+def tools(mount: dict[str, Any]) -> set[str]:
+    """Return the tools that look for anything on the disks, and stripe several."""
+    return {"blkid"} | ({"mdadm"} if len(mount["devices"]) > 1 else set())
+
+
+def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
+    """Wait for this run's own volumes, refuse them unless they are empty and unused, stripe several; return the device.
+
+    `volumes` of the mount are the ids that the functions have said are this instance's.
+    """
+    if len(mount["volumes"]) != len(mount["devices"]):
+        raise DeviceRefused(f"{len(mount['devices'])} volumes are wanted, this run has {mount['volumes']} here")
+    members = wait_for_volumes(mount["volumes"], log)
+    for member in members:
+        raw_disks.refuse_used(member)
+        if ebs.has_file_system(member):
+            raise DeviceRefused(f"{member} holds something already, and all of it would be overwritten")
+    if len(members) == 1:
+        return members[0]
+    array = ebs.stripe(members, log)
+    raw_disks.refuse_others(array, members)
+    return array
+
+
+def wait_for_volumes(volumes: list[str], log: logging.Logger, timeout_s: float = ebs.TIMEOUT_S) -> list[Path]:
+    """Return the devices of volumes once the kernel shows all of them. Raises MountFailed after `timeout_s`."""
+    give_up_at = time.monotonic() + timeout_s
+    while (devices := raw_disks.of_volumes(volumes)) is None:
+        if time.monotonic() > give_up_at:
+            there = [f"{disk.name} ({disk.serial})" for disk in disks.all_disks()]
+            raise MountFailed(f"no disk of {', '.join(volumes)} appeared within {timeout_s:g} s; the disks are {there}")
+        time.sleep(ebs.PAUSE_S)
+    log.info("the volumes %s are %s", ", ".join(volumes), ", ".join(map(str, devices)))
+    return devices
+
+
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """Describe the device: nothing is mounted."""
+    return mounts.Mounted(mount["kind"], path, str(path), "raw device", "")
+
+
+def detach(path: Path, log: logging.Logger) -> None:
+    """Leave the disk as it is: it ends with the instance."""
+    del path, log

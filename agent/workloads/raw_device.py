@@ -1,0 +1,37 @@
+"""A device without a file system as what a workload writes: which one it is, and what must be on it to be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent.errors import DeviceRefused
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+    from agent.machine.workspace import Workspace
+
+PLAYED = "a file in a folder plays the device: this is no raw disk"
+PLACES = ("size", "offset", "offset_increment", "ioengine", "iodepth")
+
+
+def of_step(job: Job, step: Step, workspace: Workspace) -> Path | None:
+    """Return what all jobs of a step write as one: the device, or a file where a folder or memory plays the storage.
+
+    None where the step is about files. Raises DeviceRefused where step and storage do not agree about that: no file is
+    written over a device, and no device is played beside the files of a mounted storage.
+    """
+    is_wanted = bool(step.params.get("device"))
+    if is_wanted and workspace.device is None and job.mount["kind"] == "directory":
+        return workspace.target / "device"
+    if is_wanted != (workspace.device is not None):
+        wanted, there = ("a device", "files") if is_wanted else ("files", "a device")
+        raise DeviceRefused(f"{step.point} is about {wanted}, but {workspace.mount} is {there}")
+    return workspace.device
+
+
+def filling(options: dict[str, Any]) -> dict[str, Any]:
+    """fio's options that write once what a job on a device will read: by one job, unless each has a part of its own."""
+    jobs = {"numjobs": options.get("numjobs", 1)} if options.get("offset_increment") else {}
+    kept = {name: options[name] for name in PLACES if name in options}
+    return {"rw": "write", "bs": "1M", "direct": 1, **kept, **jobs}
