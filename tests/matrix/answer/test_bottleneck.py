@@ -9,6 +9,7 @@ from support.matrices import EBS, EFS, FSX
 
 from matrix.answer import bottleneck
 from matrix.answer.results import cell_result
+from matrix.published.figures import load
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
 
@@ -112,6 +113,30 @@ def test_an_instance_held_at_its_ebs_baseline_is_the_bottleneck_of_a_faster_volu
 
     assert said["name"] == "instance EBS allowance"
     assert "118 of 119 MB/s that the type has always" in said["evidence"]
+
+
+def test_the_published_raid_0_ended_at_what_its_instance_may_move_to_ebs():
+    # Known truth: what the source of ebs-fio counted, 4 to 256 KiB, on r5b.large, which EC2 gives 1,250 MB/s to EBS.
+    raid = EBS | {"iops": 4000, "throughputMiBps": 1000, "raid0": 2}
+    rows = [row for row in load("ebs-fio")["rows"] if row[0] == "gp3_throughput_2000_with_raid_0"]
+    used = [{"iops": iops, "disk_write_operations": iops, "disk_read_operations": 0.0, "disk_read_bytes": 0.0,
+             "disk_write_bytes": iops * block_kib * 1024} for _, block_kib, _, iops, _ in rows]  # fmt: skip
+    limits = {"ebs_iops": {"baseline": 5_417.0, "maximum": 43_333.0},
+              "ebs_bytes_per_s": {"baseline": 156.25e6, "maximum": 1_250e6}}  # fmt: skip
+    planned = cell(raid, tuple({"options": {"bs": f"{row[1]}k"}} for row in rows), count=1)
+    planned["fleet"]["instanceType"] = load("ebs-fio")["instanceType"]
+
+    sweep = found(measured(planned, *used, instance_limits=limits))
+    largest = found(measured(planned | {"points": planned["points"][:1]}, used[-1], instance_limits=limits))
+
+    # Small blocks meet the 8,000 IOPS of both volumes, the largest their instance and not their 2,097 MB/s.
+    assert set(list(sweep["points"].values())[:-1]) == {"volume IOPS"}
+    assert sweep["points"]["p07"] == "instance EBS allowance"
+    assert "1,381 of 1,250 MB/s that the type has at the most" in str(sweep["others"])
+    assert "of 5,417 IOPS" not in str(sweep)
+    assert largest["name"] == "instance EBS allowance"
+    assert largest["evidence"].startswith("1,381 of 1,250 MB/s that the type has at the most")
+    assert largest["next"].endswith("r5b.8xlarge is the smallest of its family that always carries these volumes")
 
 
 def test_awss_own_word_on_the_instance_goes_before_the_volumes_figures():

@@ -1,5 +1,6 @@
 """Ceilings on the instances' side: their processors, the tool itself, and what EC2 allows an instance."""
 
+import math
 from collections.abc import Iterator, Mapping
 
 from matrix.answer.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
@@ -89,8 +90,14 @@ def _network(evidence: Evidence) -> Iterator[Ceiling]:
 
 def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
     known = evidence.instance_limits
-    operations = {point: usage.disk_operations(use) for point, use in evidence.uses.items()}
+    most = (known.get("ebs_bytes_per_s") or {}).get("maximum", math.inf)
     moved = {point: usage.disk_bytes(use) for point, use in evidence.uses.items()}
+    # An instance that moves its maximum lives on credits: operations near their baseline are chance then.
+    operations = {
+        point: usage.disk_operations(use)
+        for point, use in evidence.uses.items()
+        if (moved[point] or 0.0) < REACHED * most
+    }
     name = "instance EBS allowance"
     yield from _between(evidence, name, LARGER_EBS, operations, known.get("ebs_iops") or {}, "IOPS", 1.0)
     yield from _between(evidence, name, LARGER_EBS, moved, known.get("ebs_bytes_per_s") or {}, "MB/s", MB)

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.answer.bottleneck import bursting, clients, provisioned, watched
+from matrix.answer.bottleneck.clients import LARGER_EBS
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
+from matrix.answer.costs import storage_of
+from matrix.plan.instance_ebs import smallest_that_carries
 from matrix.terms.documents.result import Bottleneck
 from matrix.terms.figures import number
 
@@ -112,12 +115,21 @@ def _waiting(evidence: Evidence) -> str | None:
 
 def _next(evidence: Evidence, name: str, mine: Sequence[Ceiling]) -> str:
     if mine:
-        return min(mine, key=_rank).advice
+        advice = min(mine, key=_rank).advice
+        return f"{advice}{_carrying(evidence)}" if advice == LARGER_EBS else advice
     if name == NOT_SATURATED:
         return "more threads, a deeper queue or more instances would show where it ends"
     if not evidence.is_on_aws:
         return "run it on AWS, or with emulate: true for a storage whose limits are known"
     return "look at the storage's own metrics; docs/report.md says which"
+
+
+def _carrying(evidence: Evidence) -> str:
+    """Name the smallest type of the fleet's family that carries the volumes, as the rest of a sentence, if one does."""
+    storage = storage_of(evidence.storage)
+    volumes = storage.attached(str(evidence.result["fleet"].get("instanceType"))) if storage else None
+    carrying = smallest_that_carries(volumes) if volumes else None
+    return f": {carrying} is the smallest of its family that always carries these volumes" if carrying else ""
 
 
 def _unseen(evidence: Evidence, of_storage: Sequence[Ceiling]) -> Iterator[str]:
