@@ -34,7 +34,7 @@ def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
             untold.append(name)
         elif ours is None:
             yield f"{name}: {theirs} there"
-        elif not ours.startswith(theirs):
+        elif not re.match(rf"{re.escape(theirs)}(?!\w)", ours):
             yield f"{name}: {ours} here, {theirs} there"
     if untold:
         yield f"the source does not tell {', '.join(untold)}"

@@ -141,7 +141,12 @@ def _fio_figures() -> Iterator[Figure]:
     shared = {name: document["fio"][name] for name in ("rw", "iodepth", "numjobs", "direct")}
     for i, (volume, block_kib, threads, iops, mib_per_s) in enumerate(document["rows"]):
         options = {**shared, "bs": f"{block_kib}k", "numjobs": threads}
-        figure = Figure(EBS_FIO, "fio", VOLUMES[volume], {"options": options}, "iops", MEDIAN, iops, row=f"rows[{i}]")
+        params = {"device": document["device"], "options": options}
+        figure = Figure(
+            EBS_FIO, "fio", VOLUMES[volume], params, "iops", MEDIAN, iops,
+            instance_type=document["instanceType"], caveats={"sizeGiB": document["sizes_gib"][volume]},
+            row=f"rows[{i}]",
+        )  # fmt: skip
         yield figure
         yield replace(figure, metric="mib_per_s", value=mib_per_s)
 

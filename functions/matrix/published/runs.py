@@ -69,7 +69,7 @@ def _cell(group: list[Figure], file_system: str) -> ResultDocument:
         "id": cell_id(file_system, first.workload, f"{first.instance_type or 'untold'}-x{first.instances}"),
         "file_system": file_system,
         "storage": _storage(first),
-        "workload": {"type": first.workload},
+        "workload": {"type": first.workload} | ({"device": True} if first.params.get("device") else {}),
         "fleet": fleet,
         "state": "measured",
         "error": None,

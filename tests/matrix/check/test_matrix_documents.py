@@ -149,11 +149,19 @@ def test_the_touch_matrices_have_every_published_row():
 
 def test_the_fio_matrix_has_every_published_row():
     points = planned_points("ebs-fio.json")
+    document = plan(read_matrix((ROOT / "events" / "ebs-fio.json").read_bytes())).to_document()
 
     volumes = {"gp3-throughput-1000", "gp3-raid0-throughput-2000", "io2-iops-16000", "gp3-iops-16000"}
     assert {(name, one["options"]["bs"]) for name, one in points} == {
-        (volume, f"{kib}k") for volume in volumes for kib in (4, 8, 16, 32, 64, 128, 256)
+        (volume, size) for volume in volumes for size in ("4k", "8k", "16k", "32k", "64k", "128k", "256k", "1M")
     }
+    assert {one["options"]["bs"] for _, one in points if one["options"]["runtime"] == 300} == {"1M"}
+    assert {one["options"]["runtime"] for _, one in points if one["options"]["bs"] != "1M"} == {10}
+    assert all(one["device"] for _, one in points)
+    # The source's own instance, and one that carries both volumes of its RAID-0.
+    slower = [each["message"] for each in document["warnings"] if "slower than the 2 volumes" in each["message"]]
+    assert {cell["fleet"]["instanceType"] for cell in document["cells"]} == {"r5b.large", "m6i.16xlarge"}
+    assert [message.partition(" ")[0] for message in slower] == ["r5b.large"]
     assert all(one["options"]["iodepth"] == one["options"]["numjobs"] == 16 for _, one in points)
 
 

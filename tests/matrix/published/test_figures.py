@@ -121,10 +121,10 @@ def test_a_sweep_of_block_sizes_stands_beside_the_published_rows():
     }  # fmt: skip
     options = {"rw": "randwrite", "bs": "4K", "iodepth": 16, "numjobs": 16, "direct": 1, "runtime": 10}
 
-    (row,) = beside(run_of(cell, {"iops": 17585.0}, {"options": options}))
+    (row,) = beside(run_of(cell, {"iops": 17585.0}, {"device": True, "options": options}))
 
     assert (row["published"], row["ratio"]) == (17585, 1.0)
-    assert row["why_not"] == ["the source does not tell the instance type"]
+    assert row["why_not"] == ["on m6i.12xlarge, published on r5b.large", "sizeGiB 100, published with 54"]
 
 
 def transfer_of(metrics=None, **changes):
@@ -220,7 +220,7 @@ def test_seconds_and_mib_per_s_stand_beside_those_published():
     cell = {"storage": {"type": "ebs", "volumeType": "io2", "iops": 16000}, "workload": {"type": "fio"},
             "fleet": {"instanceType": "m6i.12xlarge", "count": 1}}  # fmt: skip
     options = {"rw": "randwrite", "bs": "4k", "iodepth": 16, "numjobs": 16, "direct": 1}
-    written = beside(run_of(cell, {"iops": 17585.0, "mib_per_s": 138.0}, {"options": options}))
+    written = beside(run_of(cell, {"iops": 17585.0, "mib_per_s": 138.0}, {"device": True, "options": options}))
 
     assert [(row["metric"], row["published"], row["ratio"]) for row in copied] == [
         ("mb_per_s", 70.1, 2.0), ("duration_s", 73, 0.5),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from matrix.answer.decision import decide
-from matrix.published.beside import beside
+from matrix.published.beside import beside, is_counterpart
 from matrix.published.figures import EBS_FIO, READS, TUTORIAL, YOCTO, ZERO_BYTE, figures, load
 from matrix.published.rows import EMPTY, REASONS, SECTIONS, page, plans_of, rows
 from matrix.published.runs import published_runs
@@ -95,7 +95,7 @@ def test_no_local_figure_is_held_against_a_published_one(plans, source):
 
 
 @pytest.mark.parametrize(
-    ("source", "is_told"), [(YOCTO, True), (TUTORIAL, True), (EBS_FIO, False), (ZERO_BYTE, False), (READS, False)]
+    ("source", "is_told"), [(YOCTO, True), (TUTORIAL, True), (EBS_FIO, True), (ZERO_BYTE, False), (READS, False)]
 )
 def test_another_instance_type_or_an_untold_one_is_said(plans, source, is_told):
     reason = "on x2gd.metal, published on " if is_told else "the source does not tell the instance type"
@@ -124,7 +124,7 @@ def test_figures_that_a_source_got_wrong_are_shown_and_marked(plans):
     }
 
 
-@pytest.mark.parametrize("source", [YOCTO, TUTORIAL])
+@pytest.mark.parametrize("source", [YOCTO, TUTORIAL, EBS_FIO])
 def test_what_is_measured_as_the_source_did_compares(all_rows, source):
     measured = [row for row in all_rows if row.source == source and row.matrix]
 
@@ -139,6 +139,24 @@ def test_striped_volumes_are_not_held_against_a_single_one(all_rows):
 
     assert of_fio["gp3_throughput_1000"].startswith("gp3-throughput-1000.")
     assert of_fio["gp3_throughput_2000_with_raid_0"].startswith("gp3-raid0-throughput-2000.")
+
+
+def test_files_are_not_held_against_the_raw_device_of_the_source(all_rows):
+    [row] = [row for row in all_rows if row.source == EBS_FIO and row.name == "rows[0]"]
+    on_device = {"rw": "randwrite", "iodepth": 16, "numjobs": 16, "direct": 1, "bs": "4k"}
+    figure = next(figure for figure in figures() if figure.source == EBS_FIO)
+    storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 201, "iops": 4000, "throughputMiBps": 1000}
+    cell = {"storage": storage, "workload": {"type": "fio"}, "fleet": {"instanceType": "r5b.large", "count": 1}}
+
+    assert ".fio-device.r5b.large-x1 p01" in row.point
+    assert is_counterpart(cell, {"params": {"device": True, "options": on_device}}, figure)
+    assert not is_counterpart(cell, {"params": {"options": on_device}}, figure)
+
+
+def test_amazon_linux_2023_is_not_taken_for_amazon_linux_2(all_rows):
+    rows = [row for row in all_rows if row.source == EBS_FIO]
+
+    assert all("system: Amazon Linux 2023 here, Amazon Linux 2 there" in row.differs for row in rows)
 
 
 def test_each_published_benchmark_becomes_a_run_that_renders():
