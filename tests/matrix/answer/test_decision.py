@@ -198,8 +198,21 @@ def test_nobody_is_sent_to_a_dearer_storage_for_less_than_five_per_cent():
 
     assert decision["sentences"][0].startswith(
         "build: fastest at the slow end (at 1 and 10 instances at the median: P90 needs 36 independent values, there "
-        "are 3), or within 5 % of it for less, is EFS bursting at 1 and 10 instances; "
-        "EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 50 and 100 instances. "
+        "are 3), or within 5 % of it for less, is EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 50 and 100 instances; "
+        "EFS bursting at 1 and 10 instances. "
+    )
+
+
+def test_who_wins_with_the_most_instances_is_named_first_however_few_its_wins():
+    sizes = {
+        "ebs": {1: 3500.0, 50: 3500.0, 100: 3500.0, 200: 3000.0},
+        "efs": {1: 3000.0, 50: 3000.0, 100: 3000.0, 200: 4000.0},
+    }
+
+    decision, _ = decided(sizes, spread=0.0001)
+
+    assert "is EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 200 instances; EFS bursting at 1, 50 and 100 instances" in (
+        decision["sentences"][0]
     )
 
 

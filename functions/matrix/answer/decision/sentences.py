@@ -72,7 +72,8 @@ def _winners(workload: str, questions: Sequence[Question], wanted: Objective) ->
     wins: dict[str, list[Question]] = {}
     for question in compared:
         wins.setdefault(_winner(question, wanted) or "", []).append(question)
-    order = sorted(wins.items(), key=lambda names_and_wins: (not names_and_wins[0], -len(names_and_wins[1])))
+    # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
+    order = sorted(wins.items(), key=lambda win: (not win[0], -max(each.instances for each in win[1]), -len(win[1])))
     words = [f"{name or 'no storage does'} {at_sizes(won, questions)}" for name, won in order]
     if wanted.limit is not None:
         level = f"P{questions[0].level:g} of {questions[0].metric}"
