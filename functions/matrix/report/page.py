@@ -28,6 +28,8 @@ Document = Mapping[str, Any]
 
 # More charts than this in one section are folded away, and unfolded in print.
 MOST_OPEN = 4
+# Paper has room for so many columns of figures.
+PORTRAIT_COLUMNS = 11
 
 
 def render(
@@ -46,7 +48,7 @@ def render(
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
     shown, hit, passed, heat = sections(view), ceilings(view), layers(view), heat_map(view)
-    crossed, drawn = grids(view), built(view)
+    crossed, drawn, figures = grids(view), built(view), parts.figures(view)
     charts = [chart for section in shown for chart in section.charts]
     island = receipt_island.island(summary, paid)
     header = tag("header", *_head(view))
@@ -62,7 +64,7 @@ def render(
         *([hit] if hit else []),
         *_sections(shown, crossed),
         *([passed] if passed else []),
-        tag("section", tag("h2", "All figures"), *parts.figures(view), id="tables"),
+        tag("section", tag("h2", "All figures"), *figures, id="tables", class_=_width(figures)),
         parts.warnings(view),
         parts.failed(view),
         drawn,
@@ -121,6 +123,12 @@ def _head(view: View) -> list[Markup]:
 def _measured(summary: Document) -> str:
     totals = summary.get("totals") or {}
     return f"{totals['measured']} of {totals['cells']}" if "measured" in totals and "cells" in totals else ABSENT
+
+
+def _width(tables: Sequence[Markup]) -> str | None:
+    """Return the class of tables that need paper on its side; each turn of the paper leaves part of a page empty."""
+    columns = (built.text.partition("</tr>")[0].count("<th ") for built in tables)
+    return "wide" if max(columns, default=0) > PORTRAIT_COLUMNS else None
 
 
 def _contents(

@@ -93,7 +93,7 @@ def _question(view: View, question: Document, index: int, *, is_open: bool) -> M
     listed = list(_answer_rows(view, question, column))
     marks = [view.facets.marks(storage=storage) for storage, _ in listed]
     caption = f"{title}: {metric_title(question['metric'], question['workload'])}"
-    rows = table(heads, [row for _, row in listed], caption=caption, class_="verdicts", marks=marks)
+    rows = table(*_without_empty(heads, [row for _, row in listed]), caption=caption, class_="verdicts", marks=marks)
     # A link to what is folded away unfolds it, which a link to the block itself does not.
     built = tag("div", rows, id=question_id(index))
     absent: dict[str, list[str]] = {}
@@ -185,11 +185,14 @@ def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> Markup:
              "Far off")  # fmt: skip
     title = column.head(entries[0].quantity)
     caption = f"{entries[0].workload}: {title}, {direction(dict(entries[0].metric))}"
-    # Published figures have neither intervals nor spreads; a column without any value only takes room from the others.
-    kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
-    shown = [[row[i] for i in kept] for row in rows]
     marks = [view.marks(entry) for entry in entries]
-    return table([heads[i] for i in kept], shown, caption=caption, class_="many", marks=marks)
+    return table(*_without_empty(heads, rows), caption=caption, class_="many", marks=marks)
+
+
+def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> tuple[list[Head], list[list[object]]]:
+    """Leave out columns without any value, such as intervals of published figures: they take room from the others."""
+    kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
+    return [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
 def _label(entry: Entry) -> str:

@@ -211,8 +211,9 @@ def test_who_wins_with_the_most_instances_is_named_first_however_few_its_wins():
 
     decision, _ = decided(sizes, spread=0.0001)
 
-    assert "is EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 200 instances; EFS bursting at 1, 50 and 100 instances" in (
-        decision["sentences"][0]
+    assert (
+        "is EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s) at 200 instances; EFS bursting at 1, 50 and 100 instances"
+        in (decision["sentences"][0])
     )
 
 

@@ -473,8 +473,20 @@ def test_an_emulated_storages_limit_is_drawn_too():
     assert [list(one.y) for one in chart.series if one.kind == "limit"] == [[131.072, 131.072]]
 
 
+def test_paper_is_turned_only_for_tables_that_need_it():
+    summary, results, planned = build_run(TWO_STORAGES)
+
+    assert '<section id="tables">' in render(yocto_run("published-yocto"))
+    assert '<section id="tables" class="wide">' in render(summary, results=results, plan=planned)
+
+
 def test_a_column_in_which_nothing_is_known_takes_no_room():
     published = Page(render(yocto_run("published-yocto")))
+    verdicts = next(rows for rows in published.tables if rows[0][-1][1] == "What is uncertain")
+    assert [one[1] for one in verdicts[0]] == [
+        "Storage", "P90 (min:s)", "USD per build", "Verdict", "What is uncertain",
+    ]  # fmt: skip
+
     shown = next(rows for rows in published.tables if [one[1] for one in rows[0]][3:5] == ["P0", "P50"])
 
     heads = [one[1] for one in shown[0]]
