@@ -45,6 +45,7 @@ class Job:
     steps: tuple[Step, ...]
     instances: int = 1  # of the fleet, this one included
     emulation: dict[str, Any] | None = None  # the properties of an emulated storage; None: a real one is measured
+    work_mount: dict[str, Any] | None = None  # of what is done beside the storage; None: on the root volume
     provisions: dict[str, Any] = field(default_factory=dict)  # what must be installed on the machine
 
     @property

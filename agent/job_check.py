@@ -60,6 +60,7 @@ def _job(document: dict[str, Any], instance_id: str, userid: str) -> Job:
         steps=tuple(_steps(document, params)),
         instances=max(1, int(document.get("instances") or 1)),
         emulation=document.get("emulation"),
+        work_mount=document.get("work_mount"),
         provisions=document.get("provisions") or {},
     )
 

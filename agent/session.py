@@ -14,6 +14,7 @@ from agent.errors import DeviceRefused, JobInvalid
 from agent.file_server import FileServer
 from agent.machine import caches, counters, host, nvme
 from agent.machine.workspace import Workspaces
+from agent.mounts import ebs
 from agent.programs import provisions, tools
 
 if TYPE_CHECKING:
@@ -73,12 +74,13 @@ class Session:
         heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
         try:
             self._prepared = self._provide(job)
-            with mounts.attached(self._own(job.mount), self._log) as mounted:
+            own = self._own(job.mount)
+            with ebs.work_disk(job.work_mount, self._log) as disk, mounts.attached(own, self._log) as mounted:
                 if job.kind == "serve":
                     self._serve(job, mounted.path, heartbeat)
                 else:
                     setting = samples.Setting(job, self.identity, self.userid, host.describe(), mounted, self._prepared)
-                    self._take_samples(setting, heartbeat)
+                    self._take_samples(setting, heartbeat, disk)
             heartbeat.say("done", **self.place())
         finally:
             heartbeat.stop()
@@ -97,7 +99,7 @@ class Session:
 
     def _provide(self, job: Job) -> dict[str, Any]:
         """Install what is missing, before anything is mounted; when that was done and what it was."""
-        names = set(mounts.tools(job.mount))
+        names = set(mounts.tools(job.mount)) | (mounts.tools(job.work_mount) if job.work_mount else set())
         for step in job.steps:
             names |= workloads.tools(job.workload["type"], step.params)
         wanted = {**job.provisions, "tools": sorted(names | set(job.provisions.get("tools", [])))}
@@ -125,9 +127,9 @@ class Session:
             self._log.info("serving %s at %s:%d", folder, host, server.port)
             server.serve_forever()
 
-    def _take_samples(self, setting: samples.Setting, heartbeat: Heartbeat) -> None:
+    def _take_samples(self, setting: samples.Setting, heartbeat: Heartbeat, disk: Path | None) -> None:
         job = setting.job
-        workspaces = Workspaces(setting.mounted.path, job.run, job.cell, self.identity.instance_id)
+        workspaces = Workspaces(setting.mounted.path, job.run, job.cell, self.identity.instance_id, disk)
         try:
             heartbeat.say("preparing", None, None)
             self._seen = time.time(), counters.of_storage(workspaces.mount)

@@ -35,10 +35,13 @@ class Workspace:
 class Workspaces:
     """Makes and removes the folders of one agent."""
 
-    def __init__(self, mount: Path, run: str, cell: str, instance_id: str) -> None:
-        """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on the local disk, which has both of a device."""
+    def __init__(self, mount: Path, run: str, cell: str, instance_id: str, disk: Path | None = None) -> None:
+        """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on `disk`, without it on the local one.
+
+        The scratch folder has both of a device.
+        """
         self.mount = mount
-        self.scratch = own_folder(disk_folder())
+        self.scratch = own_folder(disk or disk_folder())
         folder = self.scratch / "beside-device" if mount.is_block_device() else mount
         self._claimed = [folder / run, folder / run / cell, folder / run / cell / instance_id]
         self._data = self.scratch / "data"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = 180.0
 PAUSE_S = 0.5
 ARRAY = Path("/dev/md0")
+WORK_POINT = Path("/mnt/storage-matrix-work")
 # Without discarding the whole disk first, which takes minutes for terabytes: EC2 provides trimmed disks (EC2 guide,
 # instance store TRIM support).
 MAKE = {"xfs": ["mkfs.xfs", "-q", "-K"], "ext4": ["mkfs.ext4", "-q", "-F", "-E", "nodiscard"]}
@@ -31,23 +34,36 @@ def tools(mount: dict[str, Any]) -> set[str]:
     return {f"mkfs.{mount['fstype']}", "blkid"} | ({"mdadm"} if len(mount["devices"]) > 1 else set())
 
 
-def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
+def attach(mount: dict[str, Any], log: logging.Logger, path: Path | None = None) -> Path:
     """Wait for the volumes, stripe them if they are several, then mount."""
     disks_of_volumes = [wait_for_disk(device, log) for device in mount["devices"]]
     disk = disks_of_volumes[0] if len(disks_of_volumes) == 1 else stripe(disks_of_volumes, log)
-    return mount_disk(disk, mount["fstype"], log)
+    return mount_disk(disk, mount["fstype"], log, path)
 
 
-def mount_disk(disk: Path, fstype: str, log: logging.Logger) -> Path:
+def mount_disk(disk: Path, fstype: str, log: logging.Logger, path: Path | None = None) -> Path:
     """Make a file system on the disk if there is none, and mount it."""
     if not has_file_system(disk):
         _run([*MAKE.get(fstype, [f"mkfs.{fstype}"]), str(disk)])
-    path = mounts.MOUNT_POINT
+    path = path or mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
     # noatime: otherwise each read of a file is also a write.
     _run(["mount", "-t", fstype, "-o", "noatime", str(disk), str(path)])
     log.info("mounted %s at %s", disk, path)
     return path
+
+
+@contextlib.contextmanager
+def work_disk(mount: dict[str, Any] | None, log: logging.Logger) -> Iterator[Path | None]:
+    """Mount the volume for what is done beside the storage, a build or files to copy from; None: on the root volume."""
+    if mount is None:
+        yield None
+        return
+    path = attach(mount, log, WORK_POINT)
+    try:
+        yield path
+    finally:
+        mounts.unmount(path, log)
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:

@@ -10,6 +10,8 @@ from support import disks as disks_of_tests
 
 from agent import mounts
 from agent.machine import disks
+from agent.machine.workspace import Workspaces
+from agent.mounts import ebs
 
 LOG = logging.getLogger("test")
 IMAGE_BYTES = 320 << 20  # mkfs.xfs refuses less than 300 MB
@@ -21,6 +23,23 @@ def loop_device(tmp_path):
         pytest.skip("mkfs.xfs is not installed (apt-get install xfsprogs)")
     with disks_of_tests.loop_device(tmp_path / "volume.img", IMAGE_BYTES) as device:
         yield str(device)
+
+
+def test_what_is_done_beside_the_storage_is_on_a_volume_of_its_own(loop_device, tmp_path, monkeypatch):
+    monkeypatch.setattr(ebs, "WORK_POINT", tmp_path / "work")
+    monkeypatch.setattr(disks, "find", lambda *_: loop_device)
+
+    try:
+        with ebs.work_disk({"kind": "ebs", "devices": ["/dev/sdn"], "fstype": "xfs"}, LOG) as disk:
+            workspaces = Workspaces(tmp_path, "r", "c", "i-1", disk)
+            workspace = workspaces.fresh(1)
+            lie_on = {mounts.describe("ebs", folder).source for folder in (workspace.scratch, workspace.data)}
+            workspaces.close()
+    except mounts.MountFailed as err:
+        pytest.skip(f"this machine does not let us mount: {err}")
+
+    assert lie_on == {loop_device}
+    assert mounts.describe("ebs", tmp_path / "work").fstype != "xfs"
 
 
 def test_an_empty_volume_is_formatted_mounted_without_atime_and_let_go(loop_device, tmp_path, monkeypatch):

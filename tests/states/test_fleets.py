@@ -1,6 +1,7 @@
 """Launching and ending instances."""
 
 from collections import Counter
+from functools import partial
 
 import boto3
 import pytest
@@ -11,6 +12,7 @@ from support.function_events import RUN, load_event
 import launch_fleet as launch_fleet_function
 import plan_matrix
 from aws.ec2 import instances as fleets
+from aws.ec2.volume_mappings import work_mapping
 from aws.fleet import launching, watching
 from aws.records import bucket, table
 from aws.records.plans import plan_of
@@ -103,6 +105,37 @@ def test_root_and_data_volumes_are_encrypted_and_end_with_their_instance(stack, 
     mappings = {mapping["DeviceName"]: mapping["Ebs"] for mapping in requests[0]["BlockDeviceMappings"]}
     assert mappings.keys() == {"/dev/xvda", "/dev/sdf"}
     assert all(volume["Encrypted"] and volume["DeleteOnTermination"] for volume in mappings.values())
+
+
+WORKING = {
+    "id": "c1", "file_system": "ebs", "storage": {"type": "efs"}, "workload": {"type": "transfer"}, "image": "al",
+    "fleet": {"instanceType": "m6i.large", "count": 1}, "points": [], "steps": [], "root_volume_gib": 20,
+    "deadline_s": 60, "ready_within_s": 60.0, "work_volume": {"volumeType": "gp2", "sizeGiB": 20},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lent", "mounted"), [("", ["/dev/sdn"]), ("/lent", None)])
+def test_a_work_volume_beside_the_storage_is_launched_recorded_and_mounted_where_folders_are_not_lent(
+    stack, monkeypatch, lent, mounted
+):
+    monkeypatch.setenv("LOCAL_MOUNT_ROOT", lent)
+    plan = PLAN | {"images": [{"id": "al", "provisions": {}}], "environment": "aws", "agent_key": "a.pyz"}
+    board = Board.of_cell("r", "c1")
+
+    launching.launch(
+        plan=plan, board=board, cell=WORKING, purpose="c1", fleet=WORKING["fleet"] | {"placement": "same-az"},
+        boot=BOOT, mount={"kind": "efs"}, job=partial(measuring_job, cell=WORKING, gate_margin_s=0.0),
+    )  # fmt: skip
+
+    job = bucket.get(board.job)
+    assert job.get("work_mount", {}).get("devices") == mounted
+    volumes = [row for row in table.resources("r") if row["kind"] == "volume"]
+    assert sorted((bool(row["is_data"]), row.get("is_work", False)) for row in volumes) == [
+        (False, False), (False, True),
+    ]  # fmt: skip
+    [work] = [volume for volume in fleets.volumes([]) if volume["Attachments"][0]["Device"] == "/dev/sdn"]
+    assert (work["VolumeType"], work["Size"], work["Encrypted"]) == ("gp2", 20, True)
+    assert work_mapping(WORKING["work_volume"])["Ebs"]["DeleteOnTermination"]  # which moto does not describe
 
 
 def test_each_batch_has_a_token_of_its_own_that_a_retry_repeats(stack, monkeypatch):

@@ -17,7 +17,7 @@ from matrix.plan import placing, quotas
 from matrix.plan.quotas import Quota
 from matrix.run.polling import ENDED_STATES
 from matrix.terms.charges import ROOT_VOLUME_GIB
-from matrix.terms.documents.parts import Fleet, Part
+from matrix.terms.documents.parts import Fleet, Part, Volume
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
 
@@ -61,7 +61,7 @@ class Launched:
 
 def launch(
     *, plan: PlanDocument, file_system: str, cell: str, storage: Part, fleet: Fleet,
-    user_data: str, boot: Boot, root_gib: int = ROOT_VOLUME_GIB,
+    user_data: str, boot: Boot, work_volume: Volume | None = None,
 ) -> Launched:  # fmt: skip
     """Launch a fleet where its placement says. A repeated call returns the same instances and launches none twice.
 
@@ -72,7 +72,7 @@ def launch(
     least = placing.least(fleet.get("quorum"), count)
     launching = _Launching(
         request=_request(
-            tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, boot, root_gib
+            tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, boot, work_volume
         ),
         scope=f"{environment().stack}/{plan['run']}/{file_system}/{cell}",
         has_quorum=least < count,
@@ -95,12 +95,14 @@ def launch(
 
 def _request(
     resource_tags: list[dict[str, str]], storage: Part, fleet: Fleet, user_data: str,
-    boot: Boot, root_gib: int,
+    boot: Boot, work_volume: Volume | None,
 ) -> dict[str, Any]:  # fmt: skip
     """What all calls of a launch have in common."""
-    mappings = [{"DeviceName": boot.root_device, "Ebs": _ROOT_VOLUME | {"VolumeSize": root_gib}}]
+    mappings = [{"DeviceName": boot.root_device, "Ebs": _ROOT_VOLUME | {"VolumeSize": ROOT_VOLUME_GIB}}]
     if storage["type"] == "ebs":
         mappings += volume_mappings.mappings_of(storage)
+    if work_volume:
+        mappings.append(volume_mappings.work_mapping(work_volume))
     kinds = ["instance", "volume", "network-interface"]
     if fleet.get("spot"):
         kinds.append("spot-instances-request")

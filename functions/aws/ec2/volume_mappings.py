@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from matrix.terms.documents.parts import Part
+from matrix.terms.documents.parts import Part, Volume
 
 # Names in the request; on Nitro the kernel shows the volumes as NVMe devices, which the agent looks up.
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
+# Of the volume for what is done beside the storage. EC2 recommends /dev/sd[f-p] for data volumes.
+WORK_DEVICE = "/dev/sdn"
 
 
 def mappings_of(storage: Part) -> list[dict[str, Any]]:
@@ -23,6 +25,12 @@ def mappings_of(storage: Part) -> list[dict[str, Any]]:
     if storage.get("snapshotId"):
         volume["SnapshotId"] = storage["snapshotId"]
     return [{"DeviceName": device, "Ebs": volume} for device in devices_of(storage)]
+
+
+def work_mapping(volume: Volume) -> dict[str, Any]:
+    """Return the mapping of an instance's work volume."""
+    made = {"VolumeType": volume["volumeType"], "VolumeSize": volume["sizeGiB"]}
+    return {"DeviceName": WORK_DEVICE, "Ebs": {**made, "Encrypted": True, "DeleteOnTermination": True}}
 
 
 def devices_of(storage: Part) -> tuple[str, ...]:

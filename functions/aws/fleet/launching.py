@@ -5,7 +5,7 @@ import time
 
 from aws.ec2 import instances
 from aws.ec2.instances import Boot
-from aws.ec2.volume_mappings import devices_of
+from aws.ec2.volume_mappings import WORK_DEVICE, devices_of
 from aws.inventory import resources
 from aws.records import bucket, table
 from aws.records.plans import image_of
@@ -41,6 +41,8 @@ def launch(
     # A builder's job names what the workloads of all cells need; any other job takes it from the plan's image.
     if document["kind"] in ("measure", "populate"):
         document["provisions"] = image_of(plan, cell["image"])["provisions"]
+    if "work_volume" in cell and not lent(OWN_FOLDER):
+        document["work_mount"] = {"kind": "ebs", "devices": [WORK_DEVICE], "fstype": "xfs"}
     # The sweep ends instances past the run's deadline, so they must have uploaded their samples before it.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     bucket.put_if_absent(board.job, document)
@@ -61,7 +63,7 @@ def launch(
             lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
             meeting=nonce,
         ),
-        root_gib=cell["root_volume_gib"],
+        work_volume=cell.get("work_volume"),
     )
     if nonce:
         roster: Roster = {"instances": launched.instances}
@@ -86,7 +88,8 @@ def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> di
 
     Return the ids of the data volumes by instance.
     """
-    of_instance = 1 + (len(devices_of(cell["storage"])) if cell["storage"]["type"] == "ebs" else 0)
+    of_storage = len(devices_of(cell["storage"])) if cell["storage"]["type"] == "ebs" else 0
+    of_instance = 1 + of_storage + ("work_volume" in cell)
     for pause_s in (*PAUSES_S, None):
         described = resources.record(run, purpose, cell["file_system"])
         volumes = [resource for resource in described if resource.kind == "volume"]

@@ -67,6 +67,8 @@ def of_fleets(run: str) -> Iterator[Resource]:
         facts = facts_of(volume["Tags"], volume["CreateTime"].timestamp()) | {
             "is_data": not devices.isdisjoint(volume_mappings.DEVICES)
         }
+        if volume_mappings.WORK_DEVICE in devices:
+            facts["is_work"] = True
         # CloudWatch publishes some metrics of a volume only together with the instance it is attached to.
         attached = {"instance": volume["Attachments"][0]["InstanceId"]} if volume["Attachments"] else {}
         yield Resource("volume", volume["VolumeId"], facts | attached)

@@ -230,6 +230,7 @@ def _instance_usd(rates: MachineRates, storage: Storage | None) -> float:
     """What one instance costs per hour with all its volumes: `data_volume_hour` is one volume of a stripe."""
     volumes = storage.volumes if storage and storage.volumes else 1
     one_volume_each = rates["instance_hour"] + rates["root_volume_hour"] + rates["data_volume_hour"]
+    one_volume_each += rates.get("work_volume_hour", 0.0)
     return one_volume_each + (volumes - 1) * rates["data_volume_hour"]
 
 

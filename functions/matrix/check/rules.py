@@ -286,7 +286,7 @@ def _refused_by_server(path: str, workload: ReadWorkload, count: int) -> Problem
 
 
 def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning for each transfer to storages that take more than the root volume gives, which holds the data."""
+    """Yield a warning for each transfer to storages that take more than the volume gives that holds the data."""
     faster: dict[str, dict[str, float]] = {}
     for cell in cells:
         if isinstance(cell.workload, TransferWorkload):
@@ -299,8 +299,8 @@ def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Probl
     for path, shares in faster.items():
         most = "; ".join(f"{name} takes up to {share / 2**20:,.0f}" for name, share in shares.items())
         rule = (
-            f"its files are read from the root volume at {SOURCE_BYTES_PER_S / 2**20:.0f} MiB/s, but of each instance "
-            f"{most}: where a tool is that fast, this measures the root volume"
+            f"its files are read from their volume at {SOURCE_BYTES_PER_S / 2**20:.0f} MiB/s, but of each instance "
+            f"{most}: where a tool is that fast, this measures that volume"
         )
         fix = f"take results near {SOURCE_BYTES_PER_S / 1e6:.0f} MB/s for the source's, and dd or fio for the storage's"
         yield Problem(f"{path}.type", "transfer", rule, fix, disputed=True)

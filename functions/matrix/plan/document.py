@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 from matrix.plan.images import PlannedImage
 from matrix.price.book import CellRates, Cost
-from matrix.terms.documents.parts import Attempt, Emulation, Fleet, Part, Point, Source, Step
+from matrix.terms.charges import ROOT_VOLUME_GIB
+from matrix.terms.documents.parts import Attempt, Emulation, Fleet, Part, Point, Source, Step, Volume
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanWarning, Populate
 from matrix.terms.problems import Problem
 
@@ -33,8 +34,8 @@ class PlannedCell:
     cost: Cost
     rates: CellRates
     shared_cost: Cost  # of its file system while it runs; counted there, not here
-    root_volume_gib: int
     metered_cost: Cost  # the part of both that is billed by use and not by the hour
+    work_volume: Volume | None = None  # of each instance, for what is beside the storage
     launch: int | None = None  # which of several, from 1
     joined: str | None = None  # the cell in which they are joined
     taken_from: Source | None = None  # the earlier run and cell whose result it has; then it is not measured
@@ -60,13 +61,15 @@ class PlannedCell:
             "expected_s": round(self.expected_s, 1),
             "ready_within_s": self.ready_within_s,
             "deadline_s": self.deadline_s,
-            "root_volume_gib": self.root_volume_gib,
+            "root_volume_gib": ROOT_VOLUME_GIB,
             "poll_s": self.poll_s,
             "cost_usd": self.cost.to_document(),
             "reserve_usd": round(self.reserve_usd, 4),
             "metered_usd": self.metered_cost.to_document(),
             "rates_usd": self.rates.to_document(),
         }
+        if self.work_volume:
+            document["work_volume"] = self.work_volume
         if self.launch is not None and self.joined is not None:
             document["launch"] = self.launch
             document["joined"] = self.joined

@@ -24,6 +24,11 @@ def of_cell(storage: Part, workload: Part, points: Sequence[Params]) -> set[str]
     return {*storages.MODELS[storage["type"]].tools(storage), *_of_work(workload, points)}
 
 
+def of_work_volume() -> set[str]:
+    """Return the programs that make a file system on a volume for what is beside the storage."""
+    return {"mkfs.xfs", "blkid"}
+
+
 def of_cell_in_folder(cell: PlanCell) -> set[str]:
     """Return the names of the programs that a planned cell needs where the local cloud plays its storage."""
     storage = cell["storage"]

@@ -34,8 +34,8 @@ from matrix.price.book import (
     published_prices,
     volumes_cost,
 )
-from matrix.terms.charges import HOUR_S, ROOT_VOLUME_GIB, Amount, Usage
-from matrix.terms.documents.parts import Fleet, Part, Point, Step
+from matrix.terms.charges import HOUR_S, Amount, Usage
+from matrix.terms.documents.parts import Fleet, Part, Point, Step, Volume
 from matrix.terms.documents.plan import Populate
 from matrix.terms.ids import cell_id, launch_id, unique_slugs, without_launch
 
@@ -118,11 +118,10 @@ class _Cell:
         if volumes:
             yield StorageVolumes(without_launch(self.file_system, self.launch), volumes)
 
-    @property
-    def root_volume_gib(self) -> int:
-        """Root volume of each instance: larger where a build is on it, beside a shared storage."""
-        is_built_there = self.combination.storage.is_shared
-        return max(ROOT_VOLUME_GIB, self.combination.workload.root_disk_gib if is_built_there else 0)
+    @cached_property
+    def work_volume(self) -> Volume | None:
+        """The volume of each instance for what is beside the storage: a build, files to copy from."""
+        return self.combination.workload.work_volume(self.combination.storage)
 
     def steps(self, seed: int, *, is_random: bool) -> list[Step]:
         """Return the order of the points: repetition by repetition, so that drift over time meets every point.
@@ -271,10 +270,13 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
     planned_images = []
     for architecture, group in by_architecture.items():
         tools: set[str] = set()
-        for cell in group:
+        # Each storage with each workload once, however many fleets they have.
+        alike = {(id(cell.combination.storage), id(cell.combination.workload)): cell for cell in group}
+        for cell in alike.values():
             storage, workload = cell.combination.storage, cell.combination.workload
             params = [point["params"] for point in cell.points]
             tools |= needed_tools.of_cell(storage.document, workload.document, params)
+            tools |= needed_tools.of_work_volume() if cell.work_volume else set()
         containers = [name for cell in group for name in cell.combination.workload.containers]
         recipe = images.recipe(image, architecture, tools, containers)
         planned_images.append(images.planned(recipe, image, book))
@@ -383,7 +385,7 @@ def _plan_cell(
     deadline_s = math.ceil(work.deadline_s)
     each_s = Amount(work.least_s + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
     cost = instances_cost(
-        book, fleet.instance_type, fleet.count, each_s, is_spot=fleet.spot, root_gib=cell.root_volume_gib
+        book, fleet.instance_type, fleet.count, each_s, is_spot=fleet.spot, work_volume=cell.work_volume
     )
     orchestration = orchestration_cost(
         book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=fleet.count, each_s=each_s
@@ -409,8 +411,8 @@ def _plan_cell(
         deadline_s=deadline_s,
         poll_s=poll_s,
         cost=cost,
-        rates=cell_rates(book, fleet.instance_type, storage, cell.root_volume_gib, is_spot=fleet.spot),
-        root_volume_gib=cell.root_volume_gib,
+        rates=cell_rates(book, fleet.instance_type, storage, cell.work_volume, is_spot=fleet.spot),
+        work_volume=cell.work_volume,
         shared_cost=file_system_cost(book, storage, usage),
         metered_cost=orchestration + moved + crossing,
         launch=cell.launch if cell.joined else None,
@@ -427,7 +429,7 @@ def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, flo
         work_s = combination.workload.populate_seconds
         if combination.storage.is_shared and work_s:
             each_s = Amount(PREPARE_S / 2 + work_s / 2, PREPARE_S + work_s, 900 + WORK_FACTOR * work_s)
-            cost = instances_cost(book, combination.fleet.instance_type, 1, each_s, root_gib=cell.root_volume_gib)
+            cost = instances_cost(book, combination.fleet.instance_type, 1, each_s, work_volume=cell.work_volume)
             return {"cell": cell.id, "workload": combination.workload.document}, PREPARE_S + work_s, cost
     return None, 0.0, Cost()
 

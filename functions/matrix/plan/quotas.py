@@ -156,6 +156,8 @@ def _volumes_of(cell: PlanCell) -> Counter[Quota]:
     count, storage = cell["fleet"]["count"], cell["storage"]
     root: Part = {"volumeType": "gp3", "sizeGiB": cell["root_volume_gib"]}
     volumes = [(count, root)]
+    if "work_volume" in cell:
+        volumes.append((count, {**cell["work_volume"]}))
     if storage["type"] == "ebs":
         volumes.append((count * (storage.get("raid0") or 1), storage))
     if storage["type"] == "file-server":

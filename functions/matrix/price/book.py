@@ -7,8 +7,17 @@ from functools import lru_cache
 from pathlib import Path
 
 from matrix.input.storages import Storage
-from matrix.terms.charges import HOUR_S, MONTH_S, ROOT_VOLUME_GIB, Amount, Charge, Usage, instance_charges
-from matrix.terms.documents.parts import CostRange, MachineRates
+from matrix.terms.charges import (
+    HOUR_S,
+    MONTH_S,
+    ROOT_VOLUME_GIB,
+    Amount,
+    Charge,
+    Usage,
+    instance_charges,
+    volume_charge,
+)
+from matrix.terms.documents.parts import CostRange, MachineRates, Volume
 from matrix.terms.documents.plan import PlanWarning
 
 BOOK_REGION = "us-east-1"
@@ -239,10 +248,10 @@ def instances_cost(
     each_s: Amount,
     *,
     is_spot: bool = False,
-    root_gib: int = ROOT_VOLUME_GIB,
+    work_volume: Volume | None = None,
 ) -> Cost:
-    """Return what `count` instances cost that each run `each_s`, with their root volumes and public addresses."""
-    charges = instance_charges(instance_type, count, each_s, root_gib)
+    """Return what `count` instances cost that each run `each_s`, with public addresses, root and work volumes."""
+    charges = instance_charges(instance_type, count, each_s, work_volume)
     if not is_spot:
         return _cost(book, charges)
     hours, hour = next(charges).amount, book.spot_hour(instance_type)
@@ -257,39 +266,44 @@ class CellRates:
     instance_hour: float  # with its public address
     root_volume_hour: float
     data_volume_hour: float  # of one volume: a stripe has several
+    work_volume_hour: float = 0.0
 
     def to_document(self) -> MachineRates:
         """Return the rates as JSON."""
-        return {
+        rates: MachineRates = {
             "instance_hour": round(self.instance_hour, 8),
             "root_volume_hour": round(self.root_volume_hour, 8),
             "data_volume_hour": round(self.data_volume_hour, 8),
         }
+        if self.work_volume_hour:
+            rates["work_volume_hour"] = round(self.work_volume_hour, 8)
+        return rates
 
 
 def cell_rates(
     book: PriceBook,
     instance_type: str,
     storage: Storage,
-    root_gib: int = ROOT_VOLUME_GIB,
+    work_volume: Volume | None = None,
     *,
     is_spot: bool = False,
 ) -> CellRates:
-    """Return what one instance of a cell, its root volume and, with EBS, the volume it measures cost per hour."""
-    rates = machine_rates(book, instance_type, root_gib, is_spot=is_spot)
+    """Return what one instance of a cell, its own volumes and, with EBS, the one that it measures cost per hour."""
+    rates = machine_rates(book, instance_type, is_spot=is_spot)
+    if work_volume:
+        of_work = _cost(book, [volume_charge(work_volume, Amount.exactly(HOUR_S))])
+        rates = replace(rates, work_volume_hour=of_work.expected)
     if not storage.volumes:
         return rates
     return replace(rates, data_volume_hour=volumes_cost(book, storage, 1, Amount.exactly(HOUR_S)).expected)
 
 
-def machine_rates(
-    book: PriceBook, instance_type: str, root_gib: int = ROOT_VOLUME_GIB, *, is_spot: bool = False
-) -> CellRates:
+def machine_rates(book: PriceBook, instance_type: str, *, is_spot: bool = False) -> CellRates:
     """Return what one instance and its root volume cost per hour; of Spot, the price expected."""
     usd = book.spot_hour(instance_type).expected if is_spot else book.instance_hour(instance_type).usd
     return CellRates(
         instance_hour=usd + book.price("public_ipv4_hour").usd,
-        root_volume_hour=book.price("ebs_gp3_gib_month").usd * root_gib * HOUR_S / MONTH_S,
+        root_volume_hour=book.price("ebs_gp3_gib_month").usd * ROOT_VOLUME_GIB * HOUR_S / MONTH_S,
         data_volume_hour=0.0,
     )
 

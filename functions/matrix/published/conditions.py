@@ -11,7 +11,6 @@ from typing import Any
 from matrix.input.image import BUILT
 from matrix.input.storages import is_shared
 from matrix.published.figures import Figure, load
-from matrix.terms.charges import ROOT_VOLUME_GIB
 
 Cell = Mapping[str, Any]
 Params = Mapping[str, Any]
@@ -65,7 +64,13 @@ def _container(cell: Cell) -> str | None:
 
 def _build_disk(cell: Cell) -> str | None:
     size_gib = cell["workload"].get("buildDiskGiB")
-    return size_gib and f"gp3 root volume of {size_gib} GiB"
+    return size_gib and f"gp3 volume of {size_gib} GiB"
+
+
+def _source_disk(cell: Cell) -> str | None:
+    workload = cell["workload"]
+    size_gib = workload.get("sourceVolumeGiB")
+    return size_gib and f"{workload['sourceVolumeType']} volume of {size_gib} GiB"
 
 
 def _ebs_volume(cell: Cell) -> str | None:
@@ -80,7 +85,7 @@ OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
     "container": lambda cell, _: _container(cell),
     "build disk": lambda cell, _: _build_disk(cell),
     "EBS volume": lambda cell, _: _ebs_volume(cell),
-    "source disk": lambda _, __: f"gp3 root volume of {ROOT_VOLUME_GIB} GiB",
+    "source disk": lambda cell, _: _source_disk(cell),
     "tool": lambda _, params: params.get("tool", "the agent's own writer"),
     "data set": lambda _, __: "the agent's own, random bytes",
     "program": lambda _, __: "Python",

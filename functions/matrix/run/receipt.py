@@ -84,7 +84,7 @@ def rate_usd(row: Mapping[str, Any], plan: PlanDocument) -> float | None:
     purpose = row.get("cell")
     if row.get("file_system") == BUILDERS:
         image = next((image for image in plan["images"] if image["id"] == purpose), None)
-        return _machine_rate_usd(row["kind"], image["rates_usd"], is_data=False) if image else None
+        return _machine_rate_usd(row, image["rates_usd"]) if image else None
     name = row.get("file_system")
     file_system = next((planned for planned in plan["file_systems"] if planned["id"] == name), None)
     if file_system is None:
@@ -97,15 +97,17 @@ def rate_usd(row: Mapping[str, Any], plan: PlanDocument) -> float | None:
     if purpose == CACHE and file_system["populate"]:
         purpose = file_system["populate"]["cell"]
     cell = next((planned for planned in plan["cells"] if planned["id"] == purpose), None)
-    return _machine_rate_usd(row["kind"], cell["rates_usd"], is_data=bool(row.get("is_data"))) if cell else None
+    return _machine_rate_usd(row, cell["rates_usd"]) if cell else None
 
 
-def _machine_rate_usd(kind: str, rates: MachineRates, *, is_data: bool) -> float | None:
-    if kind == "instance":
+def _machine_rate_usd(row: Mapping[str, Any], rates: MachineRates) -> float | None:
+    if row["kind"] == "instance":
         return float(rates["instance_hour"])
-    if kind == "volume":
-        return float(rates["data_volume_hour"] if is_data else rates["root_volume_hour"])
-    return None
+    if row["kind"] != "volume":
+        return None
+    if row.get("is_data"):
+        return float(rates["data_volume_hour"])
+    return float(rates.get("work_volume_hour", 0.0) if row.get("is_work") else rates["root_volume_hour"])
 
 
 def _kept_usd_month(kept: Iterable[ReceiptResource], plan: PlanDocument) -> CostRange | None:

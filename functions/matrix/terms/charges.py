@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from matrix.terms.documents.parts import Volume
+
 HOUR_S = 3_600
 MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
 ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
@@ -72,13 +74,20 @@ class Query:
     scale: float = 1.0  # from the price list's unit to the book's
 
 
-def instance_charges(instance_type: str, count: int, each_s: Amount, root_gib: int) -> Iterator[Charge]:
-    """Yield what `count` instances are charged that each run `each_s`: the machines, addresses and root volumes."""
+def instance_charges(instance_type: str, count: int, each_s: Amount, work: Volume | None = None) -> Iterator[Charge]:
+    """Yield what `count` instances are charged that each run `each_s`: machines, addresses, root and work volumes."""
     billed_s = each_s.at_least(LEAST_BILLED_S)
     hours = billed_s.times(count / HOUR_S)
     yield Charge(instance_type, hours)
     yield Charge("public_ipv4_hour", hours)
-    yield Charge("ebs_gp3_gib_month", billed_s.times(root_gib * count / MONTH_S))
+    yield Charge("ebs_gp3_gib_month", billed_s.times(ROOT_VOLUME_GIB * count / MONTH_S))
+    if work:
+        yield volume_charge(work, billed_s.times(count))
+
+
+def volume_charge(volume: Volume, each_s: Amount) -> Charge:
+    """Return what a volume is charged that exists `each_s`."""
+    return Charge(f"ebs_{volume['volumeType']}_gib_month", each_s.times(volume["sizeGiB"] / MONTH_S))
 
 
 def instance_query(instance_type: str) -> Query:

@@ -348,10 +348,10 @@ def transfer_warnings(storage, count=1):
 def test_a_transfer_to_what_is_faster_than_the_root_volume_is_warned_about():
     fast = EBS | {"iops": 4_000, "throughputMiBps": 1_000, "name": "fast"}
 
-    [message] = transfer_warnings([fast, EBS | {"name": "as-fast"}])  # gp3 has 125 MiB/s, as the root volume
+    [message] = transfer_warnings([fast, EBS | {"name": "as-fast"}])  # gp3 has 125 MiB/s, as the volume of the files
 
     # 5 Gbit/s, which is what the estimates take an instance to have, are 596 MiB/s.
-    assert "read from the root volume at 125 MiB/s, but of each instance fast takes up to 596:" in message
+    assert "read from their volume at 125 MiB/s, but of each instance fast takes up to 596:" in message
     assert "as-fast" not in message
     assert "results near 131 MB/s" in message
 

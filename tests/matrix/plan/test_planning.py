@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, TOUCH, YOCTO, matrix
+from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, TOUCH, TRANSFER, YOCTO, matrix
 
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
@@ -180,9 +180,27 @@ def test_a_fleet_that_fills_caches_of_its_own_has_the_time_for_it_in_its_plan():
     # 15 minutes to boot, and three times what filling is expected to take.
     assert (ebs["ready_within_s"], efs["ready_within_s"]) == (900 + 3 * 900, 900)
     assert ebs["deadline_s"] - efs["deadline_s"] == 3 * 900
-    # Built on the volume that is measured, or on the root volume, which then costs five times as much.
-    assert (ebs["root_volume_gib"], efs["root_volume_gib"]) == (20, 100)
-    assert efs["rates_usd"]["root_volume_hour"] == pytest.approx(5 * ebs["rates_usd"]["root_volume_hour"], rel=1e-4)
+    # Built on the volume that is measured, or on one of its own of 100 GiB beside the root volume of 20.
+    assert "work_volume" not in ebs
+    assert efs["work_volume"] == {"volumeType": "gp3", "sizeGiB": 100}
+    assert (ebs["root_volume_gib"], efs["root_volume_gib"]) == (20, 20)
+    rates = efs["rates_usd"]
+    assert rates["work_volume_hour"] == pytest.approx(5 * rates["root_volume_hour"], rel=1e-4)
+    assert "work_volume_hour" not in ebs["rates_usd"]
+
+
+def test_what_a_cell_costs_has_its_work_volume_in_it():
+    """A month of gp2 costs 0.10 USD a GiB, of gp3 0.08; a month has 730 hours."""
+    of_20, of_120 = (
+        planned(storage=[EFS], workload=[TRANSFER | {"sourceVolumeType": "gp2", "sourceVolumeGiB": size}],
+                fleet=[FLEET], repetitions=1)["cells"][0]
+        for size in (20, 120)
+    )  # fmt: skip
+
+    hours = FLEET["count"] * (of_20["expected_s"] + 30) / 3600
+    more = of_120["cost_usd"]["expected"] - of_20["cost_usd"]["expected"]
+    assert more == pytest.approx(100 * 0.10 / 730 * hours, abs=0.0001)  # as the plan is rounded
+    assert of_20["rates_usd"]["work_volume_hour"] == pytest.approx(20 * 0.10 / 730, rel=1e-4)
 
 
 def test_a_build_takes_the_time_that_its_matrix_says_for_so_many_instances_or_such_a_storage():

@@ -235,14 +235,14 @@ def test_the_conditions_that_differ_are_said_and_what_a_source_omits_and_forbid_
         "system": {"Ubuntu 22.04.5 LTS x86_64": 1}, "kernel": {"6.8.0-1021-aws": 1},
         "Availability Zone": {"us-east-1a": 1, "us-east-1b": 1},
     }  # fmt: skip
-    workload = {"type": "yocto", "release": "kirkstone", "container": "crops/poky:ubuntu-22.04", "buildDiskGiB": 100}
+    workload = {"type": "yocto", "release": "kirkstone", "container": "crops/poky:ubuntu-22.04", "buildDiskGiB": 50}
     [row, *_] = beside(run_of(build(workload=workload, provenance=measured), {"duration_s": 7198.0}, {"image": IMAGE}))
 
     assert row["comparable"]
     assert row["differs"] == [
         "region: us-east-1 here, eu-central-1 there",
         "container: crops/poky:ubuntu-22.04 here, built of a Dockerfile there",
-        "build disk: gp3 root volume of 100 GiB here, gp3 volume of 100 GiB there",
+        "build disk: gp3 volume of 50 GiB here, gp3 volume of 100 GiB there",
         "the source does not tell kernel",
     ]
 

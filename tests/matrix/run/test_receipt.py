@@ -1,7 +1,7 @@
 """The receipt: hours and money worked out by hand."""
 
 import pytest
-from support.matrices import EBS, EFS, FSX, matrix
+from support.matrices import EBS, EFS, FSX, TRANSFER, matrix
 
 from matrix.plan.planning import plan
 from matrix.report import markdown
@@ -24,7 +24,9 @@ def row(kind, name, **facts):
 
 
 def test_each_resource_has_its_hours_and_the_cost_of_the_plans_prices():
-    document = planned(storage=[EBS | {"name": "e"}], fleet=[{"instanceType": "c5.2xlarge", "count": 1}])
+    copy = TRANSFER | {"sourceVolumeType": "gp2", "sourceVolumeGiB": 40}
+    fleet = [{"instanceType": "c5.2xlarge", "count": 1}]
+    document = planned(storage=[EBS | {"name": "e"}], workload=[copy], fleet=fleet)
     cell = document["cells"][0]["id"]
     of_cell = {"file_system": "e", "cell": cell}
     gone = {"gone_at": START + 1800, "verified": "EC2 DescribeInstances: terminated"}
@@ -32,6 +34,7 @@ def test_each_resource_has_its_hours_and_the_cost_of_the_plans_prices():
         row("instance", "i-1", **of_cell, **gone),
         row("volume", "vol-root", **of_cell, **gone, is_data=False),
         row("volume", "vol-data", **of_cell, **gone, is_data=True),
+        row("volume", "vol-work", **of_cell, **gone, is_data=False, is_work=True),
     ]
 
     made_ = made(document, rows)
@@ -42,6 +45,7 @@ def test_each_resource_has_its_hours_and_the_cost_of_the_plans_prices():
     assert cost["i-1"] == pytest.approx(0.345 / 2)
     assert cost["vol-root"] == pytest.approx(20 * 0.08 / 730 / 2, abs=1e-6)
     assert cost["vol-data"] == pytest.approx(200 * 0.08 / 730 / 2, abs=1e-6)
+    assert cost["vol-work"] == pytest.approx(40 * 0.10 / 730 / 2, abs=1e-6)  # gp2
     assert made_["totals"]["cost_usd"] == pytest.approx(sum(cost.values()) + 0.01, abs=1e-4)
 
 

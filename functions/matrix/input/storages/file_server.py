@@ -9,7 +9,7 @@ from matrix.input.fields import Name
 from matrix.input.fleet import InstanceType
 from matrix.input.storages.contract import AttachedVolumes, CeilingWords, Document, StorageModel, Words
 from matrix.input.storages.ebs import EbsStorage
-from matrix.terms.charges import ROOT_VOLUME_GIB, Charge, Query, Usage, instance_charges, instance_query
+from matrix.terms.charges import Charge, Query, Usage, instance_charges, instance_query
 
 # What agent/file_server.py has connections for, and the largest answer that it gives.
 MOST_READERS = 4_000
@@ -93,7 +93,7 @@ class FileServerStorage(StorageModel):
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its instance and its volume."""
         if usage.seconds.high:
-            yield from instance_charges(self.instance_type, 1, usage.seconds, ROOT_VOLUME_GIB)
+            yield from instance_charges(self.instance_type, 1, usage.seconds)
             yield from self.volume.volume_charges(1, usage.seconds)
 
     @property

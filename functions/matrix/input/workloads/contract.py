@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol
 from matrix.input.element import Element, ElementModel
 from matrix.input.storages.contract import Storage
 from matrix.input.workloads.sweeps import Footprint, Params
+from matrix.terms.documents.parts import Volume
 
 
 class Workload(Element, Protocol):
@@ -30,9 +31,8 @@ class Workload(Element, Protocol):
         """The container images that it runs in."""
         ...
 
-    @property
-    def root_disk_gib(self) -> int:
-        """GiB that it needs of the root volume beside a shared storage; 0 if the usual ones are enough."""
+    def work_volume(self, storage: Storage) -> Volume | None:
+        """Return the volume that each instance has for what it does beside the storage; None if it needs none."""
         ...
 
     @property
@@ -89,10 +89,10 @@ class WorkloadModel(ElementModel):
         """It runs on the instance itself."""
         return ()
 
-    @property
-    def root_disk_gib(self) -> int:
-        """The usual root volume is enough."""
-        return 0
+    def work_volume(self, storage: Storage) -> Volume | None:
+        """Return None: the root volume is enough."""
+        del storage
+        return None
 
     @property
     def wants_device(self) -> bool:

@@ -10,6 +10,7 @@ from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.terms.documents.parts import Volume
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
 
@@ -18,9 +19,9 @@ ONE_AT_A_TIME = ("rsync", "cp")
 THREADS_PER_VCPU = 4
 # Where `threads` is not given, the estimate takes an instance of 8 vCPUs, as the tutorial's.
 ASSUMED_THREADS = 8 * THREADS_PER_VCPU
-# The data set is read from the root volume: a gp3 of 125 MiB/s (template.yaml), half full at the most.
+# The data set is on a volume of its own, half full at the most. A gp3 gives 125 MiB/s, a gp2 of up to 170 GiB 128 (EBS
+# user guide, volume types).
 SOURCE_BYTES_PER_S = 125 * 2**20
-MOST_DATA_BYTES = 10 * 2**30
 # Files per second that a tool can start at all, measured on two cores (measuring.md, November 2026).
 TOOL_FILES_PER_S = {
     "rsync": 690.0, "cp": 2_900.0, "fpsync": 700.0, "cp+parallel": 300.0, "fpart+cpio+parallel": 1_000.0,
@@ -50,6 +51,10 @@ class TransferWorkload(WorkloadModel):
     """Size of each file; the data is incompressible."""
     threads: Sweep[Annotated[int, Field(ge=1, le=256)]] | None = None
     """Copies at once, for the tools that can; 4 for each vCPU unless given."""
+    source_volume_type: Literal["gp2", "gp3"] = "gp3"
+    """Type of the volume that the files are copied from."""
+    source_volume_gib: Annotated[int, Field(alias="sourceVolumeGiB", ge=1, le=1_000)] = 20
+    """Its size in GiB; the data sets may fill half of it."""
 
     def points(self) -> list[Params]:
         """Return the parameters of each point; tools that copy one file at a time have one point for all threads."""
@@ -83,6 +88,11 @@ class TransferWorkload(WorkloadModel):
         seconds = max(moving_s, waiting_s / (params["threads"] or ASSUMED_THREADS), tool_s)
         return Footprint(seconds, written_bytes=total_bytes, stored_bytes=total_bytes)
 
+    def work_volume(self, storage: Storage) -> Volume | None:
+        """Return the volume that the files are copied from."""
+        del storage
+        return {"volumeType": self.source_volume_type, "sizeGiB": self.source_volume_gib}
+
     @property
     def slug(self) -> str:
         """Readable id."""
@@ -91,15 +101,21 @@ class TransferWorkload(WorkloadModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (data_fits_on_the_root_volume, values_are_different)
+        return (data_fits_on_its_volume, values_are_different)
 
 
-def data_fits_on_the_root_volume(part: Part) -> Problems:
+def data_fits_on_its_volume(part: Part) -> Problems:
     """Yield a problem where the data sets of all points, which are made once and kept, are too large."""
     needed = sum(files * size for files in part.files for size in part.file_size)
-    if needed > MOST_DATA_BYTES:
+    room = part.source_volume_gib * 2**30 // 2
+    if needed > room:
         shapes = len(part.files) * len(part.file_size)
         of_all = f"{shapes} data sets of together " if shapes > 1 else "a data set of "
         element: dict[str, Any] = part.element
-        rule = f"{of_all}{needed:,} bytes; the instance's own disk takes at most {format_size(MOST_DATA_BYTES)}"
-        yield part.problem("files", rule, "copy fewer or smaller files", value=element.get("files", part.files[0]))
+        rule = f"{of_all}{needed:,} bytes; its volume of {part.source_volume_gib} GiB takes {format_size(room)}"
+        yield part.problem(
+            "files",
+            rule,
+            "copy fewer or smaller files, or write a larger sourceVolumeGiB",
+            value=element.get("files", part.files[0]),
+        )

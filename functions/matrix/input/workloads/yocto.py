@@ -12,6 +12,7 @@ from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.shell import CachePath
 from matrix.input.workloads.sweeps import Footprint, Params
+from matrix.terms.documents.parts import Volume
 
 # Each becomes an argument of bitbake, git or docker and must not look like an option of theirs.
 Image = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$")]
@@ -48,7 +49,7 @@ class YoctoWorkload(WorkloadModel):
     cache_path: CachePath = "cache"
     """Folder of the cache, relative to the root of the storage: poky itself and DL_DIR."""
     build_disk_gib: Annotated[int, Field(alias="buildDiskGiB", ge=50, le=1_000)] = 100
-    """Root volume in GiB where the build is on it: beside shared storage, as Yocto cannot build on NFS."""
+    """Size of the gp3 volume that the build is on beside shared storage, as Yocto cannot build on NFS."""
     expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 6000, "200": 11000}])] = Field(
         default={ALONE: 6_000}
     )
@@ -66,10 +67,9 @@ class YoctoWorkload(WorkloadModel):
         """The container with what Yocto needs on its host."""
         return () if self.container == BUILT else (self.container,)
 
-    @property
-    def root_disk_gib(self) -> int:
-        """What the build and its sources take."""
-        return self.build_disk_gib
+    def work_volume(self, storage: Storage) -> Volume | None:
+        """Return the volume of the build, which is on the storage only where that is the instance's own."""
+        return {"volumeType": "gp3", "sizeGiB": self.build_disk_gib} if storage.is_shared else None
 
     def points(self) -> list[Params]:
         """Return the parameters of the only point."""

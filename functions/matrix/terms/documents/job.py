@@ -4,7 +4,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from matrix.terms.documents.parts import Emulation, Part, Point, Provisions, Step
+from matrix.terms.documents.parts import Emulation, Part, Point, Provisions, Step, Volume
 
 
 class JobCell(TypedDict):
@@ -18,6 +18,7 @@ class JobCell(TypedDict):
     ready_within_s: float
     deadline_s: float
     root_volume_gib: int
+    work_volume: NotRequired[Volume]
     emulation: NotRequired[Emulation]
 
 
@@ -98,6 +99,8 @@ class JobDocument(TypedDict):
     ready_within_s: float
     storage: Part
     mount: Mount
+    work_mount: NotRequired[Mount]
+    """Of what is done beside the storage; without it that is on the root volume."""
     workload: Part
     emulation: NotRequired[Emulation]
     instances: int

@@ -1,6 +1,6 @@
 """What several documents hold: a fleet, a point, a range of costs, an error."""
 
-from typing import Any, NotRequired, TypeAlias
+from typing import Any, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -59,6 +59,15 @@ class MachineRates(TypedDict):
     instance_hour: float
     root_volume_hour: float
     data_volume_hour: float
+    work_volume_hour: NotRequired[float]
+    """There where an instance has one beside the storage."""
+
+
+class Volume(TypedDict):
+    """An EBS volume as it comes, without IOPS or throughput provisioned."""
+
+    volumeType: Literal["gp2", "gp3"]
+    sizeGiB: int
 
 
 class Failure(TypedDict):

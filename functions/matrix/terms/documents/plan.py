@@ -15,6 +15,7 @@ from matrix.terms.documents.parts import (
     Provisions,
     Source,
     Step,
+    Volume,
 )
 
 
@@ -54,6 +55,8 @@ class PlanCell(TypedDict):
     """Whole seconds after the launch when it is given up."""
     root_volume_gib: int
     """Size of each instance's root volume."""
+    work_volume: NotRequired[Volume]
+    """Of each instance, for what it does beside the storage: a build, files to copy from."""
     poll_s: int
     """How often Poll fleet looks."""
     cost_usd: CostRange
