@@ -95,6 +95,9 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
     mount = document["mount"]
     if mount["kind"] not in (kinds := mounts.kinds()):
         problems.append(f"mount.kind: {mount['kind']!r} is none of {', '.join(kinds)}")
+    folder = mount.get("folder")
+    if folder is not None and (not SAFE_NAME.fullmatch(folder) or folder.startswith((".", "-"))):
+        problems.append(f"mount.folder: {folder!r} is no name of a folder")
     if mount["kind"] == "directory" and not Path(mount["path"]).is_absolute():
         problems.append(f"mount.path: {mount['path']!r} is not absolute")
     return problems

@@ -129,7 +129,10 @@ class Session:
 
     def _take_samples(self, setting: samples.Setting, heartbeat: Heartbeat, disk: Path | None) -> None:
         job = setting.job
-        workspaces = Workspaces(setting.mounted.path, job.run, job.cell, self.identity.instance_id, disk)
+        is_borrowed = "folder" in job.mount
+        workspaces = Workspaces(
+            setting.mounted.path, job.run, job.cell, self.identity.instance_id, disk, is_borrowed=is_borrowed
+        )
         try:
             heartbeat.say("preparing", None, None)
             self._seen = time.time(), counters.of_storage(workspaces.mount)

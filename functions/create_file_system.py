@@ -25,7 +25,11 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     budget.admit_file_system(run, plan, planned)
     table.set_file_system(run, name, "creating")
     kind, resource_id = storages.file_system(planned["storage"]), None
-    if kind:
+    if kind and (exists := storages.existing_id(planned["storage"])):
+        # Somebody's own: it gets no tag and no row, by either of which it would be deleted.
+        resource_id = exists
+        table.set_file_system(run, name, "creating", resource_id=resource_id)
+    elif kind:
         file_system_tags = tags.tags(plan, file_system=name)
         resource_id = kind.create(storages.token(run, name), planned["storage"], file_system_tags, run, name)
         table.set_file_system(run, name, "creating", resource_id=resource_id)

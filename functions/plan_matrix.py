@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from aws import storages
 from aws.account import prices as price_list
 from aws.account import quotas, spot
 from aws.records import agent_package, bucket, table
@@ -16,6 +17,7 @@ from aws.stack.environment import environment
 from matrix.check.read import check_matrix, check_run_name
 from matrix.input.emulation import environment_of
 from matrix.plan import placing
+from matrix.plan.document import warning_of
 from matrix.plan.planning import plan
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import run_key
@@ -37,8 +39,12 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     check_run_name(run)
     checked = check_matrix(event["matrix"])
     matrix = checked.matrix
-    if misplaced := list(placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az())):
-        raise InvalidMatrix(misplaced)
+    here = [
+        *placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az()),
+        *storages.existing_problems(matrix),
+    ]
+    if firm := [problem for problem in here if not problem.disputed]:
+        raise InvalidMatrix(firm)
     name = environment_of(environment().name, is_emulated=bool(matrix.emulate))
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
     region = environment().region
@@ -57,6 +63,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         "environment": name,
         "agent_key": agent_package.publish(),
     }
+    document["warnings"] += map(warning_of, here)
     document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)
     bucket.put(run_key(run, "matrix.json"), event["matrix"])
     bucket.put(run_key(run, "plan.json"), document)

@@ -34,7 +34,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         # On-demand, in the file system's zone: it is not measured, and a Spot interruption would fail all cells.
         fleet={"instanceType": cell["fleet"]["instanceType"], "count": 1, "placement": "same-az"},
         boot=images.booted(plan, cell),
-        mount=storages.mount_of(cell["storage"], event["resource_id"]),
+        mount=storages.mount_of(cell["storage"], event["resource_id"], run),
         job=partial(populating_job, cell=cell),
     )
     return {"state": "populating", "poll_s": cell["poll_s"]}

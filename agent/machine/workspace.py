@@ -25,6 +25,12 @@ class Workspace:
     data: Path  # on this machine's own disk, too: data sets to copy from; kept from step to step
     # Files of the cell outside of this instance's folder that it removes at the end, since it is the last to use them.
     at_end: set[Path] = field(default_factory=set)
+    is_borrowed: bool = False  # the storage is somebody's own
+
+    @property
+    def caches(self) -> Path:
+        """Where caches outlive a step: on the storage; where that is somebody's own, in the instance's folder."""
+        return self.target.parent if self.is_borrowed else self.mount
 
     @property
     def device(self) -> Path | None:
@@ -35,12 +41,15 @@ class Workspace:
 class Workspaces:
     """Makes and removes the folders of one agent."""
 
-    def __init__(self, mount: Path, run: str, cell: str, instance_id: str, disk: Path | None = None) -> None:
+    def __init__(
+        self, mount: Path, run: str, cell: str, instance_id: str, disk: Path | None = None, *, is_borrowed: bool = False
+    ) -> None:
         """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on `disk`, without it on the local one.
 
         The scratch folder has both of a device.
         """
         self.mount = mount
+        self._is_borrowed = is_borrowed
         self.scratch = own_folder(disk or disk_folder())
         folder = self.scratch / "beside-device" if mount.is_block_device() else mount
         self._claimed = [folder / run, folder / run / cell, folder / run / cell / instance_id]
@@ -57,7 +66,7 @@ class Workspaces:
         scratch = self.scratch / f"step-{step:04d}"
         target.mkdir(parents=True)
         scratch.mkdir(exist_ok=True)
-        return Workspace(self.mount, target, scratch, self._memory(), self._data, self._at_end)
+        return Workspace(self.mount, target, scratch, self._memory(), self._data, self._at_end, self._is_borrowed)
 
     def in_memory(self) -> Workspace:
         """Folders that play a storage without any device below it."""

@@ -75,9 +75,28 @@ def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
     module = _module(mount["kind"])
     path = module.attach(mount, log)
     try:
-        yield module.describe(mount, path)
+        with _own_folder(path, mount.get("folder")) as folder:
+            yield module.describe(mount, folder)
     finally:
         module.detach(path, log)
+
+
+@contextlib.contextmanager
+def _own_folder(path: Path, name: str | None) -> Iterator[Path]:
+    """Yield the folder of a storage that stands for it. Who finds it empty at last removes it; others still use it."""
+    if not name:
+        yield path
+        return
+    folder = path / name
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as err:
+        raise MountFailed(f"no folder can be made on the storage that exists: {err}") from err
+    try:
+        yield folder
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def persist(

@@ -91,7 +91,7 @@ class ShellWorkload:
     def _place(self, job: Job, params: dict[str, Any], workspace: Workspace) -> _Place:
         image = params.get("container")
         make = containers.own if image else _made
-        cache = make(workspace.mount / (params.get("cache_path") or DEFAULT_CACHE))
+        cache = make(workspace.caches / (params.get("cache_path") or DEFAULT_CACHE))
         is_local = job.workload.get(self.folder_field) == "local"
         folder = make(workspace.scratch / "build" if is_local else workspace.target)
         jobs = int(params.get("jobs", 1))

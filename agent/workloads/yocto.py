@@ -95,7 +95,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Fetch the sources where nobody else has, unpack poky, arm bitbake."""
     params = step.params
-    cache = containers.own(workspace.mount / (params.get("cache_path") or DEFAULT_CACHE))
+    cache = containers.own(workspace.caches / (params.get("cache_path") or DEFAULT_CACHE))
     # OpenEmbedded refuses to build on NFS, so a build is only on the storage where that is the instance's own.
     build = containers.own((workspace.target if job.is_own_storage else workspace.scratch) / "build")
     container = _container(params, cache, build)

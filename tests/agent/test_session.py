@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shlex
 import signal
 import time
 from pathlib import Path
@@ -298,3 +299,30 @@ def test_a_storage_that_others_use_loses_only_what_is_ours(cloud, instance, make
 
     assert theirs.read_text() == "theirs"
     assert [path.name for path in (storage / RUN / CELL).iterdir()] == ["i-somebody-else"]
+
+
+BORROWED = "storage-matrix-r"
+
+
+def test_on_a_storage_that_exists_all_is_in_a_folder_of_its_own_which_goes(cloud, instance, make_job, storage):
+    (storage / RUN).mkdir()  # somebody's own, which happens to be called like the run
+    (storage / RUN / "file").write_text("theirs")
+    mount = {"kind": "directory", "path": str(storage), "folder": BORROWED}
+    seen = f"{storage.parent}/seen"
+    look = {**BUILD, "build": f"ls {shlex.quote(str(storage))} > {seen}; echo kept > $CACHE_DIR/kept; exit 3"}
+    cloud.put("job.json", make_job("build", [look], mount=mount))
+
+    assert instance.run() == 1  # it fails half-way
+
+    assert BORROWED in Path(seen).read_text().split()
+    assert [path.name for path in storage.iterdir()] == [RUN]
+    assert (storage / RUN / "file").read_text() == "theirs"
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", ".hidden", "a/b"])
+def test_a_folder_that_is_no_name_is_refused(cloud, instance, make_job, storage, name):
+    mount = {"kind": "directory", "path": str(storage), "folder": name}
+    cloud.put("job.json", make_job(mount=mount))
+
+    assert instance.run() == 1
+    assert "mount.folder" in instance.document("failed.json")["message"]

@@ -47,7 +47,7 @@ def test_a_sweep_that_began_later_replaces_even_a_complete_receipt_and_has_it_vi
 def test_documents_that_a_later_sweep_has_written_meanwhile_are_not_those_of_the_earlier_one_at_the_end(
     planned, monkeypatch, written_first
 ):
-    summary = {"run": RUN, "receipt": None, "left_behind": []}
+    summary = {"run": RUN, "receipt": None, "left_behind": [], "file_systems": []}
     monkeypatch.setattr(bucket, "read", lambda *_: dict(summary))
     monkeypatch.setattr(receipts.markdown, "to_markdown", str)
     put = bucket.put

@@ -114,6 +114,11 @@ class Run:
         )
         return json.loads(found["Body"].read())
 
+    def document_text(self, key: str) -> str:
+        """One of its documents in the bucket, as it is."""
+        name = self.cloud.output("BucketName")
+        return self.cloud.client("s3").get_object(Bucket=name, Key=f"runs/{self.name}/{key}")["Body"].read().decode()
+
     def keys(self, prefix: str) -> list[str]:
         """Of the bucket's first thousand keys below a prefix."""
         found = self.cloud.client("s3").list_objects_v2(Bucket=self.cloud.output("BucketName"), Prefix=prefix)

@@ -18,6 +18,7 @@ from judge import exchanges
 from support import role_calls
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
+from support.owned import owned_efs
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
 
 from cli.verify.permissions import CALLS
@@ -92,9 +93,11 @@ def decisions_of(cloud: Cloud) -> list[dict[str, Any]]:
 
 def good_ones(cloud: Cloud) -> None:
     """Measure on every storage, with copies made behind the run's back, from a snapshot, and on Spot instances."""
-    every_mount = [*STORAGES[:3], BY_IAM, ONE_ZONE, MULTI_AZ]
-    run = cloud.run("first", matrix(storage=every_mount, budgetUsd=99), partial(_leave_things_behind, cloud))
-    assert run.status == "SUCCEEDED", run.describe()
+    with owned_efs(cloud) as owned:
+        theirs = {"type": "efs", "fileSystemId": owned.id, "name": "theirs"}
+        every_mount = [*STORAGES[:3], BY_IAM, ONE_ZONE, MULTI_AZ, theirs]
+        run = cloud.run("first", matrix(storage=every_mount, budgetUsd=99), partial(_leave_things_behind, cloud))
+        assert run.status == "SUCCEEDED", run.describe()
     until(partial(_is_swept, run), "the copies to go")
     read = cloud.run("read", matrix(storage=[STORAGES[3], SERVER], workload=[READ]))
     assert read.status == "SUCCEEDED", read.describe()

@@ -124,6 +124,20 @@ def test_a_grant_stands_once_in_the_template_and_further_roles_name_it():
     assert [lines for lines in places.values() if len(lines) > 1] == [], "lines with the same grant: use an anchor"
 
 
+def test_no_role_can_delete_tag_or_change_a_file_system_that_the_stack_has_not_made():
+    """A matrix may name one that is somebody's own: it has no tag of the stack, and nothing may give it one."""
+    tagged_or_made = ("aws:ResourceTag/storage-matrix:stack", "aws:RequestTag/storage-matrix:stack", "CreateAction")
+
+    changing = {
+        grant
+        for grant in GRANTS
+        if grant.action.startswith(("elasticfilesystem:", "fsx:")) and ":Describe" not in grant.action
+    }
+
+    assert len(changing) > 5
+    assert [name(grant) for grant in changing if not any(key in grant.condition for key in tagged_or_made)] == []
+
+
 def test_lists_of_all_file_systems_are_granted_on_any_as_they_name_none():
     lists = {(grant.action, grant.resource) for grant in GRANTS if grant.action.endswith(":DescribeFileSystems")}
 

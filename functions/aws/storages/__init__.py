@@ -13,8 +13,12 @@ from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 from aws.storages.contract import FileSystem as FileSystem
+from matrix.check.existing import FIELD, existing
+from matrix.input.matrix import Matrix
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
+from matrix.terms.keys import folder_on_existing
+from matrix.terms.problems import Problem, Problems
 
 # mypy holds each module against the protocol here.
 FILE_SYSTEMS: dict[str, FileSystem] = {
@@ -44,10 +48,28 @@ def token(run: str, name: str) -> str:
     return hashlib.sha256(f"{environment().stack}/{run}/{name}".encode()).hexdigest()[:60]
 
 
-def mount_of(storage: Part, resource_id: str | None, *, wants_device: bool = False) -> Mount:
-    """Return how an instance gets at the storage, or at its device; a folder where the local cloud lends one."""
+def existing_id(storage: Part) -> str | None:
+    """Return the id of a file system that is somebody's own; None for one that the run makes and deletes."""
+    resource_id: str | None = storage.get(FIELD)
+    return resource_id
+
+
+def existing_problems(matrix: Matrix) -> Problems:
+    """Yield why storages of a matrix that exist already cannot be measured; asks AWS, and changes nothing."""
+    for path, storage in existing(matrix):
+        for refusal in FILE_SYSTEMS[storage.type].refusals(storage.document):
+            yield Problem(
+                f"{path}.{refusal.field}", refusal.value, refusal.rule, refusal.fix, disputed=refusal.is_doubt
+            )
+
+
+def mount_of(storage: Part, resource_id: str | None, run: str, *, wants_device: bool = False) -> Mount:
+    """Return how an instance of the run gets at the storage or its device; a folder where the local cloud lends one."""
     folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
-    return (lent(folder) if is_lent(storage) else None) or _mount(storage, resource_id, wants_device=wants_device)
+    mount = (lent(folder) if is_lent(storage) else None) or _mount(storage, resource_id, wants_device=wants_device)
+    if existing_id(storage):
+        mount["folder"] = folder_on_existing(run)
+    return mount
 
 
 def _mount(storage: Part, resource_id: str | None, *, wants_device: bool) -> Mount:

@@ -17,6 +17,17 @@ class Existing:
     created_at: float  # epoch seconds
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """Why a file system that exists cannot be measured as the matrix describes it, and what to do about it."""
+
+    field: str
+    value: object
+    rule: str
+    fix: str
+    is_doubt: bool = False  # only a warning
+
+
 class FileSystem(Protocol):
     """What the module of a file system offers. `storage` is the matrix's, `resource_id` what `create` returned."""
 
@@ -34,6 +45,10 @@ class FileSystem(Protocol):
 
     def is_ready(self, resource_id: str, storage: Part, /) -> bool:
         """Say whether instances can mount it. Raises FileSystemFailed where they never will."""
+        ...
+
+    def refusals(self, storage: Part, /) -> Iterable[Refusal]:
+        """Return why the one that the storage names as existing cannot be measured. Nothing is made or changed."""
         ...
 
     def is_lent(self, storage: Part, /) -> bool:

@@ -2,13 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from aws.stack import network
+from aws.stack import network, tags
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from aws.storages.contract import Existing
+from aws.storages.contract import Existing, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
@@ -70,6 +70,8 @@ def is_ready(resource_id: str, storage: Part) -> bool:
         raise FileSystemFailed(f"EFS {resource_id} is {file_system['LifeCycleState']}; see its events in CloudTrail")
     if file_system["LifeCycleState"] != "available":
         return False
+    if storage.get("fileSystemId"):
+        return True  # its owner has made its mount targets, and Plan matrix has looked at them
     targets = _mount_targets(resource_id)
     wanted = network.subnets()[:1] if file_system.get("AvailabilityZoneName") else network.subnets()
     missing = set(wanted) - {target["SubnetId"] for target in targets}
@@ -134,6 +136,82 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
         ) from err
 
 
+def refusals(storage: Part) -> Iterator[Refusal]:
+    """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
+    resource_id = storage["fileSystemId"]
+    efs = client("efs")
+    try:
+        [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+    except efs.exceptions.FileSystemNotFound:
+        rule = f"EFS has no such file system in {environment().region}"
+        yield Refusal("fileSystemId", resource_id, rule, "write one that `aws efs describe-file-systems` lists")
+        return
+    state = file_system["LifeCycleState"]
+    if state != "available":
+        yield Refusal("fileSystemId", resource_id, f"is {state}", "write one that is available, or wait until it is")
+        return
+    owner = tags.as_mapping(file_system.get("Tags", [])).get(tags.RUN)
+    if owner:
+        rule = f"was made by the run {owner}, and is deleted with it"
+        yield Refusal("fileSystemId", resource_id, rule, "write one of your own")
+        return
+    is_one_zone = bool(file_system.get("AvailabilityZoneName"))
+    described = {
+        "performanceMode": file_system["PerformanceMode"],
+        "throughputMode": file_system["ThroughputMode"],
+        "provisionedThroughputMiBps": file_system.get("ProvisionedThroughputInMibps"),
+        "deployment": "oneZone" if is_one_zone else "regional",
+    }
+    for field, actual in described.items():
+        if storage.get(field) != actual:
+            fix = f"write {actual:g}" if isinstance(actual, float) else f"write {actual}" if actual else "leave it out"
+            yield Refusal(field, storage.get(field), f"{resource_id} has another", fix)
+    yield from _out_of_reach(resource_id, network.subnets()[:1] if is_one_zone else network.subnets())
+
+
+def _out_of_reach(resource_id: str, subnet_ids: Sequence[str]) -> Iterator[Refusal]:
+    """Yield what keeps instances in these subnets from mounting it: no mount target in their zone, or its groups."""
+    ec2 = client("ec2")
+    subnets = ec2.describe_subnets(SubnetIds=subnet_ids)["Subnets"]
+    targets = [target for target in _mount_targets(resource_id) if target["LifeCycleState"] == "available"]
+    names = [target["NetworkInterfaceId"] for target in targets]
+    # A filter, and not ids: EC2 would refuse all of them for one that was taken away meanwhile.
+    named = [{"Name": "network-interface-id", "Values": names}]
+    interfaces = ec2.describe_network_interfaces(Filters=named)["NetworkInterfaces"] if names else []
+    [vpc] = {subnet["VpcId"] for subnet in subnets}
+    elsewhere = sorted({interface["VpcId"] for interface in interfaces} - {vpc})
+    if elsewhere:
+        rule = f"is mounted in {elsewhere[0]}, and the stack's instances are in {vpc}"
+        fix = f"deploy a stack with VpcId {elsewhere[0]} and SubnetIds of it"
+        yield Refusal("fileSystemId", resource_id, rule, fix)
+        return
+    group, zones = network.file_system_security_group(), {subnet["AvailabilityZone"] for subnet in subnets}
+    reached = [interface for interface in interfaces if interface["AvailabilityZone"] in zones]
+    for subnet in subnets:
+        zone = subnet["AvailabilityZone"]
+        if zone not in {interface["AvailabilityZone"] for interface in reached}:
+            how = f"--file-system-id {resource_id} --subnet-id {subnet['SubnetId']} --security-groups {group}"
+            fix = f"aws efs create-mount-target {how}"
+            yield Refusal("fileSystemId", resource_id, f"has no available mount target in {zone}", fix)
+    target_of = {target["NetworkInterfaceId"]: target["MountTargetId"] for target in targets}
+    for interface in reached:
+        groups = [each["GroupId"] for each in interface["Groups"]]
+        if group not in groups:
+            yield _closed(resource_id, target_of[interface["NetworkInterfaceId"]], groups, group)
+
+
+def _closed(resource_id: str, target: str, groups: Iterable[str], group: str) -> Refusal:
+    """Return that a mount target lacks the stack's group: the only one to which every stack lets its instances out.
+
+    A stack that knows the addresses of its VPC lets them out to all of those, so there it is only a doubt.
+    """
+    own = " ".join(groups)
+    rule = f"its mount target {target} has the group {own}, which need not let the stack's instances in at port 2049"
+    added = f"aws efs modify-mount-target-security-groups --mount-target-id {target} --security-groups {own} {group}"
+    fix = f"add the stack's group, which lets in nobody else: {added}"
+    return Refusal("fileSystemId", resource_id, rule, fix, is_doubt=network.reaches_multi_az())
+
+
 def is_lent(_storage: Part) -> bool:
     """Return whether the local cloud lends a folder for it: yes, it has none itself."""
     return True
@@ -169,6 +247,7 @@ def delete(resource_id: str) -> bool:
     """Take the deletion one step further: mount targets, then the file system. Say whether it is gone."""
     efs = client("efs")
     try:
+        _refuse_another(resource_id)
         for target in _mount_targets(resource_id):
             if target["LifeCycleState"] not in ("deleting", "deleted"):
                 _delete_mount_target(target["MountTargetId"])
@@ -184,6 +263,13 @@ def delete(resource_id: str) -> bool:
     except (efs.exceptions.FileSystemInUse, efs.exceptions.IncorrectFileSystemLifeCycleState):
         # A mount target that is no longer listed may still count for a moment, or the file system is not yet made.
         return False
+
+
+def _refuse_another(resource_id: str) -> None:
+    """Raise FileSystemFailed for a file system without the tags of this stack's runs, as its role would be refused."""
+    [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+    if not tags.is_ours(tags.as_mapping(file_system.get("Tags", []))):
+        raise FileSystemFailed(f"EFS {resource_id} was made by no run of this stack: it is left as it is")
 
 
 def _delete_mount_target(mount_target_id: str) -> None:

@@ -17,7 +17,7 @@ from aws.stack import tags
 from aws.stack.clock import now
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs
-from aws.storages.contract import Existing
+from aws.storages.contract import Existing, Refusal
 from matrix.input.fleet import architecture_of
 from matrix.input.storages.file_server import volume
 from matrix.plan import images
@@ -89,6 +89,11 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
         why = "its log may say why" if failure is None else reason(failure)
         raise FileSystemFailed(f"the file server {resource_id} is {state}: {why}"[:1_000])
     return _address(resource_id) is not None
+
+
+def refusals(_storage: Part) -> tuple[Refusal, ...]:
+    """Return none: a matrix cannot name one that exists."""
+    return ()
 
 
 def is_lent(_storage: Part) -> bool:

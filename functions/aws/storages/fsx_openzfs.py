@@ -5,7 +5,7 @@ from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
-from aws.storages.contract import Existing
+from aws.storages.contract import Existing, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
@@ -73,6 +73,11 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
         reason = file_system.get("FailureDetails", {}).get("Message", "FSx gives no reason")
         raise FileSystemFailed(f"FSx {resource_id} is {file_system['Lifecycle']}: {reason}")
     return file_system["Lifecycle"] == "AVAILABLE"
+
+
+def refusals(_storage: Part) -> tuple[Refusal, ...]:
+    """Return none: a matrix cannot name one that exists."""
+    return ()
 
 
 def is_lent(_storage: Part) -> bool:

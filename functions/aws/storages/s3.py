@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from aws.records.data_bucket import TAGS, all_tagged
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from aws.storages.contract import Existing
+from aws.storages.contract import Existing, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
@@ -37,6 +37,11 @@ def find(token: str) -> str | None:
 def is_ready(_resource_id: str, _storage: Part) -> bool:
     """Return True: there is nothing to wait for."""
     return True
+
+
+def refusals(_storage: Part) -> tuple[Refusal, ...]:
+    """Return none: a matrix cannot name one that exists."""
+    return ()
 
 
 def is_lent(storage: Part) -> bool:

@@ -43,7 +43,8 @@ def step(run: str, file_system: str) -> str:
         return "deleting"
     plan = plan_of(run)
     planned = file_system_of(plan, file_system)
-    kind = storages.file_system(planned["storage"])
+    is_ours = not storages.existing_id(planned["storage"])
+    kind = storages.file_system(planned["storage"]) if is_ours else None
     resource_id = kind.find(storages.token(run, file_system)) if kind else None
     if kind and resource_id and not kind.delete(resource_id):
         return "deleting"

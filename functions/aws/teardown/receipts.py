@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from aws import storages
 from aws.fleet import baking
 from aws.inventory import copies
 from aws.records import bucket, table
@@ -11,9 +12,12 @@ from aws.stack.clock import now
 from aws.teardown import inventory
 from matrix.report import markdown, page
 from matrix.run import receipt as receipts
-from matrix.terms.documents.receipt import ReceiptDocument, Sweep
+from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
-from matrix.terms.keys import run_key
+from matrix.terms.keys import Board, run_key
+
+# With what an agent ends, whether it has measured or not.
+VERDICTS = ("/done.json", "/failed.json")
 
 
 def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
@@ -38,8 +42,19 @@ def _receipt(run: str, *, at: float, sweep: Sweep | None, unasked: list[str]) ->
     metered_usd = float((table.run_row(run) or {}).get("metered_usd", 0))
     return receipts.receipt(
         run=run, plan=plan_of(run), rows=table.resources(run), metered_usd=metered_usd, now=at, sweep=sweep,
-        unasked=unasked,
+        unasked=unasked, not_ours=_not_ours(run),
     )  # fmt: skip
+
+
+def _not_ours(run: str) -> list[NotOurs]:
+    """Return the storages that were there before the run; where there are some, the boards say who has left them."""
+    plan = plan_of(run)
+    existing = [planned for planned in plan["file_systems"] if storages.existing_id(planned["storage"])]
+    boards = [Board.of_cell(run, cell) for planned in existing for cell in planned["cells"]]
+    keys = (key for board in boards for key, _ in bucket.listing(board.instances))
+    # …/instances/<role id>:<instance id>/<verdict>, written after everything else.
+    ended = {key.split("/")[-2].rpartition(":")[2] for key in keys if key.endswith(VERDICTS)}
+    return receipts.not_ours(plan, run, table.resources(run), ended) if existing else []
 
 
 def _written(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocument:

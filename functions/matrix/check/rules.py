@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 from matrix.check.cells import Combination, Expansion, path_of_workload
+from matrix.check.existing import existing_problems
 from matrix.check.kinds import kind_problems
 from matrix.check.misleading import misleading_problems
 from matrix.check.objective import objective_problems, own_metric_problems
@@ -108,6 +109,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     yield from _file_server_problems(matrix, cells)
     yield from _transfer_source_problems(matrix, cells)
     yield from _populate_problems(cells)
+    yield from existing_problems(matrix, cells)
     yield from own_metric_problems(matrix)
     yield from _history_problems(cells)
     if matrix.emulate:

@@ -79,6 +79,8 @@ Sweep = Annotated[
 
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=MOST_NAME_CHARACTERS)]
 
+FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{8,17}$")]
+
 Size = Annotated[
     int,
     BeforeValidator(parse_size),

@@ -358,8 +358,9 @@ def _plan_fresh(
     stored_bytes = _stored_bytes(group)
     cells = [_plan_cell(cell, least_s, seed, book, stored_bytes, is_random=matrix.order == "random") for cell in group]
     populate, filling_s, populate_cost = _populate(group, book)
-    around_s = storage.create_and_delete_s + filling_s
-    most_around_s = storage.create_and_delete_most_s + 3 * filling_s
+    creation_s, most_creation_s = _creation_s(storage)
+    around_s = creation_s + filling_s
+    most_around_s = most_creation_s + 3 * filling_s
     # All prices are per second or per byte, so the costs add up: around the cells, and while each of them runs.
     around = file_system_cost(book, storage, _usage(Amount(around_s / 2, around_s, most_around_s), [], stored_bytes))
     around += populate_cost
@@ -375,6 +376,11 @@ def _plan_fresh(
         reserve_usd=around.high,
     )
     return cells, file_system
+
+
+def _creation_s(storage: Storage) -> tuple[float, float]:
+    """Return the seconds that creating and deleting a storage takes and may take; one that exists is only mounted."""
+    return (0.0, 0.0) if storage.existing_id else (storage.create_and_delete_s, storage.create_and_delete_most_s)
 
 
 def _plan_cell(
@@ -482,7 +488,7 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
     for group in filter(None, map(_fresh, groups)):
         storage = group[0].combination.storage
         filling_s = max(cell.combination.workload.populate_seconds for cell in group) if storage.is_shared else 0.0
-        most_s = storage.create_and_delete_most_s + 900 + WORK_FACTOR * filling_s
+        most_s = _creation_s(storage)[1] + 900 + WORK_FACTOR * filling_s
         durations_s.append((group[0].launch, most_s + sum(deadline_of[cell.id] for cell in group)))
     baking_s = images.BAKE_S.high if matrix.image and matrix.image.bake and durations_s else 0.0
     needed_s = _makespan_s(durations_s, matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S

@@ -128,6 +128,7 @@ def _needs(
         ]
         needed.append(Need(quota, _largest(peaks, at_once), "lower the fleets' count or maxConcurrentFileSystems"))
     needed += _volume_needs([[cells[cell] for cell in system["cells"]] for system in systems], at_once)
+    systems = [system for system in systems if "fileSystemId" not in system["storage"]]  # others are there already
     efs = [1.0 for system in systems if system["storage"]["type"] == "efs"]
     fsx = [system["storage"] for system in systems if system["storage"]["type"] == "fsx-openzfs"]
     fewer = "lower maxConcurrentFileSystems"

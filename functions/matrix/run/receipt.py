@@ -1,12 +1,14 @@
 """The receipt of a run: each resource that it created, when it went, who said so, and what it cost."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from matrix.check.existing import FIELD
 from matrix.terms.charges import HOUR_S, LEAST_BILLED_S
 from matrix.terms.documents.parts import CostRange, MachineRates
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource, Sweep
+from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, Sweep
+from matrix.terms.keys import folder_on_existing
 
 SCHEMA = 1
 # Purpose (in place of a cell) of the instance that fills a file system's cache.
@@ -19,7 +21,7 @@ SERVER = "file-server"
 
 def receipt(
     *, run: str, plan: PlanDocument, rows: Iterable[Mapping[str, Any]], metered_usd: float, now: float,
-    sweep: Sweep | None, unasked: Sequence[str],
+    sweep: Sweep | None, unasked: Sequence[str], not_ours: Sequence[NotOurs] = (),
 ) -> ReceiptDocument:  # fmt: skip
     """Return the receipt from the run's resource rows.
 
@@ -49,7 +51,26 @@ def receipt(
         },
         "sweep": sweep,
         "unasked": list(unasked),
+        "not_ours": list(not_ours),
     }
+
+
+def not_ours(plan: PlanDocument, run: str, rows: Sequence[Mapping[str, Any]], ended: Collection[str]) -> list[NotOurs]:
+    """Return the storages of a plan that were there before the run, and where it may have left its folder.
+
+    `ended` are the instances that have said how they ended: they have removed what they wrote before.
+    """
+    entries: list[NotOurs] = []
+    for planned in plan["file_systems"]:
+        existing = planned["storage"].get(FIELD)
+        if not existing:
+            continue
+        instances = [row["id"] for row in rows if row["kind"] == "instance" and row.get("file_system") == planned["id"]]
+        is_open = any(instance not in ended for instance in instances)
+        folder = folder_on_existing(run) if is_open else None
+        kind = planned["storage"]["type"]
+        entries.append({"kind": kind, "id": existing, "file_system": planned["id"], "folder": folder})
+    return entries
 
 
 def resource(row: Mapping[str, Any], plan: PlanDocument, now: float) -> ReceiptResource:

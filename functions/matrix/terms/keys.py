@@ -17,6 +17,11 @@ def booted_image_key(run: str, image: str) -> str:
     return f"runs/{run}/booted/{image}.json"
 
 
+def folder_on_existing(run: str) -> str:
+    """Return the folder of a storage that exists in which a run works, and of which it removes all."""
+    return f"storage-matrix-{run}"
+
+
 def agent_key(sha256: str) -> str:
     """Key of the agent's zip, named by its content."""
     return f"agents/{sha256}.pyz"

@@ -50,7 +50,18 @@ def receipt_sentence(receipt: Mapping[str, Any]) -> str:
     else:
         state = f"{totals['gone']} gone; the sweep after the run completes this"
     cost = f"{totals['resources_usd']:.4f} USD by the hour and {totals['metered_usd']:.4f} USD by use"
-    return f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}.{kept}"
+    created = f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}.{kept}"
+    return " ".join([created, *map(_not_ours_sentence, receipt.get("not_ours") or [])])
+
+
+def _not_ours_sentence(storage: Mapping[str, Any]) -> str:
+    """Say that a storage was there before the run, and what of the run may be left on it."""
+    if storage["folder"]:
+        return (
+            f"{storage['id']} is not ours and still there, but an instance ended without a word: look for the folder "
+            f"{storage['folder']} on it, and remove it."
+        )
+    return f"{storage['id']} is not ours: left as it was."
 
 
 def _kept_sentence(totals: Mapping[str, Any]) -> str:

@@ -165,6 +165,11 @@ class Storage(Element, Protocol):
         ...
 
     @property
+    def existing_id(self) -> str | None:
+        """Id of the one that is there already and is somebody's own: nothing is made, tagged or deleted."""
+        ...
+
+    @property
     def is_beyond_security_groups(self) -> bool:
         """Whether its endpoint is held by no security group, so that the stack must know the addresses of the VPC."""
         ...
@@ -260,6 +265,11 @@ class StorageModel(ElementModel):
     @property
     def compressor(self) -> str | None:
         """Nothing compresses its data."""
+        return None
+
+    @property
+    def existing_id(self) -> str | None:
+        """It is made for the run."""
         return None
 
     @property

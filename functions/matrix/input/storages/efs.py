@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input import limits
-from matrix.input.fields import Name
+from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst
 from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
@@ -33,6 +33,7 @@ class EfsStorage(StorageModel):
             "deployment": {"oneZone": "One Zone"},
             "tls": {True: "TLS"},
             "iam": {True: "IAM"},
+            "fileSystemId": "{}",
         },
         in_names={"throughputMode": "{}", "performanceMode": {"maxIO": "maxIO"}},
         named_by=("throughputMode", "performanceMode", "deployment", "tls", "iam"),
@@ -65,6 +66,8 @@ class EfsStorage(StorageModel):
     """Encrypt in transit: mounted by the mount helper of amazon-efs-utils, through a proxy on each instance."""
     iam: bool = False
     """Authorise instances by IAM, and refuse all others and every connection without TLS; needs tls."""
+    file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
+    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
@@ -147,7 +150,8 @@ class EfsStorage(StorageModel):
         if self.throughput_mode == "elastic":
             yield Charge("efs_elastic_read_gib", usage.read_bytes.times(1 / 2**30))
             yield Charge("efs_elastic_write_gib", usage.written_bytes.times(1 / 2**30))
-        if self.throughput_mode == "provisioned":
+        # What one that exists has provisioned is paid anyway.
+        if self.throughput_mode == "provisioned" and not self.file_system_id:
             yield Charge("efs_provisioned_mibps_month", months.times(self.provisioned_throughput_mibps or 0))
 
     @property
@@ -160,6 +164,11 @@ class EfsStorage(StorageModel):
         return BlockTimes(0.000_25, 0.002_7, unit_bytes=2**20)
 
     @property
+    def existing_id(self) -> str | None:
+        """Its own id, if somebody has made it already."""
+        return self.file_system_id
+
+    @property
     def slug(self) -> str:
         """Readable id."""
         words = ["efs"] + (["maxio"] if self.performance_mode == "maxIO" else [])
@@ -168,6 +177,7 @@ class EfsStorage(StorageModel):
         words += [str(self.provisioned_throughput_mibps)] if self.provisioned_throughput_mibps else []
         words += ["tls"] if self.tls else []
         words += ["iam"] if self.iam else []
+        words += [self.file_system_id] if self.file_system_id else []
         return "-".join(words)
 
     @classmethod

@@ -76,6 +76,8 @@ class Mount(TypedDict):
     """file-server."""
     token: NotRequired[str]
     """file-server: what a reader of this run must say."""
+    folder: NotRequired[str]
+    """On a storage that exists: the folder that stands for it, made and removed by those who mount it."""
     path: NotRequired[str]
     """directory: a folder of the machine, which the local cloud lends."""
 

@@ -51,6 +51,16 @@ class Sweep(TypedDict):
     """How many resources it left."""
 
 
+class NotOurs(TypedDict):
+    """A storage that was there before the run, which it has left as it was."""
+
+    kind: str
+    id: str
+    file_system: str
+    folder: str | None
+    """A folder of the run that may be left there, since an instance ended without a word; else None."""
+
+
 class ReceiptDocument(TypedDict):
     """Every resource that a run created, how it was seen gone, and what it cost."""
 
@@ -64,3 +74,4 @@ class ReceiptDocument(TypedDict):
     sweep: Sweep | None
     unasked: NotRequired[list[str]]
     """Services that could not be asked for what is left."""
+    not_ours: NotRequired[list[NotOurs]]

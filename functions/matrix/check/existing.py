@@ -1,0 +1,52 @@
+"""Rules for storages that exist already: what may be done with what is somebody's own."""
+
+from collections.abc import Iterator
+
+from matrix.check.cells import Combination, path_of_workload
+from matrix.input.matrix import Matrix
+from matrix.input.storages import Storage
+from matrix.terms.problems import Problem, Problems
+
+FIELD = "fileSystemId"
+
+
+def existing(matrix: Matrix) -> Iterator[tuple[str, Storage]]:
+    """Yield each storage of a matrix that exists already, with its path."""
+    named = [(f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage)]
+    named += [(f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include)]
+    yield from ((path, storage) for path, storage in named if storage.existing_id)
+
+
+def existing_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield what would harm the owner's data or the figures, and a warning that says what will be done."""
+    first: dict[str, str] = {}
+    for path, storage in existing(matrix):
+        yield from _storage_problems(matrix, f"{path}.{FIELD}", storage, first)
+    if first:
+        yield from _cache_problems(matrix, cells)
+
+
+def _cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for each workload that keeps on its storage what it finds again in the next cell."""
+    reported: set[str] = set()
+    for cell in cells:
+        workload = path_of_workload(matrix, cell)
+        if cell.storage.existing_id and cell.workload.populate_seconds and workload not in reported:
+            reported.add(workload)
+            rule = f"keeps a cache on its storage, which nobody would remove from {cell.storage.existing_id}"
+            yield Problem(f"{workload}.type", cell.workload.type, rule, f"leave it out, or leave out {FIELD}")
+
+
+def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[str, str]) -> Problems:
+    name = storage.existing_id or ""
+    if matrix.emulate:
+        yield Problem(path, name, "an emulated storage is only played", f"leave out {FIELD}, or emulate")
+        return
+    if first.setdefault(name, path) != path and matrix.max_concurrent_file_systems > 1:
+        rule = f"{first[name]} is the same: their cells would disturb each other"
+        yield Problem(path, name, rule, "write maxConcurrentFileSystems 1")
+    rule = (
+        "exists: it is measured in a folder named by the run, which is removed, and neither changed, tagged nor"
+        " deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
+    )
+    yield Problem(path, name, rule, "measure when nobody else uses it", disputed=True)

@@ -1,0 +1,66 @@
+"""A storage that exists: what may be asked of it, how long it takes and what it costs."""
+
+import pytest
+
+from matrix.check.read import check_matrix
+from matrix.plan.planning import plan
+from matrix.plan.quotas import needs
+from matrix.terms.problems import InvalidMatrix
+
+EXISTING = {"type": "efs", "fileSystemId": "fs-0123456789abcdef0"}
+
+
+def matrix(*storages, **changes):
+    return {
+        "name": "existing",
+        "storage": list(storages or [EXISTING]),
+        "workload": [{"type": "touch", "files": 64, "threads": [1]}],
+        "fleet": [{"instanceType": "m6i.large", "count": [2]}],
+        **changes,
+    }
+
+
+def problems(document):
+    with pytest.raises(InvalidMatrix) as refusal:
+        check_matrix(document)
+    return {problem.path: problem.rule for problem in refusal.value.problems}
+
+
+def test_the_plan_says_what_will_be_done_with_it():
+    [warning] = [each for each in check_matrix(matrix()).warnings if each.path == "storage[0].fileSystemId"]
+
+    assert "in a folder named by the run, which is removed, and neither changed, tagged nor deleted" in warning.rule
+
+
+def test_it_takes_no_time_to_make_and_costs_its_traffic_alone():
+    described = {"throughputMode": "provisioned", "provisionedThroughputMiBps": 512}
+    made, there = (plan(check_matrix(matrix(each))) for each in ({"type": "efs", **described}, EXISTING | described))
+
+    assert made.file_systems[0].expected_s - there.file_systems[0].expected_s == 210
+    # 512 MiB/s are 3,072 USD a month; what the run stores meanwhile is all that is left.
+    assert there.file_systems[0].hour_usd < 0.001 < made.file_systems[0].hour_usd
+
+
+def test_it_takes_nothing_of_the_quota_for_file_systems():
+    document = plan(check_matrix(matrix())).to_document()
+
+    assert "EFS" not in str([need.quota for need in needs(document, {"m6i.large": 2}, 1)])
+
+
+def test_it_has_an_id_of_efs():
+    assert "storage[0].fileSystemId" in problems(matrix(EXISTING | {"fileSystemId": "home"}))
+
+
+def test_a_workload_that_leaves_a_cache_is_refused():
+    yocto = {"type": "yocto", "image": "core-image-minimal"}
+
+    found = problems(matrix(workload=[yocto]))
+
+    assert "which nobody would remove from fs-0123456789abcdef0" in found["workload[0].type"]
+
+
+def test_two_storages_on_the_same_one_are_measured_one_after_another():
+    twice = [EXISTING, EXISTING | {"tls": True}]
+
+    assert "disturb each other" in problems(matrix(*twice, maxConcurrentFileSystems=2))["storage[1].fileSystemId"]
+    check_matrix(matrix(*twice, maxConcurrentFileSystems=1))

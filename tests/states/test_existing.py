@@ -1,0 +1,179 @@
+"""An EFS that somebody has already: looked at before anything is made, used, and left as it was."""
+
+import boto3
+import pytest
+from support.function_events import RUN, load_event
+
+import check_file_system
+import create_file_system
+import delete_file_system
+import plan_matrix
+import reap
+from aws import storages
+from aws.records import bucket, table
+from aws.stack import tags
+from aws.storages import efs
+from aws.teardown import receipts
+from matrix.terms.errors import FileSystemFailed
+from matrix.terms.problems import InvalidMatrix
+
+
+@pytest.fixture
+def owned(stack):
+    """Somebody's own elastic EFS, with a mount target in each zone of the stack, which the stack's group may reach."""
+    client = boto3.client("efs")
+    made = client.create_file_system(
+        CreationToken="theirs", ThroughputMode="elastic", Tags=[{"Key": "Name", "Value": "home"}]
+    )["FileSystemId"]
+    for subnet in stack["SUBNET_IDS"].split(","):
+        group = stack["FILE_SYSTEM_SECURITY_GROUP_ID"]
+        client.create_mount_target(FileSystemId=made, SubnetId=subnet, SecurityGroups=[group])
+    return made
+
+
+def described(file_system):
+    """What EFS and EC2 say of it, but for the time."""
+    client = boto3.client("efs")
+    [shown] = client.describe_file_systems(FileSystemId=file_system)["FileSystems"]
+    del shown["SizeInBytes"]["Timestamp"]
+    targets = client.describe_mount_targets(FileSystemId=file_system)["MountTargets"]
+    groups = boto3.client("ec2").describe_network_interfaces()["NetworkInterfaces"]
+    return shown, targets, [interface["Groups"] for interface in groups]
+
+
+def event_of(file_system, **storage):
+    event = load_event("plan_matrix")
+    event["matrix"]["storage"] = [{"type": "efs", "fileSystemId": file_system, **storage}]
+    event["matrix"].pop("exclude", None)
+    return event
+
+
+def planned(context, file_system):
+    plan_matrix.handler(event_of(file_system), context)
+    return bucket.get(f"runs/{RUN}/plan.json")
+
+
+def test_a_run_uses_it_and_leaves_it_as_it_was(owned, context):
+    before = described(owned)
+    plan = planned(context, owned)
+    [name] = [planned["id"] for planned in plan["file_systems"]]
+    of_it = {"run": RUN, "file_system": name}
+
+    made = create_file_system.handler(of_it, context)
+    ready = check_file_system.handler(of_it | {"resource_id": owned, "started_at": made["started_at"]}, context)
+    mount = storages.mount_of(plan["file_systems"][0]["storage"], owned, RUN)
+    gone = delete_file_system.handler(of_it, context)
+    swept = reap.handler({"run": RUN}, context)
+
+    assert (made["resource_id"], ready["state"], gone["state"]) == (owned, "ready", "gone")
+    assert mount["folder"] == f"storage-matrix-{RUN}"
+    assert table.resources(RUN) == []
+    assert (swept["deleted"], swept["remaining"]) == ([], [])
+    assert described(owned) == before
+
+
+def test_the_receipt_says_that_it_is_not_ours_and_where_an_instance_may_have_left_its_folder(owned, context):
+    plan = planned(context, owned)
+    name, cell = plan["file_systems"][0]["id"], plan["cells"][0]["id"]
+    for instance in ("i-1", "i-2"):
+        table.record_resource(RUN, "instance", instance, file_system=name, cell=cell)
+    bucket.put(f"runs/{RUN}/cells/{cell}/instances/AROA:i-1/failed.json", {})
+
+    [one_silent] = receipts.make(RUN, sweep=None)["not_ours"]
+    bucket.put(f"runs/{RUN}/cells/{cell}/instances/AROA:i-2/done.json", {})
+    [all_ended] = receipts.make(RUN, sweep=None)["not_ours"]
+
+    assert one_silent == {"kind": "efs", "id": owned, "file_system": name, "folder": f"storage-matrix-{RUN}"}
+    assert all_ended["folder"] is None
+
+
+def test_nothing_deletes_a_file_system_without_the_tags_of_this_stack(owned, stack):
+    other = [{"Key": tags.STACK, "Value": "another"}, {"Key": tags.RUN, "Value": "r"}]
+    others = boto3.client("efs").create_file_system(CreationToken="other", Tags=other)["FileSystemId"]
+
+    for file_system in (owned, others):
+        before = described(file_system)
+        with pytest.raises(FileSystemFailed, match="left as it is"):
+            efs.delete(file_system)
+        assert described(file_system) == before
+
+
+def refused(file_system, context, **storage):
+    """The problems with which Plan matrix refuses it, before anything is written."""
+    with pytest.raises(InvalidMatrix) as refusal:
+        plan_matrix.handler(event_of(file_system, **storage), context)
+    assert bucket.get(f"runs/{RUN}/plan.json") is None
+    return {problem.path: f"{problem.rule}; {problem.fix}" for problem in refusal.value.problems}
+
+
+def test_one_that_is_not_there_is_refused(stack, context):
+    problems = refused("fs-0123456789abcdef0", context)
+
+    assert "has no such file system in us-east-1" in problems["storage[0].fileSystemId"]
+
+
+def test_one_that_is_described_otherwise_is_refused_with_what_it_is(owned, context):
+    problems = refused(owned, context, throughputMode="provisioned", provisionedThroughputMiBps=100)
+
+    assert problems["storage[0].throughputMode"] == f"{owned} has another; write elastic"
+    assert problems["storage[0].provisionedThroughputMiBps"] == f"{owned} has another; leave it out"
+
+
+def test_one_of_a_run_is_refused_since_it_goes_with_that(stack, context):
+    run = [{"Key": tags.STACK, "Value": "another"}, {"Key": tags.RUN, "Value": "theirs"}]
+    made = boto3.client("efs").create_file_system(CreationToken="t", ThroughputMode="elastic", Tags=run)
+
+    assert "was made by the run theirs" in refused(made["FileSystemId"], context)["storage[0].fileSystemId"]
+
+
+def test_a_zone_without_a_mount_target_is_named_with_the_command_that_makes_one(stack, context):
+    made = boto3.client("efs").create_file_system(CreationToken="t", ThroughputMode="elastic")["FileSystemId"]
+
+    problem = refused(made, context)["storage[0].fileSystemId"]
+
+    assert "has no available mount target in us-east-1" in problem
+    assert f"aws efs create-mount-target --file-system-id {made} --subnet-id subnet-" in problem
+
+
+@pytest.fixture
+def closed(stack):
+    """An EFS whose mount targets have a group of its owner's alone."""
+    client, ec2 = boto3.client("efs"), boto3.client("ec2")
+    made = client.create_file_system(CreationToken="t", ThroughputMode="elastic")["FileSystemId"]
+    [subnet, *_] = subnets = stack["SUBNET_IDS"].split(",")
+    vpc = ec2.describe_subnets(SubnetIds=[subnet])["Subnets"][0]["VpcId"]
+    group = ec2.create_security_group(GroupName="own", Description="own", VpcId=vpc)["GroupId"]
+    for each in subnets:
+        client.create_mount_target(FileSystemId=made, SubnetId=each, SecurityGroups=[group])
+    return made, group
+
+
+def test_a_group_that_need_not_let_the_fleet_in_is_named_with_what_to_add(closed, stack, context, monkeypatch):
+    monkeypatch.setenv("MULTI_AZ_CIDR", "")
+    file_system, group = closed
+
+    problem = refused(file_system, context)["storage[0].fileSystemId"]
+
+    assert f"has the group {group}, which need not let the stack's instances in at port 2049" in problem
+    assert f"--security-groups {group} {stack['FILE_SYSTEM_SECURITY_GROUP_ID']}" in problem
+
+
+def test_where_the_stack_lets_its_instances_out_to_the_whole_vpc_a_group_is_only_a_doubt(closed, context, monkeypatch):
+    monkeypatch.setenv("MULTI_AZ_CIDR", "10.0.0.0/16")
+
+    plan = planned(context, closed[0])
+
+    assert any("need not let the stack's instances in" in warning["message"] for warning in plan["warnings"])
+
+
+def test_another_vpc_is_named(stack, context):
+    client, ec2 = boto3.client("efs"), boto3.client("ec2")
+    made = client.create_file_system(CreationToken="t", ThroughputMode="elastic")["FileSystemId"]
+    vpc = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.9.0.0/24")["Subnet"]["SubnetId"]
+    client.create_mount_target(FileSystemId=made, SubnetId=subnet)
+
+    problem = refused(made, context)["storage[0].fileSystemId"]
+
+    assert f"is mounted in {vpc}, and the stack's instances are in" in problem
+    assert f"VpcId {vpc}" in problem
