@@ -71,7 +71,16 @@ def test_the_random_source_does_not_compress_and_has_a_block_more_for_each_furth
     content = source.read_bytes()
     assert len(content) == 2 * MIB + 3 * MIB
     assert len(gzip.compress(content, 1)) > len(content)
-    assert dd.make_source(dd_params(threads=4), tmp_path) == source
+
+
+def test_the_random_source_serves_all_steps_and_is_drawn_once(tmp_path, monkeypatch):
+    drawn, draw = [], dd.os.urandom
+    monkeypatch.setattr(dd.os, "urandom", lambda count: drawn.append(count) or draw(count))
+
+    sizes = [dd.make_source(dd_params(threads=threads), tmp_path).stat().st_size for threads in (4, 1, 4, 1)]
+
+    assert sizes == [5 * MIB, 8 * MIB, 8 * MIB, 8 * MIB]
+    assert sum(drawn) == 8 * MIB
 
 
 def test_a_source_beyond_half_of_the_free_memory_is_refused(tmp_path, monkeypatch):
