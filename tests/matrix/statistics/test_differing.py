@@ -1,15 +1,22 @@
 """Whether two cells differ: known answers, properties, and that nothing is shown where nothing differs."""
 
 import math
+import subprocess
+import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from support.fleet_values import fleet
 
+from matrix.statistics import differing
 from matrix.statistics.differing import _mann_whitney_chances, difference, holm
+
+FUNCTIONS = Path(__file__).parents[3] / "functions"
 
 
 def column(*values):
@@ -60,6 +67,28 @@ def test_the_chances_of_u_for_three_and_four():
     counted = [1, 1, 2, 3, 4, 4, 5, 4, 4, 3, 2, 1, 1]
 
     assert _mann_whitney_chances(3, 4) == pytest.approx([ways / 35 for ways in counted])
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 2), (4, 3), (9, 5), (5, 40), (300, 9)])
+def test_the_exact_p_is_that_of_scipy(first, second):
+    dice = np.random.default_rng(first * second)
+    for shift in (0.0, 0.5, 3.0):
+        base, run = dice.normal(size=first), dice.normal(size=second) + shift
+        expected = stats.mannwhitneyu(base, run, method="exact").pvalue
+
+        assert differing._exact_p(base, run) == pytest.approx(expected, rel=1e-9)
+
+
+def test_small_fleets_are_compared_without_the_second_that_scipy_takes_to_import():
+    code = """
+import sys
+import numpy as np
+from matrix.statistics import differing
+assert differing._rank_test(np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0])) == (0.2, f"{differing.RANKS}, exact")
+assert "scipy.stats" not in sys.modules
+"""
+
+    subprocess.run([sys.executable, "-c", code], cwd=FUNCTIONS, check=True)
 
 
 def test_the_ratio_is_that_of_the_medians():
