@@ -24,7 +24,6 @@ class InputModel(BaseModel):
         allow_inf_nan=False,
         alias_generator=to_camel,
         populate_by_name=True,
-        use_attribute_docstrings=True,
     )
 
     def to_document(self) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,6 +61,12 @@ def test_to_read_a_document_no_source_is_read(monkeypatch):
     monkeypatch.setattr(inspect, "getsourcelines", lambda _: pytest.fail("only a schema has to say what keys mean"))
 
     adapter(DOCUMENTS["receipt"])
+
+
+def test_to_know_the_input_no_source_is_read():
+    code = "import inspect; inspect.getsourcelines = None; import matrix.input.matrix"
+
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT / "functions", check=True)
 
 
 def test_no_schema_is_left_of_a_document_that_is_no_more():
