@@ -133,6 +133,9 @@ calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, fro
 proof: $(VENV)/.dev  ## Write docs/proof.md: each claim about AWS and how it is proved
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.proof_table
 
+built: $(VENV)/.dev  ## Draw what is built on AWS for EBS, EFS and FSx as docs/built-*.svg, from the template and our own functions
+	@PYTHONPATH=functions:tests:. $(BIN)/python -m support.built_pictures
+
 graph: install  ## Draw the state machine into docs/run.md, and in brief into the README, from its definition
 	@$(BIN)/python statemachine/draw.py
 	@$(BIN)/python statemachine/draw.py --brief
