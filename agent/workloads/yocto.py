@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -106,17 +107,20 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     if job.kind == "populate":
         fetch = container.command(workspace.scratch, FETCH, fetching, has_network=True)
         return _arm(fetch, workspace.scratch, lambda: Outcome({}, {"populations": 1}, _at(marker, params, tool)))
+    fetched: dict[str, float] = {}
     # A volume from a snapshot may have been filled long ago.
     if job.is_own_storage and not marker.exists():
         folder = containers.own(workspace.target / "fetch")
         fetch = _container(params, cache, folder).command(workspace.scratch, FETCH, fetching, has_network=True)
+        began = time.monotonic()
         run(fetch, workspace.scratch / "fetch")
+        fetched["fetch_s"] = time.monotonic() - began
         remove(folder)
     if not marker.exists():
         raise WorkIncomplete(f"{marker} is missing: nothing has filled the cache of this storage with {fetching[0]}")
     run(container.command(workspace.scratch, UNPACK, [], has_network=False), workspace.scratch / "unpack")
     bitbake = container.command(workspace.scratch, BUILD, [params["image"]], has_network=False)
-    return _arm(bitbake, workspace.scratch, lambda: _built(build, params, _at(marker, params, tool)))
+    return _arm(bitbake, workspace.scratch, lambda: _built(build, params, _at(marker, params, tool), fetched))
 
 
 def _container(params: dict[str, Any], cache: Path, folder: Path) -> Container:
@@ -142,10 +146,10 @@ def _at(marker: Path, params: dict[str, Any], tool: dict[str, Any]) -> dict[str,
     return {**tool, "version": f"{params['release']} {marker.read_text().strip()}"}
 
 
-def _built(build: Path, params: dict[str, Any], tool: dict[str, Any]) -> Outcome:
+def _built(build: Path, params: dict[str, Any], tool: dict[str, Any], fetched: dict[str, float]) -> Outcome:
     """What bitbake has deployed: without an image, its word that all went well is worth nothing."""
     deployed = (build / "poky/build/tmp/deploy/images").glob(f"*/{params['image']}*")
     sizes = [path.stat().st_size for path in deployed if path.is_file()]
     if not sum(sizes):
         raise WorkIncomplete(f"bitbake ended well, but has deployed no image {params['image']}")
-    return Outcome({}, {"builds": 1}, tool)
+    return Outcome(fetched, {"builds": 1}, tool)

@@ -119,6 +119,9 @@ def test_own_storage_is_filled_once_and_built_on(cloud, instance, make_job, mach
 
     assert len(machine.mirror.asked) == 2
     assert len(instance.samples()) == 2
+    first, second = (sample["metrics"] for sample in instance.document("samples.json")["samples"])
+    assert 0 < first["fetch_s"] < 60
+    assert "fetch_s" not in second
 
 
 @needs_namespaces

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 from pydantic import TypeAdapter, ValidationError
 
+from matrix.answer.filling import Filling
 from matrix.input.storages import AnyStorage, Storage
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.s3 import S3Storage
@@ -54,10 +55,11 @@ class PointCost:
     missing: str | None = None  # what it leaves out, so that it is a lower bound
     usd_billed: float | None = None
     billed_basis: str | None = None
+    filling: Filling | None = None  # of the cache, which is not in `usd`
 
     def to_document(self) -> documents.PointCost:
         """As it is in summary.json."""
-        return {
+        document: documents.PointCost = {
             "per": self.per,
             "usd": self.usd,
             "basis": self.basis,
@@ -65,6 +67,9 @@ class PointCost:
             "usd_billed": self.usd_billed,
             "billed_basis": self.billed_basis,
         }
+        if self.filling:
+            document["filling"] = self.filling.to_document()
+        return document
 
 
 @dataclass(frozen=True)
@@ -99,17 +104,51 @@ class Bill:
             missing="what is billed by the byte or request" if by_use is None else None,
             usd_billed=billed[0] / amount if billed else None,
             billed_basis=billed[1] if billed else None,
+            filling=self._filling(cell, point),
         )
 
+    def _filling(self, cell: Document, point: Document) -> Filling | None:
+        """What filling the cache costs: by the receipt or as measured, else by the seconds that the matrix expects."""
+        rates, expected_s = self._rates(cell), _populate_seconds(cell)
+        storage = storage_of(cell["storage"])
+        if rates is None or storage is None or not expected_s:
+            return None
+        instance_usd, system_usd, _ = rates
+        count = int(cell["fleet"].get("count") or 1)
+        if not storage.is_shared:
+            measured = ((point.get("metrics") or {}).get("fetch_s") or {}).get("p50")
+            seconds = float(measured or expected_s)
+            basis = "as measured" if measured else "as its matrix expects"
+            return Filling(seconds, count, count, count * instance_usd * seconds / HOUR_S, basis)
+        lines = [
+            line
+            for line in (self.receipt or {}).get("resources") or []
+            if (line["cell"], line["file_system"]) == (CACHE, cell["file_system"])
+        ]
+        hours = max((line["hours"] for line in lines if line["kind"] == "instance"), default=None)
+        if hours is None:
+            return Filling(
+                expected_s, 1, count, (instance_usd + system_usd) * expected_s / HOUR_S, "as its matrix expects"
+            )
+        usd = sum(line["cost_usd"] or 0.0 for line in lines) + system_usd * hours
+        return Filling(hours * HOUR_S, 1, count, usd, "the receipt")
+
     def _hourly(self, cell: Document) -> tuple[float, str] | None:
-        """What fleet, volumes and file system cost per hour: by the plan's prices, else by this package's."""
+        """What fleet, volumes and file system cost per hour."""
+        rates = self._rates(cell)
+        if rates is None:
+            return None
+        instance_usd, system_usd, basis = rates
+        return float(cell["fleet"].get("count") or 1) * instance_usd + system_usd, basis
+
+    def _rates(self, cell: Document) -> tuple[float, float, str] | None:
+        """What an instance with its volumes and the file system cost per hour: by the plan, else by this package."""
         planned = next(iter(self._planned(cell)), None)
         system = _by_id(self.plan, "file_systems", (planned or cell).get("file_system"))
-        count = float(cell["fleet"].get("count") or 1)
         storage = storage_of(cell["storage"])
         if planned and planned.get("rates_usd") and system and system.get("rates_usd"):
             shared = system["rates_usd"]["hour"]
-            return count * _instance_usd(planned["rates_usd"], storage) + shared, "the plan's prices"
+            return _instance_usd(planned["rates_usd"], storage), shared, "the plan's prices"
         if storage is None or not cell["fleet"].get("instanceType"):
             return None
         is_spot = bool(cell["fleet"].get("spot"))
@@ -117,7 +156,7 @@ class Bill:
         hour = Usage(Amount.exactly(HOUR_S), NOTHING, NOTHING, NOTHING)
         shared = file_system_cost(self.book, storage, hour).expected
         basis = f"list prices of {self.book.region}, {prices_read(self.book)}"
-        return count * _instance_usd(rates.to_document(), storage) + shared, basis
+        return _instance_usd(rates.to_document(), storage), shared, basis
 
     def _by_use(self, cell: Document, point: Document, work: Mapping[str, float]) -> float | None:
         """What the storage bills by the byte for one repetition of a point that did so much work; None: not known.
@@ -232,6 +271,14 @@ def _instance_usd(rates: MachineRates, storage: Storage | None) -> float:
     one_volume_each = rates["instance_hour"] + rates["root_volume_hour"] + rates["data_volume_hour"]
     one_volume_each += rates.get("work_volume_hour", 0.0)
     return one_volume_each + (volumes - 1) * rates["data_volume_hour"]
+
+
+def _populate_seconds(cell: Document) -> float:
+    """How long its matrix expects that filling its cache takes; 0 if it has none, or is none of ours."""
+    try:
+        return _WORKLOAD.validate_python(dict(cell["workload"])).populate_seconds
+    except ValidationError:
+        return 0.0
 
 
 def _metered_by_mount(use: Mapping[str, float], count: int) -> tuple[float, float] | None:

@@ -39,6 +39,8 @@ from matrix.terms.sentences import error_text, measuring_warnings
 
 Document = Mapping[str, Any]
 
+# Over so many builds on each instance the filling of a cache is spread in a column of its own.
+SPREAD = 10
 # More questions than this are folded away, since the sentences above them sum them up.
 MOST_QUESTIONS = 12
 
@@ -87,8 +89,8 @@ def _question(view: View, question: Document, index: int, *, is_open: bool) -> M
     kinds = dict.fromkeys(each["cost"]["per"] for each in question["candidates"] if each["cost"])
     exact = f"{question['metric']} P{level:g} ({question['unit']})"
     heads = ("Storage", (column.head(f"P{level:g}"), exact), column.head("95 % interval"),
-             f"USD per {next(iter(kinds), 'result')}", "Verdict", "Ceiling that was hit",
-             "What is uncertain")  # fmt: skip
+             f"USD per {next(iter(kinds), 'result')}", "With the filling", f"Over {SPREAD} builds",
+             "Verdict", "Ceiling that was hit", "What is uncertain")  # fmt: skip
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
     listed = list(_answer_rows(view, question, column))
     marks = [view.facets.marks(storage=storage) for storage, _ in listed]
@@ -136,11 +138,21 @@ def _answer_rows(view: View, question: Document, column: Column) -> Iterator[tup
             Figure(column.write(ranked["value"]), ranked["value"]),
             between,
             Figure(_cost(cost), cost["usd"]) if cost else ABSENT,
+            *(_filled(cost, times) for times in (1, SPREAD)),
             (candidate["verdict"] or ABSENT) + (", on the Pareto front" if candidate["on_front"] else ""),
             ceiling_of(view, candidate["cell"]),
             "; ".join(candidate["risks"]) or ABSENT,
         )
         yield view.called(candidate), row
+
+
+def _filled(cost: Document | None, times: int) -> Figure | str:
+    """Write what a build costs with its share of filling the cache, where each instance builds so many times."""
+    filling = (cost or {}).get("filling")
+    if cost is None or not filling:
+        return ABSENT
+    usd = cost["usd"] + filling["usd"] / (filling["builds"] * times)
+    return Figure(_cost({**cost, "usd": usd}), usd)
 
 
 def _cost(cost: Document) -> str:

@@ -71,6 +71,9 @@ METRICS: dict[str, Metric] = {
         "packets", False, "queued or dropped: the instance's outbound bandwidth was used up"
     ),
     "cpu_steal_s": Metric("s", False, "processor time withheld by the hypervisor, as where CPU credits are used up"),
+    "fetch_s": Metric(
+        "s", False, "time in which one instance filled the cache on its own storage, before its first build"
+    ),
     "build_cpu_s": Metric("s", False, "processor time, user and system, of one build"),
     "command_cpu_s": Metric("s", False, "processor time, user and system, of one command"),
     "iops": Metric("IOPS", True, "reads and writes completed per second by one instance"),
@@ -133,6 +136,7 @@ _TITLES = {
     "bw_in_allowance_exceeded": "Inbound packets beyond the allowance",
     "bw_out_allowance_exceeded": "Outbound packets beyond the allowance",
     "cpu_steal_s": "Stolen processor time",
+    "fetch_s": "Time to fill the cache",
     "build_cpu_s": "Processor time",
     "command_cpu_s": "Processor time of a command",
     "iops": "I/O rate",

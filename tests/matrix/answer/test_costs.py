@@ -23,6 +23,46 @@ def test_a_build_costs_the_rates_of_its_fleet_while_it_works():
     assert cost.missing is None
 
 
+FILLED = {"populate": "fetch", "expectedSeconds": 900}  # as long as a build, so a quarter of an hour
+
+
+def test_each_instance_with_a_storage_of_its_own_fills_it_beside_its_builds():
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell = cell_of(summary, "ebs", 10)
+    cell |= {"workload": cell["workload"] | FILLED}
+    hour = sum(cell_of(planned, "ebs", 10)["rates_usd"].values())
+    measured = cell["points"][0] | {"metrics": cell["points"][0]["metrics"] | {"fetch_s": {"p50": 360.0}}}
+    bill = Bill.of(planned, None)
+
+    expected, seen = (bill.point_cost(cell, point).filling for point in (cell["points"][0], measured))
+
+    assert (expected.seconds, expected.instances, expected.basis) == (900, 10, "as its matrix expects")
+    assert [expected.added_usd(times) for times in (1, 10)] == pytest.approx([hour / 4, hour / 40], rel=1e-6)
+    assert (seen.seconds, seen.basis) == (360, "as measured")
+    assert seen.added_usd(1) == pytest.approx(hour / 10, rel=1e-6)
+    assert bill.point_cost(cell_of(build_run(TEN)[0], "ebs", 10), cell["points"][0]).filling is None
+
+
+def test_a_shared_storage_is_filled_once_for_all_and_paid_by_the_receipt():
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell = cell_of(summary, "efs", 10)
+    cell |= {"workload": cell["workload"] | FILLED}
+    system = next(each for each in planned["file_systems"] if each["id"] == cell["file_system"])["rates_usd"]["hour"]
+    hour = sum(cell_of(planned, "efs", 10)["rates_usd"].values())
+    of_cache = {"file_system": cell["file_system"], "cell": "cache", "hours": 0.5}
+    lines = [of_cache | {"kind": "instance", "cost_usd": 0.2}, of_cache | {"kind": "volume", "cost_usd": 0.01}]
+
+    expected = Bill.of(planned, None).point_cost(cell, cell["points"][0]).filling
+    paid = Bill.of(planned, {"resources": lines}).point_cost(cell, cell["points"][0]).filling
+
+    assert (expected.seconds, expected.instances) == (900, 1)
+    assert expected.usd == pytest.approx((hour + system) / 4, rel=1e-6)
+    # Ten builds at once, ten times.
+    assert expected.added_usd(10) == pytest.approx(expected.usd / 100)
+    assert (paid.seconds, paid.basis) == (1800, "the receipt")
+    assert paid.usd == pytest.approx(0.21 + system / 2, rel=1e-6)
+
+
 @pytest.mark.parametrize("is_planned", [True, False])
 def test_each_volume_of_a_stripe_is_part_of_the_cost(is_planned):
     summary, _, planned = build_run(TEN, spread=0.0)

@@ -385,6 +385,16 @@ def test_nothing_measured_is_said_so():
     assert decision["sentences"] == ["Nothing was measured, so there is nothing to choose from."]
 
 
+def test_the_answer_says_what_filling_the_cache_adds_at_the_largest_fleet():
+    """600 s as the source says, on each of 200 instances with EBS, on one with a file system."""
+    decision = decide(yocto_run("published"))
+
+    [_, filling] = decision["sentences"]
+    assert filling.startswith("Filling the cache comes on top. At 200 instances a build costs without it, with it, and")
+    assert "EBS gp3 (200 GiB, 3000 IOPS) $1.32, $1.46 and $1.34 (10m 00s on each of 200 instances)" in filling
+    assert "EFS bursting $2.10, $2.10 and $2.10 (10m 00s on one instance)" in filling
+
+
 def test_published_builds_are_decided_by_their_percentiles_and_a_suspect_row_never_wins():
     decision = decide(yocto_run("published"), objective={"metric": "duration_s", "percentile": 90, "atMost": 9000})
     two_hundred = next(one for one in decision["questions"] if one["instances"] == 200)

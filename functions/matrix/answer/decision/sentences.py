@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from matrix.answer.decision.absences import absences_words, at_sizes
 from matrix.answer.decision.candidates import AS_GOOD, Question
 from matrix.answer.decision.objective import Objective
+from matrix.answer.decision.words import money
+from matrix.terms.figures import rough_duration
 
 MOST_SENTENCES = 3
+# The cheapest ones, of which what filling the cache adds is said.
+MOST_FILLED = 3
 
 
 def sentences(questions: Sequence[Question], wanted: Objective, note: str | None) -> list[str]:
@@ -16,14 +20,39 @@ def sentences(questions: Sequence[Question], wanted: Objective, note: str | None
         return [*notes, "Nothing was measured, so there is nothing to choose from."]
     room = MOST_SENTENCES
     if len(questions) <= room:
-        return notes + [f"{_where(question)}: {question.words}." for question in questions]
+        words = [f"{_where(question)}: {question.words}." for question in questions]
+        return [*notes, *words, *filling_words(questions)]
     by_workload: dict[str, list[Question]] = {}
     for question in questions:
         by_workload.setdefault(question.workload, []).append(question)
     tallies = [_tally(workload, asked, wanted) for workload, asked in by_workload.items()]
     if len(tallies) > room:
         tallies = [*tallies[: room - 1], f"{len(tallies) - room + 1} more workloads are in the tables."]
-    return notes + tallies
+    return [*notes, *tallies, *filling_words(questions)]
+
+
+def filling_words(questions: Sequence[Question]) -> list[str]:
+    """Say what filling the cache adds to the cost of a build, at the most instances at which storages were compared."""
+    filled = [
+        (question, [candidate for candidate in question.priced if candidate.cost and candidate.cost.filling])
+        for question in questions
+    ]
+    compared = [(question, candidates) for question, candidates in filled if len(candidates) > 1]
+    if not compared:
+        return []
+    question, candidates = max(compared, key=lambda pair: pair[0].instances)
+    parts = [
+        f"{candidate.name} {money(cost.usd)}, {money(cost.usd + filling.added_usd(1))} and"
+        f" {money(cost.usd + filling.added_usd(10))} ({rough_duration(filling.seconds)} on"
+        f" {'one instance' if filling.instances == 1 else f'each of {filling.instances} instances'})"
+        for candidate in candidates[:MOST_FILLED]
+        if (cost := candidate.cost) and (filling := cost.filling)
+    ]
+    at = f"{question.instances} instances" if question.instances > 1 else "1 instance"
+    return [
+        f"Filling the cache comes on top. At {at} a build costs without it, with it, and with it spread over 10 builds"
+        f" on each instance: {'; '.join(parts)}."
+    ]
 
 
 def _unlike_creates(questions: Sequence[Question]) -> str:

@@ -9,6 +9,20 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 
 
+class Filling(TypedDict):
+    """What filling the cache costs that builds read."""
+
+    seconds: float
+    """On one instance."""
+    instances: int
+    """That fill one: all of a fleet with storages of their own, else one."""
+    builds: int
+    """At once that use what was filled."""
+    usd: float
+    """Of all instances that fill."""
+    basis: str
+
+
 class PointCost(TypedDict):
     """What one result costs."""
 
@@ -22,6 +36,8 @@ class PointCost(TypedDict):
     usd_billed: float | None
     """As the run paid it, with boot, barriers and waiting."""
     billed_basis: str | None
+    filling: NotRequired[Filling]
+    """What is not in `usd`, where a cache is filled first."""
 
 
 class RankedBy(TypedDict):
