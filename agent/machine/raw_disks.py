@@ -18,8 +18,8 @@ from agent.machine import disks
 def of_volumes(volumes: list[str], root: Path = Path("/")) -> list[Path] | None:
     """Return the devices of volumes, by id and in their order; None where one has not appeared (yet)."""
     by_serial = {disk.serial: root / "dev" / disk.name for disk in disks.all_disks(root) if disk.serial}
-    found = [by_serial.get(volume.replace("-", "", 1)) for volume in volumes]
-    return [device for device in found if device] if volumes and all(found) else None
+    devices = [by_serial.get(volume.replace("-", "", 1)) for volume in volumes]
+    return [device for device in devices if device] if volumes and all(devices) else None
 
 
 def refuse_used(device: Path, root: Path = Path("/")) -> None:

@@ -57,7 +57,7 @@ def wait_for_volumes(volumes: list[str], log: logging.Logger, timeout_s: float =
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
     """Describe the device: nothing is mounted."""
-    return mounts.Mounted(mount["kind"], path, str(path), "raw device", "")
+    return mounts.Mounted(mount["kind"], path, str(path), "raw", "")
 
 
 def detach(path: Path, log: logging.Logger) -> None:

@@ -73,6 +73,25 @@ def test_raid0_and_fsx_are_mounted_by_real_machines(cloud):
 
 
 @ALL
+def test_fio_writes_the_raw_volumes_of_its_own_machine_striped_and_single(cloud):
+    document = json.loads((runs.ROOT / "events" / "local-vm.json").read_text())
+    document["storage"] = [storage for storage in document["storage"] if storage["type"] == "ebs"]
+    fio = {"type": "fio", "device": True, "rw": "randwrite", "bs": "64k", "size": "16M", "numjobs": 2, "iodepth": 4}
+    document["workload"] = [fio | {"ioengine": "libaio", "direct": 1, "time_based": 1, "runtime": 2}]
+    document["fleet"] = [{"instanceType": "t3.medium", "count": 1}]
+
+    run = cloud.run("vm", document | {"maxConcurrentFileSystems": 1})
+
+    assert run.status == "SUCCEEDED"
+    mounts = {cell["file_system"]: mounts_of(run, cell["id"]) for cell in run.summary()["cells"]}
+    assert mounts == {"raid0": [("raw", "/dev/md0", "")], "volume": [("raw", "/dev/vda", "")]}
+    # The kernel's own counters of the device saw what fio says that it wrote.
+    warnings = [warning for cell in run.summary()["cells"] for warning in cell["warnings"]]
+    assert not [warning for warning in warnings if "went through the disk" in warning or "plays the device" in warning]
+    assert run.left_behind() == {}
+
+
+@ALL
 def test_the_disks_of_an_instance_type_are_striped_and_nfs_is_mounted_as_asked(cloud):
     document = json.loads((runs.ROOT / "events" / "local-vm-disks.json").read_text())
 

@@ -6,7 +6,7 @@ from typing import Any
 from matrix.input.storage_names import storage_label
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
-from matrix.terms.names import placement_words
+from matrix.terms.names import placement_words, workload_words
 
 Document = Mapping[str, Any]
 
@@ -55,7 +55,7 @@ def _row(view: View, storage: str, cells: list[Document]) -> Iterator[Markup]:
     ]  # fmt: skip
     label = storage_label(dict(first["storage"]))
     kind, _, details = label.partition(" (")
-    mine = f"{', '.join(sorted({str(cell['workload'].get('type')) for cell in measured}))} through"
+    mine = f"{', '.join(sorted({workload_words(cell['workload']) for cell in measured}))} through"
     yield tag(
         "div",
         tag("div", *boxes, class_="fleets"),

@@ -13,18 +13,8 @@ MOST_BEFORE = 0.05
 # Parameters that stand in a point's label even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
     {
-        "device",
-        "rw",
-        "bs",
-        "iodepth",
-        "numjobs",
-        "access",
-        "threads",
-        "directories",
-        "block_bytes",
-        "sync",
-        "jobs",
-        RATE,
+        *("rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"),
+        *("pages_per_request", "offsets", RATE),
     }
 )
 # Below this much a cache has answered nothing worth a word.
@@ -149,8 +139,6 @@ def _label(params: Mapping[str, Any], names: Sequence[str]) -> str:
 def _param_words(name: str, value: Any) -> str:
     if name == RATE:
         return f"open loop at {value}/s"
-    if name == "device":
-        return "raw device"
     if name.endswith("_bytes") and isinstance(value, int):
         return f"{name.removesuffix('_bytes')} {binary_size(value)}"
     return f"{name.replace('_', ' ')} {value}"

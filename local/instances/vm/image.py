@@ -15,7 +15,7 @@ from pathlib import Path
 SUITE = "trixie"
 PACKAGES = (
     *("systemd-sysv", "dbus", "udev", "kmod", "iproute2", "cloud-init", "dhcpcd-base", "python3", "python3-boto3"),
-    *("mdadm", "xfsprogs", "nfs-common", "rsync", "parallel", "nftables"),
+    *("mdadm", "xfsprogs", "nfs-common", "rsync", "parallel", "nftables", "fio"),
 )
 TOOLS = ("qemu-system-x86_64", "mmdebstrap", "apt-get", "dpkg-deb", "depmod", "cpio", "ganesha.nfsd")
 INSTALL = "apt-get install qemu-system-x86 mmdebstrap kmod cpio nfs-ganesha nfs-ganesha-vfs"

@@ -168,8 +168,6 @@ def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
     dd = {"id": "p01", "params": {"total_bytes": 2147483648, "block_bytes": 1572864, "sync": "end", "threads": None}}
 
     assert names.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
-    on_device = {**fio, "params": {"device": True, **fio["params"]}}
-    assert names.point_labels([on_device]) == {"p01": "raw device, rw randwrite, bs 4k, iodepth 16"}
     assert names.workload_words({"type": "fio", "device": True}) == "fio on the raw device"
     assert names.point_labels([dd]) == {"p01": "block 1536 KiB, sync end"}
 
