@@ -1,9 +1,10 @@
 """The read engine: pages of records, as fast as the storage and not the tool allows, and a sample of them checked.
 
 Its plan is the point's parameters (`access`, `page_bytes`, `record_bytes`, `records`, `records_per_request`, `threads`,
-`caching`, `data_bytes`) with `mode`, `seed`, and where the data is: the `reader` (`file`, `boto3`, `crt`,
-`file-server`) with the `path` of a file, or `region`, `bucket` and `key` of an object, or `host`, `port`,
-`token` and `path`. With `open_loop` each request is made when it is due (agent.engine.arrivals).
+`caching`, `data_bytes`; where they are set, `pages_per_request` and `offsets`) with `mode`, `seed`, and where the data
+is: the `reader` (`file`, `boto3`, `crt`, `file-server`) with the `path` of a file, or `region`, `bucket` and `key` of
+an object, or `host`, `port`, `token` and `path`. With `open_loop` each request is made when it is due
+(agent.engine.arrivals).
 """
 
 from __future__ import annotations
@@ -39,8 +40,15 @@ def main() -> None:
 
 
 def draw(plan: dict[str, Any]) -> list[list[int]]:
-    """For each worker, in the order of its reads, one record of each page that it fetches."""
+    """For each worker, in the order of its reads, one record of each page that it fetches; of byte offsets these."""
     workers, record, page, data = (plan[name] for name in ("threads", "record_bytes", "page_bytes", "data_bytes"))
+    if is_by_bytes(plan):
+        chance, stretch = random.Random(plan["seed"]), data // workers  # noqa: S311 no secret
+        places = range(stretch - record + 1)
+        return [
+            [number * stretch + chance.choice(places) for _ in range(plan["records"] // workers)]
+            for number in range(workers)
+        ]
     if plan["access"] == "random":
         drawn = random.Random(plan["seed"]).sample(range(data // record), plan["records"])  # noqa: S311 no secret
         each = plan["records"] // workers
@@ -50,6 +58,11 @@ def draw(plan: dict[str, Any]) -> list[list[int]]:
     firsts = [data // page * number // workers for number in range(workers)]
     # Another place in each page, so that the checks see all of it.
     return [[(first + n) * per_page + n % per_page for n in range(each)] for first in firsts]
+
+
+def is_by_bytes(plan: dict[str, Any]) -> bool:
+    """Whether what is read begins at any byte of a worker's own stretch, and may be read twice."""
+    return plan.get("offsets") == "bytes"
 
 
 def requests_of_each(plan: dict[str, Any]) -> int:
@@ -64,9 +77,14 @@ def requests_per_check(plan: dict[str, Any]) -> int:
 
 
 def asked_at_once(plan: dict[str, Any]) -> int:
-    """Records of one request: a batch of random ones, or all of a page."""
-    is_random = plan["access"] == "random"
-    return int(plan["records_per_request"] if is_random else plan["page_bytes"] // plan["record_bytes"])
+    """Records of one request: a batch of random ones, or all of its pages."""
+    per_page = 1 if plan["access"] == "random" else plan["page_bytes"] // plan["record_bytes"]
+    return int(per_page * pages_at_once(plan))
+
+
+def pages_at_once(plan: dict[str, Any]) -> int:
+    """Pages of one request: one for each of a batch of random records, or as many as follow each other."""
+    return int(plan["records_per_request"] if plan["access"] == "random" else plan.get("pages_per_request", 1))
 
 
 def measure_pilot(plan: dict[str, Any], wanted: list[int]) -> dict[str, float]:
@@ -80,7 +98,9 @@ def measure_pilot(plan: dict[str, Any], wanted: list[int]) -> dict[str, float]:
 
 
 def page_offsets(plan: dict[str, Any], wanted: list[int]) -> list[int]:
-    """Where the pages of these records begin."""
+    """Where the pages of these records begin; byte offsets are that already."""
+    if is_by_bytes(plan):
+        return wanted
     record, page = plan["record_bytes"], plan["page_bytes"]
     return [number * record // page * page for number in wanted]
 
@@ -96,7 +116,7 @@ def prepare(plan: dict[str, Any], wanted: list[int], arrivals: Arrivals | None =
 
 def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int]) -> list[int]:
     """Read all pages, then check what was kept of them; returns the clock before the first request and after each."""
-    batch = plan["records_per_request"]
+    batch = pages_at_once(plan)
     # Between stretches the last record is put aside: so little work that it may count as time of the next request.
     stretch = requests_per_check(plan) * batch
     kept: list[tuple[int, bytes]] = []
@@ -106,7 +126,7 @@ def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: lis
         number = wanted[min(first + stretch, len(pages)) - 1]
         kept.append((number, last_record(plan, reader, number)))
     for number, content in kept:
-        records.check(content, number)
+        check(plan, reader, number, content)
     return stamps
 
 
@@ -114,7 +134,7 @@ def read_due(
     plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int], arrivals: Arrivals
 ) -> crew.Timed:
     """Make each request when it is due, then check what was kept of them; how they went."""
-    batch, each = plan["records_per_request"], requests_per_check(plan)
+    batch, each = pages_at_once(plan), requests_per_check(plan)
     kept: list[tuple[int, bytes]] = []
     stamps: list[int] = []
 
@@ -130,14 +150,31 @@ def read_due(
 
     timed = arrivals.work(read)
     for number, content in kept:
-        records.check(content, number)
+        check(plan, reader, number, content)
     return timed
+
+
+def check(plan: dict[str, Any], reader: Reader, wanted: int, content: bytes) -> None:
+    """Raise RecordWrong unless `content` is record `wanted`, or the bytes that the records at that offset have."""
+    if not is_by_bytes(plan):
+        records.check(content, wanted)
+        return
+    size = plan["record_bytes"]
+    first, inside = divmod(wanted, size)
+    around = b""
+    for number in range(first, first + 1 + bool(inside)):
+        reader.read([number * size], 1, [])
+        whole = bytes(reader.page[:size])
+        records.check(whole, number)
+        around += whole
+    if around[inside : inside + size] != content:
+        raise records.RecordWrong(f"at byte {wanted} other bytes were read than its records have")
 
 
 def last_record(plan: dict[str, Any], reader: Reader, number: int) -> bytes:
     """The record of this number in the page that was read last."""
     record: int = plan["record_bytes"]
-    at = number * record % plan["page_bytes"]
+    at = 0 if is_by_bytes(plan) else number * record % plan["page_bytes"]
     return bytes(reader.page[at : at + record])
 
 

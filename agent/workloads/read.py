@@ -38,6 +38,7 @@ def problems(params: dict[str, Any]) -> list[str]:
     )
     wrong += engines.rate_problems(params)
     wrong += integer_problems(params, shift=1) if "shift" in params else []
+    wrong += integer_problems(params, pages_per_request=1) if "pages_per_request" in params else []
     return wrong + choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
 
 

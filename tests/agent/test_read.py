@@ -27,8 +27,9 @@ from agent.workloads import neighbours, read
         ({"access": "sequential"}, 32),
         ({"access": "random"}, 256),
         ({"access": "random", "records_per_request": 16}, 16),
+        ({"access": "sequential", "pages_per_request": 4}, 8),
     ],
-    ids=["pages", "records", "batches"],
+    ids=["pages", "records", "batches", "pages of a request"],
 )
 def test_every_record_is_read_and_the_rates_are_those_of_the_workers_clocks(
     cloud, instance, make_job, storage, access, requests, caching
@@ -175,6 +176,47 @@ def test_random_reads_take_every_record_once_and_threads_share_them():
     assert [number for share in shares for number in share] != list(range(256))
     assert reads.draw({**params, "seed": "p01/1"}) == shares
     assert reads.draw({**params, "seed": "p01/2"}) != shares
+
+
+def test_byte_offsets_lie_in_each_threads_own_stretch_and_may_repeat():
+    # 4 stretches of 2 records and so 8,193 places each, 4,096 draws for each.
+    params = read_params(access="random", page_bytes=8 * KIB, offsets="bytes", records=4 * 4_096, data_bytes=64 * KIB)
+
+    shares = reads.draw({**params, "seed": "p01/1"})
+
+    assert [len(share) for share in shares] == [4_096] * 4
+    stretches = [range(n * 16 * KIB, n * 16 * KIB + 8 * KIB + 1) for n in range(4)]
+    assert all(offset in stretch for share, stretch in zip(shares, stretches, strict=True) for offset in share)
+    assert any(len(set(share)) < len(share) for share in shares)
+    assert any(offset % KIB for share in shares for offset in share)
+    assert reads.page_offsets(params, shares[0]) == shares[0]
+    assert reads.draw({**params, "seed": "p01/1"}) == shares
+
+
+def test_bytes_from_any_offset_on_are_read_and_held_against_the_records_that_they_lie_in(tmp_path):
+    params = read_params(access="random", page_bytes=8 * KIB, offsets="bytes", caching="cached", records=64)
+
+    outcome = engine(params, tmp_path, "threads")
+
+    assert outcome.metrics["requests_per_s"] * outcome.metrics["duration_s"] == pytest.approx(64)
+    assert outcome.tool["checked_records"] == 64
+    file = data_path(params, tmp_path)
+    data = file.read_bytes()
+    file.write_bytes(bytes(byte ^ (n % KIB == 1_000) for n, byte in enumerate(data)))
+    with pytest.raises(ToolFailed, match="with another content"):
+        engine(params, tmp_path, "threads")
+
+
+def test_other_bytes_than_the_records_at_an_offset_have_are_told_from_them(tmp_path):
+    params = read_params(access="random", page_bytes=8 * KIB, offsets="bytes", caching="cached", records=4)
+    plan = {**params, **read.data_file(params, tmp_path)}
+    reader = reads.reader_of(plan)
+    reader.read([5_000], 1, [])
+    content = bytes(reader.page)
+
+    reads.check(plan, reader, 5_000, content)
+    with pytest.raises(records.RecordWrong, match="at byte 5001 other bytes were read"):
+        reads.check(plan, reader, 5_001, content)
 
 
 def test_sequential_threads_read_page_after_page_in_stretches_of_their_own():

@@ -279,11 +279,13 @@ def _refused_by_server(path: str, workload: ReadWorkload, count: int) -> Problem
         rule = f"{count:,} instances of {threads:,} threads are {threads * count:,} readers of one file server"
         rule += f"; at most {file_server.MOST_READERS:,}"
         yield Problem(f"{path}.threads", threads, rule, "write fewer threads, or a smaller fleet")
-    for batch, page in product(workload.records_per_request, workload.page_bytes):
+    field = "recordsPerRequest" if workload.pages_per_request is None else "pagesPerRequest"
+    at_once = [workload.pages_per_request] if workload.pages_per_request else workload.records_per_request
+    for batch, page in product(at_once, workload.page_bytes):
         if batch * page > file_server.MOST_ANSWER_BYTES:
             rule = f"{batch:,} pages of {format_size(page)} are one answer of a file server, which a thread holds in"
             rule += f" memory; at most {format_size(file_server.MOST_ANSWER_BYTES)}"
-            yield Problem(f"{path}.recordsPerRequest", batch, rule, "write fewer, or a smaller pageBytes")
+            yield Problem(f"{path}.{field}", batch, rule, "write fewer, or a smaller pageBytes")
             return
 
 

@@ -222,10 +222,13 @@ def _read_figures() -> Iterator[Figure]:
             params |= {"page_bytes": row.get("page_cache_bytes", READ_RECORD_BYTES)}
             params |= {"records_per_request": row.get("records_per_request", 1)}
         is_empty = row["mb_per_s"] is None
+        caveats = {} if is_empty else READ_CLIENTS.get(row["backend"], {})
+        # Its readers draw any byte of a thread's stretch: random.nextLong(start, start + length - recordSize).
+        caveats = caveats | ({"offsets": "bytes"} if row["access"] == "random" else {})
         unlike = {"file-server": OTHER_SERVER, "s3": OTHER_CLIENT if is_empty else None}.get(storage["type"])
         yield Figure(
             READS, "read", storage, params, "mb_per_s", MEDIAN, row["mb_per_s"], row=f"rows[{i}]", unlike=unlike,
-            caveats={} if is_empty else READ_CLIENTS.get(row["backend"], {}),
+            caveats=caveats,
             wrong=BEYOND_THE_VOLUME if storage["type"] == "ebs" and not is_empty else None,
         )  # fmt: skip
     for i, row in enumerate(document["side_results"]):

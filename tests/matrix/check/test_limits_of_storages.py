@@ -281,6 +281,9 @@ def test_an_answer_of_a_file_server_has_room_in_memory():
     found = problems(FILE_SERVER, 2_000)
     assert list(found) == ["workload[0].recordsPerRequest"]
     assert "at most 64MiB" in found["workload[0].recordsPerRequest"].rule
+    in_requests = READ | {"records": 16_384, "pageBytes": "64KiB", "pagesPerRequest": 2_048}
+    refused = problems_of(storage=[FILE_SERVER], workload=[in_requests])
+    assert list(refused) == ["workload[0].pagesPerRequest"]
 
 
 def test_the_plan_says_that_a_file_server_is_an_instance_more():

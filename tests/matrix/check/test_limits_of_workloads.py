@@ -404,6 +404,22 @@ def test_the_points_of_read_say_how_much_data_there_is():
         ({"records": 1023}, "records"),
         ({"access": "random", "recordsPerRequest": 100, "threads": 3}, "records"),
         ({"recordsPerRequest": 8}, "recordsPerRequest"),
+        ({"access": "random", "pagesPerRequest": 8}, "pagesPerRequest"),
+        ({"pagesPerRequest": 3}, "records"),  # 3 requests of 3 * 8 records do not make 1,024
+        ({"offsets": "bytes", "caching": "cached", "pageBytes": 8192}, "offsets"),  # sequential
+        ({"access": "random", "offsets": "bytes", "pageBytes": 8192}, "offsets"),  # direct
+        ({"access": "random", "offsets": "bytes", "caching": "cached"}, "pageBytes"),
+        (
+            {
+                "access": "random",
+                "offsets": "bytes",
+                "caching": "cached",
+                "pageBytes": 8192,
+                "threads": 8,
+                "dataSize": "32KiB",
+            },
+            "dataSize",
+        ),
         ({"dataSize": "4MiB"}, "dataSize"),
         ({"dataSize": 8388608 + 8192}, "dataSize"),
         ({"access": ["random", "random"]}, "access"),

@@ -178,12 +178,19 @@ def test_the_read_matrix_has_every_published_row():
     points = planned_points("read-throughput.json")
 
     storages = {"s3-boto3", "s3-crt", "ebs-300-iops", "ebs-3000-iops"}
-    assert {(name, one["access"], one["threads"]) for name, one in points} == {
+    large = [(name, one) for name, one in points if one["record_bytes"] == 2**20]
+    of_table = [(name, one) for name, one in points if one["record_bytes"] == 8_192]
+    assert {(name, one["access"], one["threads"]) for name, one in of_table} == {
         (name, *row) for name in {*storages, "file-server"} for row in published
     }
-    batches = {
-        one["records_per_request"] for name, one in points if name == "file-server" and one["access"] == "random"
-    }
-    assert batches == {100}
-    assert {one["record_bytes"] for _, one in points} == {8_192}
-    assert {one["page_bytes"] for _, one in points if one["access"] == "random"} == {8_192}
+    of_server = [one for name, one in of_table if name == "file-server"]
+    assert {one["records_per_request"] for one in of_server if one["access"] == "random"} == {100}
+    assert {one["page_bytes"] for _, one in of_table if one["access"] == "random"} == {8_192}
+    # As the source's commands have it: requests of 1 MiB for the server; 1 MiB from any byte on, by one thread.
+    in_requests = [one for one in of_server if one.get("pages_per_request")]
+    assert [one["pages_per_request"] * one["page_bytes"] for one in in_requests] == [2**20]
+    assert all(one["offsets"] == "bytes" for _, one in points if one["access"] == "random")
+    assert {(name, one["records"], one["threads"], one["records_per_request"]) for name, one in large} == {
+        ("s3-boto3", 10_000, 1, 1), ("s3-crt", 10_000, 1, 1), ("ebs-300-iops", 100_000, 1, 1),
+        ("ebs-3000-iops", 100_000, 1, 1), ("file-server", 100_000, 1, 10),
+    }  # fmt: skip

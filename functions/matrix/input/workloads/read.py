@@ -1,5 +1,6 @@
 """Reading records: sequentially or at random, by pages, as an application with a page cache of its own does."""
 
+from itertools import product
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -47,6 +48,10 @@ class ReadWorkload(OpenLoopModel):
     """What is read at once, whole records: the page that a record lies in."""
     records_per_request: Sweep[Annotated[int, Field(ge=1, le=10_000)]] = Field(default=[1])
     """Records that one request asks for, random only; a sequential request is a page."""
+    pages_per_request: Annotated[int | None, Field(ge=2, le=10_000, examples=[128])] = None
+    """Pages that one request asks for, sequential only: 128 of 8 KiB are requests of 1 MiB."""
+    offsets: Annotated[Literal["bytes"] | None, Field(examples=["bytes"])] = None
+    """Random only: what is read begins at any byte of the thread's own stretch, and may be read twice."""
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
     """Readers at once on each instance: threads or processes, whichever suits the storage."""
     caching: Sweep[Literal["direct", "cached"]] = Field(default=["direct"])
@@ -72,7 +77,9 @@ class ReadWorkload(OpenLoopModel):
         )
         # Its own data is what an instance reads unless something is said, which labels and jobs need not repeat.
         shown = [{name: value for name, value in point.items() if name != "shift" or value} for point in points]
-        return self.with_rates([{**point, "data_bytes": self._data_bytes(point)} for point in shown])
+        more = {"pages_per_request": self.pages_per_request, "offsets": self.offsets}
+        extra = {name: value for name, value in more.items() if value is not None}
+        return self.with_rates([{**point, **extra, "data_bytes": self._data_bytes(point)} for point in shown])
 
     def _data_bytes(self, point: Params) -> int:
         return self.data_size or int(point["records"]) * int(point["record_bytes"])
@@ -80,7 +87,7 @@ class ReadWorkload(OpenLoopModel):
     def operations(self, params: Params) -> float:
         """Return how many requests one instance makes in a step."""
         is_random = params["access"] == "random"
-        per_page = params["page_bytes"] / params["record_bytes"]
+        per_page = params["page_bytes"] / params["record_bytes"] * (self.pages_per_request or 1)
         return float(params["records"] / (params["records_per_request"] if is_random else per_page))
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
@@ -135,6 +142,7 @@ class ReadWorkload(OpenLoopModel):
             direct_reads_are_aligned,
             requests_are_whole,
             only_random_requests_are_batched,
+            byte_offsets_are_random_and_cached,
             data_holds_the_records,
             a_limit_has_its_rates,
             values_are_different,
@@ -192,14 +200,37 @@ def requests_are_whole(part: Part) -> Problems:
 def _asked_at_once(part: Part, access: str) -> list[int]:
     if access == "random":
         return list(part.records_per_request)
-    return [page // record for page in part.page_bytes for record in part.record_bytes if page >= record]
+    pages = part.pages_per_request or 1
+    return [pages * (page // record) for page in part.page_bytes for record in part.record_bytes if page >= record]
 
 
 def only_random_requests_are_batched(part: Part) -> Problems:
     """Yield a problem for batches of sequential reads: there the page is the batch."""
     if "sequential" in part.access and part.records_per_request != [1]:
         fix = "write access random, or two workloads"
-        yield part.problem("recordsPerRequest", "is for random access; sequential reads ask for a page", fix)
+        yield part.problem("recordsPerRequest", "is for random access; sequential reads ask for pages", fix)
+    if "random" in part.access and part.pages_per_request is not None:
+        fix = "write access sequential, or recordsPerRequest"
+        yield part.problem("pagesPerRequest", "is for sequential access; random reads ask for records", fix)
+
+
+def byte_offsets_are_random_and_cached(part: Part) -> Problems:
+    """Yield a problem where reads from any byte on would be sequential, of whole pages, or past the page cache."""
+    if part.offsets is None:
+        return
+    if "sequential" in part.access:
+        yield part.problem("offsets", "are drawn for random access only", "write access random, or two workloads")
+    if "direct" in part.caching:
+        yield part.problem(
+            "offsets", "of any byte are none that direct reads (O_DIRECT) take", 'write caching "cached"'
+        )
+    if part.page_bytes != part.record_bytes:
+        yield part.problem("pageBytes", "is what is read from a byte on, so it is recordBytes", "write recordBytes")
+    for data, record, threads in product([part.data_size] if part.data_size else [], part.record_bytes, part.threads):
+        if data // threads < record:
+            rule = f"{threads} threads have {format_size(data // threads)} each, less than a record"
+            yield part.problem("dataSize", rule, f"write {_written(threads * record)} or more")
+            return
 
 
 def data_holds_the_records(part: Part) -> Problems:
@@ -207,7 +238,7 @@ def data_holds_the_records(part: Part) -> Problems:
     for records in part.records:
         for record in part.record_bytes:
             data = part.data_size or records * record
-            if data < records * record:
+            if data < records * record and part.offsets is None:
                 rule = f"holds fewer than the {records:,} records of {format_size(record)} that are read, each once"
                 yield part.problem("dataSize", rule, f"write {_written(records * record)} or more")
                 return
