@@ -438,13 +438,13 @@ def dd_view(cloudwatch_document, emulated=False, count=1):
     return page.view_of(summary, results={"c": result | {"cloudwatch": cloudwatch_document}})
 
 
-def counted(*values, of=1):
+def counted(*values, of=1, ended=720.0):
     """What CloudWatch counted of the bytes that a volume wrote, minute by minute."""
     metric = cloudwatch.Metric("AWS/EBS", "VolumeWriteBytes", "Sum", "bytes")
     points = [(600.0 + 60 * minute, value) for minute, value in enumerate(values)]
     about = {"instances": ["i-1"], "of": of}
     answers = [(cloudwatch.Query("q", metric, {"VolumeId": "vol-1"}), points)]
-    return cloudwatch.document(about, (600.0, 720.0), answers, read_at=9_999.0)
+    return cloudwatch.document(about, (600.0, ended), answers, read_at=99_999.0)
 
 
 def test_bytes_that_cloudwatch_counted_stand_in_the_throughput_over_time_with_the_limit():
@@ -465,6 +465,13 @@ def test_what_cloudwatch_was_asked_for_in_part_is_not_drawn_as_the_whole():
     assert watched.title.endswith("throughput of 1 of 200 instances by CloudWatch")
     # 125 MiB/s of the one volume that was asked for.
     assert watched.limit == (131.072, "throughput of the volume: 131 MB/s")
+
+
+def test_of_many_minutes_some_are_drawn():
+    (chart, *_) = timelines(dd_view(counted(*[6e9] * 1000, ended=60_720.0)))
+
+    (watched,) = [one for one in chart.series if "CloudWatch" in one.name]
+    assert len(watched.x) == len(watched.y) == 150
 
 
 def test_an_emulated_storages_limit_is_drawn_too():

@@ -107,6 +107,15 @@ def test_a_limit_far_above_is_told_and_not_drawn(view):
     assert "The most that the storage gives on AWS: 105 MB/s" in charts["mb"].reads
 
 
+def test_of_a_file_system_that_existed_others_may_have_moved_bytes_too(view):
+    entry = entry_of(view, "efs", 1)
+    lent = replace(entry, cell={**entry.cell, "storage": {**entry.cell["storage"], "fileSystemId": "fs-0123456789"}})
+
+    charts = charts_of(view, lent, counted({"DataWriteIOBytes": (*BYTES, 6e9)}))
+
+    assert "what others did on it counts, too" in charts["mb"].reads
+
+
 def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):
     entry = entry_of(view, "efs", 1)
     storage = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}

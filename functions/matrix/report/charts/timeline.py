@@ -77,7 +77,8 @@ def _chart(view: View, number: int, cell: Sequence[Entry], most: int) -> Chart:
     series = [Series("whole fleet", x, y, "steps", first.style, hover=(), width=1.5, of=of)]
     counted = moved_bytes(view, first, begun, BYTES_PER.get(unit))
     if counted is not None:
-        at, values = counted
+        kept = thinned(len(counted[0]), most)
+        at, values = ([column[row] for row in kept] for column in counted)
         series.append(Series("CloudWatch", at, values, "dots", first.style, is_hollow=True,
                              hover=[quantity(value, unit) for value in values], of=of))  # fmt: skip
     limit = _limit(first, unit)

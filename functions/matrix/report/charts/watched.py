@@ -205,9 +205,11 @@ def _flow(cell: Cell, unit: str, named: Mapping[str, Mapping[str, Named]], scale
     whose = "" if cell.asked == cell.entry.instances else f" of {cell.asked} of {cell.entry.instances} instances"
     storage = {key: value for key, value in cell.entry.cell["storage"].items() if key != MARK}
     limit, words = storage_limits(storage, cell.asked).get(unit), ""
+    if storage.get("fileSystemId"):
+        words = " It existed before the run: what others did on it counts, too."
     is_near = limit is not None and limit[0] <= NEAR_LIMIT * peak
     if limit and not is_near:
-        words = f" The most that the storage gives on AWS: {quantity(limit[0], unit)} ({limit[1]})."
+        words += f" The most that the storage gives on AWS: {quantity(limit[0], unit)} ({limit[1]})."
     for name, value in _ceilings(cell, storage, unit):
         words += f" {name}: {quantity(value, unit)}."
         if value <= NEAR_LIMIT * peak and peak > 0:
