@@ -53,7 +53,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     summary["warnings"] += deleting.warnings(run)
     warnings += _decide(summary, results, plan)
     own = [results[cell["id"]] for cell in summary["cells"] if cell["id"] in results and "taken_from" not in cell]
-    warnings += rows.record(run, plan, own, Bill.of(plan, receipt))
+    warnings += rows.record_run(plan, own, Bill.of(plan, receipt))
     bucket.put(run_key(run, "summary.json"), summary)
     bucket.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
     bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")

@@ -1,6 +1,7 @@
 """`matrix results`: what came out of a run, as a table, JSON, CSV or Markdown."""
 
 import json
+import sys
 from enum import StrEnum
 from typing import Annotated
 
@@ -8,8 +9,10 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
 from cli.tables import answer_tables, result_tables
 from cli.target import metrics
+from cli.target.documents import readable
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.unfinished import STATUS
 from matrix.report import csv_rows, markdown
@@ -23,6 +26,7 @@ class Format(StrEnum):
     JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
+    PARQUET = "parquet"
 
 
 def results(
@@ -44,13 +48,18 @@ def results(
     are kept in .local/runs/ and need no running cloud; those on AWS come from the bucket.
     Without --local or --stack: the local run of this name if there is one, else AWS.
 
+    Parquet has one row for each metric of each point, with the columns of docs/results.md.
+
     Example: matrix results latest --format csv > results.csv
     """
-    summary = _with_late_metrics(find(run, local=local, stack=stack, region=region))
-    if format_ is Format.CSV and summary["status"] == STATUS:
+    stored = find(run, local=local, stack=stack, region=region)
+    summary = _with_late_metrics(stored)
+    if format_ in (Format.CSV, Format.PARQUET) and summary["status"] == STATUS:
         # The other formats show warnings themselves.
         terminal.stderr().print(f"Warning: {summary['warnings'][0]}", soft_wrap=True)
-    if brief:
+    if format_ is Format.PARQUET:
+        _write_parquet(stored, summary)
+    elif brief:
         answer_tables.show(terminal.stdout(), summary)
     elif published:
         _show_beside(summary, format_)
@@ -83,6 +92,22 @@ def _show_beside(summary: SummaryDocument, format_: Format) -> None:
         typer.echo(published_tables.to_markdown(rows))
     else:
         published_tables.show(terminal.stdout(), summary, rows)
+
+
+def _write_parquet(stored: FoundRun, summary: SummaryDocument) -> None:
+    """Write one row for each metric of each point, as the bucket has them for Athena."""
+    if sys.stdout.isatty():
+        raise CommandError("Parquet is no text", "write it to a file: add > results.parquet", ExitCode.BAD_INPUT)
+    # scipy takes half a second to import, so `matrix --help` must not import it.
+    from cli.tables.parquet import to_parquet
+    from matrix.answer.costs import Bill
+    from matrix.answer.rows import Origin, rows_of
+
+    plan = readable(stored.read, "plan.json")
+    origin = Origin.of_summary(summary, region=(plan or {}).get("region"))
+    bill = Bill.of(plan, summary.get("receipt"))
+    rows = [row for cell in summary["cells"] for row in rows_of(origin, cell, bill)]
+    typer.echo(to_parquet(rows), nl=False)
 
 
 def _text(summary: SummaryDocument, format_: Format) -> str:

@@ -2,11 +2,11 @@
 
 import pytest
 from botocore.exceptions import ClientError
-from support.cli_documents import CELLS, plan_document, summary_document
+from support.cli_documents import CELLS, summary_document
 from support.grants import resources
 
 from cli.target import deployment, over_runs
-from matrix.answer.rows import rows_of
+from matrix.answer.rows import Origin, rows_of
 
 OF_2026 = 1_795_370_400.0
 
@@ -22,10 +22,10 @@ def stack(cloud, monkeypatch):
 def keep(stack, run, days, *, name="ebs-gp3"):
     """What a run leaves in bucket and table; `name` is what its matrix calls the storage."""
     summary = summary_document(run, environment="aws") | {"started_at": OF_2026 + 86_400 * days}
-    plan = plan_document() | {"run": run, "environment": "aws", "created_at": OF_2026 + 86_400 * days}
+    origin = Origin(run, "small", "aws", "eu-central-1", summary["started_at"])
     for cell in summary["cells"]:
         cell["id"] = cell["id"].replace("ebs-gp3", name)
-        rows = list(rows_of(plan, cell, None))
+        rows = list(rows_of(origin, cell, None))
         stack.write_rows(run, ({**row, "SK": f"RESULT#{cell['id']}#{row['point']}"} for row in whole(rows)))
     stack.write_document(run, "summary.json", summary)
 

@@ -6,8 +6,10 @@ import io
 import json
 import os
 import re
+import sys
 from dataclasses import replace
 
+import duckdb
 import pytest
 from rich.console import Console
 from support.cli_documents import CELLS, plan_document, rows, summary_document
@@ -253,6 +255,29 @@ def test_results_come_as_csv_with_one_row_per_cell_point_and_metric(keep_run, ma
     assert [(row["cell"], row["point"], row["p50"]) for row in found] == [
         (cell, point, "305.0") for cell in CELLS for point in ("p01", "p02")
     ]
+
+
+def test_parquet_without_duckdb_says_what_to_install(keep_run, matrix, monkeypatch):
+    keep_run("r")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+
+    refused = matrix("results", "r", "--format", "parquet")
+
+    assert refused.exit_code == 2
+    assert "storage-matrix[parquet]" in refused.stderr
+
+
+def test_published_figures_come_as_parquet_too(matrix, tmp_path):
+    matrix("import-published")
+    file = tmp_path / "yocto.parquet"
+
+    file.write_bytes(matrix("results", "published-yocto", "--format", "parquet").stdout_bytes)
+
+    with duckdb.connect() as database:
+        [(environment, cells)] = database.execute(
+            f"SELECT environment, count(DISTINCT cell) FROM '{file}' WHERE p50 IS NOT NULL GROUP BY 1"
+        ).fetchall()
+    assert (environment, cells > 20) == ("published", True)
 
 
 def test_a_brief_answer_names_its_source_and_the_storage_to_take_at_each_size_of_the_fleet(matrix):

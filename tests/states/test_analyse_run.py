@@ -24,6 +24,7 @@ def bucket(stack):
         "created_at": 1000.0,
         "run": "r1",
         "environment": "aws",
+        "region": "us-east-1",
         "objective": OBJECTIVE,
         "deadline_at": 1e10,
         "budget_usd": None,
@@ -100,7 +101,7 @@ def test_the_report_is_in_the_bucket_as_html(bucket, context):
     [
         ("page.render", "report.html was not written"),
         ("decide", "no decision was reached"),
-        ("rows.rows_of", "the table has no rows that answer questions"),
+        ("rows.rows_of", "the run has no rows that answer questions"),
     ],
 )
 def test_what_cannot_be_drawn_or_decided_loses_no_figure(bucket, context, monkeypatch, broken, said):

@@ -180,8 +180,7 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
         _find_bottleneck(run, cell, files, result)
     bucket.put(Board.of_cell(run, cell["id"]).result, result)
     table.record_points(run, cell["id"], map(without_samples, result["points"]))
-    if "joined" not in cell:  # one of several launches counts only together with the others, which Analyse run does
-        rows.record(run, plan_of(run), [result])
+    rows.record(run, cell, result)
     table.set_cell(run, cell["id"], result["state"], error=error, finished_at=finished_at)
     try:
         budget.settle_cell(run, plan_of(run), cell)
@@ -205,6 +204,8 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
 
 def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:
     """Write the result of a cell that was skipped: nothing was launched and nothing spent for it."""
-    bucket.put(Board.of_cell(run, cell["id"]).result, skipped_result(cell, skip))
+    result = skipped_result(cell, skip)
+    bucket.put(Board.of_cell(run, cell["id"]).result, result)
     table.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())
+    rows.record(run, cell, result)
     metrics.cell_ended("skipped", None)

@@ -3,7 +3,9 @@
 No name is one that DynamoDB or Athena reserves, so queries need no placeholders. What has no value is left out.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +13,7 @@ from matrix.answer.costs import Bill
 from matrix.input.storage_names import storage_label
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES
 from matrix.terms.names import point_labels, primary_metric
 from matrix.terms.sameness import cell_key
@@ -18,14 +21,48 @@ from matrix.terms.sentences import error_text
 
 Row = dict[str, Any]
 
+# What a row may have, and of which type, as Athena and DuckDB call it. `params` is JSON: its fields differ by workload.
+COLUMNS = {
+    **dict.fromkeys(("run", "run_name", "environment", "aws_region", "measured_at"), "string"),
+    **dict.fromkeys(("cell", "cell_key", "cell_state", "failure"), "string"),
+    **dict.fromkeys(("storage_id", "storage_type", "storage_label", "workload_type", "workload_name"), "string"),
+    **{"instance_type": "string", "instance_count": "int", "is_spot": "boolean", "launches": "int"},
+    **{"cell_seconds": "double", "cell_usd": "double"},
+    **dict.fromkeys(("point", "point_label", "params", "ceiling", "usd_per"), "string"),
+    **{"usd": "double", "usd_billed": "double"},
+    **{"metric": "string", "metric_unit": "string", "higher_is_better": "boolean", "is_primary": "boolean"},
+    **{"sample_count": "int", **dict.fromkeys((*PERCENTILES, "mean", "p50_low", "p50_high"), "double")},
+}
 
-def rows_of(plan: PlanDocument, result: ResultDocument, bill: Bill | None) -> Iterator[Row]:
+
+@dataclass(frozen=True)
+class Origin:
+    """Of which run rows are."""
+
+    run: str
+    name: str
+    environment: str
+    region: str | None
+    began_at: float  # epoch seconds
+
+    @classmethod
+    def of_plan(cls, plan: PlanDocument) -> "Origin":
+        """Return the origin of the rows of a run that has a plan."""
+        return cls(plan["run"], plan["name"], plan["environment"], plan["region"], plan["created_at"])
+
+    @classmethod
+    def of_summary(cls, summary: SummaryDocument, region: str | None) -> "Origin":
+        """Return what a summary says of it; of published figures nobody knows the time."""
+        return cls(summary["run"], summary["name"], summary["environment"], region, summary.get("started_at") or 0.0)
+
+
+def rows_of(origin: Origin, result: ResultDocument, bill: Bill | None) -> Iterator[Row]:
     """Yield the rows of a cell of a run; a cell without figures has one, which says why.
 
     `is_primary` marks the metric that its point is judged by. Costs stand in each row where a bill is there.
     """
     labels = point_labels(result["points"])
-    cell = _of_cell(plan, result, bill)
+    cell = _of_cell(origin, result, bill)
     rows: list[Row] = []
     for point in result["points"]:
         of_point = {**cell, **_of_point(result, point, labels[point["id"]], bill)}
@@ -38,19 +75,26 @@ def rows_of(plan: PlanDocument, result: ResultDocument, bill: Bill | None) -> It
         yield {name: value for name, value in row.items() if value not in (None, "")}
 
 
-def _of_cell(plan: PlanDocument, result: ResultDocument, bill: Bill | None) -> Row:
+def to_json_lines(rows: Iterable[Row]) -> str:
+    """Write rows as Athena reads them: one to a line, and parameters as text, as their fields differ by workload."""
+    return "".join(
+        json.dumps({**row, "params": json.dumps(row.get("params", {}), sort_keys=True)}, allow_nan=False) + "\n"
+        for row in rows
+    )
+
+
+def _of_cell(origin: Origin, result: ResultDocument, bill: Bill | None) -> Row:
     storage, workload, fleet = result["storage"], result["workload"], result["fleet"]
-    environment = plan.get("environment", "")
     billed = bill.cell_usd(result) if bill else None
     return {
-        "run": plan.get("run"),
-        "run_name": plan["name"],
-        "environment": environment,
-        "aws_region": plan.get("region"),
+        "run": origin.run,
+        "run_name": origin.name,
+        "environment": origin.environment,
+        "aws_region": origin.region,
         # When the run began, in UTC: the same in all of its rows.
-        "measured_at": datetime.fromtimestamp(plan.get("created_at", 0), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "measured_at": datetime.fromtimestamp(origin.began_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "cell": result["id"],
-        "cell_key": cell_key(environment, storage, workload, fleet),
+        "cell_key": cell_key(origin.environment, storage, workload, fleet),
         "cell_state": result["state"],
         "failure": error_text(result["error"]),
         "storage_id": result["file_system"],

@@ -12,6 +12,11 @@ def run_key(run: str, name: str) -> str:
     return f"runs/{run}/{name}"
 
 
+def points_key(run: str, cell: str) -> str:
+    """Key of a cell's figures as rows; not below its run, as Athena reads all that is below a prefix."""
+    return f"points/{run}/{cell}.jsonl"
+
+
 def booted_image_key(run: str, image: str) -> str:
     """Key of the document that says which machine image an image of the plan is in this run."""
     return f"runs/{run}/booted/{image}.json"
