@@ -1,4 +1,6 @@
-"""An EFS that somebody has already: looked at before anything is made, used, and left as it was."""
+"""An EFS or FSx that somebody has already: looked at before anything is made, used, and left as it was."""
+
+from datetime import UTC, datetime
 
 import boto3
 import pytest
@@ -12,7 +14,8 @@ import reap
 from aws import storages
 from aws.records import bucket, table
 from aws.stack import tags
-from aws.storages import efs
+from aws.stack.clients import client as cached_client
+from aws.storages import efs, fsx_openzfs
 from aws.teardown import receipts
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
@@ -43,7 +46,7 @@ def described(file_system):
 
 def event_of(file_system, **storage):
     event = load_event("plan_matrix")
-    event["matrix"]["storage"] = [{"type": "efs", "fileSystemId": file_system, **storage}]
+    event["matrix"]["storage"] = [{"type": "efs", **storage, "fileSystemId": file_system}]
     event["matrix"].pop("exclude", None)
     return event
 
@@ -177,3 +180,76 @@ def test_another_vpc_is_named(stack, context):
 
     assert f"is mounted in {vpc}, and the stack's instances are in" in problem
     assert f"VpcId {vpc}" in problem
+
+
+FSX = {"type": "fsx-openzfs", "deploymentType": "SINGLE_AZ_1", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+
+
+@pytest.fixture
+def fsx(stack, monkeypatch):
+    """Somebody's own FSx in the stack's first subnet, as FSx describes it; a test may change that."""
+    ec2, [subnet, *_] = boto3.client("ec2"), stack["SUBNET_IDS"].split(",")
+    group = stack["FILE_SYSTEM_SECURITY_GROUP_ID"]
+    interface = ec2.create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]["NetworkInterfaceId"]
+    described = {
+        "FileSystemId": "fs-0123456789abcdef0", "FileSystemType": "OPENZFS", "StorageType": "SSD",
+        "Lifecycle": "AVAILABLE", "StorageCapacity": 64, "CreationTime": datetime(2026, 11, 1, tzinfo=UTC),
+        "SubnetIds": [subnet], "NetworkInterfaceIds": [interface], "DNSName": "fs.example",
+        "Tags": [{"Key": "Name", "Value": "home"}],
+        "OpenZFSConfiguration": {
+            "DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 64,
+            "DiskIopsConfiguration": {"Mode": "AUTOMATIC", "Iops": 192},
+        },
+    }  # fmt: skip
+    monkeypatch.setattr(cached_client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described]})
+    deleted = []
+    monkeypatch.setattr(cached_client("fsx"), "delete_file_system", lambda **request: deleted.append(request))
+    return described | {"described": described, "deleted": deleted}
+
+
+def test_an_fsx_as_it_is_described_is_taken_and_never_deleted(fsx, context):
+    plan_matrix.handler(event_of(fsx["FileSystemId"], **FSX), context)
+
+    [planned] = bucket.get(f"runs/{RUN}/plan.json")["file_systems"]
+    made = create_file_system.handler({"run": RUN, "file_system": planned["id"]}, context)
+    with pytest.raises(FileSystemFailed, match="left as it is"):
+        fsx_openzfs.delete(fsx["FileSystemId"])
+    assert delete_file_system.handler({"run": RUN, "file_system": planned["id"]}, context)["state"] == "gone"
+
+    assert (made["resource_id"], table.resources(RUN), fsx["deleted"]) == (fsx["FileSystemId"], [], [])
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"Lifecycle": "MISCONFIGURED"}, "fileSystemId", "is OPENZFS on SSD, MISCONFIGURED"),
+        ({"FileSystemType": "LUSTRE"}, "fileSystemId", "is LUSTRE on SSD, AVAILABLE"),
+        ({"StorageCapacity": 128}, "storageCapacityGiB", "has another; write 128"),
+        ({"Tags": [{"Key": tags.RUN, "Value": "theirs"}]}, "fileSystemId", "was made by the run theirs"),
+    ],
+)
+def test_an_fsx_that_is_something_else_is_refused_with_what_it_is(fsx, context, change, field, words):
+    fsx["described"].update(change)
+
+    assert words in refused(fsx["FileSystemId"], context, **FSX)[f"storage[0].{field}"]
+
+
+def test_an_fsx_in_another_zone_than_the_fleet_is_only_a_doubt(fsx, stack, context):
+    fsx["described"]["SubnetIds"] = [stack["SUBNET_IDS"].split(",")[1]]
+
+    plan_matrix.handler(event_of(fsx["FileSystemId"], **FSX), context)
+
+    warnings = bucket.get(f"runs/{RUN}/plan.json")["warnings"]
+    assert any("is in us-east-1b, and fleets that are same-az in us-east-1a" in each["message"] for each in warnings)
+
+
+def test_an_fsx_whose_group_need_not_let_the_fleet_in_is_named_with_what_to_add(fsx, stack, context, monkeypatch):
+    monkeypatch.setenv("MULTI_AZ_CIDR", "")
+    ec2, [interface] = boto3.client("ec2"), fsx["NetworkInterfaceIds"]
+    vpc = ec2.describe_subnets(SubnetIds=fsx["SubnetIds"])["Subnets"][0]["VpcId"]
+    group = ec2.create_security_group(GroupName="own", Description="own", VpcId=vpc)["GroupId"]
+    ec2.modify_network_interface_attribute(NetworkInterfaceId=interface, Groups=[group])
+
+    problem = refused(fsx["FileSystemId"], context, **FSX)["storage[0].fileSystemId"]
+
+    assert f"--network-interface-id {interface} --groups {group} {stack['FILE_SYSTEM_SECURITY_GROUP_ID']}" in problem

@@ -218,7 +218,9 @@ def test_an_fsx_file_system_is_mounted_as_the_matrix_says(stack, changes, option
 def test_an_fsx_file_system_is_deleted_without_the_final_backup_that_fsx_would_keep(stack, monkeypatch):
     requests = []
     monkeypatch.setattr(
-        client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [{"Lifecycle": "AVAILABLE"}]}
+        client("fsx"),
+        "describe_file_systems",
+        lambda **_: {"FileSystems": [{"Lifecycle": "AVAILABLE", "Tags": TAGS}]},
     )
     monkeypatch.setattr(client("fsx"), "delete_file_system", lambda **request: requests.append(request))
 
@@ -248,7 +250,7 @@ def test_an_fsx_file_system_that_fsx_still_creates_is_deleted_once_it_is_there(s
 
 def in_state(monkeypatch, lifecycle):
     """Let FSx say that a file system is in this state."""
-    described = {"FileSystems": [{"Lifecycle": lifecycle}]}
+    described = {"FileSystems": [{"Lifecycle": lifecycle, "Tags": TAGS}]}
     monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: described)
 
 

@@ -1,9 +1,9 @@
-"""Runs on an EFS that somebody has already: what was there before is there afterwards, and nothing else."""
+"""Runs on an EFS and an FSx that somebody has already: what was there before is there afterwards, and nothing else."""
 
 from collections.abc import Iterator
 
 import pytest
-from support.owned import Owned, owned_efs
+from support.owned import Owned, owned_efs, owned_fsx
 from support.runs import TOUCH, Cloud, Run, matrix, until
 
 BROKEN = {"type": "build", "name": "broken", "build": "echo half > half; exit 3", "expectedSeconds": 1}
@@ -16,9 +16,23 @@ def owned(cloud: Cloud) -> Iterator[Owned]:
         yield made
 
 
-def on(owned: Owned, *workloads: dict) -> dict:
-    fleet = [{"instanceType": "m6i.large", "count": 2}]
-    return matrix(storage=[{"type": "efs", "fileSystemId": owned.id}], workload=list(workloads), fleet=fleet)
+@pytest.fixture(scope="module")
+def owned_zfs(cloud: Cloud) -> Iterator[Owned]:
+    with owned_fsx(cloud) as made:
+        yield made
+
+
+def on(storages: list[dict], *workloads: dict, count: int = 1) -> dict:
+    return matrix(storage=storages, workload=list(workloads), fleet=[{"instanceType": "m6i.large", "count": count}])
+
+
+def efs(owned: Owned) -> dict:
+    return {"type": "efs", "fileSystemId": owned.id}
+
+
+def fsx(owned: Owned) -> dict:
+    sizes = {"storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+    return {"type": "fsx-openzfs", "fileSystemId": owned.id, **sizes}
 
 
 def complete_receipt(run: Run) -> dict:
@@ -27,17 +41,17 @@ def complete_receipt(run: Run) -> dict:
     return run.document("receipt.json")
 
 
-def test_a_run_that_fails_half_way_leaves_what_was_there_and_nothing_else(cloud, owned):
-    before = owned.state()
+def test_a_run_that_fails_half_way_leaves_what_was_there_and_nothing_else(cloud, owned, owned_zfs):
+    before = owned.state(), owned_zfs.state()
 
-    run = cloud.run("existing", on(owned, TOUCH, BROKEN))
+    run = cloud.run("existing", on([efs(owned), fsx(owned_zfs)], TOUCH, BROKEN))
 
     cells = run.summary()["cells"]
-    assert [cell["state"] for cell in cells] == ["measured", "failed"], cells
-    assert owned.state() == before
+    assert [cell["state"] for cell in cells] == ["measured", "failed"] * 2, cells
+    assert (owned.state(), owned_zfs.state()) == before
     receipt = complete_receipt(run)
-    assert [(each["id"], each["folder"]) for each in receipt["not_ours"]] == [(owned.id, None)]
-    assert "efs" not in {resource["kind"] for resource in receipt["resources"]}
+    assert {(each["id"], each["folder"]) for each in receipt["not_ours"]} == {(owned.id, None), (owned_zfs.id, None)}
+    assert {resource["kind"] for resource in receipt["resources"]} == {"instance", "volume"}
     assert f"{owned.id} is not ours: left as it was" in run.document_text("summary.md")
 
 
@@ -48,7 +62,7 @@ def test_a_run_that_is_stopped_while_it_measures_leaves_what_was_there_and_nothi
         until(lambda: list(owned.folder.rglob("half")), "a build on the file system")
         cloud.client("stepfunctions").stop_execution(executionArn=run.arn, error="Interrupted", cause="a test")
 
-    run = cloud.run("existing-stopped", on(owned, SLOW), stop)
+    run = cloud.run("existing-stopped", on([efs(owned)], SLOW, count=2), stop)
 
     complete_receipt(run)
     assert owned.state() == before

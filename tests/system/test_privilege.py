@@ -18,7 +18,7 @@ from judge import exchanges
 from support import role_calls
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
-from support.owned import owned_efs
+from support.owned import owned_efs, stack_resources
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
 
 from cli.verify.permissions import CALLS
@@ -62,16 +62,7 @@ def cloud_without_parallel(folder: Path) -> Iterator[Cloud]:
 def recorded() -> Iterator[tuple[list[dict[str, Any]], dict[str, str]]]:
     """The decisions of all runs, and the stack's resources: for `make calls`."""
     with TemporaryDirectory() as folder, cloud_without_parallel(Path(folder)) as started:
-        yield decisions_of(started), resources_of(started)
-
-
-def resources_of(cloud: Cloud) -> dict[str, str]:
-    """Physical ids of the stack's resources, by logical ids."""
-    pages = cloud.client("cloudformation").get_paginator("list_stack_resources")
-    listed = [
-        one for page in pages.paginate(StackName=cloud.description["stack"]) for one in page["StackResourceSummaries"]
-    ]
-    return {one["LogicalResourceId"]: one["PhysicalResourceId"] for one in listed}
+        yield decisions_of(started), stack_resources(started)
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +207,7 @@ def test_matrix_verify_asks_aws_about_every_call_of_these_runs(cloud: Cloud, dec
         return {(call["role"], call["action"], call["resource"]) for call in listed}
 
     asked = json.loads(CALLS.read_text())
-    assert kinds(role_calls.calls(allowed, resources_of(cloud))) - kinds(asked) == set(), "write them: make calls"
+    assert kinds(role_calls.calls(allowed, stack_resources(cloud))) - kinds(asked) == set(), "write them: make calls"
 
 
 def test_no_used_action_can_be_taken_from_a_statement_without_a_call_being_denied(

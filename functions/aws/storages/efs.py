@@ -2,12 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aws.stack import network, tags
 from aws.stack.clients import client
 from aws.stack.environment import environment
+from aws.storages import reach
 from aws.storages.contract import Existing, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
@@ -162,54 +163,31 @@ def refusals(storage: Part) -> Iterator[Refusal]:
         "provisionedThroughputMiBps": file_system.get("ProvisionedThroughputInMibps"),
         "deployment": "oneZone" if is_one_zone else "regional",
     }
-    for field, actual in described.items():
-        if storage.get(field) != actual:
-            fix = f"write {actual:g}" if isinstance(actual, float) else f"write {actual}" if actual else "leave it out"
-            yield Refusal(field, storage.get(field), f"{resource_id} has another", fix)
+    yield from reach.otherwise(resource_id, storage, described)
     yield from _out_of_reach(resource_id, network.subnets()[:1] if is_one_zone else network.subnets())
 
 
 def _out_of_reach(resource_id: str, subnet_ids: Sequence[str]) -> Iterator[Refusal]:
     """Yield what keeps instances in these subnets from mounting it: no mount target in their zone, or its groups."""
-    ec2 = client("ec2")
-    subnets = ec2.describe_subnets(SubnetIds=subnet_ids)["Subnets"]
+    subnets = reach.subnets(subnet_ids)
     targets = [target for target in _mount_targets(resource_id) if target["LifeCycleState"] == "available"]
-    names = [target["NetworkInterfaceId"] for target in targets]
-    # A filter, and not ids: EC2 would refuse all of them for one that was taken away meanwhile.
-    named = [{"Name": "network-interface-id", "Values": names}]
-    interfaces = ec2.describe_network_interfaces(Filters=named)["NetworkInterfaces"] if names else []
-    [vpc] = {subnet["VpcId"] for subnet in subnets}
-    elsewhere = sorted({interface["VpcId"] for interface in interfaces} - {vpc})
-    if elsewhere:
-        rule = f"is mounted in {elsewhere[0]}, and the stack's instances are in {vpc}"
-        fix = f"deploy a stack with VpcId {elsewhere[0]} and SubnetIds of it"
-        yield Refusal("fileSystemId", resource_id, rule, fix)
-        return
-    group, zones = network.file_system_security_group(), {subnet["AvailabilityZone"] for subnet in subnets}
-    reached = [interface for interface in interfaces if interface["AvailabilityZone"] in zones]
-    for subnet in subnets:
-        zone = subnet["AvailabilityZone"]
-        if zone not in {interface["AvailabilityZone"] for interface in reached}:
-            how = f"--file-system-id {resource_id} --subnet-id {subnet['SubnetId']} --security-groups {group}"
-            fix = f"aws efs create-mount-target {how}"
-            yield Refusal("fileSystemId", resource_id, f"has no available mount target in {zone}", fix)
     target_of = {target["NetworkInterfaceId"]: target["MountTargetId"] for target in targets}
-    for interface in reached:
-        groups = [each["GroupId"] for each in interface["Groups"]]
-        if group not in groups:
-            yield _closed(resource_id, target_of[interface["NetworkInterfaceId"]], groups, group)
-
-
-def _closed(resource_id: str, target: str, groups: Iterable[str], group: str) -> Refusal:
-    """Return that a mount target lacks the stack's group: the only one to which every stack lets its instances out.
-
-    A stack that knows the addresses of its VPC lets them out to all of those, so there it is only a doubt.
-    """
-    own = " ".join(groups)
-    rule = f"its mount target {target} has the group {own}, which need not let the stack's instances in at port 2049"
-    added = f"aws efs modify-mount-target-security-groups --mount-target-id {target} --security-groups {own} {group}"
-    fix = f"add the stack's group, which lets in nobody else: {added}"
-    return Refusal("fileSystemId", resource_id, rule, fix, is_doubt=network.reaches_multi_az())
+    interfaces = reach.interfaces(target_of)
+    if elsewhere := reach.of_another_vpc(resource_id, interfaces, subnets[0]["VpcId"]):
+        yield elsewhere
+        return
+    for subnet in subnets:
+        there = [each for each in interfaces if each["AvailabilityZone"] == subnet["AvailabilityZone"]]
+        if not there:
+            group = network.file_system_security_group()
+            how = f"--file-system-id {resource_id} --subnet-id {subnet['SubnetId']} --security-groups {group}"
+            rule = f"has no available mount target in {subnet['AvailabilityZone']}"
+            yield Refusal("fileSystemId", resource_id, rule, f"aws efs create-mount-target {how}")
+        for interface in there:
+            target = target_of[interface["NetworkInterfaceId"]]
+            command = f"aws efs modify-mount-target-security-groups --mount-target-id {target} --security-groups"
+            if refusal := reach.closed(resource_id, f"mount target {target}", interface, command):
+                yield refusal
 
 
 def is_lent(_storage: Part) -> bool:

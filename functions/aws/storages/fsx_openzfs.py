@@ -5,6 +5,9 @@ from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
+from aws.stack.environment import environment
+from aws.stack.tags import RUN, as_mapping, is_ours
+from aws.storages import reach
 from aws.storages.contract import Existing, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
@@ -75,9 +78,55 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
     return file_system["Lifecycle"] == "AVAILABLE"
 
 
-def refusals(_storage: Part) -> tuple[Refusal, ...]:
-    """Return none: a matrix cannot name one that exists."""
-    return ()
+def refusals(storage: Part) -> Iterator[Refusal]:
+    """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
+    resource_id = storage["fileSystemId"]
+    fsx = client("fsx")
+    try:
+        file_system = _describe(resource_id)
+    except fsx.exceptions.FileSystemNotFound:
+        rule = f"FSx has no such file system in {environment().region}"
+        yield Refusal("fileSystemId", resource_id, rule, "write one that `aws fsx describe-file-systems` lists")
+        return
+    kind, state = f"{file_system['FileSystemType']} on {file_system['StorageType']}", file_system["Lifecycle"]
+    run = as_mapping(file_system.get("Tags", [])).get(RUN)
+    if kind != "OPENZFS on SSD" or state != "AVAILABLE":
+        rule = f"is {kind}, {state}"
+        yield Refusal("fileSystemId", resource_id, rule, "write one for OpenZFS on SSD that is available")
+    elif run:
+        rule = f"was made by the run {run}, and is deleted with it"
+        yield Refusal("fileSystemId", resource_id, rule, "write one of your own")
+    else:
+        yield from _otherwise_or_out_of_reach(resource_id, storage, file_system)
+
+
+def _otherwise_or_out_of_reach(resource_id: str, storage: Part, file_system: dict[str, Any]) -> Iterator[Refusal]:
+    settings = file_system["OpenZFSConfiguration"]
+    provisioned = settings.get("DiskIopsConfiguration", {})
+    described = {
+        "deploymentType": settings["DeploymentType"],
+        "storageCapacityGiB": file_system["StorageCapacity"],
+        "throughputCapacityMBps": settings["ThroughputCapacity"],
+        "iops": provisioned["Iops"] if provisioned.get("Mode") == "USER_PROVISIONED" else None,
+    }
+    yield from reach.otherwise(resource_id, storage, described)
+    [first] = reach.subnets(network.subnets()[:1])
+    theirs = reach.subnets(file_system["SubnetIds"])
+    if elsewhere := reach.of_another_vpc(resource_id, theirs, first["VpcId"]):
+        yield elsewhere
+        return
+    zones = sorted({subnet["AvailabilityZone"] for subnet in theirs})
+    if first["AvailabilityZone"] not in zones:
+        rule = (
+            f"is in {', '.join(zones)}, and fleets that are same-az in {first['AvailabilityZone']}: every byte crosses"
+        )
+        fix = f"deploy the stack with a subnet in {zones[0]} as the first of SubnetIds"
+        yield Refusal("fileSystemId", resource_id, rule, fix, is_doubt=True)
+    for interface in reach.interfaces(file_system.get("NetworkInterfaceIds", [])):
+        name = interface["NetworkInterfaceId"]
+        command = f"aws ec2 modify-network-interface-attribute --network-interface-id {name} --groups"
+        if refusal := reach.closed(resource_id, f"network interface {name}", interface, command):
+            yield refusal
 
 
 def is_lent(_storage: Part) -> bool:
@@ -112,7 +161,10 @@ def delete(resource_id: str) -> bool:
     """Start the deletion, without the final backup that FSx would take by itself. Say whether it is gone."""
     fsx = client("fsx")
     try:
-        lifecycle = _describe(resource_id)["Lifecycle"]
+        file_system = _describe(resource_id)
+        if not is_ours(as_mapping(file_system.get("Tags", []))):
+            raise FileSystemFailed(f"FSx {resource_id} was made by no run of this stack: it is left as it is")
+        lifecycle = file_system["Lifecycle"]
         if lifecycle != "DELETING":
             _start_deletion(resource_id, lifecycle)
         return False

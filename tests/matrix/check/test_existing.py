@@ -41,6 +41,13 @@ def test_it_takes_no_time_to_make_and_costs_its_traffic_alone():
     assert there.file_systems[0].hour_usd < 0.001 < made.file_systems[0].hour_usd
 
 
+def test_an_fsx_that_exists_costs_nothing():
+    fsx = {"type": "fsx-openzfs", "storageCapacityGiB": 1024, "throughputCapacityMBps": 4096}
+    there = plan(check_matrix(matrix(fsx | {"fileSystemId": "fs-0123456789abcdef0"})))
+
+    assert there.file_systems[0].cost.high == 0
+
+
 def test_it_takes_nothing_of_the_quota_for_file_systems():
     document = plan(check_matrix(matrix())).to_document()
 

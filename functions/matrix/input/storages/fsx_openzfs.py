@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input import limits
-from matrix.input.fields import Name
+from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst
 from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
@@ -45,6 +45,7 @@ class FsxOpenZfsStorage(StorageModel):
             "nfsVersion": "NFS {}",
             "nconnect": "{} connections",
             "placement": "instances in {}",
+            "fileSystemId": "{}",
         },
         in_names={"placement": "{}"},
         usual={"compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"},
@@ -79,6 +80,8 @@ class FsxOpenZfsStorage(StorageModel):
     """NFS version of the mount; with 3, locks hold within each instance only."""
     nconnect: Annotated[int | None, Field(ge=1, le=16, examples=[16])] = None
     """TCP connections of each instance to the file system, 1 to 16; unless given, the kernel's one."""
+    file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
+    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
 
     @property
     def effective_iops(self) -> int:
@@ -137,6 +140,8 @@ class FsxOpenZfsStorage(StorageModel):
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its disks, its throughput capacity, and the IOPS beyond the 3 that come with each GiB."""
+        if self.file_system_id:
+            return  # all of it is paid anyway, and traffic costs nothing
         zone, _ = _LISTED.get(self.deployment_type, _HA)
         yield Charge(f"fsx_{zone}_gib_month", usage.months.times(self.storage_capacity_gib))
         yield Charge(f"fsx_{zone}_mbps_month", usage.months.times(self.throughput_capacity_mbps))
@@ -179,6 +184,11 @@ class FsxOpenZfsStorage(StorageModel):
         return self.deployment_type == "MULTI_AZ_1"
 
     @property
+    def existing_id(self) -> str | None:
+        """Its own id, if somebody has made it already."""
+        return self.file_system_id
+
+    @property
     def slug(self) -> str:
         """Readable id."""
         words = ["fsx", self.deployment_type.lower().replace("_", "-"), f"{self.storage_capacity_gib}gib"]
@@ -188,6 +198,7 @@ class FsxOpenZfsStorage(StorageModel):
         words += [f"{self.record_size_kib}k"] if self.record_size_kib != 128 else []  # noqa: PLR2004
         words += [f"nfs{self.nfs_version}"] if self.nfs_version != "4.1" else []
         words += [f"nconnect{self.nconnect}"] if self.nconnect else []
+        words += [self.file_system_id] if self.file_system_id else []
         return "-".join(words)
 
     def room_gib(self, instance_type: str) -> float | None:

@@ -1,0 +1,58 @@
+"""Why instances of the stack could not mount a file system that exists: its VPC, and the groups of its interfaces."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aws.stack import network
+from aws.stack.clients import client
+from aws.storages.contract import Refusal
+from matrix.check.existing import FIELD
+
+
+def subnets(subnet_ids: Iterable[str]) -> list[dict[str, Any]]:
+    """Return what EC2 says of subnets, their VPC and zone among it."""
+    described: list[dict[str, Any]] = client("ec2").describe_subnets(SubnetIds=list(subnet_ids))["Subnets"]
+    return described
+
+
+def interfaces(ids: Iterable[str]) -> list[dict[str, Any]]:
+    """Return those of the network interfaces that are there."""
+    # A filter, and not ids: EC2 would refuse all of them for one that was taken away meanwhile.
+    named = [{"Name": "network-interface-id", "Values": list(ids)}]
+    if not named[0]["Values"]:
+        return []
+    described: list[dict[str, Any]] = client("ec2").describe_network_interfaces(Filters=named)["NetworkInterfaces"]
+    return described
+
+
+def of_another_vpc(resource_id: str, theirs: Iterable[Mapping[str, Any]], vpc: str) -> Refusal | None:
+    """Return that subnets or interfaces of it are in another VPC than the stack's; None where they are not."""
+    elsewhere = sorted({each["VpcId"] for each in theirs} - {vpc})
+    if not elsewhere:
+        return None
+    rule = f"is mounted in {elsewhere[0]}, and the stack's instances are in {vpc}"
+    fix = f"deploy a stack with VpcId {elsewhere[0]} and SubnetIds of it"
+    return Refusal(FIELD, resource_id, rule, fix)
+
+
+def closed(resource_id: str, door: str, interface: Mapping[str, Any], command: str) -> Refusal | None:
+    """Return that a door of it lacks the stack's group, the only one to which every stack lets its instances out.
+
+    `command` sets the groups of the door, which it ends with. A stack that knows the addresses of its VPC lets its
+    instances out to all of those, so there it is only a doubt. None where the group is there.
+    """
+    own, group = [each["GroupId"] for each in interface["Groups"]], network.file_system_security_group()
+    if group in own:
+        return None
+    groups = " ".join(own)
+    rule = f"its {door} has the group {groups}, which need not let the stack's instances in at port 2049"
+    fix = f"add the stack's group, which lets in nobody else: {command} {groups} {group}"
+    return Refusal(FIELD, resource_id, rule, fix, is_doubt=network.reaches_multi_az())
+
+
+def otherwise(resource_id: str, storage: Mapping[str, Any], described: Mapping[str, Any]) -> Iterable[Refusal]:
+    """Yield each field in which the matrix describes it otherwise than its service does."""
+    for field, actual in described.items():
+        if storage.get(field) != actual:
+            fix = f"write {actual:g}" if isinstance(actual, float) else f"write {actual}" if actual else "leave it out"
+            yield Refusal(field, storage.get(field), f"{resource_id} has another", fix)
