@@ -19,6 +19,7 @@ NAMES = {
         "LambdaFunction.create_from_cloudformation_json",
         "LambdaFunction.update_from_cloudformation_json",
         "LambdaFunction._create_zipfile_from_plaintext_code",
+        "LambdaBackend.create_function",
         "LambdaBackend.layers_versions_by_arn",
         "LayerVersion.arn",
         "lambda_backends",

@@ -75,6 +75,7 @@ class LambdaRuntime:
         self._ended: set[str] = set()
         self._lock = threading.Lock()
         self._running = threading.BoundedSemaphore(MAX_RUNNING)
+        self._is_expecting = False
 
     def install(self) -> None:
         """Make moto execute functions here."""
@@ -83,7 +84,27 @@ class LambdaRuntime:
         def invoke(self: Any, body: Any, request_headers: Any, response_headers: Any) -> bytes:
             return runtime.answer(self, body, request_headers, response_headers)
 
+        create = models.LambdaBackend.create_function
+
+        def create_and_expect(backend: Any, spec: dict[str, Any]) -> Any:
+            function = create(backend, spec)
+            runtime.expect(function)
+            return function
+
         models.LambdaFunction.invoke = invoke
+        models.LambdaBackend.create_function = create_and_expect
+
+    def expect(self, function: Any) -> None:
+        """Let the packages of the first function be imported while the rest of its stack is created.
+
+        The functions of a stack mostly share their code, so that the first call of any finds it imported.
+        """
+        if self._is_expecting or not getattr(function, "code_bytes", None):
+            return
+        self._is_expecting = True
+        path = _path(self._unpack([function.code_bytes]), self._layers(function))
+        if not _bundles_preloaded(path):
+            self._starter.preload(path)
 
     def answer(self, function: Any, body: Any, request_headers: Any, response_headers: Any) -> bytes:
         """Return what the Invoke API answers, and set its headers."""
@@ -173,10 +194,7 @@ class LambdaRuntime:
         return pool
 
     def _creator(self, function: Any) -> Callable[[], Sandbox]:
-        root = self._unpack([function.code_bytes])
-        backend = models.lambda_backends[function.account_id][function.region]
-        versions: list[Any] = [backend.layers_versions_by_arn(layer["Arn"]) for layer in function.layers]
-        opt = self._unpack([version.code_bytes for version in versions]) if versions else None
+        root, opt = self._unpack([function.code_bytes]), self._layers(function)
         env = self._environment(function, root, opt)
 
         def create() -> Sandbox:
@@ -197,12 +215,18 @@ class LambdaRuntime:
         return create
 
     def _start(self, handler: str, root: Path, opt: Path | None, env: dict[str, str], log: Path) -> Process:
-        path = [str(root), *([str(opt / "python")] if opt else [])]
-        if any((Path(folder) / name).exists() for folder in path for name in PRELOADED):
+        path = _path(root, opt)
+        if _bundles_preloaded(path):
             env = {**env, "PYTHONPATH": os.pathsep.join([*path, SITE_PACKAGES])}
             argv = [sys.executable, "-P", lambda_client.__file__, handler]
             return self._starter.start_program(argv, cwd=root, env=env, log=log)
         return self._starter.start_sandbox(handler, path=path, cwd=root, env=env, log=log)
+
+    def _layers(self, function: Any) -> Path | None:
+        """Return the folder that stands for a function's /opt."""
+        backend = models.lambda_backends[function.account_id][function.region]
+        versions: list[Any] = [backend.layers_versions_by_arn(layer["Arn"]) for layer in function.layers]
+        return self._unpack([version.code_bytes for version in versions]) if versions else None
 
     def _environment(self, function: Any, root: Path, opt: Path | None) -> dict[str, str]:
         configured = {key: str(value) for key, value in (function.environment_vars or {}).items()}
@@ -247,6 +271,15 @@ class LambdaRuntime:
                     content.extractall(partial)
             partial.rename(folder)
         return folder
+
+
+def _path(root: Path, opt: Path | None) -> list[str]:
+    """Return where a function's modules are: not in layers without any, so that functions share what is imported."""
+    return [str(root), *([str(opt / "python")] if opt and (opt / "python").is_dir() else [])]
+
+
+def _bundles_preloaded(path: list[str]) -> bool:
+    return any((Path(folder) / name).exists() for folder in path for name in PRELOADED)
 
 
 def _spec(function: Any) -> FunctionSpec:

@@ -7,8 +7,8 @@ code in between (process group, parent-death signal) is only safe from a process
 even by SIGKILL, the channel reaches its end and everything started here is killed, process group by process group.
 
 It runs as a script (its folder is not a package for it) and speaks lines of JSON over the socket whose descriptor is
-its only argument: {"id", "argv" | "handler" | "archive", "cwd", "env", "log", "path"} in; {"id", "pid"} and {"id",
-"status"} out.
+its only argument: {"id", "argv" | "handler" | "archive", "cwd", "env", "log", "path"} and {"preload"} in; {"id", "pid"}
+and {"id", "status"} out.
 """
 
 import ctypes
@@ -138,6 +138,9 @@ class ForkServer:
         self._end_all()
 
     def _start(self, request: dict) -> None:
+        if "preload" in request:
+            self._functions.load(request["preload"])
+            return
         if "handler" in request:
             self._functions.load(request["path"])
         elif "archive" in request:

@@ -84,6 +84,11 @@ class ProcessStarter:
         """Start a Lambda sandbox as a fork with the common packages imported already."""
         return self._start({"handler": handler, "path": path, "cwd": str(cwd), "env": env, "log": str(log)})
 
+    def preload(self, path: list[str]) -> None:
+        """Let the packages in `path` be imported for the sandboxes to come; return before that is done."""
+        with self._lock:
+            self._send({"preload": path})
+
     def start_archive(self, argv: list[str], *, cwd: Path, env: dict[str, str], log: Path) -> Process:
         """Start a zip of Python, the first of `argv`, as a fork with boto3 and the zip's packages imported already."""
         return self._start({"archive": argv, "path": argv[:1], "cwd": str(cwd), "env": env, "log": str(log)})
@@ -100,13 +105,16 @@ class ProcessStarter:
         with self._lock:
             process = Process(next(self._identities))
             self._processes[process.identity] = process
-            try:
-                self._channel.sendall(json.dumps({**request, "id": process.identity}).encode() + b"\n")
-            except OSError as err:
-                raise ProcessNotStartedError(f"the fork server is gone: {err}") from err
+            self._send({**request, "id": process.identity})
         if not process._started.wait(START_TIMEOUT_S) or not process.pid:
             raise ProcessNotStartedError(f"no process after {START_TIMEOUT_S} s for {request.get('argv', 'a fork')}")
         return process
+
+    def _send(self, message: dict) -> None:
+        try:
+            self._channel.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as err:
+            raise ProcessNotStartedError(f"the fork server is gone: {err}") from err
 
     def _listen(self) -> None:
         with self._channel.makefile("rb") as messages:

@@ -6,12 +6,19 @@ import json
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from support.disturbance import attempts
 from support.running_cloud import function, role
+
+from local.functions import runtime as runtime_module
+from local.functions.runtime import LambdaRuntime
+from local.programs.fork_server import ForkServer
 
 CODE = """
 import json, os, sys, time
@@ -207,3 +214,30 @@ def test_twenty_calls_at_once_all_succeed(call):
 
 def test_the_operators_environment_does_not_reach_functions(call):
     assert call("Plain")[1]["secret"] is None
+
+
+def test_the_code_of_a_stack_is_imported_once_and_while_the_stack_is_created(tmp_path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("plan.py", "")
+    asked: list[list[str]] = []
+    runtime = LambdaRuntime(SimpleNamespace(preload=asked.append), "http://localhost", tmp_path, dict)
+    of_stack = {"code_bytes": content.getvalue(), "account_id": "123456789012", "region": "us-east-1"}
+    layer = SimpleNamespace(code_bytes=content.getvalue())  # without a folder `python`
+    backend = SimpleNamespace(layers_versions_by_arn=lambda _: layer)
+
+    with patch.object(runtime_module.models, "lambda_backends", {"123456789012": {"us-east-1": backend}}):
+        runtime.expect(SimpleNamespace(**of_stack, layers=[{"Arn": "agent"}]))
+        runtime.expect(SimpleNamespace(**of_stack, layers=[]))
+
+    [[root]] = asked
+    assert [path.name for path in Path(root).iterdir()] == ["plan.py"]
+
+
+def test_the_fork_server_imports_what_is_expected_without_starting_anything():
+    server, loaded = ForkServer.__new__(ForkServer), []
+    server._functions = SimpleNamespace(load=loaded.append)
+
+    server._start({"preload": ["/code"]})
+
+    assert loaded == [["/code"]]
