@@ -2,6 +2,7 @@
 
 import sys
 from functools import cache
+from types import ModuleType
 
 import botocore.session
 
@@ -11,5 +12,9 @@ def skip_needless_work() -> None:
     # moto imports jsonschema, which compiles a grammar for 2.4 s of processor time where it finds this package of
     # cfn-lint's. Nothing here asks jsonschema whether a text is an IRI.
     sys.modules["rfc3987_syntax"] = None
+    # moto's API Gateway imports a validator of OpenAPI, and that pydantic's settings. Nothing here deploys an API.
+    validator, errors = ModuleType("openapi_spec_validator"), ModuleType("openapi_spec_validator.validation.exceptions")
+    validator.validate = errors.OpenAPIValidationError = NotImplementedError
+    sys.modules |= {module.__name__: module for module in (validator, errors)}
     # Each session of boto3 would parse the endpoints and models of AWS anew, for 0.1 to 0.4 s.
     botocore.session.create_loader = cache(botocore.session.create_loader)
