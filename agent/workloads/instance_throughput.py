@@ -14,6 +14,7 @@ from agent.machine import counters, settling
 from agent.machine.levels import find_levels
 from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
 from agent.machine.workspace import Workspace
+from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads.engines import IMPORT_ROOT
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
@@ -35,13 +36,14 @@ LONGEST_INTERVAL_S = 2.0
 
 def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
-    return integer_problems(params, total_bytes=1, block_bytes=1) + choice_problems(params, source=("zero", "random"))
+    chosen = {"tool": "engine", **params}
+    sentences = integer_problems(params, total_bytes=1, block_bytes=1)
+    return sentences + choice_problems(chosen, source=("zero", "random"), tool=("engine", "dd"))
 
 
 def tools(params: dict[str, Any]) -> set[str]:
-    """None: the agent writes itself."""
-    del params
-    return set()
+    """The program that a point needs; without one the agent writes itself."""
+    return {"dd"} if params.get("tool") == "dd" else set()
 
 
 @dataclass
@@ -66,19 +68,25 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Arm the writer, find the counters that its bytes will move."""
     params = step.params
     path = workspace.target / "stream"
-    plan = {**params, "path": str(path)}
-    argv = [sys.executable, "-S", "-m", "agent.engine.stream", json.dumps(plan)]
-    armed = Armed([Command(argv, workspace.scratch, runners=1)], workspace.scratch, {"PYTHONPATH": IMPORT_ROOT})
+    is_dd = params.get("tool") == "dd"
+    if is_dd:
+        argv = dd_argv(params, path)
+        command = Command([tool_box.find("dd") or "dd", *argv[1:]], workspace.scratch)
+        tool: dict[str, Any] = {"name": "dd", "version": tool_box.version("dd"), "argv": argv}
+    else:
+        argv = [sys.executable, "-S", "-m", "agent.engine.stream", json.dumps({**params, "path": str(path)})]
+        command = Command(argv, workspace.scratch, runners=1)
+        tool = {"name": "engine", "version": agent.VERSION, "command": "write blocks, fsync"}
+    armed = Armed([command], workspace.scratch, {"PYTHONPATH": IMPORT_ROOT})
     traffic = Traffic(job.mount["kind"], workspace.mount, path)
     sampler = Sampler(traffic.read)
     allowances_before = counters.allowances()
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
-        del armed
         exceeded = counters.difference(allowances_before, counters.allowances())
         verify(path, params["total_bytes"])
-        writer = json.loads(ended[0].stdout.read_text())
-        worked_ns = writer["start_ns"], writer["end_ns"]
+        writer = {} if is_dd else json.loads(ended[0].stdout.read_text())
+        worked_ns = writer.get("start_ns", armed.released_ns), writer.get("end_ns", armed.ended_ns)
         duration_s = (worked_ns[1] - worked_ns[0]) / 1e9
         metrics = {"mb_per_s": params["total_bytes"] / 1e6 / duration_s, "duration_s": duration_s}
         metrics.update(levels(sampler, traffic.carrier))
@@ -88,7 +96,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         return Outcome(
             metrics,
             {"bytes": params["total_bytes"]},
-            {"name": "engine", "version": agent.VERSION, "command": "write blocks, fsync", "watched": traffic.carrier},
+            {**tool, "watched": traffic.carrier},
             {"series.json": json.dumps(series(sampler, traffic.carrier)).encode()},
             warnings(sampler, traffic.carrier, params["total_bytes"], exceeded) + flow,
             worked_ns=worked_ns,
@@ -96,6 +104,12 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         )
 
     return WatchedTrial(armed, 1, read, sampler)
+
+
+def dd_argv(params: dict[str, Any], path: Path) -> list[str]:
+    """dd's command line, as published."""
+    count = params["total_bytes"] // params["block_bytes"]
+    return ["dd", "if=/dev/zero", f"of={path}", f"bs={params['block_bytes']}", f"count={count}", "conv=fsync"]
 
 
 def levels(sampler: Sampler, carrier: str) -> dict[str, float]:

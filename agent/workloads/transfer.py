@@ -34,9 +34,9 @@ PROGRAMS = {
 NAMESAKE = {"cp+parallel": "parallel", "fpart+cpio+parallel": "fpart"}
 # $1 source, $2 destination, $3 threads, $4 a name for the list. -q: a path may need quotes in parallel's own shell.
 COPY_PARALLEL = 'find "$1" -type f | parallel --will-cite -q -j "$3" cp {} "$2"'
-# As published, without fpart's -Z, which fpart 1.5 refuses. fpart began to count its lists at 1 instead of 0.
+# As published; -z packs empty directories too. fpart began to count its lists at 1 instead of 0.
 FPART_PARALLEL = (
-    'cd "$1" && fpart -n 1 -o "$4" . && parallel --will-cite -q -j "$3" --pipepart --round-robin --delay .1'
+    'cd "$1" && fpart -z -n 1 -o "$4" . && parallel --will-cite -q -j "$3" --pipepart --round-robin --delay .1'
     ' --block 1M -a "$(ls "$4".[01])" cpio --quiet -dpmL "$2"'
 )
 # A copy ends when the data is on the storage, not in this machine's memory. NFS flushes each file when it is closed.

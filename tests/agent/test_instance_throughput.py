@@ -49,6 +49,21 @@ def test_the_write_is_measured_and_its_seconds_are_kept(cloud, instance, make_jo
     assert list(storage.iterdir()) == []
 
 
+def test_the_published_dd_is_watched_as_our_own_writer_is(cloud, instance, make_job, storage):
+    cloud.put("job.json", make_job("instance-throughput", [throughput_params(source="zero", tool="dd")]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    metrics = sample["metrics"]
+    assert metrics["mb_per_s"] * metrics["duration_s"] == pytest.approx(24 * MIB / 1e6)
+    assert sample["tool"]["name"] == "dd"
+    first, source, target, *rest = sample["tool"]["argv"]
+    assert (first, source, rest) == ("dd", "if=/dev/zero", ["bs=1048576", "count=24", "conv=fsync"])
+    assert target.startswith(f"of={storage}")
+    assert instance.document("raw/p01-r1.series.json")["seconds"][-1] >= metrics["duration_s"]
+
+
 def test_what_was_not_measured_is_said(cloud, instance, make_job, fake_tool, bin_folder):
     fake_tool("ethtool", "echo 'NIC statistics:'; echo '     rx_bytes: 7'")
     cloud.put("job.json", make_job("instance-throughput", [throughput_params()]))

@@ -179,6 +179,7 @@ def test_the_published_command_lines_are_written_literally(tmp_path):
     assert line("fpsync") == "fpsync -n 32 -v -t /tmp/s/fpsync /ebs/data-1m/ /efs/x/"
     assert 'find "$1" -type f | parallel --will-cite -q -j "$3" cp {} "$2"' in line("cp+parallel")
     assert "--pipepart --round-robin --delay .1 --block 1M" in line("fpart+cpio+parallel")
+    assert "fpart -z -n 1 -o" in line("fpart+cpio+parallel")
 
 
 def test_amazon_linux_gets_what_it_lacks_from_its_supplementary_packages(fake_tool, bin_folder, monkeypatch):

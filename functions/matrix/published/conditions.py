@@ -86,7 +86,6 @@ OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
     "build disk": lambda cell, _: _build_disk(cell),
     "EBS volume": lambda cell, _: _ebs_volume(cell),
     "source disk": lambda cell, _: _source_disk(cell),
-    "tool": lambda _, params: params.get("tool", "the agent's own writer"),
     "data set": lambda _, __: "the agent's own, random bytes",
     "program": lambda _, __: "Python",
 }

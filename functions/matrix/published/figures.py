@@ -178,7 +178,7 @@ def _tutorial_figures() -> Iterator[Figure]:
             "baseline_mb_per_s": "baseline_mb_per_s",
             "duration_s": "seconds",
         }
-        caveats = {"total_bytes": row["gb"] * 2**30}
+        caveats = {"total_bytes": row["gb"] * 2**30, "tool": "dd"}
         streamed = figure("instance_network", i, "instance-throughput", params={}, caveats=caveats, is_of_instance=True)
         yield from _medians(streamed, row, columns)
     for i, row in enumerate(document["transfer"]):

@@ -94,6 +94,8 @@ from matrix.terms.metrics import METRICS
         (YOCTO | {"cachePath": "a/../../b"}, "cachePath"),
         (YOCTO | {"buildDiskGiB": 20}, "buildDiskGiB"),
         (YOCTO | {"expectedSeconds": {}}, "expectedSeconds"),
+        (THROUGHPUT | {"tool": "dd", "source": "random"}, "source"),
+        (THROUGHPUT | {"tool": "dd", "source": "zero", "size": "10MiB", "blockSize": "3MiB"}, "blockSize"),
         (YOCTO | {"expectedSeconds": {"ebs": 100}}, "expectedSeconds"),
         (YOCTO | {"expectedSeconds": {"0": 100}}, "expectedSeconds"),
         (BUILD | {"expectedSeconds": {"1": 0}}, "expectedSeconds.1"),
@@ -521,7 +523,7 @@ def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_publishe
     workload = matrix(workload=[{"type": "instance-throughput"}]).matrix.workload[0]
     [params] = workload.points()
 
-    assert params == {"total_bytes": 20 * 2**30, "block_bytes": 2**20, "source": "random"}
+    assert params == {"total_bytes": 20 * 2**30, "block_bytes": 2**20, "source": "random", "tool": "engine"}
     # t2.micro: 20 GiB in 720 s, on a file system that gives more than that.
     assert workload.footprint(params, matrix(storage=[EFS]).matrix.storage[0], 1).seconds == pytest.approx(
         720, rel=0.01

@@ -40,9 +40,14 @@ class InstanceThroughputWorkload(WorkloadModel):
     source: Sweep[Literal["random", "zero"]] = Field(default=["random"])
     """What is written: incompressible data, or zeros (as published)."""
 
+    tool: Sweep[Literal["engine", "dd"]] = Field(default=["engine"])
+    """Our own writer, or dd with conv=fsync (as published), which writes zeros."""
+
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
-        return combinations({"total_bytes": self.size, "block_bytes": self.block_size, "source": self.source})
+        return combinations(
+            {"total_bytes": self.size, "block_bytes": self.block_size, "source": self.source, "tool": self.tool}
+        )
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take: the bytes at the pace of the slowest instance published."""
@@ -64,7 +69,7 @@ class InstanceThroughputWorkload(WorkloadModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (blocks_are_smaller_than_the_file, values_are_different)
+        return (blocks_are_smaller_than_the_file, dd_writes_whole_blocks_of_zeros, values_are_different)
 
 
 def blocks_are_smaller_than_the_file(part: Part) -> Problems:
@@ -76,3 +81,13 @@ def blocks_are_smaller_than_the_file(part: Part) -> Problems:
     elif largest > min(part.size):
         rule = f"is larger than the smallest size, {format_size(min(part.size))}"
         yield part.problem("blockSize", rule, "write smaller blocks, or a larger size", value=format_size(largest))
+
+
+def dd_writes_whole_blocks_of_zeros(part: Part) -> Problems:
+    """Yield a problem where dd would have to write something else, or a part of a block."""
+    if "dd" not in part.tool:
+        return
+    if "random" in part.source:
+        yield part.problem("source", "dd has nothing but zeros to write as fast as it can", 'write source "zero"')
+    if any(size % block for size in part.size for block in part.block_size):
+        yield part.problem("blockSize", "dd writes whole blocks", "write a size that is a multiple of each block")
