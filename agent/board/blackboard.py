@@ -83,7 +83,7 @@ class Blackboard:
     def volumes(self, instance_id: str) -> list[str] | None:
         """Return the ids of the data volumes that were launched with an instance; None as long as nobody has said."""
         body = self._bucket.get(f"{self.prefix}/volumes.json")
-        return None if body is None else list(json.loads(body).get(instance_id, []))
+        return None if body is None else list(json.loads(body)["volumes"].get(instance_id, []))
 
     def put(self, name: str, document: dict[str, Any]) -> None:
         """Write one of this instance's own documents."""

@@ -14,6 +14,7 @@ from support.agent_cloud import needs
 from support.disks import loop_device
 
 from agent import mounts, session
+from agent.board.blackboard import Blackboard
 from agent.errors import DeviceRefused, MountFailed
 from agent.job import Step
 from agent.machine import counters, disks, raw_disks
@@ -175,6 +176,15 @@ def test_an_agent_waits_until_it_is_told_which_volumes_are_its_own(monkeypatch):
 
     assert own == {"kind": "ebs-device", "devices": ["/dev/sdf"], "volumes": ["vol-1"]}
     assert _session(_Board())._own(kept) == kept
+
+
+def test_the_volumes_of_an_instance_are_those_that_launch_fleet_has_said_and_none_of_others():
+    objects: dict[str, bytes] = {}
+    board = Blackboard(SimpleNamespace(get=objects.get), "runs/r/cells/c/", "AROA:i-1")
+
+    assert board.volumes("i-1") is None
+    objects["runs/r/cells/c/volumes.json"] = b'{"volumes": {"i-1": ["vol-1", "vol-2"], "i-2": ["vol-3"]}}'
+    assert (board.volumes("i-1"), board.volumes("i-3")) == (["vol-1", "vol-2"], [])
 
 
 def test_an_agent_that_is_told_of_no_volumes_writes_on_none(monkeypatch):

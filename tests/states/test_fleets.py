@@ -19,6 +19,7 @@ from aws.records.plans import plan_of
 from aws.stack import network
 from aws.stack.clients import client
 from matrix.run.job import measuring_job
+from matrix.terms.documents.job import FleetVolumes
 from matrix.terms.errors import (
     CapacityUnavailable,
     InstanceDied,
@@ -422,7 +423,7 @@ def test_agents_of_a_cell_on_raw_devices_are_told_the_ids_of_their_own_data_volu
     attached = [{"Name": "attachment.instance-id", "Values": [instance]}]
     described = boto3.client("ec2").describe_volumes(Filters=attached)["Volumes"]
     data = {volume["VolumeId"] for volume in described if volume["Attachments"][0]["Device"] != "/dev/xvda"}
-    told = bucket.get(board.volumes)
+    told = bucket.read(board.volumes, FleetVolumes)["volumes"]
     assert bucket.get(board.job)["mount"] == {"kind": "ebs-device", "devices": ["/dev/sdf", "/dev/sdg"]}
     assert told.keys() == {instance}
     assert set(told[instance]) == data

@@ -53,6 +53,7 @@ def bucket(cloud: Cloud, role_id: str) -> str:
         *others,
         f"{CELL}/job.json",
         f"{CELL}/meeting.json",
+        f"{CELL}/volumes.json",
         f"{MEET}/roster.json",
         f"{MEET}/gates/0000.json",
         "agents/0.pyz",
@@ -91,6 +92,7 @@ def test_an_instance_writes_below_its_own_name(instance, bucket, role_id, name):
         CELL + "/job.json",
         CELL + "/meeting.json",
         CELL + "/fleet.json",
+        CELL + "/volumes.json",
         MEET + "/roster.json",
         MEET + "/gates/0001.json",  # without the header that lets S3 write it once
         MEET + "/ready/0001/{role}:" + OWN,
@@ -114,7 +116,8 @@ def test_an_instance_writes_nothing_else(cloud, instance, bucket, role_id, key):
 
 
 def test_an_instance_reads_jobs_gates_and_agents(instance, bucket):
-    for key in (f"{CELL}/job.json", f"{MEET}/roster.json", f"{MEET}/gates/0000.json", "agents/0.pyz"):
+    meeting = (f"{MEET}/roster.json", f"{MEET}/gates/0000.json")
+    for key in (f"{CELL}/job.json", f"{CELL}/volumes.json", *meeting, "agents/0.pyz"):
         assert refusal(instance("s3").get_object, Bucket=bucket, Key=key) is None
 
 

@@ -14,7 +14,7 @@ from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
-from matrix.terms.documents.job import FleetRecord, JobCell, MeetingRecord, Mount, Roster
+from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, MeetingRecord, Mount, Roster
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import Board
@@ -70,7 +70,7 @@ def launch(
         bucket.put(board.meet(nonce).roster, roster)
     facts = {"file_system": cell["file_system"], "cell": purpose}
     table.record_resources(plan["run"], (("instance", instance, facts) for instance in launched.instances))
-    volumes = _record_volumes(plan["run"], purpose, cell, len(launched.instances))
+    volumes: FleetVolumes = {"volumes": _record_volumes(plan["run"], purpose, cell, len(launched.instances))}
     if cell["workload"].get("device"):
         # An agent writes no disk as it is but those that are said here to be its own.
         bucket.put(board.volumes, volumes)

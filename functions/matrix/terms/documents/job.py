@@ -125,6 +125,13 @@ class FleetRecord(TypedDict):
     """Epoch seconds."""
 
 
+class FleetVolumes(TypedDict):
+    """volumes.json: which disks the agents of a fleet may write as they are."""
+
+    volumes: dict[str, list[str]]
+    """Ids of the data volumes that were launched with each instance, by its id."""
+
+
 class MeetingRecord(TypedDict):
     """meeting.json: by which secret name the instances of a launch meet."""
 

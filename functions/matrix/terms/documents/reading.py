@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from matrix.terms.documents.image import BakeRecord, BootedImage
-from matrix.terms.documents.job import FleetRecord, Gate, JobDocument, MeetingRecord, Roster
+from matrix.terms.documents.job import FleetRecord, FleetVolumes, Gate, JobDocument, MeetingRecord, Roster
 from matrix.terms.documents.older import completed_plan
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
@@ -23,6 +23,7 @@ DOCUMENTS: dict[str, type] = {
     "plan": PlanDocument,
     "job": JobDocument,
     "fleet": FleetRecord,
+    "volumes": FleetVolumes,
     "meeting": MeetingRecord,
     "roster": Roster,
     "gate": Gate,
