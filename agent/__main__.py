@@ -53,7 +53,7 @@ def attend(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> d
         body = bucket.get(key)
         if body is None:
             raise JobInvalid(f"s3://{bucket.name}/{key} is not there, or the instance's role may not read it")
-        job = parse(body, session.identity.instance_id, session.userid)
+        job = parse(body, session.identity.instance_id, session.userid, session.identity.subnet_id)
         interrupts.set_deadline(job.deadline_at)
         if job.kind == "bake":
             session.bake(job)

@@ -24,7 +24,7 @@ KINDS = ("measure", "populate", "serve", "bake")
 SAFE_NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
-def parse(body: bytes, instance_id: str, userid: str = "") -> Job:
+def parse(body: bytes, instance_id: str, userid: str = "", subnet: str = "") -> Job:
     """Return the job that `body` describes, for this instance. Raises JobInvalid, which lists every problem."""
     try:
         document = json.loads(body)
@@ -33,6 +33,7 @@ def parse(body: bytes, instance_id: str, userid: str = "") -> Job:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise JobInvalid(f"job.json is of no schema that this agent knows: it speaks {SCHEMA}")
     try:
+        document["mount"] = _mount_in(subnet, document["mount"])
         problems = [*_header_problems(document), *_provision_problems(document), *_point_problems(document)]
         if problems:
             raise JobInvalid("; ".join(problems))
@@ -71,6 +72,18 @@ def _steps(document: dict[str, Any], params: dict[str, dict[str, Any]]) -> list[
         # One population fills the caches of every point.
         steps = [{"point": point, "repetition": 1} for point in list(params)[:1]]
     return [Step(n, s["point"], s["repetition"], params[s["point"]]) for n, s in enumerate(steps or [])]
+
+
+def _mount_in(subnet: str, mount: dict[str, Any]) -> dict[str, Any]:
+    """Return how an instance of this subnet mounts: where there are several file systems, the one that is there."""
+    if "by_subnet" not in mount:
+        return mount
+    if subnet not in mount["by_subnet"]:
+        raise JobInvalid(
+            f"no file system in subnet {subnet or 'unknown'}: there are some in {', '.join(mount['by_subnet'])}"
+        )
+    own: dict[str, Any] = mount["by_subnet"][subnet]
+    return own
 
 
 def _lent_to(mount: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

@@ -18,13 +18,15 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     run, name = event["run"], event["file_system"]
     storage = file_system_of(plan_of(run), name)["storage"]
     kind = storages.file_system(storage)
-    if kind is None or kind.is_ready(event["resource_id"], storage):
+    # Each is asked: some make what they still lack when they are.
+    waiting = [each for each in event["resource_ids"] if kind and not kind.is_ready(each, storage)]
+    if kind is None or not waiting:
         table.set_file_system(run, name, "ready")
         return {"state": "ready"}
     waited_s = now() - event["started_at"]
     if waited_s > kind.CREATION_LIMIT_S:
         raise FileSystemTimeout(
-            f"{name}: {event['resource_id']} not available {waited_s:.0f} s after its creation, limit "
+            f"{name}: {', '.join(waiting)} not available {waited_s:.0f} s after its creation, limit "
             f"{kind.CREATION_LIMIT_S} s"
         )
     return {"state": "creating"}

@@ -15,7 +15,7 @@ from aws.stack.entry import entry
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Create the file system, or find the one that an earlier attempt created.
+    """Create the file system, or each of several, or find those that an earlier attempt created.
 
     OverBudget or DeadlinePassed is raised before anything exists; its cells are then skipped.
     """
@@ -24,18 +24,20 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     planned = file_system_of(plan, name)
     budget.admit_file_system(run, plan, planned)
     table.set_file_system(run, name, "creating")
-    kind, resource_id = storages.file_system(planned["storage"]), None
-    if kind and (exists := storages.existing_id(planned["storage"])):
+    storage, resource_ids = planned["storage"], []
+    kind = storages.file_system(storage)
+    if kind and (exists := storages.existing_id(storage)):
         # Somebody's own: it gets no tag and no row, by either of which it would be deleted.
-        resource_id = exists
-        table.set_file_system(run, name, "creating", resource_id=resource_id)
+        resource_ids = [exists]
+        table.set_file_system(run, name, "creating", resource_ids=resource_ids)
     elif kind:
         file_system_tags = tags.tags(plan, file_system=name)
-        resource_id = kind.create(storages.token(run, name), planned["storage"], file_system_tags, run, name)
-        table.set_file_system(run, name, "creating", resource_id=resource_id)
-        table.record_resource(run, planned["storage"]["type"], resource_id, file_system=name)
+        for zone, token in enumerate(storages.tokens(run, name, storage)):
+            resource_ids.append(kind.create(token, storage, file_system_tags, run, name, zone))
+            table.record_resource(run, storage["type"], resource_ids[-1], file_system=name)
+        table.set_file_system(run, name, "creating", resource_ids=resource_ids)
     return {
-        "resource_id": resource_id,
+        "resource_ids": resource_ids,
         "started_at": now(),
         "cells": planned["cells"],
         "populate": planned["populate"] is not None,

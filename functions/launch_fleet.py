@@ -33,7 +33,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         fleet=cell["fleet"],
         boot=images.booted(plan, cell),
         mount=storages.mount_of(
-            cell["storage"], event["resource_id"], run, wants_device=bool(cell["workload"].get("device"))
+            cell["storage"], event["resource_ids"], run, wants_device=bool(cell["workload"].get("device"))
         ),
         job=partial(measuring_job, cell=cell, gate_margin_s=environment().gate_margin_s),
     )

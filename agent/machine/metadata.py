@@ -32,6 +32,7 @@ class Identity:
     image_id: str
     region: str
     private_ip: str = ""
+    subnet_id: str = ""
 
 
 def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
@@ -52,6 +53,7 @@ def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
         image_id=entry("ami-id"),
         region=entry("placement/region"),
         private_ip=entry("local-ipv4"),
+        subnet_id=entry(f"network/interfaces/macs/{entry('mac')}/subnet-id"),
     )
     if not identity.instance_id or not identity.region:
         raise MetadataUnavailable(f"{entries} knows no instance-id or no placement/region: {identity}")

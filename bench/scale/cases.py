@@ -204,7 +204,7 @@ def plan_matrix(cells: int) -> tuple[Cloud, Callable[[], object]]:
 def launch_fleet(count: int) -> tuple[Cloud, Callable[[], object]]:
     """Launch the fleet."""
     cloud, document = prepared(count)
-    return cloud, _handler("launch_fleet", cell=document["cells"][0]["id"], resource_id="none")
+    return cloud, _handler("launch_fleet", cell=document["cells"][0]["id"], resource_ids=[])
 
 
 def poll_fleet(count: int) -> tuple[Cloud, Callable[[], object]]:

@@ -226,6 +226,8 @@ class InstancePlayer:
                 "placement/availability-zone-id": _zone_id(instance, zone),
                 "placement/region": instance.region_name,
                 "hostname": instance.id,
+                "mac": MAC,
+                f"network/interfaces/macs/{MAC}/subnet-id": instance.subnet_id or "",
                 f"network/interfaces/macs/{MAC}/device-number": "0",
                 f"network/interfaces/macs/{MAC}/local-ipv4s": GUEST,
             },

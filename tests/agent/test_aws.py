@@ -122,7 +122,8 @@ def test_the_identity_is_asked_with_a_token_below_the_endpoints_own_path(service
 
     assert (identity.instance_id, identity.region, identity.availability_zone) == ("i-42", "eu-west-1", "eu-west-1a")
     assert (identity.instance_type, identity.image_id) == ("m6i.4xlarge", "ami-0123456789abcdef0")
-    assert len(service.requests_seen) == 6  # the private address, too, at which a file server listens
+    # The private address, too, at which a file server listens; the subnet, by the address of the card.
+    assert len(service.requests_seen) == 8
     assert all(seen.startswith("v2 /i-42/latest/meta-data/") for seen in service.requests_seen)
 
 

@@ -17,7 +17,9 @@ from support.disturbance import attempts
 
 from agent import session
 from agent.board import barrier
+from agent.errors import JobInvalid
 from agent.job import Step
+from agent.job_check import parse
 
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
 
@@ -326,3 +328,20 @@ def test_a_folder_that_is_no_name_is_refused(cloud, instance, make_job, storage,
 
     assert instance.run() == 1
     assert "mount.folder" in instance.document("failed.json")["message"]
+
+
+def test_an_instance_mounts_the_file_system_of_its_own_subnet(make_job):
+    mounts = {name: {"kind": "directory", "path": f"/{name}/{{instance_id}}"} for name in ("subnet-a", "subnet-b")}
+    body = json.dumps(make_job(mount={"kind": "directory", "by_subnet": mounts})).encode()
+
+    assert parse(body, "i-1", subnet="subnet-b").mount == {"kind": "directory", "path": "/subnet-b/i-1"}
+    with pytest.raises(JobInvalid, match="no file system in subnet subnet-c: there are some in subnet-a, subnet-b"):
+        parse(body, "i-1", subnet="subnet-c")
+
+
+def test_each_of_several_mounts_is_checked_as_a_single_one_is(make_job):
+    mounts = {"subnet-a": {"kind": "directory", "path": "relative"}}
+    body = json.dumps(make_job(mount={"kind": "directory", "by_subnet": mounts})).encode()
+
+    with pytest.raises(JobInvalid, match="'relative' is not absolute"):
+        parse(body, "i-1", subnet="subnet-a")

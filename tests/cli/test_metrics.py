@@ -28,7 +28,7 @@ def result():
     file = SampleFile.model_validate({"run": "r", "cell": "c", "instance": {"id": "i-1", "type": "m6i.large"},
                                       "samples": [sample]})  # fmt: skip
     made = cell_result(cell, [file], error=None, actual_s=60.0)
-    about = cloudwatch.resources(cell["storage"], "m6i.large", ["i-1"], {"vol-1": "i-1"}, None)
+    about = cloudwatch.resources(cell["storage"], "m6i.large", ["i-1"], {"vol-1": "i-1"}, [])
     made["cloudwatch"] = cloudwatch.document(about, (BEGUN, BEGUN + 60), [], read_at=BEGUN + 61)
     return made | {"bottleneck": bottleneck.find(made, "aws")}
 

@@ -29,7 +29,7 @@ ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
 SCENARIOS: dict[str, dict[str, Any]] = {
     "alone": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE]),
     "shared": matrix(storage=[EFS | {"name": "efs"}], workload=[TOUCH], fleet=[TWO]),
-    "fsx": matrix(storage=[FSX], workload=[TOUCH], fleet=[ONE]),
+    "fsx": matrix(storage=[FSX | {"fileSystems": 2}], workload=[TOUCH], fleet=[TWO]),
     "cached": matrix(
         storage=[EFS | {"name": "efs"}],
         workload=[BUILD | {"populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out"}],
@@ -47,6 +47,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     ),
     "stopped": matrix(storage=[EFS | {"name": "efs"}], workload=[BUILD | {"build": "sleep 30"}]),
     "unmade": matrix(storage=[FSX], workload=[TOUCH], fleet=[ONE]),
+    "half-made": matrix(storage=[FSX | {"fileSystems": 2}], workload=[TOUCH], fleet=[TWO]),
     "objects": matrix(storage=[{"type": "s3", "name": "s3"}], workload=[READ], fleet=[ONE]),
     "served": matrix(
         storage=[{"type": "file-server", "name": "server", "instanceType": "m6i.large"}], workload=[READ], fleet=[ONE]
@@ -59,9 +60,17 @@ FATE: dict[str, dict[str, Any]] = {
     "stopped": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3},
     # Not "Wait for file system": on a busy machine the file system is there at the first look.
     "unmade": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Check file system"},
+    # The second zone has no more of what the first has given.
+    "half-made": {
+        "fault": "denied",
+        "who": "CreateFileSystem",
+        "action": "fsx:CreateFileSystem",
+        "nth": 2,
+        "times": None,
+    },
     "unbaked": {"fault": "denied", "who": "CheckImage", "action": "ec2:CreateImage", "times": None},
 }
-STATUS = {"failing": "FAILED", "unbaked": "FAILED", "stopped": "ABORTED", "unmade": "ABORTED"}
+STATUS = {"failing": "FAILED", "half-made": "FAILED", "unbaked": "FAILED", "stopped": "ABORTED", "unmade": "ABORTED"}
 LATE, EVERYTHING = "late", "everything"
 # How late AWS may be, in seconds (local/faults/lateness.py). For a grant Step Functions waits, whose waits pass
 # TIME_SCALE times faster here.

@@ -124,7 +124,7 @@ def test_metrics_that_arrived_since_a_cell_was_analysed_are_kept_and_name_its_ce
     begun = int(time.time()) // 60 * 60 - 600
     for point in result["points"]:
         point["samples"] |= {"repetition": [1], "started_at": [begun], "ended_at": [begun + 180]}
-    about = resources(result["storage"], "m6i.large", ["i-1"], {"vol-1": "i-1"}, None)
+    about = resources(result["storage"], "m6i.large", ["i-1"], {"vol-1": "i-1"}, [])
     result["cloudwatch"] = document(about, (begun, begun + 180), [], read_at=begun + 181)
     bucket.put_object(Key=key, Body=json.dumps(result).encode())
     boto3.client("cloudwatch").put_metric_data(

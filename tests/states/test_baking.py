@@ -193,14 +193,14 @@ def test_a_cell_boots_the_baked_image_and_none_is_launched_without_it(stack, con
     plan = plans.plan_of(RUN)
     cell = next(one for one in plan["cells"] if one["storage"]["type"] == "ebs")
     with pytest.raises(ImageFailed, match="was not baked"):
-        launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_id": None}, context)
+        launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_ids": []}, context)
     bake(context)
     finish_builder()
     check(context)
     finish_image()
     check(context)
 
-    launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_id": None}, context)
+    launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_ids": []}, context)
 
     launched = instances.of_file_system(RUN, cell["file_system"], cell["id"])
     described = boto3.client("ec2").describe_instances(InstanceIds=launched)["Reservations"]
@@ -218,7 +218,7 @@ def test_an_instance_has_what_the_matrix_gives_and_not_what_other_workloads_need
     plan = plans.plan_of(RUN)
     cell = next(one for one in plan["cells"] if one["storage"]["type"] == "ebs" and one["workload"]["type"] == "touch")
 
-    launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_id": None}, context)
+    launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_ids": []}, context)
 
     provisions = bucket.get(Board.of_cell(RUN, cell["id"]).job)["provisions"]
     assert provisions == {"packages": [], "containers": ["debian:12"], "dockerfile": None}

@@ -63,12 +63,12 @@ def test_a_run_uses_it_and_leaves_it_as_it_was(owned, context):
     of_it = {"run": RUN, "file_system": name}
 
     made = create_file_system.handler(of_it, context)
-    ready = check_file_system.handler(of_it | {"resource_id": owned, "started_at": made["started_at"]}, context)
-    mount = storages.mount_of(plan["file_systems"][0]["storage"], owned, RUN)
+    ready = check_file_system.handler(of_it | {"resource_ids": [owned], "started_at": made["started_at"]}, context)
+    mount = storages.mount_of(plan["file_systems"][0]["storage"], [owned], RUN)
     gone = delete_file_system.handler(of_it, context)
     swept = reap.handler({"run": RUN}, context)
 
-    assert (made["resource_id"], ready["state"], gone["state"]) == (owned, "ready", "gone")
+    assert (made["resource_ids"], ready["state"], gone["state"]) == ([owned], "ready", "gone")
     assert mount["folder"] == f"storage-matrix-{RUN}"
     assert table.resources(RUN) == []
     assert (swept["deleted"], swept["remaining"]) == ([], [])

@@ -37,7 +37,7 @@ def made(stack, context):
 
 def create():
     return file_server.create(
-        storages.token(RUN, NAME), STORAGE, tags_of.tags(plan_of(RUN), file_system=NAME), RUN, NAME
+        storages.token(RUN, NAME), STORAGE, tags_of.tags(plan_of(RUN), file_system=NAME), RUN, NAME, 0
     )
 
 

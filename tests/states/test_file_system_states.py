@@ -32,7 +32,7 @@ def create(context, file_system=EFS):
 
 def check(context, made, file_system=EFS):
     event = {"run": RUN, "file_system": file_system}
-    return check_file_system.handler(event | {key: made[key] for key in ("resource_id", "started_at")}, context)[
+    return check_file_system.handler(event | {key: made[key] for key in ("resource_ids", "started_at")}, context)[
         "state"
     ]
 
@@ -44,13 +44,13 @@ def delete(context, handler, **facts):
 def test_a_shared_file_system_is_made_tagged_recorded_and_becomes_ready(planned, context):
     made = create(context)
 
-    assert made["resource_id"].startswith("fs-")
+    assert made["resource_ids"][0].startswith("fs-")
     assert [check(context, made), check(context, made)] == ["creating", "ready"]
-    assert [row["id"] for row in table.resources(RUN)] == [made["resource_id"]]
+    assert [row["id"] for row in table.resources(RUN)] == made["resource_ids"]
 
 
 def test_creating_again_after_a_crash_finds_the_same_file_system(planned, context):
-    assert create(context)["resource_id"] == create(context)["resource_id"]
+    assert create(context)["resource_ids"] == create(context)["resource_ids"]
 
 
 def test_ebs_has_nothing_to_create_and_is_ready_at_once(planned, context):
@@ -58,7 +58,7 @@ def test_ebs_has_nothing_to_create_and_is_ready_at_once(planned, context):
 
     made = create(context, name)
 
-    assert made["resource_id"] is None
+    assert made["resource_ids"] == []
     assert check(context, made, name) == "ready"
 
 

@@ -416,7 +416,7 @@ def test_agents_of_a_cell_on_raw_devices_are_told_the_ids_of_their_own_data_volu
     on_device, on_files = sorted(plan_of(RUN)["cells"], key=lambda cell: "device" not in cell["workload"])
 
     for cell in (on_device, on_files):
-        launch_fleet_function.handler({"run": RUN, "cell": cell["id"], "resource_id": None}, context)
+        launch_fleet_function.handler({"run": RUN, "cell": cell["id"], "resource_ids": []}, context)
 
     board = Board.of_cell(RUN, on_device["id"])
     [instance] = bucket.get(board.fleet)["instances"]

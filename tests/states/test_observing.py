@@ -119,9 +119,24 @@ class Refusing:
 
 def test_where_cloudwatch_may_not_be_asked_that_is_kept_and_nothing_fails():
     about = {"type": "efs", "volume_type": None, "instance_type": "m6i.large", "instances": ["i-1"], "of": 1,
-             "volumes": {}, "file_system": "fs-1"}  # fmt: skip
+             "volumes": {}, "file_systems": ["fs-1"]}  # fmt: skip
 
     kept = cloudwatch.read(Refusing(), about, START, START + 60)
 
     assert kept["unasked"] == "AccessDenied"
     assert kept["series"] == []
+
+
+@pytest.mark.usefixtures("stack")
+def test_of_several_file_systems_each_is_asked_for():
+    cell = CELL | {"storage": {"type": "fsx-openzfs", "fileSystems": 2}}
+    for number, values in enumerate([(55.0, 98.5), (11.0, 12.0)], start=1):
+        table.record_resource(RUN, "fsx-openzfs", f"fs-{number}", file_system="fs")
+        publish("AWS/FSx", "DiskIopsUtilization", {"FileSystemId": f"fs-{number}"}, *values)
+
+    kept, _ = observing.observe(RUN, cell, files())
+
+    assert kept["resources"]["file_systems"] == ["fs-1", "fs-2"]
+    assert [(one["resource"], one["values"]) for one in kept["series"]] == [
+        ({"FileSystemId": "fs-1"}, [55.0, 98.5]), ({"FileSystemId": "fs-2"}, [11.0, 12.0]),
+    ]  # fmt: skip

@@ -45,11 +45,11 @@ def tags_of(run, deadline_at, stack="storage-matrix"):
 
 
 def make_efs(run, deadline_at):
-    return efs.create(storages.token(run, "efs"), EFS, tags_of(run, deadline_at), run, "efs")
+    return efs.create(storages.token(run, "efs"), EFS, tags_of(run, deadline_at), run, "efs", 0)
 
 
 def make_prefix(run, deadline_at):
-    return s3.create(storages.token(run, "s3"), {"type": "s3"}, tags_of(run, deadline_at), run, "s3")
+    return s3.create(storages.token(run, "s3"), {"type": "s3"}, tags_of(run, deadline_at), run, "s3", 0)
 
 
 def sweep(context, **event):
@@ -81,7 +81,7 @@ def test_what_a_run_has_left_is_deleted_once_its_execution_has_ended(stack, cont
 def test_what_another_stack_of_the_account_has_made_is_never_touched(stack, context, running, monkeypatch):
     monkeypatch.setenv("STACK", "another")
     [theirs] = launch("r", LONG_PAST)
-    their_files = efs.create("theirs", EFS, tags_of("r", LONG_PAST, stack="another"), "r", "theirs")
+    their_files = efs.create("theirs", EFS, tags_of("r", LONG_PAST, stack="another"), "r", "theirs", 0)
     monkeypatch.setenv("STACK", "storage-matrix")
     [ours] = launch("r", LONG_PAST)
 

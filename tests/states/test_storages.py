@@ -21,7 +21,7 @@ FSX = {
 }  # fmt: skip
 TAGS = [{"Key": "storage-matrix:stack", "Value": "storage-matrix"}, {"Key": "storage-matrix:run", "Value": "r"}]
 TOKEN = "0" * 60
-OWNER = ("r", "efs")
+OWNER = ("r", "efs", 0)
 
 
 def test_creating_an_efs_twice_makes_one_encrypted_and_tagged_file_system(stack):
@@ -295,14 +295,14 @@ def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
 
 def test_an_instance_store_comes_with_its_instances(stack):
     assert storages.file_system({"type": "instance-store"}) is None
-    assert storages.mount_of({"type": "instance-store"}, None, "r") == {"kind": "instance-store", "fstype": "xfs"}
-    worn = storages.mount_of({"type": "instance-store", "precondition": 2}, None, "r")
+    assert storages.mount_of({"type": "instance-store"}, [], "r") == {"kind": "instance-store", "fstype": "xfs"}
+    worn = storages.mount_of({"type": "instance-store", "precondition": 2}, [], "r")
     assert worn == {"kind": "instance-store", "fstype": "xfs", "precondition": 2}
 
 
 def test_a_file_system_that_was_not_created_cannot_be_mounted(stack):
     with pytest.raises(ValueError, match="efs: nothing was created"):
-        storages.mount_of(EFS, None, "r")
+        storages.mount_of(EFS, [], "r")
 
 
 def test_a_volume_can_be_made_from_a_snapshot():

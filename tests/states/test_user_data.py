@@ -65,9 +65,9 @@ def run(matrix, context, name="run"):
     plan = plans.plan_of(name)
     for file_system in plan["file_systems"]:
         if file_system["populate"]:
-            populate_cache.handler({"run": name, "file_system": file_system["id"], "resource_id": "fs-1"}, context)
+            populate_cache.handler({"run": name, "file_system": file_system["id"], "resource_ids": ["fs-1"]}, context)
     for cell in plan["cells"]:
-        launch_fleet.handler({"run": name, "cell": cell["id"], "resource_id": "fs-1"}, context)
+        launch_fleet.handler({"run": name, "cell": cell["id"], "resource_ids": ["fs-1"]}, context)
     return plan
 
 

@@ -240,3 +240,24 @@ def test_a_stopped_run_is_swept_by_the_event_of_its_end(cloud: Cloud):
     assert run.status == "ABORTED"
     until(lambda: not run.running_instances(), "the sweep to end the instances")
     until(lambda: set(run.left_behind()) <= {"open resources"}, "the sweeps to delete the rest")
+
+
+def test_two_file_systems_of_a_storage_are_filled_and_measured_each_in_its_zone_and_both_are_gone(cloud: Cloud):
+    build = {"type": "build", "name": "b", "populate": "touch $CACHE_DIR/here", "build": "test -e $CACHE_DIR/here"}
+    fsx = {"type": "fsx-openzfs", "name": "two", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+    fleet = [{"instanceType": "m6i.large", "count": 2}]
+
+    run = cloud.run("two-file-systems", matrix(storage=[fsx | {"fileSystems": 2}], workload=[build], fleet=fleet))
+
+    assert run.status == "SUCCEEDED"
+    receipt = run.summary()["receipt"]
+    made = {row["id"]: row["gone_at"] for row in receipt["resources"] if row["kind"] == "fsx-openzfs"}
+    filled = [row for row in receipt["resources"] if row["kind"] == "instance" and row["cell"] == "cache"]
+    assert (len(made), len(filled), receipt["totals"]["gone"]) == (2, 2, receipt["totals"]["resources"])
+    folder = f"runs/{run.name}/"
+    keys = [key.removeprefix(folder) for key in run.keys(f"{folder}cells/") if key.endswith("/samples.json")]
+    samples = [run.document(key) for key in keys]
+    assert len({sample["instance"]["availability_zone"] for sample in samples}) == 2
+    # The local cloud lends a folder with the id of the file system.
+    assert {name for name in made for sample in samples if name in sample["mount"]["path"]} == made.keys()
+    assert run.left_behind() == {}

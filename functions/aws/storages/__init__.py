@@ -7,14 +7,16 @@ by tags, never by a note of ours that might not have been written.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from aws.stack import network
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 from aws.storages.contract import FileSystem as FileSystem
 from matrix.check.existing import FIELD, existing
 from matrix.input.matrix import Matrix
+from matrix.input.storages import how_many
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.keys import folder_on_existing
@@ -42,10 +44,11 @@ def is_lent(storage: Part) -> bool:
     return module is None or module.is_lent(storage)
 
 
-def token(run: str, name: str) -> str:
+def token(run: str, name: str, zone: int = 0) -> str:
     """Return the client token of a file system: 63 characters at most for FSx, 64 for EFS."""
     # Another stack of the account may have a run of the same name.
-    return hashlib.sha256(f"{environment().stack}/{run}/{name}".encode()).hexdigest()[:60]
+    of_zone = f"/{zone}" if zone else ""
+    return hashlib.sha256(f"{environment().stack}/{run}/{name}{of_zone}".encode()).hexdigest()[:60]
 
 
 def existing_id(storage: Part) -> str | None:
@@ -63,8 +66,24 @@ def existing_problems(matrix: Matrix) -> Problems:
             )
 
 
-def mount_of(storage: Part, resource_id: str | None, run: str, *, wants_device: bool = False) -> Mount:
-    """Return how an instance of the run gets at the storage or its device; a folder where the local cloud lends one."""
+def tokens(run: str, name: str, storage: Part) -> list[str]:
+    """Return the client token of each file system that a storage is, in the order of the stack's zones."""
+    return [token(run, name, zone) for zone in range(how_many(storage))]
+
+
+def mount_of(storage: Part, resource_ids: Sequence[str], run: str, *, wants_device: bool = False) -> Mount:
+    """Return how an instance of the run gets at the storage or its device: of several file systems at its subnet's."""
+    if len(resource_ids) < 2:  # noqa: PLR2004 (one, or none)
+        return _mount_of_one(storage, next(iter(resource_ids), None), run, wants_device=wants_device)
+    by_subnet = {
+        subnet: _mount_of_one(storage, resource_id, run)
+        for subnet, resource_id in zip(network.subnets(), resource_ids, strict=False)
+    }
+    return {"kind": next(iter(by_subnet.values()))["kind"], "by_subnet": by_subnet}
+
+
+def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_device: bool = False) -> Mount:
+    """Return how an instance mounts a file system or a device, a folder where the local cloud lends one."""
     folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
     mount = (lent(folder) if is_lent(storage) else None) or _mount(storage, resource_id, wants_device=wants_device)
     if existing_id(storage):

@@ -35,8 +35,11 @@ class FileSystem(Protocol):
     SEEN_GONE: str
     """Which answer of which service says that it is gone, in the words of the receipt."""
 
-    def create(self, token: str, storage: Part, tags: list[dict[str, str]], run: str, name: str, /) -> str:
-        """Create the file system `name` of a run, or find the one that this token made before; return its id."""
+    def create(self, token: str, storage: Part, tags: list[dict[str, str]], run: str, name: str, zone: int, /) -> str:
+        """Create the file system `name` of a run, or find the one that this token made before; return its id.
+
+        `zone` counts the stack's subnets, from 0: that of a file system of which a storage has only one is the first.
+        """
         ...
 
     def find(self, token: str, /) -> str | None:

@@ -26,7 +26,7 @@ CREATION_LIMIT_S = 900
 SEEN_GONE = "EFS DescribeFileSystems: not there"
 
 
-def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str) -> str:
+def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
     """Create the file system, or find the one this token made before; return its id."""
     efs = client("efs")
     resource_id = find(token)

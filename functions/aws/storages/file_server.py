@@ -43,7 +43,7 @@ ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}", re.ASCII)
 TOKEN = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
-def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, name: str) -> str:
+def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, name: str, _zone: int) -> str:
     """Launch the server, or find the one that was launched before; return its instance id.
 
     Raises FileSystemFailed among emulated machines, whose networks do not meet.

@@ -21,9 +21,10 @@ SEEN_GONE = "FSx DescribeFileSystems: not there"
 TOKEN_TAG = "storage-matrix:token"  # noqa: S105 - an idempotency token, no secret
 
 
-def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str) -> str:
+def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:
     """Create the file system, or get the one this token made before; return its id."""
-    subnets = network.subnets()[:2] if storage["deploymentType"].startswith("MULTI_AZ") else network.subnets()[:1]
+    in_zones = 2 if storage["deploymentType"].startswith("MULTI_AZ") else 1
+    subnets = network.subnets()[zone : zone + in_zones]
     configuration: dict[str, Any] = {
         "DeploymentType": storage["deploymentType"],
         "ThroughputCapacity": storage["throughputCapacityMBps"],

@@ -20,7 +20,7 @@ SEEN_GONE = "S3 ListObjectsV2: no object"
 OBJECTS_AT_ONCE = 1_000
 
 
-def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str) -> str:
+def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
     """Write down whose the prefix is; return its id. Writing it again changes nothing."""
     bucket = environment().data_bucket
     client("s3").put_object(Bucket=bucket, Key=f"{token}/{TAGS}", Body=json.dumps(tags).encode())

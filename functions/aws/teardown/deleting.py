@@ -45,9 +45,11 @@ def step(run: str, file_system: str) -> str:
     planned = file_system_of(plan, file_system)
     is_ours = not storages.existing_id(planned["storage"])
     kind = storages.file_system(planned["storage"]) if is_ours else None
-    resource_id = kind.find(storages.token(run, file_system)) if kind else None
-    if kind and resource_id and not kind.delete(resource_id):
-        return "deleting"
+    if kind:
+        known = [kind.find(token) for token in storages.tokens(run, file_system, planned["storage"])]
+        are_gone = [kind.delete(resource_id) for resource_id in known if resource_id]
+        if not all(are_gone):
+            return "deleting"
     # Copies before verify: they have rows too, and only copies_of marks those as gone.
     copies = copies_of(run, file_system)
     not_ours = backups.delete(copies)

@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 from pydantic import TypeAdapter, ValidationError
 
 from matrix.answer.filling import Filling
-from matrix.input.storages import AnyStorage, Storage
+from matrix.input.storages import AnyStorage, Storage, how_many
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.s3 import S3Storage
 from matrix.input.workloads import AnyWorkload, Workload
@@ -126,12 +126,12 @@ class Bill:
             if (line["cell"], line["file_system"]) == (CACHE, cell["file_system"])
         ]
         hours = max((line["hours"] for line in lines if line["kind"] == "instance"), default=None)
+        fillers = how_many(cell["storage"])
         if hours is None:
-            return Filling(
-                expected_s, 1, count, (instance_usd + system_usd) * expected_s / HOUR_S, "as its matrix expects"
-            )
+            usd = (fillers * instance_usd + system_usd) * expected_s / HOUR_S
+            return Filling(expected_s, fillers, count, usd, "as its matrix expects")
         usd = sum(line["cost_usd"] or 0.0 for line in lines) + system_usd * hours
-        return Filling(hours * HOUR_S, 1, count, usd, "the receipt")
+        return Filling(hours * HOUR_S, fillers, count, usd, "the receipt")
 
     def _hourly(self, cell: Document) -> tuple[float, str] | None:
         """What fleet, volumes and file system cost per hour."""
@@ -316,7 +316,9 @@ def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str
         return {}
     instances = 1 if storage.is_shared else count
     bytes_per_s = storage.bandwidth_bytes_per_s * instances
-    whose = "of the file system" if storage.is_shared else "of the volume" if count == 1 else f"of {count} volumes"
+    several = how_many(document)
+    of_shared = f"of its {several} file systems" if several > 1 else "of the file system"
+    whose = of_shared if storage.is_shared else "of the volume" if count == 1 else f"of {count} volumes"
     if isinstance(storage, EfsStorage):
         whose += ", of writes"
     operations = {"IOPS": (float(storage.effective_iops * instances), f"IOPS {whose}")}

@@ -10,7 +10,7 @@ class Filling:
     """How long a cache takes to fill, on how many instances, and what that costs for a fleet of so many builds."""
 
     seconds: float  # on one instance
-    instances: int  # that fill a cache: all with storages of their own, else one
+    instances: int  # that fill a cache: all with storages of their own, else one of each file system
     builds: int  # at once that use it
     usd: float
     basis: str

@@ -137,8 +137,9 @@ def _seen_by_server(kept: Mapping[str, Any], moved: MovedByMinute, pair: _Pair, 
 def _sum(kept: Mapping[str, Any], metric: str, statistic: str | None, times: Sequence[float]) -> float | None:
     """Sum a metric over these minutes and all of its resources; None where one lacks a minute, which is not zero."""
     values = [dict(series) for series in cloudwatch.values(kept, metric, statistic)]
-    volumes = len(kept["resources"]["volumes"]) if kept["resources"]["type"] == "ebs" else 1
-    if len(values) < volumes or any(at not in of_resource for of_resource in values for at in times):
+    about = kept["resources"]
+    count = len(about["volumes"] if about["type"] == "ebs" else cloudwatch.file_systems(about))
+    if len(values) < max(1, count) or any(at not in of_resource for of_resource in values for at in times):
         return None
     return sum(of_resource[at] for of_resource in values for at in times)
 

@@ -4,6 +4,7 @@ from matrix.check.cells import Combination, path_of_workload
 from matrix.input import storages
 from matrix.input.matrix import Matrix
 from matrix.input.storages.instance_store import InstanceStoreStorage, stores
+from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.terms.problems import Path, Problem, Problems, path_text
 
@@ -17,6 +18,7 @@ def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _only_read_problems(cells)
     yield from _neighbour_problems(matrix, cells)
     yield from _device_problems(matrix, cells)
+    yield from _several_problems(matrix, cells)
 
 
 def _instance_store_problems(cells: list[Combination]) -> Problems:
@@ -61,6 +63,9 @@ def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         elif shift >= count:
             rule = f"{count} instances have no neighbour {shift} places further"
             fix = f"write shift {count - 1}" if count > 1 else "write a fleet of 2 or more instances"
+        elif storages.how_many(cell.storage.document) > 1:
+            rule = f"a neighbour may be on another of the file systems of {cell.storage.slug}"
+            fix = "exclude it there, or leave fileSystems out"
         elif cell.fleet.quorum:
             rule = "a fleet that may be smaller than its count does not know its neighbours"
             fix = "leave fleet.quorum out"
@@ -81,3 +86,30 @@ def _device_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         rule = "holds what its snapshot has, all of which would be overwritten" if is_filled else "is no empty disk"
         fix = f"exclude it for storage type {cell.storage.type}, or leave device out"
         yield Problem(path, value=True, rule=f"cannot be done on {slug}, which {rule}", fix=fix)
+
+
+def _several_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield one problem for each part of a matrix that does not go with several file systems, one in each zone."""
+    refused: set[str] = set()
+    for cell in [cell for cell in cells if "fileSystems" in cell.storage.document]:
+        for problem in _against_several(matrix, cell, storages.how_many(cell.storage.document)):
+            if problem.path not in refused:
+                refused.add(problem.path)
+                yield problem
+
+
+def _against_several(matrix: Matrix, cell: Combination, several: int) -> Problems:
+    """Yield what speaks against a cell on so many file systems: its placement, count or workload."""
+    fleet = path_text((*cell.path, "fleet") if cell.path[0] == "include" else cell.path)
+    of = f"{cell.storage.slug} is {several} file systems:"
+    placement, count = cell.fleet.placement, cell.fleet.count
+    if placement is not None and (isinstance(placement, str) or placement != [placement[0]] * several):
+        rule = f"{of} each has an equal part of the fleet, in its zone"
+        yield Problem(f"{fleet}.placement", placement, rule, f"leave it out, or write {[1] * several}")
+    if count < several:
+        rule = f"{of} {several - count} of them are paid for and not used"
+        yield Problem(f"{fleet}.count", count, rule, "exclude the cell", disputed=True)
+    if isinstance(cell.workload, MetadataWorkload) and "fleet" in cell.workload.directories:
+        path = f"{path_of_workload(matrix, cell)}.directories"
+        rule = f"{of} the instances have no directory in common"
+        yield Problem(path, "fleet", rule, "write own, or exclude it there")

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from matrix.input.matrix import Matrix
-from matrix.input.storages import MODELS, Storage
+from matrix.input.storages import MODELS, Storage, how_many
 from matrix.terms.charges import Amount
 from matrix.terms.problems import Problem, Problems
 
@@ -14,10 +14,13 @@ def resolved(placement: str | Sequence[float] | None, storage: Mapping[str, Any]
     """Return the placement that a fleet has on a storage (a document): as written, else what suits the storage.
 
     FSx file systems, EFS One Zone and file servers live in one Availability Zone, to which traffic from others takes
-    longer and costs; EFS Regional has a mount target in each, and EBS volumes are where their instance is.
+    longer and costs; EFS Regional has a mount target in each, and EBS volumes are where their instance is. Of several
+    file systems each has an equal part of the fleet in its zone.
     """
     if placement is not None:
         return placement if isinstance(placement, str) else list(placement)
+    if "fileSystems" in storage:
+        return [1.0] * how_many(storage)
     model = MODELS.get(storage["type"])
     return "same-az" if model and model.is_in_one_zone(storage) else "spread"
 
@@ -25,11 +28,11 @@ def resolved(placement: str | Sequence[float] | None, storage: Mapping[str, Any]
 def share_away(placement: str | Sequence[float] | None, storage: Storage) -> Amount:
     """Return which share of a fleet is not in the one zone that its storage lives in.
 
-    It is 0 where a storage has a mount target in each zone, and where its price includes the traffic. How many zones
-    `spread` has is not known before it is launched: two to six, mostly three.
+    It is 0 where a storage has a mount target or a file system in each zone, and where its price includes the traffic.
+    How many zones `spread` has is not known before it is launched: two to six, mostly three.
     """
     document = storage.document
-    if resolved(None, document) == "spread" or storage.is_free_between_zones:
+    if resolved(None, document) == "spread" or how_many(document) > 1 or storage.is_free_between_zones:
         return Amount.exactly(0.0)
     where = resolved(placement, document)
     if where == "spread":
@@ -59,7 +62,7 @@ def shares(placement: str | Sequence[float], count: int, zones: int) -> list[int
 
 
 def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
-    """Yield a problem for each fleet with more zones than the stack has subnets in, and each storage out of reach.
+    """Yield a problem for each fleet or storage with more zones than the stack has subnets in, or out of reach.
 
     A Multi-AZ file system of FSx is out of reach where the stack does not know the addresses of the user's own VPC.
     """
@@ -72,6 +75,9 @@ def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
     storages = [(f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage)]
     storages += [(f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include)]
     for path, storage in storages:
+        if (count := how_many(storage.document)) > zones:
+            rule = f"are in a zone each, but the stack has subnets in {zones} Availability Zones"
+            yield Problem(f"{path}.fileSystems", count, rule, f"write {zones}, or give the stack more subnets")
         if storage.is_beyond_security_groups and not reaches_multi_az:
             rule = (
                 "has an endpoint that no security group holds, and the stack lets its instances out to no address of it"

@@ -15,7 +15,7 @@ from matrix.input.emulation import Quirks, marked, marked_slug, quirks_of, truth
 from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
 from matrix.input.pace import MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_poll_s, makespan_s
-from matrix.input.storages import Storage
+from matrix.input.storages import Storage, how_many
 from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import images, instance_ebs, needed_tools, placing
@@ -429,13 +429,14 @@ def _plan_cell(
 
 
 def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, float, Cost]:
-    """Return how a shared file system's cache is filled, the seconds that takes and what its instance costs."""
+    """Return how a shared file system's cache is filled, the seconds that takes and what its instances cost."""
     for cell in group:
         combination = cell.combination
         work_s = combination.workload.populate_seconds
         if combination.storage.is_shared and work_s:
             each_s = Amount(PREPARE_S / 2 + work_s / 2, PREPARE_S + work_s, 900 + WORK_FACTOR * work_s)
-            cost = instances_cost(book, combination.fleet.instance_type, 1, each_s, work_volume=cell.work_volume)
+            count = how_many(combination.storage.document)
+            cost = instances_cost(book, combination.fleet.instance_type, count, each_s, work_volume=cell.work_volume)
             return {"cell": cell.id, "workload": combination.workload.document}, PREPARE_S + work_s, cost
     return None, 0.0, Cost()
 

@@ -10,6 +10,7 @@ from itertools import chain
 from operator import attrgetter, itemgetter, or_
 from typing import Any
 
+from matrix.input.storages import how_many
 from matrix.input.storages.file_server import volume
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Part
@@ -133,9 +134,9 @@ def _needs(
     fsx = [system["storage"] for system in systems if system["storage"]["type"] == "fsx-openzfs"]
     fewer = "lower maxConcurrentFileSystems"
     needed.append(Need(EFS_FILE_SYSTEMS, _largest(efs, at_once), fewer))
-    throughputs = [storage["throughputCapacityMBps"] for storage in fsx]
+    throughputs = [how_many(storage) * storage["throughputCapacityMBps"] for storage in fsx]
     needed.append(Need(FSX_THROUGHPUT, _largest(throughputs, at_once), f"lower throughputCapacityMBps, or {fewer}"))
-    capacities = [storage["storageCapacityGiB"] for storage in fsx]
+    capacities = [how_many(storage) * storage["storageCapacityGiB"] for storage in fsx]
     needed.append(Need(FSX_STORAGE, _largest(capacities, at_once), f"lower storageCapacityGiB, or {fewer}"))
     return [need for need in needed if need.amount]
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from matrix.check.existing import FIELD
+from matrix.input.storages import how_many
 from matrix.terms.charges import HOUR_S, LEAST_BILLED_S
 from matrix.terms.documents.parts import CostRange, MachineRates
 from matrix.terms.documents.plan import PlanDocument
@@ -112,7 +113,7 @@ def rate_usd(row: Mapping[str, Any], plan: PlanDocument) -> float | None:
         return None
     is_server = purpose == SERVER and row["kind"] == "instance"  # as its tags say what it is
     if is_server or row["kind"] == file_system["storage"]["type"]:
-        return float(file_system["rates_usd"]["hour"])
+        return float(file_system["rates_usd"]["hour"]) / how_many(file_system["storage"])
     if purpose == SERVER:
         return 0.0  # a volume of the server, which is in the server's own price
     if purpose == CACHE and file_system["populate"]:

@@ -157,7 +157,7 @@ FSX = _metrics(
 
 def resources(
     storage: Mapping[str, Any], instance_type: str, instances: Sequence[str], volumes: Mapping[str, str],
-    file_system: str | None,
+    file_systems: Sequence[str],
 ) -> WatchedResources:  # fmt: skip
     """Return the resources whose metrics a cell needs. `volumes` names the instance of each data volume.
 
@@ -172,7 +172,7 @@ def resources(
         "instances": chosen,
         "of": len(instances),
         "volumes": {volume: instance for volume, instance in sorted(volumes.items()) if instance in chosen},
-        "file_system": file_system,
+        "file_systems": list(file_systems),
     }
 
 
@@ -251,8 +251,14 @@ def _groups(about: Mapping[str, Any]) -> Iterator[list[tuple[Metric, dict[str, s
     for instance in about["instances"]:
         yield [(metric, _named(metric, InstanceId=instance)) for metric in of_instance]
     shared = {"efs": EFS, "fsx-openzfs": FSX}.get(about["type"], ())
-    if about["file_system"] and shared:
-        yield [(metric, _named(metric, FileSystemId=about["file_system"])) for metric in shared]
+    for file_system in file_systems(about) if shared else ():
+        yield [(metric, _named(metric, FileSystemId=file_system)) for metric in shared]
+
+
+def file_systems(about: Mapping[str, Any]) -> list[str]:
+    """Return the file systems whose metrics were asked for."""
+    of_before = about.get("file_system")
+    return about.get("file_systems") or ([of_before] if of_before else [])
 
 
 def _named(metric: Metric, **ids: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ for (const more of ["$string($states.input.totals)", "$string($states.input.fail
   expressions.add(more);
 
 const variables = {
-  run: "r1", file_system: "A", resource_id: "fs-1", cells: ["c1", "c2"], populate: true, started_at: "2026-01-01T00:00:00Z",
+  run: "r1", file_system: "A", resource_ids: ["fs-1"], cells: ["c1", "c2"], populate: true, started_at: "2026-01-01T00:00:00Z",
   states: {
     context: {Execution: {Name: "r1", Id: "arn:aws:states:::r1"}, Map: {Item: {Value: {a: 1}, Index: 0}}},
     input: {
@@ -28,7 +28,7 @@ const variables = {
       totals: {cost_usd: {expected: 12.5}, failed: 1, cells: 3, skipped: 0}, budget_usd: 10, plan: "s3://b/plan.json",
       state: "running", poll_s: 30, cell: {id: 1}, failure: {Error: "E", Cause: "c"}, since: 0, image: {a: 1}, run: "r1",
       file_system: "A", left_behind: 0, summary: "s3://b/summary.json", populate: true, cells: ["c1"], sizes: [1, 2.5]},
-    result: {Payload: {resource_id: "fs-1", cells: ["c1"], populate: false, started_at: "t"}},
+    result: {Payload: {resource_ids: ["fs-1"], cells: ["c1"], populate: false, started_at: "t"}},
     errorOutput: {Error: "E", Cause: "{}"}}};
 const values = [null, 0, 1, -1, 0.1, 0.30000000000000004, 1e21, 1e-7, 123456789.125, 1e15, true, false, "", "text",
   "running", "gone", "ü\"\n\\", [], [1], [[1]], [null], {}, {a: null}, [1, [2, 3]]];

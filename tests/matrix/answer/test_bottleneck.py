@@ -67,7 +67,7 @@ def sample(point: str, index: int, *, iops: float = 100.0, workers: int = 4, **c
 def watched(metrics: dict[str, list[float]], *, read_after_s: float = 3600.0, **resource: str) -> Document:
     """What CloudWatch answers: minute values from the start of the cell on."""
     about = {"type": "x", "volume_type": None, "instance_type": "m6i.large", "instances": [], "of": 0, "volumes": {},
-             "file_system": None}  # fmt: skip
+             "file_systems": []}  # fmt: skip
     answers = []
     for name, values in metrics.items():
         namespace, _, metric = name.partition(" ")
@@ -528,3 +528,22 @@ def test_reads_that_the_servers_cache_answered_say_how_many():
 
     # In its minute the second point mostly wrote.
     assert said["server_cache"] == {"p01": 98.0}
+
+
+def test_of_several_file_systems_the_fullest_is_named_with_the_hits_of_its_own_cache():
+    full = {
+        "AWS/FSx FileServerDiskThroughputUtilization": [97.0],
+        "AWS/FSx FileServerCacheHitRatio": [35.0],
+        "AWS/FSx DataReadBytes": [9e9],
+        "AWS/FSx DataWriteBytes": [0.0],
+    }
+    idle = full | {"AWS/FSx FileServerDiskThroughputUtilization": [12.0], "AWS/FSx FileServerCacheHitRatio": [99.0]}
+    kept = watched(idle, FileSystemId="fs-1")
+    kept["series"] += watched(full, FileSystemId="fs-2")["series"]
+
+    said = found(measured(cell(FSX | {"fileSystems": 2}), {}) | {"cloudwatch": kept})
+
+    assert said["name"] == "FSx cache"
+    assert "97 % of fs-2 at" in said["evidence"]
+    assert "the cache had 35 % of the reads" in said["evidence"]
+    assert said["server_cache"] == {"p01": (99.0 + 35.0) / 2}

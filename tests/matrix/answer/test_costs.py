@@ -1,6 +1,7 @@
 """What a result costs: worked out by hand from hourly rates, seconds and work."""
 
 import pytest
+from support.matrices import FSX
 from support.runs_for_reports import build_run, cell_of
 
 from matrix.answer.costs import Bill, storage_limits
@@ -61,6 +62,18 @@ def test_a_shared_storage_is_filled_once_for_all_and_paid_by_the_receipt():
     assert expected.added_usd(10) == pytest.approx(expected.usd / 100)
     assert (paid.seconds, paid.basis) == (1800, "the receipt")
     assert paid.usd == pytest.approx(0.21 + system / 2, rel=1e-6)
+
+
+def test_each_of_several_file_systems_is_filled():
+    cell = cell_of(build_run(TEN, spread=0.0)[0], "efs", 10)
+    cell |= {"workload": cell["workload"] | FILLED}
+    one, two = (
+        Bill.of(None, None).point_cost(cell | {"storage": FSX | several}, cell["points"][0]).filling
+        for several in ({}, {"fileSystems": 2})
+    )
+
+    assert (one.instances, two.instances, two.seconds) == (1, 2, one.seconds)
+    assert two.usd == pytest.approx(2 * one.usd)
 
 
 @pytest.mark.parametrize("is_planned", [True, False])

@@ -97,7 +97,7 @@ def moved(way: str, begun: float, ended: float, mib: float, *, point: str = "p01
 def result(files: list[SampleFile], kind: str, metrics: dict[str, list[float | None]], **more: Any) -> dict[str, Any]:
     """A result with metrics by minute from START on; None is a minute that has not arrived."""
     volumes = {f"vol-{file.instance.id}": file.instance.id for file in files} if kind == "ebs" else {}
-    about = cloudwatch.resources({"type": kind}, "m6i.large", [file.instance.id for file in files], volumes, "fs-1")
+    about = cloudwatch.resources({"type": kind}, "m6i.large", [file.instance.id for file in files], volumes, ["fs-1"])
     answers = []
     for name, values in metrics.items():
         namespace, _, metric = name.removesuffix("/SampleCount").partition(" ")

@@ -1,7 +1,20 @@
 """The limits of each storage, each broken alone; figures from ../shared/limits.md and the services' API models."""
 
 import pytest
-from support.matrices import DD, EBS, EFS, FILE_SERVER, FSX, INSTANCE_STORE, READ, TOUCH, matrix, problems_of
+from support.matrices import (
+    DD,
+    EBS,
+    EFS,
+    FILE_SERVER,
+    FLEET,
+    FSX,
+    INSTANCE_STORE,
+    METADATA,
+    READ,
+    TOUCH,
+    matrix,
+    problems_of,
+)  # fmt: skip
 
 from matrix.input import limits
 from matrix.input.storages import MODELS, is_shared
@@ -394,3 +407,54 @@ def test_every_throughput_capacity_that_fsx_offers_has_its_cache_and_bursts(kind
         ).matrix.storage[0]
 
         assert storage.cache_bytes > 0
+
+
+@pytest.mark.parametrize(
+    ("storage", "fleet", "refused"),
+    [
+        ({}, {}, []),
+        ({}, {"placement": [2, 2]}, []),
+        ({}, {"placement": [1, 1, 1]}, ["fleet[0].placement"]),
+        ({}, {"placement": [2, 1]}, ["fleet[0].placement"]),
+        ({}, {"placement": "same-az"}, ["fleet[0].placement"]),
+        ({}, {"placement": "spread"}, ["fleet[0].placement"]),
+        ({"deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 5120}, {}, ["storage[0].fileSystems"]),
+        ({"fileSystems": 1}, {}, ["storage[0].fileSystems"]),
+        ({"fileSystems": 7}, {}, ["storage[0].fileSystems"]),
+        ({"fileSystemId": "fs-0123456789abcdef0"}, {}, ["storage[0].fileSystems"]),
+    ],
+)
+def test_of_several_file_systems_each_is_in_one_zone_with_an_equal_part_of_the_fleet(storage, fleet, refused):
+    two = FSX | {"fileSystems": 2} | storage
+
+    assert list(problems_of(storage=[two], fleet=[FLEET | {"count": 4} | fleet])) == refused
+
+
+def test_a_fleet_that_leaves_a_file_system_without_an_instance_is_warned_of_and_planned():
+    warnings = plan(matrix(storage=[FSX | {"fileSystems": 3}], fleet=[FLEET | {"count": [2, 3]}])).to_document()[
+        "warnings"
+    ]
+
+    [message] = [warning["message"] for warning in warnings if warning["path"] == "fleet[0].count"]
+    assert "1 of them are paid for and not used" in message
+
+
+@pytest.mark.parametrize(
+    ("workload", "path"),
+    [
+        (METADATA | {"directories": ["own", "fleet"]}, "workload[0].directories"),
+        (READ | {"access": "random", "shift": [0, 1]}, "workload[0].shift"),
+    ],
+)
+def test_instances_of_several_file_systems_have_nothing_in_common_to_work_on(workload, path):
+    fleet = [FLEET | {"count": 4}]
+
+    assert path in problems_of(storage=[FSX | {"fileSystems": 2}], workload=[workload], fleet=fleet)
+    assert problems_of(storage=[FSX], workload=[workload], fleet=fleet) == {}
+
+
+@pytest.mark.parametrize("storage", [EBS, EFS, {"type": "s3"}], ids=lambda storage: storage["type"])
+def test_no_other_storage_can_be_several_file_systems(storage):
+    refused = problems_of(storage=[storage | {"fileSystems": 2}], workload=[READ])
+
+    assert refused["storage[0].fileSystems"].rule == "is no field of the matrix format"

@@ -1,9 +1,9 @@
 """Where a fleet's instances go, and how few are enough."""
 
 import pytest
-from support.matrices import FLEET, matrix, problems_of
+from support.matrices import BUILD, FLEET, FSX, YOCTO, matrix, problems_of
 
-from matrix.plan.placing import least, resolved, shares
+from matrix.plan.placing import least, problems, resolved, share_away, shares
 from matrix.plan.planning import plan
 
 
@@ -64,3 +64,32 @@ def test_spot_is_cheaper_than_on_demand_except_at_worst():
     assert spot.cost.expected < on_demand.cost.expected
     assert spot.cost.high == pytest.approx(on_demand.cost.high)
     assert any("Spot of m6i.large: 10% (low), 50% (expected)" in line for line in spot.assumptions)
+
+
+def test_of_several_file_systems_each_has_its_part_of_the_fleet_and_no_byte_passes_between_zones():
+    several = FSX | {"fileSystems": 2}
+
+    assert resolved(None, several) == [1.0, 1.0]
+    [storage] = matrix(storage=[several]).matrix.storage
+    assert share_away(None, storage).high == share_away([1, 1], storage).high == 0.0
+
+
+def test_more_file_systems_than_the_stack_has_zones_are_refused_before_anything_is_created():
+    checked = matrix(storage=[FSX | {"fileSystems": 3}], fleet=[FLEET | {"count": 3}]).matrix
+
+    assert list(problems(checked, 3, reaches_multi_az=True)) == []
+    [problem] = problems(checked, 2, reaches_multi_az=True)
+    assert (problem.path, problem.value) == ("storage[0].fileSystems", 3)
+
+
+@pytest.mark.parametrize("work", [BUILD, YOCTO], ids=lambda work: work["type"])
+def test_a_build_on_several_file_systems_takes_as_long_as_on_one_with_its_part_of_the_fleet(work):
+    checked = matrix(
+        storage=[FSX | {"fileSystems": 2}],
+        workload=[work | {"expectedSeconds": {"1": 60, "10": 100, "20": 500}}],
+        fleet=[FLEET | {"count": 20}],
+    )
+
+    [cell] = checked.cells
+    [point] = cell.workload.points()
+    assert cell.workload.footprint(point, cell.storage, cell.fleet.count).seconds == 100

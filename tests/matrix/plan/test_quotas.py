@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.matrices import EBS, EFS, FILE_SERVER, FSX, READ, matrix
+from support.matrices import EBS, EFS, FILE_SERVER, FLEET, FSX, READ, matrix
 
 from matrix.plan import quotas
 from matrix.plan.planning import plan
@@ -90,6 +90,8 @@ def test_file_systems_count_with_their_number_throughput_and_storage():
     storages = [EFS | {"name": "a"}, EFS | {"name": "b"}, FSX | {"name": "c"}, FSX | {"name": "d"}]
 
     assert needs(storage=storages) == {"L-1216C47A": 8, "L-848C634D": 2, "L-4EDE4065": 8192, "L-88479C21": 2048}
+    as_one = needs(storage=[FSX | {"fileSystems": 2}], fleet=[FLEET | {"count": 2}])
+    assert as_one == {"L-1216C47A": 4, "L-4EDE4065": 8192, "L-88479C21": 2048}
 
 
 def test_a_file_server_counts_beside_the_fleet_that_reads_from_it():

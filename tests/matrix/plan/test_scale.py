@@ -32,5 +32,6 @@ def test_a_cell_more_on_the_same_storage_makes_no_document_of_it_again():
 
     few, many = instructions(planning(2, fleets=1)), instructions(planning(2, fleets=5))
 
-    # 16 cells more; each took 8,500 instructions when it made its own documents, points and prints, 7,250 since.
-    assert (many - few) / 16 < 7_900
+    # 16 cells more; each took 8,500 instructions when it made its own documents, points and prints, 7,250 since;
+    # 7,920 with the questions that are asked of each cell by now.
+    assert (many - few) / 16 < 8_100

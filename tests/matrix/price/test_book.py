@@ -1,7 +1,7 @@
 """Costs, worked out by hand from the price book's figures."""
 
 import pytest
-from support.matrices import EBS, EFS, FLEET, FSX, matrix
+from support.matrices import BUILD, EBS, EFS, FLEET, FSX, matrix
 
 from matrix.input.storages.ebs import EbsStorage, io2_tiers
 from matrix.input.storages.efs import EfsStorage
@@ -175,3 +175,22 @@ def test_bytes_that_pass_between_zones_are_in_the_plan(storage, placement, gib_a
 
     assert placed - together == pytest.approx(0.02 * gib_away, abs=1e-9)
     assert costs[0].cost.expected - costs[1].cost.expected == pytest.approx(placed - together, abs=1e-9)
+
+
+def test_several_file_systems_cost_and_carry_so_many_times_one_and_each_has_its_cache_filled():
+    work = BUILD | {"populate": "fetch", "expectedSeconds": 60}
+    one, two = (
+        plan(matrix(storage=[FSX | several], workload=[work], fleet=[FLEET | {"count": 4}], repetitions=1))
+        for several in ({}, {"fileSystems": 2})
+    )
+    [of_one], [of_two] = one.file_systems, two.file_systems
+
+    assert of_two.hour_usd == pytest.approx(2 * of_one.hour_usd)
+    # Instances that fill caches included: all but the cell's own instances is there twice.
+    assert of_two.cost.expected == pytest.approx(2 * of_one.cost.expected)
+    assert of_two.reserve_usd == pytest.approx(2 * of_one.reserve_usd)
+    assert two.cells[0].cost.expected == pytest.approx(one.cells[0].cost.expected)
+    assert two.cells[0].expected_s == one.cells[0].expected_s
+    first, second = (matrix(storage=[FSX | several]).matrix.storage[0] for several in ({}, {"fileSystems": 2}))
+    for each in ("bandwidth_bytes_per_s", "effective_iops", "cache_bytes"):
+        assert getattr(second, each) == 2 * getattr(first, each)

@@ -133,6 +133,10 @@ def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):
     }  # fmt: skip
     assert list(lines(charts["shares"])) == ["FileServerDiskThroughputUtilization"]
     assert list(lines(charts["credits"])) == ["FileServerDiskThroughputBalance"]
+    two = charts_of(view, fsx, counted(metrics, namespace="AWS/FSx", resources=2))
+    # Of two file systems the fuller is drawn, and the clients of both.
+    assert lines(two["shares"])["FileServerDiskThroughputUtilization"][0][1] == 70.0
+    assert lines(two["clients"])["ClientConnections"][0][1] == 2.0
 
 
 def test_a_missing_minute_is_a_gap_and_many_minutes_become_few_by_their_mean(view):

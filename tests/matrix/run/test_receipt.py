@@ -1,7 +1,7 @@
 """The receipt: hours and money worked out by hand."""
 
 import pytest
-from support.matrices import EBS, EFS, FSX, TRANSFER, matrix
+from support.matrices import EBS, EFS, FLEET, FSX, TRANSFER, matrix
 
 from matrix.plan.planning import plan
 from matrix.report import markdown
@@ -108,3 +108,12 @@ def test_the_report_lists_what_is_still_there_first_and_who_saw_the_rest_go():
     assert "**still there**" in text
     assert "EC2 DescribeInstances: terminated" in text
     assert "Could not be asked: efs-recovery-point: no answer." in text
+
+
+def test_each_of_several_file_systems_has_its_part_of_their_price():
+    document = planned(storage=[FSX | {"name": "f", "fileSystems": 2}], fleet=[FLEET | {"count": 2}])
+    rows = [row("fsx-openzfs", name, file_system="f") for name in ("fs-1", "fs-2")]
+
+    costs = [one["cost_usd"] for one in made(document, rows)["resources"]]
+
+    assert costs == [pytest.approx((1024 * 0.09 + 4096 * 0.26 + 16928 * 0.006) / 730, rel=1e-4)] * 2

@@ -8,7 +8,7 @@ INSTANCES = [f"i-{number:03d}" for number in range(200)]
 
 def about(storage: dict, **more) -> dict:
     """The resources of a cell of 200 instances."""
-    given = {"instance_type": "m6i.large", "instances": INSTANCES, "volumes": VOLUMES, "file_system": None} | more
+    given = {"instance_type": "m6i.large", "instances": INSTANCES, "volumes": VOLUMES, "file_systems": []} | more
     return cloudwatch.resources(storage, **given)
 
 
@@ -48,7 +48,7 @@ def test_only_what_a_resource_can_publish_is_asked_for():
         {query.metric.name for call in cloudwatch.calls(about({"type": "ebs", "volumeType": kind})) for query in call}
         for kind in ("gp3", "gp2")
     )
-    burstable = about({"type": "efs"}, instance_type="t3.large", file_system="fs-1")
+    burstable = about({"type": "efs"}, instance_type="t3.large", file_systems=["fs-1"])
     efs = {query.metric.name for call in cloudwatch.calls(burstable) for query in call}
 
     assert gp2 - gp3 == {"BurstBalance"}
@@ -67,3 +67,10 @@ def test_metrics_are_settled_a_quarter_of_an_hour_after_the_cell():
     )
 
     assert (early, late) == (False, True)
+
+
+def test_a_result_of_before_a_storage_could_be_several_names_its_file_system():
+    before = {name: value for name, value in about({"type": "efs"}).items() if name != "file_systems"}
+
+    assert cloudwatch.file_systems(before | {"file_system": "fs-1"}) == ["fs-1"]
+    assert cloudwatch.file_systems(before | {"file_system": None}) == []

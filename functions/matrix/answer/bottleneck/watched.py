@@ -11,6 +11,7 @@ from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.input.storages.ebs import EbsStorage
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.samples.cloudwatch import Series
 from matrix.terms.figures import instant, number
 
 MIB = 2.0**20
@@ -72,7 +73,7 @@ def _told(
                 continue
             shares[point] = max(shares.get(point, 0.0), float(is_held(value)))
             if is_held(value):
-                held.append((at, next(iter(series.resource.values()))))
+                held.append((at, _whose(series)))
     if not shares:
         return
     words = f"{metric} was never {what}"
@@ -85,13 +86,15 @@ def _told(
 
 def _percent(evidence: Evidence, metric: str, name: str, advice: str) -> Iterator[Ceiling]:
     """Yield a ceiling of which AWS publishes the share that is used."""
-    values = [(at, series.period_s, value / 100) for series in evidence.series(metric) for at, value in series]
+    several = evidence.series(metric)
+    values = [(at, series.period_s, value / 100, _whose(series)) for series in several for at, value in series]
     shares, top = _highest(evidence, values)
     if top is None:
         return
-    share, at = top
-    words = f"{metric} {100 * share:.0f} % at {instant(at)}"
-    hits = _hits(evidence, at) if name == FSX_DISK else None
+    share, at, whose = top
+    of_one = f" of {whose}" if len(several) > 1 else ""
+    words = f"{metric} {100 * share:.0f} %{of_one} at {instant(at)}"
+    hits = _hits(evidence, at, whose) if name == FSX_DISK else None
     if hits is not None and hits < FEW_HITS_PERCENT:
         # The disks work because the cache does not hold what is read: a larger cache helps more than faster disks.
         words += f", while the cache had {hits:.0f} % of the reads"
@@ -105,29 +108,35 @@ def server_cache(evidence: Evidence) -> dict[str, float]:
     ratios: dict[str, list[float]] = {}
     for series in evidence.series("AWS/FSx FileServerCacheHitRatio"):
         for at, _ in series:
-            point, hits = evidence.point_at(at, at + series.period_s), _hits(evidence, at)
+            point, hits = evidence.point_at(at, at + series.period_s), _hits(evidence, at, _whose(series))
             if point is not None and hits is not None:
                 ratios.setdefault(point, []).append(hits)
     return {point: sum(hits) / len(hits) for point, hits in ratios.items()}
 
 
-def _hits(evidence: Evidence, at: float) -> float | None:
-    """The cache's hit ratio in per cent in a minute of mostly reads; None in one of mostly writes."""
-    read, written = (_value(evidence, f"AWS/FSx Data{way}Bytes", at) for way in ("Read", "Write"))
+def _whose(series: Series) -> str:
+    """The resource that a series is of."""
+    return next(iter(series.resource.values()))
+
+
+def _hits(evidence: Evidence, at: float, whose: str) -> float | None:
+    """The hit ratio of a file system's cache in per cent in a minute of mostly reads; None in one of mostly writes."""
+    read, written = (_value(evidence, f"AWS/FSx Data{way}Bytes", at, whose) for way in ("Read", "Write"))
     if read is None or read < (written or 0.0):
         return None
-    return _value(evidence, "AWS/FSx FileServerCacheHitRatio", at)
+    return _value(evidence, "AWS/FSx FileServerCacheHitRatio", at, whose)
 
 
-def _value(evidence: Evidence, metric: str, at: float) -> float | None:
-    return next((value for series in evidence.series(metric) for when, value in series if when == at), None)
+def _value(evidence: Evidence, metric: str, at: float, whose: str) -> float | None:
+    own = (series for series in evidence.series(metric) if _whose(series) == whose)
+    return next((value for series in own for when, value in series if when == at), None)
 
 
 def _efs_throughput(evidence: Evidence) -> Iterator[Ceiling]:
     """Metered bytes against what EFS permitted in the same minute; on bursting file systems with the credits left."""
     permitted = {at: value for series in evidence.series("AWS/EFS PermittedThroughput") for at, value in series}
     values = [
-        (at, series.period_s, value / series.period_s / permitted[at])
+        (at, series.period_s, value / series.period_s / permitted[at], _whose(series))
         for series in evidence.series("AWS/EFS MeteredIOBytes")
         for at, value in series
         if permitted.get(at)
@@ -135,11 +144,11 @@ def _efs_throughput(evidence: Evidence) -> Iterator[Ceiling]:
     shares, top = _highest(evidence, values)
     if top is None:
         return
-    share, at = top
+    share, at, whose = top
     most = permitted[at]
     words = f"{number(share * most / MIB)} of {number(most / MIB)} MiB/s permitted at {instant(at)}"
     name, advice = EfsStorage.ceilings.throughput, EfsStorage.ceilings.more_throughput
-    left = _value(evidence, "AWS/EFS BurstCreditBalance", at)
+    left = _value(evidence, "AWS/EFS BurstCreditBalance", at, whose)
     if left is not None and evidence.storage.get("throughputMode") == "bursting":
         words += f", {number(left / GIB)} GiB of burst credits left"
         if left <= most * SECONDS_OF_CREDITS:
@@ -148,14 +157,14 @@ def _efs_throughput(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _highest(
-    evidence: Evidence, values: Iterable[tuple[float, float, float]]
-) -> tuple[dict[str, float], tuple[float, float] | None]:
-    """Of (time, period, share): the highest share of each point, and the highest of all with its time."""
+    evidence: Evidence, values: Iterable[tuple[float, float, float, str]]
+) -> tuple[dict[str, float], tuple[float, float, str] | None]:
+    """Of (time, period, share, resource): each point's highest share, and the highest of all with time and resource."""
     shares: dict[str, float] = {}
-    top: tuple[float, float] | None = None
-    for at, period_s, share in values:
+    top: tuple[float, float, str] | None = None
+    for at, period_s, share, whose in values:
         point = evidence.point_at(at, at + period_s)
         if point is not None:
             shares[point] = max(shares.get(point, 0.0), share)
-            top = max(top or (share, at), (share, at))
+            top = max(top or (share, at, whose), (share, at, whose))
     return shares, top

@@ -31,3 +31,8 @@ def is_shared(storage: Mapping[str, Any]) -> bool:
     """Whether the instances of a cell share a storage, as a result describes it; of an unknown type it is supposed."""
     model = MODELS.get(str(storage.get("type")))
     return model is None or model.is_shared
+
+
+def how_many(storage: Mapping[str, Any]) -> int:
+    """Return how many file systems a storage is, as plan and results describe it: each is in a zone of its own."""
+    return int(storage.get("fileSystems") or 1)

@@ -36,6 +36,7 @@ class FsxOpenZfsStorage(StorageModel):
         "FSx for OpenZFS",
         "FSx OpenZFS",
         {
+            "fileSystems": "{} file systems, one in each zone",
             "deploymentType": "{}",
             "storageCapacityGiB": "{} GiB",
             "throughputCapacityMBps": "{} MB/s",
@@ -47,7 +48,7 @@ class FsxOpenZfsStorage(StorageModel):
             "placement": "instances in {}",
             "fileSystemId": "{}",
         },
-        in_names={"placement": "{}"},
+        in_names={"fileSystems": "{} file systems", "placement": "{}"},
         usual={"compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"},
     )
     ceilings: ClassVar[CeilingWords] = CeilingWords(
@@ -82,21 +83,28 @@ class FsxOpenZfsStorage(StorageModel):
     """TCP connections of each instance to the file system, 1 to 16; unless given, the kernel's one."""
     file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
     """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+    file_systems: Annotated[int | None, Field(ge=2, le=6, examples=[2])] = None
+    """So many such file systems, one in each Availability Zone, each with its part of the fleet; unless given, one."""
+
+    @property
+    def how_many(self) -> int:
+        """How many file systems it is; size, throughput and IOPS are those of each."""
+        return self.file_systems or 1
 
     @property
     def effective_iops(self) -> int:
         """SSD IOPS provisioned."""
-        return max(1, self.iops or 3 * self.storage_capacity_gib)
+        return max(1, self.iops or 3 * self.storage_capacity_gib) * self.how_many
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that all clients together may write."""
-        return max(1, self.throughput_capacity_mbps) * 1e6
+        return max(1, self.throughput_capacity_mbps) * 1e6 * self.how_many
 
     @property
     def cache_bytes(self) -> float:
-        """Bytes that the server answers without its disks, in memory and on NVMe; 0 where they are not known."""
-        return self._server[0] * 1e9
+        """Bytes that the servers answer without their disks, in memory and on NVMe; 0 where they are not known."""
+        return self._server[0] * 1e9 * self.how_many
 
     @property
     def bursts(self) -> list[Burst]:
@@ -104,7 +112,7 @@ class FsxOpenZfsStorage(StorageModel):
         _, disk, network, always = self._server
         pairs = {"FSx disk throughput": (self.throughput_capacity_mbps, disk), "FSx network": (always, network)}
         return [
-            Burst(of, "bytes/s", sustained * 1e6, most * 1e6, None)
+            Burst(of, "bytes/s", sustained * 1e6 * self.how_many, most * 1e6 * self.how_many, None)
             for of, (sustained, most) in pairs.items()
             if most > sustained
         ]
@@ -143,10 +151,11 @@ class FsxOpenZfsStorage(StorageModel):
         if self.file_system_id:
             return  # all of it is paid anyway, and traffic costs nothing
         zone, _ = _LISTED.get(self.deployment_type, _HA)
-        yield Charge(f"fsx_{zone}_gib_month", usage.months.times(self.storage_capacity_gib))
-        yield Charge(f"fsx_{zone}_mbps_month", usage.months.times(self.throughput_capacity_mbps))
+        months = usage.months.times(self.how_many)
+        yield Charge(f"fsx_{zone}_gib_month", months.times(self.storage_capacity_gib))
+        yield Charge(f"fsx_{zone}_mbps_month", months.times(self.throughput_capacity_mbps))
         if extra_iops := max(0, (self.iops or 0) - 3 * self.storage_capacity_gib):
-            yield Charge(f"fsx_{zone}_iops_month", usage.months.times(extra_iops))
+            yield Charge(f"fsx_{zone}_iops_month", months.times(extra_iops))
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterator["FsxOpenZfsStorage"]:
@@ -191,7 +200,8 @@ class FsxOpenZfsStorage(StorageModel):
     @property
     def slug(self) -> str:
         """Readable id."""
-        words = ["fsx", self.deployment_type.lower().replace("_", "-"), f"{self.storage_capacity_gib}gib"]
+        words = ["fsx"] + ([f"{self.how_many}x"] if self.how_many > 1 else [])
+        words += [self.deployment_type.lower().replace("_", "-"), f"{self.storage_capacity_gib}gib"]
         words += [f"{self.throughput_capacity_mbps}mbps"]
         words += [f"{self.iops}iops"] if self.iops else []
         words += [self.compression.lower()] if self.compression != "NONE" else []
@@ -204,7 +214,7 @@ class FsxOpenZfsStorage(StorageModel):
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD."""
         del instance_type
-        return float(self.storage_capacity_gib)
+        return float(self.storage_capacity_gib * self.how_many)
 
     @classmethod
     def is_in_one_zone(cls, document: Document) -> bool:
@@ -221,7 +231,13 @@ class FsxOpenZfsStorage(StorageModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (capacity_is_offered, throughput_is_offered, iops_are_offered, record_size_is_offered)
+        return (
+            capacity_is_offered,
+            throughput_is_offered,
+            iops_are_offered,
+            record_size_is_offered,
+            several_are_in_one_zone_each,
+        )
 
 
 def capacity_is_offered(part: Part) -> Problems:
@@ -273,3 +289,13 @@ def record_size_is_offered(part: Part) -> Problems:
         nearest = min(limits.FSX_RECORD_KIB, key=lambda value: abs(value - part.record_size_kib))
         rule = f"records have {', '.join(map(str, limits.FSX_RECORD_KIB))} KiB"
         yield part.problem("recordSizeKiB", rule, f"write {nearest}")
+
+
+def several_are_in_one_zone_each(part: Part) -> Problems:
+    """Yield a problem where several file systems would each be in two zones, or are one that exists."""
+    if part.file_systems and part.file_system_id:
+        rule = f"are made by the run; {part.file_system_id} is one that exists"
+        yield part.problem("fileSystems", rule, "leave out one of both fields")
+    if part.file_systems and part.deployment_type == "MULTI_AZ_1":
+        rule = "MULTI_AZ_1 is in two zones already; several file systems have one each"
+        yield part.problem("fileSystems", rule, "write deploymentType SINGLE_AZ_1 or SINGLE_AZ_2, or leave it out")

@@ -1,11 +1,13 @@
 """Workloads that are shell commands of the user's, with a cache on the storage."""
 
+import math
 from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints
 
 from matrix.input.fields import Name, Sweep
 from matrix.input.part import Part, Rule
+from matrix.input.storages import how_many
 from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
@@ -63,7 +65,8 @@ class ShellWorkload(WorkloadModel):
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step: what the matrix says, whatever the storage."""
         del params
-        seconds = seconds_of(self.expected_seconds, storage.type, instances)
+        on_each = math.ceil(instances / how_many(storage.document))
+        seconds = seconds_of(self.expected_seconds, storage.type, on_each)
         moved = seconds * ASSUMED_BYTES_PER_S
         return Footprint(seconds, read_bytes=moved, written_bytes=moved)
 

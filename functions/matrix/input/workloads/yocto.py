@@ -1,5 +1,6 @@
 """Yocto builds: bitbake of an image, with all of its sources in a download cache on the storage."""
 
+import math
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
@@ -7,6 +8,7 @@ from pydantic import Field, StringConstraints
 from matrix.input.fields import Name
 from matrix.input.image import BUILT
 from matrix.input.part import Rule
+from matrix.input.storages import how_many
 from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
@@ -79,7 +81,8 @@ class YoctoWorkload(WorkloadModel):
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step."""
         del params
-        seconds = seconds_of(self.expected_seconds, storage.type, instances)
+        on_each = math.ceil(instances / how_many(storage.document))
+        seconds = seconds_of(self.expected_seconds, storage.type, on_each)
         if storage.is_shared:
             # The sources are there once, however many read them.
             share = DOWNLOADS_BYTES / instances

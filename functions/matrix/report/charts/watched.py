@@ -5,7 +5,7 @@ Beside it stands what the instances' own kernels passed to the storage, where th
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean
 from typing import Any
 
@@ -106,16 +106,17 @@ class Cell:
                     sums[at] = sums.get(at, 0.0) + value / curve.period_s / scale
         return sums
 
-    def nearest(self, name: str, choose: Callable[..., float], scale: float = 1.0) -> Line:
+    def nearest(self, name: str, choose: Callable[[Sequence[float]], float], scale: float = 1.0) -> Line:
         """Return of all resources the value that is nearest to a limit."""
-        values: dict[float, float] = {}
+        values: dict[float, list[float]] = {}
         period_s = float(MINUTE_S)
         for curve in cloudwatch.values(self.kept, name):
             period_s = curve.period_s
             for at, value in curve:
-                values[at] = choose(values.get(at, value / scale), value / scale)
+                values.setdefault(at, []).append(value / scale)
         namespace, _, metric = name.partition(" ")
-        return Line(f"{metric} of an instance" if namespace == EC2 else metric, values, period_s, choose)
+        chosen = {at: choose(of_all) for at, of_all in values.items()}
+        return Line(f"{metric} of an instance" if namespace == EC2 else metric, chosen, period_s, choose)
 
 
 def kept_of(view: View, entry: Entry) -> Document | None:
@@ -158,7 +159,7 @@ def in_charts(view: View, number: int, entry: Entry, begun: float, most: int) ->
     yield from _panel(cell, "burst", "burst credits", "GiB", "A slope downwards lasts until it reaches zero.",
                       [cell.nearest(CREDITS_LEFT, min, GIB)])  # fmt: skip
     yield from _panel(cell, "clients", "clients", "connections", "Each instance that mounts it is one at least.",
-                      [cell.nearest(CLIENTS.get(cell.type, ""), max)],
+                      [replace(cell.nearest(CLIENTS.get(cell.type, ""), sum), combined=max)],
                       (float(entry.instances), f"the fleet: {entry.instances}"))  # fmt: skip
 
 

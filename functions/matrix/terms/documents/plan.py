@@ -80,7 +80,7 @@ class Populate(TypedDict):
 
 
 class HourRate(TypedDict):
-    """US dollars per hour of a file system."""
+    """US dollars per hour of what the cells of one storage share: of all its file systems together."""
 
     hour: float
 

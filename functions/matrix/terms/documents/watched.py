@@ -16,7 +16,10 @@ class WatchedResources(TypedDict):
     """How many instances there were; of a large fleet only some are asked for."""
     volumes: dict[str, str]
     """By volume: the instance that it was attached to."""
-    file_system: str | None
+    file_systems: NotRequired[list[str]]
+    """Those that the instances share."""
+    file_system: NotRequired[str | None]
+    """In place of `file_systems` in results of before a storage could be several."""
 
 
 class MetricSeries(TypedDict):
