@@ -20,12 +20,14 @@ def beyond(document, at_once=4):
     return {need.quota.code: need.amount for need in account.account_needs(document, at_once) if need.is_beyond}
 
 
-def test_the_published_builds_need_four_quotas_above_the_default_which_are_named_at_once():
+def test_the_published_builds_need_five_quotas_above_the_default_which_are_named_at_once():
     document = plan(read_matrix((EVENTS / "yocto-builds.json").read_text())).to_document()
 
-    # Two file systems at once: 2 x 200 instances of 16 vCPUs, with 120 and 220 GiB of gp3, 200 of io2 with 3,000 IOPS.
+    # Two storages at once: 2 x 200 instances of 16 vCPUs, with 120 and 220 GiB of gp3, 200 of io2 with 3,000 IOPS; or
+    # one of FSx with 4,096 MB/s and another that is two of it.
     assert beyond(document, at_once=2) == {
         "L-1216C47A": 6_400, "L-7A658B76": 66.40625, "L-09BD8365": 200 * 200 / 1_024, "L-8D977E7E": 600_000,
+        "L-4EDE4065": 3 * 4_096,
     }  # fmt: skip
 
 

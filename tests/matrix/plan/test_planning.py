@@ -260,7 +260,8 @@ def test_the_published_yocto_tables_are_planned_column_by_column():
         "efs-maxio-bursting": four, "efs-maxio-provisioned-1024": four,
         "fsx-single-az-1-256gib-4096mbps-20000iops-lz4-nfs3": five,
         "fsx-single-az-1-282gib-4096mbps-20000iops-lz4-nfs3": five,
-        "fsx-single-az-1-1024gib-4096mbps-20000iops-lz4-nfs3": [*five, 200],  # in the file system's zone, and in two
+        "fsx-single-az-1-1024gib-4096mbps-20000iops-lz4-nfs3": five,
+        "fsx-2x-single-az-1-1024gib-4096mbps-20000iops-lz4-nfs3": [200],  # 100 instances on each
         "fsx-single-az-1-1024gib-4096mbps-160000iops-lz4-nfs3": five,
     }  # fmt: skip
 
