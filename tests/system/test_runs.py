@@ -87,10 +87,12 @@ def test_an_instance_that_dies_fails_its_cell_by_name_and_the_next_cell_is_measu
     assert "Record failed cell" in run.states()
     assert run.left_behind() == {}
     of_run = [line for line in logged(cloud) if line.get("run") == run.name]
-    assert {line["cell"] for line in of_run if "cell" in line} == {dead["id"]}
-    assert {"InstanceDied"} <= {line["error"]["name"] for line in of_run if line["level"] == "ERROR"}
+    ended = {line["cell"]: line["storage_type"] for line in of_run if "CellTime" in line}
+    assert ended == {dead["id"]: "ebs", alive["id"]: "ebs"}
+    of_errors = {(line["cell"], line["error"]["name"]) for line in of_run if line.get("level") == "ERROR"}
+    assert {(dead["id"], "InstanceDied")} == of_errors
     # Only a sweep of all runs is about none, and it comes when the run's end is long past.
-    assert [line for line in logged(cloud) if "run" not in line and line["message"] != "swept"] == []
+    assert [line for line in logged(cloud) if "run" not in line and line.get("message") != "swept"] == []
 
 
 def logged(cloud: Cloud) -> list[dict[str, Any]]:
@@ -101,7 +103,7 @@ def logged(cloud: Cloud) -> list[dict[str, Any]]:
              for page in logs.get_paginator("filter_log_events").paginate(logGroupName=group)]  # fmt: skip
     texts = [event["message"] for page in pages for event in page["events"]]
     lines = [json.loads(text) for text in texts if text.startswith("{")]
-    return [line for line in lines if "service" in line and "_aws" not in line]
+    return [line for line in lines if "service" in line]
 
 
 def test_a_missing_tool_fails_its_cell_with_the_package_to_install(cloud: Cloud):

@@ -26,7 +26,7 @@ def logged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", OURS)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "storage-matrix")
     for state, actual_s in (("measured", 12.0), ("failed", 3.0), ("skipped", None)):
-        metrics.cell_ended(state, actual_s)
+        metrics.cell_ended("nightly-7", {"id": "efs.touch", "storage": {"type": "efs"}}, state, actual_s)
     return emitted(capsys.readouterr().out)
 
 

@@ -6,12 +6,20 @@ Namespace and service are in the environment, POWERTOOLS_METRICS_NAMESPACE and P
 from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
+from matrix.terms.documents.plan import PlanCell
+
 NAMES = {"measured": "CellsMeasured", "failed": "CellsFailed", "skipped": "CellsSkipped"}
 
 
-def cell_ended(state: str, actual_s: float | None) -> None:
-    """Count a cell as `measured`, `failed` or `skipped`, and how long it took from launch to result where it ran."""
+def cell_ended(run: str, cell: PlanCell, state: str, actual_s: float | None) -> None:
+    """Count a cell as `measured`, `failed` or `skipped`, and how long it took from launch to result where it ran.
+
+    Run, cell and type of storage are keys of the line and no dimensions: each value would be a metric of its own to pay
+    for, while Logs Insights groups by them for the price of a query.
+    """
     metrics = Metrics()
+    for name, value in (("run", run), ("cell", cell["id"]), ("storage_type", cell["storage"]["type"])):
+        metrics.add_metadata(name, value)
     metrics.add_metric(NAMES[state], MetricUnit.Count, 1)
     if actual_s is not None:
         metrics.add_metric("CellTime", MetricUnit.Seconds, actual_s)

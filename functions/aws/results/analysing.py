@@ -187,7 +187,7 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     except (BotoCoreError, ClientError):
         # The result stands. The cell's worst case stays reserved, which errs on the safe side.
         Logger().exception("the budget of %s is not settled", cell["id"])
-    metrics.cell_ended(result["state"], actual_s)
+    metrics.cell_ended(run, cell, result["state"], actual_s)
 
 
 def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], result: ResultDocument) -> None:
@@ -208,4 +208,4 @@ def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:
     bucket.put(Board.of_cell(run, cell["id"]).result, result)
     table.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())
     rows.record(run, cell, result)
-    metrics.cell_ended("skipped", None)
+    metrics.cell_ended(run, cell, "skipped", None)
