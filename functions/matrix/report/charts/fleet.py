@@ -11,7 +11,7 @@ from matrix.report.charts.marks import segments
 from matrix.report.view import Entry, View
 
 # More ticks of a row would hide each other.
-MOST_INSTANCES = 60
+MOST_INSTANCES = 50
 
 
 def _by_cell(view: View) -> dict[str, list[Entry]]:

@@ -21,7 +21,7 @@ BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
 MOST_CELLS = 24
 POINTS, LEAST_POINTS, MOST_POINTS = 1200, 50, 150
 # The same of each line of what CloudWatch counted, of which a cell has a dozen.
-WATCHED, LEAST_WATCHED = 320, 24
+WATCHED, LEAST_WATCHED = 216, 24
 AT_WORK = "instances at work"
 Change = tuple[float, float]  # when, and by how much
 
