@@ -8,15 +8,39 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 if TYPE_CHECKING:
     from agent.job import Job, Step
     from agent.machine.workspace import Workspace
-    from agent.workloads import build, command, dd, fio, instance_throughput, metadata, read, touch, transfer, yocto
+    from agent.workloads import (
+        build,
+        command,
+        dd,
+        delete,
+        fio,
+        instance_throughput,
+        metadata,
+        read,
+        touch,
+        transfer,
+        yocto,
+    )
     from agent.workloads.trial import Trial
 
     # mypy holds each module against the protocol here. At run time only the job's own is imported.
     _MODULES: tuple[WorkloadModule, ...] = (
-        build, command, dd, fio, instance_throughput, metadata, read, touch, transfer, yocto,
+        build, command, dd, delete, fio, instance_throughput, metadata, read, touch, transfer, yocto,
     )  # fmt: skip
 
-TYPES = ("touch", "dd", "fio", "read", "build", "command", "transfer", "yocto", "instance-throughput", "metadata")
+TYPES = (
+    "touch",
+    "dd",
+    "fio",
+    "read",
+    "build",
+    "command",
+    "transfer",
+    "yocto",
+    "instance-throughput",
+    "metadata",
+    "delete",
+)
 
 
 class WorkloadModule(Protocol):

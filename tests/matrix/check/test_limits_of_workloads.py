@@ -93,6 +93,8 @@ from matrix.terms.metrics import METRICS
         (YOCTO | {"container": "--privileged"}, "container"),
         (YOCTO | {"cachePath": "a/../../b"}, "cachePath"),
         (YOCTO | {"buildDiskGiB": 20}, "buildDiskGiB"),
+        ({"type": "delete", "files": 10, "directories": 3}, "files"),
+        ({"type": "delete", "tool": "rm"}, "tool"),
         (YOCTO | {"expectedSeconds": {}}, "expectedSeconds"),
         (THROUGHPUT | {"tool": "dd", "source": "random"}, "source"),
         (THROUGHPUT | {"tool": "dd", "source": "zero", "size": "10MiB", "blockSize": "3MiB"}, "blockSize"),

@@ -9,6 +9,7 @@ from matrix.input.workloads.build import BuildWorkload
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Workload as Workload
 from matrix.input.workloads.dd import DdWorkload
+from matrix.input.workloads.delete import DeleteWorkload
 from matrix.input.workloads.fio import FioWorkload
 from matrix.input.workloads.instance_throughput import InstanceThroughputWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
@@ -26,6 +27,7 @@ AnyWorkload = Annotated[
     | BuildWorkload
     | CommandWorkload
     | TransferWorkload
+    | DeleteWorkload
     | YoctoWorkload
     | InstanceThroughputWorkload,
     Field(discriminator="type"),

@@ -1,0 +1,144 @@
+"""Deleting many files: rm -r of each directory under GNU parallel, as the EFS tutorial cleans up, or our own engine."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import agent
+from agent.errors import WorkIncomplete
+from agent.machine.workspace import HANDS, Workspace, remove
+from agent.programs import tools as tool_box
+from agent.programs.processes import Armed, Command, Ended
+from agent.workloads import engines
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+
+if TYPE_CHECKING:
+    from agent.job import Job, Step
+
+# As the EFS tutorial cleans up.
+THREADS_PER_CPU = 8
+REMOVE_PARALLEL = 'cd "$1" && ls -d */ | parallel --will-cite -j "$2" rm -r'
+MOST_CALIBRATED = 10_000
+PREFIX = "f"
+CHUNK_BYTES = 1 << 20
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    sentences = integer_problems(params, files=1, file_bytes=0, directories=1)
+    if params.get("threads") is not None:
+        sentences += integer_problems(params, threads=1)
+    return sentences + choice_problems(params, tool=("engine", "parallel"))
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """The programs that a point needs."""
+    return {"bash", "ls", "rm", "parallel"} if params["tool"] == "parallel" else set()
+
+
+def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+    """Fewer and empty files for the engine; how fast rm is, few starts of it would not show."""
+    del room
+    directories = params["directories"]
+    files = min(params["files"], MOST_CALIBRATED) // directories * directories
+    if params["tool"] != "engine" or not files:
+        return None
+    return {**params, "files": files, "file_bytes": 0}, "files_per_s"
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Make the files, outside of the time, and arm what deletes them."""
+    params, target = step.params, workspace.target
+    directories = make(params, target)
+    if params["tool"] == "engine":
+        return _engine(job, step, directories, workspace)
+    threads = params.get("threads") or THREADS_PER_CPU * (os.cpu_count() or 1)
+    argv = ["bash", "-o", "pipefail", "-c", REMOVE_PARALLEL, "bash", str(target), str(threads)]
+    command = Command([tool_box.find("bash") or "bash", *argv[1:]], workspace.scratch)
+    armed = Armed([command], workspace.scratch, {"PARALLEL_HOME": str(workspace.scratch)})
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del ended
+        _verify(target)
+        tool = {"name": "parallel", "version": tool_box.version("parallel"), "command": REMOVE_PARALLEL, "argv": argv}
+        duration_s = armed.duration_s()
+        metrics = {"files_per_s": params["files"] / duration_s, "duration_s": duration_s}
+        return Outcome(metrics, {"files": params["files"]}, tool)
+
+    return Trial(armed, threads, read)
+
+
+def make(params: dict[str, Any], target: Path) -> list[str]:
+    """Make the directories and their files, many at once; return the directories."""
+    directories = [target / f"d{number:05d}" for number in range(params["directories"])]
+    each = params["files"] // params["directories"]
+    names = []
+    for number, directory in enumerate(directories):
+        directory.mkdir()
+        names += [f"{directory}/{PREFIX}{number}-{n}" for n in range(each)]
+    hands = [threading.Thread(target=_fill, args=(names[n::HANDS], params["file_bytes"])) for n in range(HANDS)]
+    for hand in hands:
+        hand.start()
+    for hand in hands:
+        hand.join()
+    made = sum(len(files) for _, _, files in os.walk(target))
+    if made != params["files"]:
+        raise WorkIncomplete(f"{made} of {params['files']} files could be made that were to be deleted")
+    return [str(directory) for directory in directories]
+
+
+def _fill(names: list[str], size: int) -> None:
+    chunk = os.urandom(min(size, CHUNK_BYTES))
+    for name in names:
+        with open(name, "xb", buffering=0) as file:  # noqa: PTH123 strings, 100,000 of them
+            for done in range(0, size, CHUNK_BYTES):
+                file.write(chunk[: size - done])
+
+
+def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) -> Trial:
+    params, workers = step.params, len(directories)
+    pilot = workspace.target / "pilot"
+    pilot.mkdir()
+    plan = {
+        "phase": "delete",
+        "file_bytes": params["file_bytes"],
+        "stonewall": "none",
+        "at_most_s": None,
+        "threads": workers,
+        "directories": directories,
+        "prefix": PREFIX,
+        "counts": [params["files"] // workers] * workers,
+        "renamed": [0] * workers,
+        "pilot_directory": str(pilot),
+        "mode": "auto",
+        "sync": "none",
+        "emulation": engines.emulation(job, step, workspace),
+    }
+    armed = engines.arm("phases", plan, workspace.scratch)
+    remove(pilot)
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del armed
+        done = engines.read_report(ended[0].stdout, threads=workers, operations=params["files"])
+        _verify(workspace.target)
+        rate = done.operations / done.duration_s
+        metrics = {
+            **{"files_per_s": rate, "deletes_per_s": rate, "duration_s": done.duration_s},
+            **done.latency_metrics("delete_lat"),
+            "longest_stall_s": done.longest_stall_s,
+        }
+        command = f"unlink in {workers} {done.how['mode']}, the directories stay"
+        tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
+        raw = {"histograms.json": done.histograms("delete_lat")}
+        return Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)
+
+    return Trial(armed, workers, read)
+
+
+def _verify(target: Path) -> None:
+    left = sum(len(files) for _, _, files in os.walk(target))
+    if left:
+        raise WorkIncomplete(f"{left} files are left after all were said to be deleted")

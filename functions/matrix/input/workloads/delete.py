@@ -1,0 +1,89 @@
+"""Deleting many files that were made before the time: what cleaning up a storage takes."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from matrix.input.fields import Name, Size, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.input.workloads.touch import METERED_REQUEST_BYTES, TOOL_CEILING_PER_S
+from matrix.terms.metrics import latencies
+from matrix.terms.problems import Problems
+
+# Files are made by so many hands before the time, which the plan counts too.
+HANDS = 16
+# Where `threads` is not given: 8 for each of the 8 vCPUs that the tutorial's instance has.
+ASSUMED_THREADS = 64
+
+
+class DeleteWorkload(WorkloadModel):
+    """Deletes files in many directories at once; primary metric files_per_s."""
+
+    primary_metric: ClassVar[str] = "files_per_s"
+    yields: ClassVar[frozenset[str]] = frozenset({"files_per_s", "deletes_per_s", "longest_stall_s"}) | latencies(
+        "delete"
+    )
+    size_field: ClassVar[str] = "files"
+
+    type: Literal["delete"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    files: Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default=[5_000])
+    """Files that each instance deletes in one step; they are made before the time."""
+    file_size: Sweep[Annotated[Size, Field(ge=0)]] = Field(default=[4_096])
+    """Size of each file."""
+    directories: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[10])
+    """Directories that the files lie in, equally many in each."""
+    tool: Sweep[Literal["engine", "parallel"]] = Field(default=["engine"])
+    """What deletes: our own engine, a worker for each directory, or rm -r of each under GNU parallel (as published)."""
+    threads: Annotated[int, Field(ge=1, le=1_024)] | None = None
+    """Directories that GNU parallel deletes at once; 8 for each vCPU unless given (as published)."""
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point."""
+        swept = combinations(
+            {"files": self.files, "file_bytes": self.file_size, "directories": self.directories, "tool": self.tool}
+        )
+        return [point | {"threads": self.threads} for point in swept]
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take for making the files and for deleting them."""
+        files, total_bytes = params["files"], params["files"] * params["file_bytes"]
+        at_once = params["directories"]
+        if params["tool"] == "parallel":
+            at_once = min(at_once, params["threads"] or ASSUMED_THREADS)
+        most_per_s = min(TOOL_CEILING_PER_S["engine"], storage.effective_iops / (instances if storage.is_shared else 1))
+        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
+        making_s = files / min(HANDS / storage.create_latency_s, most_per_s) + total_bytes / share
+        deleting_s = files / min(at_once / storage.create_latency_s, most_per_s)
+        written = 2 * files * METERED_REQUEST_BYTES + total_bytes
+        return Footprint(making_s + deleting_s, written_bytes=written, stored_bytes=total_bytes)
+
+    def can_be_emulated(self, params: Params) -> bool:
+        """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""
+        return bool(params["tool"] == "engine")
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (files_divide_by_directories, values_are_different)
+
+
+def files_divide_by_directories(part: Part) -> Problems:
+    """Yield a problem where the directories cannot have equally many files each."""
+    for files in part.files:
+        for directories in part.directories:
+            if files % directories:
+                rule = f"cannot be dealt equally to {directories} directories"
+                nearest = max(files // directories, 1) * directories
+                yield part.problem("files", rule, f"write files {nearest}, or other directories")
+                return
