@@ -14,10 +14,10 @@ WATCHED = (NETWORK, "network_received_bytes", DISK, "nfs_write_bytes", "steal_s"
 
 
 class Traffic:
-    """The counters that a write to one file moves."""
+    """The counters that a write moves."""
 
-    def __init__(self, mount_kind: str, storage: Path, path: Path) -> None:
-        """`path` is the file that will be written below `storage`, which is mounted as `mount_kind`."""
+    def __init__(self, mount_kind: str, storage: Path, path: Path | None = None) -> None:
+        """`path` is the file that will be written below `storage`, mounted as `mount_kind`; None: there are many."""
         self._storage, self._path = storage, path
         self._device = storage.stat().st_dev
         # A disk's own counter where there is a disk; a lent directory without one has only the file's growth.
@@ -33,7 +33,7 @@ class Traffic:
         """
         counted = {**counters.of_machine(), **counters.of_device(self._device, self._storage)}
         reading = {name: counted[name] for name in WATCHED if name in counted}
-        if self.carrier == FILE:
+        if self.carrier == FILE and self._path:
             reading[FILE] = self._path.stat().st_size if self._path.exists() else 0
         return reading
 

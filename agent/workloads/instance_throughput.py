@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads.engines import IMPORT_ROOT
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from agent.workloads.watched import WatchedTrial, series
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -44,18 +44,6 @@ def problems(params: dict[str, Any]) -> list[str]:
 def tools(params: dict[str, Any]) -> set[str]:
     """The program that a point needs; without one the agent writes itself."""
     return {"dd"} if params.get("tool") == "dd" else set()
-
-
-@dataclass
-class WatchedTrial(Trial):
-    """A trial whose counters are read all the while."""
-
-    sampler: Sampler
-
-    def run(self) -> list[Ended]:
-        """The measured part, between the first and the last reading."""
-        with self.sampler:
-            return super().run()
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
@@ -122,16 +110,6 @@ def levels(sampler: Sampler, carrier: str) -> dict[str, float]:
         "burst_mb_per_s": fall.burst / 1e6,
         "baseline_mb_per_s": fall.baseline / 1e6,
         "burst_s": seconds[fall.samples],
-    }
-
-
-def series(sampler: Sampler, carrier: str) -> dict[str, Any]:
-    """All that was read each second, for the raw output."""
-    return {
-        "schema": 1,
-        "carrier": carrier,
-        "seconds": [round(at, 3) for at in sampler.seconds()],
-        "counted": sampler.series(),
     }
 
 

@@ -12,6 +12,8 @@ import pytest
 from support.agent_cloud import needs
 
 from agent.errors import SourceDoesNotFit
+from agent.machine import counters
+from agent.machine.traffic import DISK
 from agent.programs import tools
 from agent.workloads import data_set, transfer
 
@@ -57,6 +59,21 @@ def test_every_tool_copies_the_whole_data_set(cloud, instance, make_job, storage
     assert sample["tool"]["version"]
     assert isinstance(sample["tool"]["argv"], list)
     assert list(place.iterdir()) == []
+
+
+def test_a_copy_that_takes_seconds_keeps_its_rate_over_time(cloud, instance, make_job, storage, fake_tool, bin_folder):
+    fake_tool("cp", f'sleep 2.1; exec {shutil.which("cp")} "$@"')
+    cloud.put("job.json", make_job("transfer", [transfer_params()]))
+
+    assert instance.run(PATH=f"{bin_folder}:{os.environ['PATH']}") == 0
+
+    [sample] = instance.samples()
+    is_counted = DISK in counters.of_storage(storage)  # not so in memory or in a container's layers
+    assert sample["raw"] == (["raw/p01-r1.series.json"] if is_counted else [])
+    if is_counted:
+        series = instance.document("raw/p01-r1.series.json")
+        assert series["carrier"] == DISK
+        assert len(series["counted"][DISK]) == len(series["seconds"]) >= 4
 
 
 def test_threads_that_nobody_gave_are_four_for_each_processor():
