@@ -210,6 +210,14 @@ def test_fsx_is_judged_by_what_aws_says_was_used_of_it():
     assert metric(shown, "Network used")["hours_at_limit"] == pytest.approx(1.0)
 
 
+def test_operations_that_were_not_counted_are_said_to_be_unknown():
+    span = window(1, NOW, 0.0)
+
+    shown = observed(volume(), span, VolumeReadBytes=[10.0 * MIB * 60] * span.periods)
+
+    assert "no operations were counted: whether a storage carries them is not known" in shown["warnings"]
+
+
 def test_nothing_counted_is_no_answer():
     with pytest.raises(NothingObserved):
         observed(volume(), Window(NOW - 600, NOW, 60))

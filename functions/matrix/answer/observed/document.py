@@ -70,6 +70,9 @@ def _doubts(subject: Subject, window: Window, asked: Use, metrics: Sequence[Obse
             f"{100 * covered:.0f} % of the window has values: it was not attached, or not used, for the rest, "
             "which counts as no traffic"
         )
+    for counted, values in (("operations", asked.iops), ("bytes", asked.bytes_per_s)):
+        if np.all(np.isnan(values)):
+            doubts.append(f"no {counted} were counted: whether a storage carries them is not known")
     at_limit = [metric["name"] for metric in metrics if metric["hours_at_limit"]]
     if at_limit:
         doubts.append(
