@@ -1,0 +1,112 @@
+"""`python -m bench.waiting [CELLS]`: processor seconds of what people wait for: commands on a kept run, and its report.
+
+The run is made up by the real Analyse run: 200 cells of 20 instances and 12 points, unless CELLS says otherwise, and a
+small one of 10. Each figure is the least of three processes. To open the report is what Chromium takes until all of
+it stands, where playwright and a browser are installed; a busy machine makes that longer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "functions")]
+
+MATRIX = Path(sys.executable).with_name("matrix")
+ROUNDS = 3
+SMALL = 10
+# Writes a run of so many cells below a folder, in a process of its own: the made-up cloud sets its environment.
+WRITE = """
+import json, sys
+from pathlib import Path
+from bench.scale.cases import analyse_run
+cloud, work = analyse_run(int(sys.argv[1]))
+work()
+for key, body in cloud.objects.items():
+    if key.startswith("runs/r/"):
+        path = Path(sys.argv[2], key.removeprefix("runs/r/"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+execution = {"run": Path(sys.argv[2]).name, "status": "SUCCEEDED", "started_at": 1000.0, "ended_at": 5000.0}
+Path(sys.argv[2], "execution.json").write_text(json.dumps({**execution, "error": "", "cause": ""}))
+"""
+
+
+def spent_s(command: list[str], folder: Path) -> float:
+    """Return the least processor time of a command, of some rounds."""
+    spent = []
+    for _ in range(ROUNDS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(spent)
+
+
+def commands(folder: Path, run: str) -> Iterator[tuple[str, float, str]]:
+    """Yield what, its processor seconds and what is wanted."""
+    yield "--version", spent_s([str(MATRIX), "--version"], folder), "< 0.3 s"
+    yield f"results {run}", spent_s([str(MATRIX), "results", run, "--local"], folder), "< 1 s"
+    yield f"report {run}", spent_s([str(MATRIX), "report", run, "--local"], folder), "< 1 s"
+    yield f"compare {run} {run}", spent_s([str(MATRIX), "compare", run, run, "--local"], folder), "< 1 s"
+
+
+def opened_s(report: Path) -> float | None:
+    """Return how long a browser takes until a report stands; None where there is none."""
+    browser = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
+    )
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return None
+    if not browser:
+        return None
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]
+        chromium = playwright.chromium.launch(executable_path=browser, args=options, timeout=120_000)
+        page = chromium.new_page()
+        took = []
+        for _ in range(ROUNDS):
+            began = time.monotonic()
+            page.goto(report.as_uri(), wait_until="load")
+            took.append(time.monotonic() - began)
+        chromium.close()
+    return min(took)
+
+
+def main() -> int:
+    """Print a line for each figure."""
+    parser = argparse.ArgumentParser(prog="python -m bench.waiting", description=__doc__)
+    parser.add_argument("cells", nargs="?", type=int, default=200)
+    cells = parser.parse_args().cells
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for count in (SMALL, cells):
+            run = f"cells-{count}"
+            kept = folder / ".local" / "runs" / run
+            kept.mkdir(parents=True)
+            command = [sys.executable, "-c", WRITE, str(count), str(kept)]
+            paths = os.pathsep.join((str(ROOT), str(ROOT / "functions")))
+            subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": paths}, check=True)
+            for what, seconds, wanted in commands(folder, run):
+                print(f"{what:<32}{seconds:>6.2f} s   wanted {wanted}", flush=True)
+            report = kept / "report.html"
+            size = f"{report.stat().st_size / 1e6:.1f} MB"
+            took_s = opened_s(report)
+            opened = "no browser" if took_s is None else f"{took_s:.2f} s"
+            print(f"{f'open report of {run}, {size}':<32}{opened:>8}   wanted < 2 s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
