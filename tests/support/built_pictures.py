@@ -99,7 +99,7 @@ def _created(storage: Mapping[str, Any], zones: Sequence[str]) -> tuple[list[str
         group = ec2.create_security_group(GroupName="files", Description="files", VpcId=vpc)["GroupId"]
         with mock.patch.dict(os.environ, SUBNET_IDS=",".join(zone_of), FILE_SYSTEM_SECURITY_GROUP_ID=group):
             module = efs if storage["type"] == "efs" else fsx_openzfs
-            id_ = module.create("token", dict(storage), [], "run", "name")
+            id_ = module.create("token", dict(storage), [], "run", "name", 0)
             if storage["type"] == "efs":
                 efs.is_ready(id_, dict(storage))  # makes its mount targets
                 targets = boto3.client("efs").describe_mount_targets(FileSystemId=id_)["MountTargets"]

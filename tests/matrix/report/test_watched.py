@@ -139,6 +139,19 @@ def test_disks_of_fsx_stand_beside_what_its_clients_asked(view):
     assert lines(two["clients"])["ClientConnections"][0][1] == 2.0
 
 
+def test_what_several_file_systems_of_a_storage_moved_allowed_and_held_adds_up(view):
+    metrics = {
+        "DataReadIOBytes": (*BYTES, 6e9), "PermittedThroughput": ("Minimum", "bytes/s", 1e8),
+        "ClientConnections": ("Sum", "connections", 100.0), "PercentIOLimit": ("Maximum", "%", 40.0),
+    }  # fmt: skip
+    charts = charts_of(view, entry_of(view, "efs", 200), counted(metrics, resources=2))
+
+    assert lines(charts["mb"])["read"][0] == (0.0, 200.0)
+    assert lines(charts["mb"])["permitted"][0] == (0.0, 200.0)
+    assert lines(charts["clients"])["ClientConnections"][0] == (0.0, 200.0)
+    assert lines(charts["shares"])["PercentIOLimit"][0] == (0.0, 40.0)
+
+
 def test_a_missing_minute_is_a_gap_and_many_minutes_become_few_by_their_mean(view):
     entry = entry_of(view, "efs", 1)
     gap = counted({"DataReadIOBytes": (*BYTES, 6e9, 6e9, None, 12e9)})

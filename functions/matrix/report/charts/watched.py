@@ -106,6 +106,14 @@ class Cell:
                     sums[at] = sums.get(at, 0.0) + value / curve.period_s / scale
         return sums
 
+    def together(self, name: str, combined: Callable[..., float], scale: float = 1.0) -> Line:
+        """Return the sum over all resources of what they allow or hold, such as connections of several file systems."""
+        values: dict[float, float] = {}
+        for curve in cloudwatch.values(self.kept, name):
+            for at, value in curve:
+                values[at] = values.get(at, 0.0) + value / scale
+        return Line(name.partition(" ")[2], values, combined=combined)
+
     def nearest(self, name: str, choose: Callable[[Sequence[float]], float], scale: float = 1.0) -> Line:
         """Return of all resources the value that is nearest to a limit."""
         values: dict[float, list[float]] = {}
@@ -202,7 +210,7 @@ def _flow(cell: Cell, unit: str, named: Mapping[str, Mapping[str, Named]], scale
     if unit == "MB/s" and cell.type == "efs":
         metered = cell.rates([(METERED, None)], scale)
         lines += [Line("metered", metered)] if metered != every else []
-        lines += [Line("permitted", cell.nearest(PERMITTED, min, scale).values, combined=min)]
+        lines += [Line("permitted", cell.together(PERMITTED, min, scale).values, combined=min)]
     whose = "" if cell.asked == cell.entry.instances else f" of {cell.asked} of {cell.entry.instances} instances"
     storage = {key: value for key, value in cell.entry.cell["storage"].items() if key != MARK}
     limit, words = storage_limits(storage, cell.asked).get(unit), ""
