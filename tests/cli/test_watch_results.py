@@ -9,7 +9,6 @@ import re
 import sys
 from dataclasses import replace
 
-import duckdb
 import pytest
 from rich.console import Console
 from support.cli_documents import CELLS, plan_document, rows, summary_document
@@ -268,6 +267,8 @@ def test_parquet_without_duckdb_says_what_to_install(keep_run, matrix, monkeypat
 
 
 def test_published_figures_come_as_parquet_too(matrix, tmp_path):
+    import duckdb  # an extra: the other tests of this file do without
+
     matrix("import-published")
     file = tmp_path / "yocto.parquet"
 
