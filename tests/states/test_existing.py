@@ -216,7 +216,7 @@ def test_an_fsx_as_it_is_described_is_taken_and_never_deleted(fsx, context):
         fsx_openzfs.delete(fsx["FileSystemId"])
     assert delete_file_system.handler({"run": RUN, "file_system": planned["id"]}, context)["state"] == "gone"
 
-    assert (made["resource_id"], table.resources(RUN), fsx["deleted"]) == (fsx["FileSystemId"], [], [])
+    assert (made["resource_ids"], table.resources(RUN), fsx["deleted"]) == ([fsx["FileSystemId"]], [], [])
 
 
 @pytest.mark.parametrize(
