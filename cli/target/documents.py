@@ -20,7 +20,7 @@ Document = dict[str, Any]
 # A file of somebody else could clear the terminal, or type into it. Line feeds and tabs may stand in a text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # As JSON has them: escaped, or as they are from 0x7f on. Few documents have any, and looking at each text takes long.
-MAY_HOLD_CONTROL = re.compile(rb"\\u00|\\[bfr]|\x7f|\xc2[\x80-\x9f]")
+MAY_HOLD_CONTROL = re.compile(rb"\\u00(?:[01]|7[fF]|[89])|\\[bfr]|\x7f|\xc2[\x80-\x9f]")
 
 _damage: ContextVar[list[UnreadableRun]] = ContextVar("damage")
 

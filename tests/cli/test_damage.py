@@ -9,6 +9,7 @@ import pytest
 from support.kept_run import DAMAGE, write_interrupted_run, write_kept_run
 from support.tiers import first_is_quick
 
+from cli.target import documents
 from local.keeping import runs
 
 CELLS = "cells/*/result.json"
@@ -246,3 +247,17 @@ def test_a_file_of_somebody_else_writes_no_escape_sequence_to_the_terminal(kept,
     assert said.exit_code == 0
     assert "\x1b" not in said.output
     assert "\x07" not in said.output
+
+
+@pytest.mark.parametrize("code", [0x00, 0x08, 0x0B, 0x1B, 0x1F, 0x7F, 0x80, 0x9B, 0x9F])
+@pytest.mark.parametrize("is_escaped", [True, False])
+def test_no_control_character_of_a_document_is_shown(code, is_escaped):
+    text = json.dumps({"text": f"a{chr(code)}b"}, ensure_ascii=is_escaped or code < 0x20).encode()
+
+    assert documents.parsed(text, "notes.json", "notes.json", "")["text"] == "a?b"
+
+
+def test_signs_beyond_ascii_do_not_make_every_text_be_looked_at(monkeypatch):
+    monkeypatch.setattr(documents, "_printable", lambda _: pytest.fail("it holds no control character"))
+
+    assert documents.parsed(b'{"text": "4 \\u00d7 5 \\u00b5s"}', "notes.json", "notes.json", "")["text"] == "4 × 5 µs"
