@@ -16,7 +16,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Terminate what carries the cell's tags: by tag even a launch that crashed half-way is found."""
     run, cell = event["run"], event["cell"]
     table.set_cell(run, cell, "stopping")
-    resources.record(run, cell)
-    instances = fleets.of_file_system(run, cell_of(plan_of(run), cell)["file_system"], cell)
+    file_system = cell_of(plan_of(run), cell)["file_system"]
+    resources.record(run, cell, file_system)
+    instances = fleets.of_file_system(run, file_system, cell)
     fleets.terminate(instances)
     return {"cell": cell, "stopped": len(instances)}

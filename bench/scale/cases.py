@@ -71,7 +71,7 @@ def prepared(count: int, *, cells: int = 1) -> tuple[Cloud, dict[str, Any]]:
     }  # fmt: skip
     cell = document["cells"][0]
     board = Board.of_cell(RUN, cell["id"])
-    cloud = Cloud(1 + DISKS, below=board.instances, content=_Content(cell))
+    cloud = Cloud(1 + DISKS, below=board.instances, content=Content(cell))
     cloud.tags = {
         "Name": "x", "storage-matrix:stack": "storage-matrix", "storage-matrix:run": RUN, "storage-matrix:owner": "me",
         "storage-matrix:deadline": "2020-01-01T00:00:00Z", "storage-matrix:file-system": cell["file_system"],
@@ -105,8 +105,9 @@ def launched(count: int, step: int, *, are_rows_known: bool = True) -> tuple[Clo
     cloud.names = _names(cell, step)
     if are_rows_known:
         for kind, resource, facts in _resources(cloud):
-            cloud.rows["RUN#r", f"RESOURCE#{resource}"] = {
-                "PK": {"S": "RUN#r"}, "SK": {"S": f"RESOURCE#{resource}"}, "kind": {"S": kind}, "id": {"S": resource},
+            key = f"RESOURCE#{cell['file_system']}#{resource}"
+            cloud.rows["RUN#r", key] = {
+                "PK": {"S": "RUN#r"}, "SK": {"S": key}, "kind": {"S": kind}, "id": {"S": resource},
                 "cell": {"S": cell["id"]}, "file_system": {"S": cell["file_system"]},
                 "created_at": {"N": str(cloud.launched_at)}, **facts,
             }  # fmt: skip
@@ -142,44 +143,52 @@ def _names(cell: Mapping[str, Any], steps: int) -> list[str]:
     ]
 
 
-class _Content:
-    """What stands in the files of an instance: sixteen variants, as figures of instances differ."""
+class Content:
+    """What stands in the files of a cell's instances: sixteen variants, as figures of instances differ."""
 
-    def __init__(self, cell: Mapping[str, Any]) -> None:
-        self._samples = [_samples(cell, random.Random(seed)).encode() for seed in range(VARIANTS)]  # noqa: S311
+    def __init__(
+        self, cell: Mapping[str, Any], *, run: str = RUN, begun_at: float = CREATED_AT, step_s: float = 20.0
+    ) -> None:
+        """A step each `step_s` from `begun_at` (epoch s) on, half of which is measured."""
+        self._samples = [
+            _samples(cell, random.Random(seed), run, (begun_at, step_s)).encode()  # noqa: S311
+            for seed in range(VARIANTS)
+        ]
         histograms = {"unit": "ns", "histograms": {"create_lat": {"bins": BINS}}}
         series = {"carrier": "created", "seconds": list(range(60)), "counted": {"created": list(range(60))}}
         self._raw = {kind: gzip.compress(json.dumps(document).encode()) for kind, document in
                      (("histograms", histograms), ("series", series))}  # fmt: skip
 
     def __call__(self, name: str) -> bytes:
+        """Return what stands in a file, by its name below `instances/`."""
         instance = name.partition("/")[0].rpartition(":")[2]
         if name.endswith("samples.json"):
             return self._samples[int(instance[2:], 16) % VARIANTS].replace(b"INSTANCE", instance.encode())
-        return self._raw[name.rsplit(".", 3)[-3]]
+        return self._raw["histograms" if ".histograms." in name else "series"]
 
 
-def _samples(cell: Mapping[str, Any], chance: random.Random) -> str:
+def _samples(cell: Mapping[str, Any], chance: random.Random, run: str, times: tuple[float, float]) -> str:
     document = {
-        "run": RUN, "cell": cell["id"], "instance": {"id": "INSTANCE", "type": "c5.large", "availability_zone": "a"},
+        "run": run, "cell": cell["id"], "instance": {"id": "INSTANCE", "type": "c5.large", "availability_zone": "a"},
         "agent": {"version": "1", "sha256": "0" * 64}, "host": {"cpus": "2", "kernel": "6.1"},
         "mount": {"kind": "ebs"},
         "calibration": [{"points": [p["id"]], "metric": "files_per_s", "value": 1e5} for p in cell["points"]],
-        "samples": [_sample(step, at, chance) for at, step in enumerate(cell["steps"])],
+        "samples": [_sample(step, at, chance, times) for at, step in enumerate(cell["steps"])],
     }  # fmt: skip
     return json.dumps(document)
 
 
-def _sample(step: Mapping[str, Any], at: int, chance: random.Random) -> dict[str, Any]:
+def _sample(step: Mapping[str, Any], at: int, chance: random.Random, times: tuple[float, float]) -> dict[str, Any]:
     rate = 1_000 * chance.lognormvariate(0, 0.1)
-    begun = CREATED_AT + 20 * at
+    begun, took_s = times[0] + times[1] * at, times[1] / 2
     counters = (
         "cpu_s steal_s counted_s disk_read_bytes disk_write_bytes disk_read_operations disk_write_operations "
         "network_sent_bytes network_received_bytes disk_busy_s tool_cpu_s"
     )
     return {
-        **step, "step": at, "started_at": begun, "ended_at": begun + 10, "work_started_at": begun + 0.1,
-        "work_ended_at": begun + 9.9, "start_skew_s": chance.random() / 100, "work": {"files": 27720}, "workers": 4,
+        **step, "step": at, "started_at": begun, "ended_at": begun + took_s, "work_started_at": begun + 0.1,
+        "work_ended_at": begun + took_s - 0.1, "start_skew_s": chance.random() / 100, "work": {"files": 27720},
+        "workers": 4,
         "metrics": {"files_per_s": rate, "duration_s": 27720 / rate, "longest_stall_s": chance.random(),
                     "create_lat_p50_us": 100 + chance.random(), "create_lat_p99_us": 900 + chance.random()},
         "tool": {"name": "engine", "version": "1"}, "counters": dict.fromkeys(counters.split(), 3.0),
@@ -237,7 +246,7 @@ def analyse_run(cells: int) -> tuple[Cloud, Callable[[], object]]:
     from matrix.answer.results import cell_result
     from matrix.samples.file import read_samples
 
-    content = _Content(document["cells"][0])
+    content = Content(document["cells"][0])
     for cell in document["cells"]:
         names = [f"i-{number:017x}" for number in range(CELLS_WITH_ONE_RESULT)]
         if cell is document["cells"][0]:

@@ -96,7 +96,7 @@ class Cloud:
             status, body = self._s3(operation, request)
         else:
             answer = getattr(self, f"_{operation}", None)
-            status, body = (200, answer(request).encode()) if answer else (403, _DENIED)
+            status, body = (200, answer(request).encode()) if answer else (403, DENIED)
         headers = {"Content-Length": str(len(body))}
         response = AWSResponse(request.url, status, headers, _Raw(body))
         response._content = None if operation == "GetObject" and status == OK else body
@@ -114,16 +114,23 @@ class Cloud:
             body = request.body
             content = body.read() if hasattr(body, "read") else bytes(body or b"")
             is_chunked = b"aws-chunked" in request.headers.get("Content-Encoding", b"")
-            self.objects[key] = _joined(content) if is_chunked else content
-            return 200, b""
+            return self.put(key, joined(content) if is_chunked else content, "If-None-Match" in request.headers), b""
         if operation == "GetObject":
-            if key in self.objects:
-                return 200, self.objects[key]
-            if self.below and key.startswith(self.below):
-                return 200, self.content(key.removeprefix(self.below))
-            return 404, b"<Error><Code>NoSuchKey</Code></Error>"
+            content = self.get(key)
+            return (200, content) if content is not None else (404, b"<Error><Code>NoSuchKey</Code></Error>")
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         return 200, self._listing(query.get("prefix", ""), int(query.get("continuation-token", 0))).encode()
+
+    def put(self, key: str, content: bytes, is_once: bool) -> int:  # noqa: ARG002 - nobody is second here
+        """Keep an object, `is_once` only where there is none; return the status of the answer."""
+        self.objects[key] = content
+        return 200
+
+    def get(self, key: str) -> bytes | None:
+        """Return an object, None where there is none."""
+        if self.below and key.startswith(self.below):
+            return self.objects.get(key) or self.content(key.removeprefix(self.below))
+        return self.objects.get(key)
 
     def _listing(self, prefix: str, start: int) -> str:
         listed = self.listed.get(prefix, [])
@@ -131,9 +138,7 @@ class Cloud:
         end = min(start + PAGE, whole)
         # Keys of instances are made page by page, so that they take no memory of the function's.
         keys = map(self._key, range(start, end)) if prefix == self.below else listed[start:end]
-        items = "".join(ITEM.format(key, _words(self.written_at)) for key in keys)
-        more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{end}</NextContinuationToken>"
-        return f"<ListBucketResult>{more if end < whole else ''}{items}</ListBucketResult>"
+        return listing_page(((key, self.written_at) for key in keys), end if end < whole else None)
 
     def _key(self, number: int) -> str:
         instance, name = divmod(number, len(self.names))
@@ -152,11 +157,11 @@ class Cloud:
         return {"Items": [self.rows[key] for key in page], **more}
 
     def _GetItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        row = self.rows.get(_key_of(asked["Key"]))
+        row = self.rows.get(key_of(asked["Key"]))
         return {"Item": row} if row else {}
 
     def _UpdateItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        row = self.rows.setdefault(_key_of(asked["Key"]), dict(asked["Key"]))
+        row = self.rows.setdefault(key_of(asked["Key"]), dict(asked["Key"]))
         names, values = asked.get("ExpressionAttributeNames", {}), asked.get("ExpressionAttributeValues", {})
         for name, value in re.findall(r"(#n\d+) = [^:]*(:v\d+)", asked["UpdateExpression"]):
             row[names[name]] = values[value]
@@ -164,17 +169,17 @@ class Cloud:
 
     def _BatchWriteItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
         for [request] in (entry.values() for entries in asked["RequestItems"].values() for entry in entries):
-            self.rows[_key_of(request["Item"])] = request["Item"]
+            self.rows[key_of(request["Item"])] = request["Item"]
         return {"UnprocessedItems": {}}
 
     def _DeleteItem(self, asked: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
-        self.rows.pop(_key_of(asked["Key"]), None)
+        self.rows.pop(key_of(asked["Key"]), None)
         return {}
 
     # -------- EC2
 
     def _RunInstances(self, request: Any) -> str:  # noqa: N802
-        made = self.launch(int(_form(request)["MaxCount"]))
+        made = self.launch(int(form_of(request)["MaxCount"]))
         instances = "".join(self._instance(name) for name in made)
         return f"<RunInstancesResponse><instancesSet>{instances}</instancesSet></RunInstancesResponse>"
 
@@ -183,15 +188,15 @@ class Cloud:
 
     def _DescribeInstances(self, request: Any) -> str:  # noqa: N802
         wanted = _wanted(request, "i-") or self.instances
-        items, token = _page(map(self._instance, wanted), request)
+        items, token = page_of(map(self._instance, wanted), request)
         return (
             f"<DescribeInstancesResponse><reservationSet><item><instancesSet>{items}</instancesSet></item>"
             f"</reservationSet>{token}</DescribeInstancesResponse>"
         )
 
     def _DescribeVolumes(self, request: Any) -> str:  # noqa: N802
-        every = (_volume_id(at, number) for at in range(len(self.instances)) for number in range(self.volumes_each))
-        items, token = _page(map(self._volume, _wanted(request, "vol-") or every), request)
+        every = (volume_id(at, number) for at in range(len(self.instances)) for number in range(self.volumes_each))
+        items, token = page_of(map(self._volume, _wanted(request, "vol-") or every), request)
         return f"<DescribeVolumesResponse><volumeSet>{items}</volumeSet>{token}</DescribeVolumesResponse>"
 
     def _DescribeSnapshots(self, _: Any) -> str:  # noqa: N802
@@ -200,32 +205,34 @@ class Cloud:
     def _DescribeFileSystems(self, _: Any) -> str:  # noqa: N802 - of EFS and of FSx
         return json.dumps({"FileSystems": []})
 
+    def facts(self, instance: str) -> tuple[str, float, dict[str, str]]:  # noqa: ARG002 - all are the same here
+        """Return the state of an instance, when it was launched (epoch seconds), and its tags."""
+        return "running", self.launched_at, self.tags
+
     def _instance(self, name: str) -> str:
         at = int(name[2:], 16)
+        state, launched_at, tags = self.facts(name)
         attached = "".join(
-            f"<item><deviceName>/dev/sd{letter}</deviceName><ebs><volumeId>{_volume_id(at, number)}</volumeId>"
+            f"<item><deviceName>/dev/sd{letter}</deviceName><ebs><volumeId>{volume_id(at, number)}</volumeId>"
             "<status>attached</status></ebs></item>"
             for number, letter in zip(range(self.volumes_each), "abcdefghi", strict=False)
         )
         return (
             f"<item><instanceId>{name}</instanceId><imageId>ami-0123456789abcdef0</imageId><instanceState><code>16</code>"
-            f"<name>running</name></instanceState><instanceType>c5.2xlarge</instanceType><launchTime>{_words(self.launched_at)}</launchTime>"
+            f"<name>{state}</name></instanceState><instanceType>c5.2xlarge</instanceType><launchTime>{in_words(launched_at)}</launchTime>"
             "<placement><availabilityZone>us-east-1a</availabilityZone><tenancy>default</tenancy></placement>"
-            f"<blockDeviceMapping>{attached}</blockDeviceMapping>{self._tag_set()}</item>"
+            f"<blockDeviceMapping>{attached}</blockDeviceMapping>{_tag_set(tags)}</item>"
         )
 
     def _volume(self, volume: str) -> str:
         at, number = int(volume[4:-2], 16), int(volume[-2:], 16)
+        _, launched_at, tags = self.facts(f"i-{at:017x}")
         return (
-            f"<item><volumeId>{volume}</volumeId><size>100</size><status>in-use</status><createTime>{_words(self.launched_at)}</createTime>"
+            f"<item><volumeId>{volume}</volumeId><size>100</size><status>in-use</status><createTime>{in_words(launched_at)}</createTime>"
             f"<attachmentSet><item><volumeId>{volume}</volumeId><instanceId>i-{at:017x}</instanceId>"
             f"<device>/dev/sd{'afghijklm'[number]}</device><status>attached</status></item></attachmentSet>"
-            f"{self._tag_set()}<volumeType>gp3</volumeType></item>"
+            f"{_tag_set(tags)}<volumeType>gp3</volumeType></item>"
         )
-
-    def _tag_set(self) -> str:
-        pairs = (f"<item><key>{key}</key><value>{escape(value)}</value></item>" for key, value in self.tags.items())
-        return f"<tagSet>{''.join(pairs)}</tagSet>"
 
 
 _PLAYING: list[Cloud] = []
@@ -235,10 +242,10 @@ def _answer(request: Any, event_name: str, **_: Any) -> AWSResponse:
     return _PLAYING[0].answer(request, event_name)
 
 
-_DENIED = b"<Response><Errors><Error><Code>AccessDenied</Code><Message>not played</Message></Error></Errors></Response>"
+DENIED = b"<Response><Errors><Error><Code>AccessDenied</Code><Message>not played</Message></Error></Errors></Response>"
 
 
-def _joined(chunked: bytes) -> bytes:
+def joined(chunked: bytes) -> bytes:
     """Return what stands in the chunks of a PUT; its checksum follows the last, which is empty."""
     rest, content = io.BytesIO(chunked), b""
     while size := int(rest.readline(), 16):
@@ -247,19 +254,35 @@ def _joined(chunked: bytes) -> bytes:
     return content
 
 
-def _words(at: float) -> str:
+def listing_page(entries: Iterable[tuple[str, float]], next_page: int | None) -> str:
+    """Return a page of a listing: keys with the moments (epoch s) at which they were written, and where to go on."""
+    items = "".join(ITEM.format(key, in_words(at)) for key, at in entries)
+    more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{next_page}</NextContinuationToken>"
+    return f"<ListBucketResult>{more if next_page is not None else ''}{items}</ListBucketResult>"
+
+
+def in_words(at: float) -> str:
+    """Return a moment (epoch seconds) as S3 and EC2 write it."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def _volume_id(at: int, number: int) -> str:
+def _tag_set(tags: dict[str, str]) -> str:
+    pairs = (f"<item><key>{key}</key><value>{escape(value)}</value></item>" for key, value in tags.items())
+    return f"<tagSet>{''.join(pairs)}</tagSet>"
+
+
+def volume_id(at: int, number: int) -> str:
+    """Return the id of one of an instance's volumes, which are numbered; 0 is the root volume."""
     return f"vol-{at:015x}{number:02x}"
 
 
-def _key_of(key: dict[str, Any]) -> tuple[str, str]:
+def key_of(key: dict[str, Any]) -> tuple[str, str]:
+    """Return partition and sort key of a row."""
     return key["PK"]["S"], key["SK"]["S"]
 
 
-def _form(request: Any) -> dict[str, str]:
+def form_of(request: Any) -> dict[str, str]:
+    """Return the parameters of a request to EC2."""
     body = request.body if isinstance(request.body, str) else request.body.decode()
     return {name: values[0] for name, values in parse_qs(body).items()}
 
@@ -267,13 +290,14 @@ def _form(request: Any) -> dict[str, str]:
 def _wanted(request: Any, prefix: str) -> list[str]:
     return [
         value
-        for name, value in _form(request).items()
+        for name, value in form_of(request).items()
         if name.startswith("Filter.1.Value") and value.startswith(prefix)
     ]
 
 
-def _page(items: Iterable[str], request: Any) -> tuple[str, str]:
-    start = int(_form(request).get("NextToken", 0))
+def page_of(items: Iterable[str], request: Any) -> tuple[str, str]:
+    """Return the page of EC2's answer that a request asks for, and the element that names the next."""
+    start = int(form_of(request).get("NextToken", 0))
     page = list(islice(items, start, start + PAGE + 1))
     token = f"<nextToken>{start + PAGE}</nextToken>" if len(page) > PAGE else ""
     return "".join(page[:PAGE]), token

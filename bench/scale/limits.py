@@ -36,9 +36,13 @@ def limits() -> dict[str, dict[str, int]]:
 
 def share_of_time(cpu_s: float, requests: Mapping[str, float], limit: Mapping[str, int]) -> float:
     """Return which share of a third of its Timeout a function takes, by processor time and requests of each kind."""
+    return needed_s(cpu_s, requests, limit) / (limit["Timeout"] / MARGIN)
+
+
+def needed_s(cpu_s: float, requests: Mapping[str, float], limit: Mapping[str, int]) -> float:
+    """Return how long a function takes on Lambda, by processor time and requests of each kind."""
     waits_s = sum(count * _wait_s(operation) for operation, count in requests.items())
-    needed_s = cpu_s / min(1.0, limit["MemorySize"] / VCPU_MB) + waits_s
-    return needed_s / (limit["Timeout"] / MARGIN)
+    return cpu_s / min(1.0, limit["MemorySize"] / VCPU_MB) + waits_s
 
 
 def _wait_s(operation: str) -> float:

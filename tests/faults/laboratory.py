@@ -256,7 +256,7 @@ def late_problems(case: Case, status: str, words: str, receipt: dict[str, Any] |
 def left_behind(run: Run) -> dict[str, list[Any]]:
     """What a run has left, with the folders of its own resources only: other runs go on meanwhile."""
     everything = run.left_behind()
-    own = {key.removeprefix("RESOURCE#") for key in run.rows()} | set(everything.get("file systems", []))
+    own = {key.rpartition("#")[2] for key in run.rows()} | set(everything.get("file systems", []))
     pages = run.cloud.client("ec2").get_paginator("describe_instances")
     for page in pages.paginate(Filters=[{"Name": "tag:storage-matrix:run", "Values": [run.name]}]):
         own |= {one["InstanceId"] for reservation in page["Reservations"] for one in reservation["Instances"]}

@@ -219,6 +219,28 @@ def test_a_row_keeps_the_time_of_its_first_note(planned):
     assert [float(row["created_at"]) for row in table.resources(RUN)] == [100.0]
 
 
+@pytest.mark.usefixtures("stack")
+def test_a_file_system_asks_for_its_own_rows_and_not_for_those_of_thousands_of_others(monkeypatch):
+    for file_system in ("ebs", "ebs-2", "efs"):
+        table.record_resource(RUN, "instance", f"i-{file_system}", file_system=file_system, cell="c")
+    asked = []
+    rows = table._rows
+    monkeypatch.setattr(table, "_rows", lambda run, prefix: asked.append(prefix) or rows(run, prefix))
+
+    assert [row["id"] for row in table.resources(RUN, "ebs")] == ["i-ebs"]
+    assert table.instances(RUN, "ebs-2", "c") == ["i-ebs-2"]
+    assert asked == ["RESOURCE#ebs#", "RESOURCE#ebs-2#"]
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_resource_of_no_file_system_is_seen_gone_like_any_other():
+    table.record_resource(RUN, "instance", "i-1")
+
+    table.resources_gone(RUN, [(row, "seen") for row in table.resources(RUN)])
+
+    assert [row["verified"] for row in table.resources(RUN)] == ["seen"]
+
+
 # --- copies that AWS makes ---
 
 

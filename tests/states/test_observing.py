@@ -47,8 +47,8 @@ def publish(namespace: str, name: str, dimensions: dict[str, str], *values: floa
 
 @pytest.mark.usefixtures("stack")
 def test_the_metrics_of_a_cells_volumes_are_copied_and_what_has_no_value_is_named():
-    table.record_resource(RUN, "volume", "vol-1", cell="c", is_data=True, instance="i-1")
-    table.record_resource(RUN, "volume", "vol-root", cell="c", is_data=False, instance="i-1")
+    table.record_resource(RUN, "volume", "vol-1", file_system="fs", cell="c", is_data=True, instance="i-1")
+    table.record_resource(RUN, "volume", "vol-root", file_system="fs", cell="c", is_data=False, instance="i-1")
     publish("AWS/EBS", "VolumeWriteBytes", {"VolumeId": "vol-1"}, 60 * MIB, 600 * MIB, 60 * MIB, 7 * MIB)
     publish("AWS/EBS", "VolumeIOPSExceededCheck", {"VolumeId": "vol-1", "InstanceId": "i-1"}, 0, 1)
     publish("AWS/EBS", "VolumeWriteBytes", {"VolumeId": "vol-other"}, 5 * MIB)

@@ -235,8 +235,7 @@ def _by_ids(instances: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def of_file_system(run: str, file_system: str, cell: str | None = None) -> list[str]:
     """Return the ids of a file system's (or its cell's) instances that are not yet terminated, found by their tags."""
-    wanted = {tags.FILE_SYSTEM: file_system} | ({tags.CELL: cell} if cell else {})
-    filters = tags.of_runs(run) + [{"Name": f"tag:{key}", "Values": [value]} for key, value in wanted.items()]
+    filters = tags.of_part(run, file_system, cell)
     alive = {"Name": "instance-state-name", "Values": list(ALIVE)}
     return [instance["InstanceId"] for instance in _describe([*filters, alive])]
 
@@ -248,9 +247,9 @@ def tagged() -> Iterator[tuple[str, dict[str, str]]]:
         yield instance["InstanceId"], tags.as_mapping(instance["Tags"])
 
 
-def of_run(run: str) -> Iterator[dict[str, Any]]:
-    """Yield EC2's description of every instance of a run; EC2 keeps terminated ones for about an hour."""
-    yield from _describe(tags.of_runs(run))
+def of_run(run: str, file_system: str | None = None, cell: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield EC2's description of every instance of a run or a part of it, for an hour terminated ones too."""
+    yield from _describe(tags.of_part(run, file_system, cell))
 
 
 def tagged_volumes() -> Iterator[tuple[str, str, dict[str, str]]]:

@@ -97,7 +97,7 @@ def note(run: str, seen: Look, rows: Iterable[Mapping[str, Any]]) -> None:
     there = {copy.id for copy in seen.copies}
     asked = WHO_SAYS_SO.keys() - seen.unasked.keys()
     open_rows = (row for row in by_id.values() if row["kind"] in asked and "gone_at" not in row)
-    table.resources_gone(run, {row["id"]: WHO_SAYS_SO[row["kind"]] for row in open_rows if row["id"] not in there})
+    table.resources_gone(run, ((row, WHO_SAYS_SO[row["kind"]]) for row in open_rows if row["id"] not in there))
 
 
 def _fsx_backups(file_systems: list[str]) -> Iterator[Copy]:

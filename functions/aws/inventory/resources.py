@@ -34,35 +34,34 @@ class Resource:
     facts: dict[str, Any]
 
 
-def record(run: str, cell: str, file_system: str | None = None) -> list[Resource]:
+def record(run: str, cell: str, file_system: str) -> list[Resource]:
     """Give every instance and volume of a cell its row, and return them as EC2 describes them by now.
 
     What is no cell has its name once for each file system.
     """
-    of_cell = [resource for resource in of_fleets(run) if resource.facts.get("cell") == cell]
-    mine = [resource for resource in of_cell if file_system in (None, resource.facts.get("file_system"))]
-    add_rows(run, mine)
+    mine = list(of_fleets(run, file_system, cell))
+    add_rows(run, mine, file_system)
     return mine
 
 
-def add_rows(run: str, resources: Iterable[Resource]) -> None:
+def add_rows(run: str, resources: Iterable[Resource], file_system: str | None = None) -> None:
     """Give resources that were found by tags their rows, where they have none.
 
     Most rows were written by the function that created the resource. This adds those of a function that crashed in
     between, and of volumes, which EC2 creates with the instances.
     """
-    known = {row["id"] for row in table.resources(run)}
+    known = {row["id"] for row in table.resources(run, file_system)}
     unknown = (resource for resource in resources if resource.id not in known)
     table.record_resources(run, ((resource.kind, resource.id, resource.facts) for resource in unknown))
 
 
-def of_fleets(run: str) -> Iterator[Resource]:
-    """Yield every instance and volume that carries the run's tag."""
-    for instance in instances.of_run(run):
+def of_fleets(run: str, file_system: str | None = None, cell: str | None = None) -> Iterator[Resource]:
+    """Yield every instance and volume that carries the tags of a run, or of one of its file systems, or of a cell."""
+    for instance in instances.of_run(run, file_system, cell):
         yield Resource(
             "instance", instance["InstanceId"], facts_of(instance["Tags"], instance["LaunchTime"].timestamp())
         )
-    for volume in instances.volumes(tags.of_runs(run)):
+    for volume in instances.volumes(tags.of_part(run, file_system, cell)):
         devices = {attachment["Device"] for attachment in volume["Attachments"]}
         facts = facts_of(volume["Tags"], volume["CreateTime"].timestamp()) | {
             "is_data": not devices.isdisjoint(volume_mappings.DEVICES)
@@ -90,18 +89,14 @@ def verify(
 
     By id, not by tag: a resource that lost its tags is not gone. Resources kept on purpose are left out.
     """
-    open_rows = [
-        row
-        for row in table.resources(run)
-        if not ("gone_at" in row or row.get("kept")) and file_system in (None, row.get("file_system"))
-    ]
+    open_rows = [row for row in table.resources(run, file_system) if not ("gone_at" in row or row.get("kept"))]
     kinds = {row["kind"] for row in open_rows}
     asked = _OF_FLEETS | dict(of_storages or {})
     gone: dict[str, str] = {}
     for kind in kinds & asked.keys():
         created_at = {row["id"]: float(row["created_at"]) for row in open_rows if row["kind"] == kind}
         gone |= dict.fromkeys(asked[kind].gone(created_at), asked[kind].words)
-    table.resources_gone(run, gone)
+    table.resources_gone(run, ((row, gone[row["id"]]) for row in open_rows if row["id"] in gone))
     return [row for row in open_rows if row["id"] not in gone]
 
 

@@ -88,7 +88,8 @@ def record_results(run: str, rows: Sequence[Mapping[str, Any]]) -> None:
 def record_resource(run: str, kind: str, resource_id: str, **facts: Any) -> None:
     """Note that a resource exists and costs money since `created_at`, by default now; noted once, it stays so."""
     first = {"created_at": facts.pop("created_at", None) or now()}
-    _update(run, f"RESOURCE#{resource_id}", {"kind": kind, "id": resource_id, **facts}, first)
+    key = f"{_resources_of(facts.get('file_system', ''))}{resource_id}"
+    _update(run, key, {"kind": kind, "id": resource_id, **facts}, first)
 
 
 def record_resources(run: str, resources: Iterable[tuple[str, str, Mapping[str, Any]]]) -> None:
@@ -96,24 +97,29 @@ def record_resources(run: str, resources: Iterable[tuple[str, str, Mapping[str, 
     _in_parallel([partial(record_resource, run, kind, name, **facts) for kind, name, facts in resources])
 
 
-def resources_gone(run: str, verified: Mapping[str, str]) -> None:
-    """Note that resources are gone, and how that was seen, by id."""
-    _in_parallel([partial(resource_gone, run, name, how) for name, how in verified.items()])
+def resources_gone(run: str, gone: Iterable[tuple[Mapping[str, Any], str]]) -> None:
+    """Note that resources are gone, from pairs of a resource's row and how that was seen."""
+    _in_parallel([partial(_resource_gone, run, row["SK"], how) for row, how in gone])
 
 
-def resource_gone(run: str, resource_id: str, verified: str) -> None:
-    """Note that a resource is gone, and how that was seen."""
-    _update(run, f"RESOURCE#{resource_id}", {"gone_at": now(), "verified": verified})
+def _resource_gone(run: str, sort_key: str, verified: str) -> None:
+    _update(run, sort_key, {"gone_at": now(), "verified": verified})
 
 
-def resources(run: str) -> list[dict[str, Any]]:
-    """Return the run's resource rows: all that was created, with `gone_at` where it was seen gone."""
-    return list(_rows(run, "RESOURCE#"))
+def resources(run: str, file_system: str | None = None) -> list[dict[str, Any]]:
+    """Return the resource rows of a run or file system: all that was created, with `gone_at` where it was seen gone."""
+    return list(_rows(run, "RESOURCE#" if file_system is None else _resources_of(file_system)))
 
 
-def instances(run: str, cell: str) -> list[str]:
+def _resources_of(file_system: str) -> str:
+    """Return the prefix of a file system's resources: each cell asks for them, and the run may have thousands more."""
+    return f"RESOURCE#{file_system}#"
+
+
+def instances(run: str, file_system: str, cell: str) -> list[str]:
     """Return the instances that were created for a cell."""
-    return [row["id"] for row in resources(run) if row["kind"] == "instance" and row.get("cell") == cell]
+    rows = resources(run, file_system)
+    return [row["id"] for row in rows if row["kind"] == "instance" and row.get("cell") == cell]
 
 
 def file_systems(run: str) -> list[dict[str, Any]]:

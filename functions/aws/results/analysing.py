@@ -83,7 +83,10 @@ def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list
     """Return the sample files of the cell's fleet, and a sentence for each reason why others cannot be believed."""
     own = frozenset(own_metrics(cell["workload"]))
     # A launch that failed half-way has no fleet.json, but its instances have rows: what they measured counts too.
-    fleet = uploads.fleet["instances"] if uploads.fleet else table.instances(uploads.run, uploads.cell)
+    if uploads.fleet:
+        fleet = uploads.fleet["instances"]
+    else:
+        fleet = table.instances(uploads.run, cell["file_system"], cell["id"])
     files: list[SampleFile] = []
     refused: dict[str, list[str]] = {}
     for upload in _from_instances(uploads.samples, set(fleet)):

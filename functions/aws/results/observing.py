@@ -31,13 +31,13 @@ def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[Clou
     samples = [sample for file in files for sample in file.samples]
     if not samples:
         return None
-    rows = table.resources(run)
+    rows = table.resources(run, cell["file_system"])
     about = resources(
         cell["storage"],
         cell["fleet"]["instanceType"],
         [file.instance.id for file in files],
         _volumes(rows, cell["id"]),
-        [cell["storage"][FIELD]] if FIELD in cell["storage"] else _file_systems(rows, cell["file_system"]),
+        [cell["storage"][FIELD]] if FIELD in cell["storage"] else _file_systems(rows),
     )
     begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
     watched = cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended)
@@ -67,8 +67,8 @@ def _volumes(rows: Sequence[Mapping[str, Any]], cell: str) -> dict[str, str]:
     return {row["id"]: row["instance"] for row in mine if row.get("instance")}
 
 
-def _file_systems(rows: Sequence[Mapping[str, Any]], file_system: str) -> list[str]:
-    return [row["id"] for row in rows if row["kind"] in FILE_SYSTEMS and row.get("file_system") == file_system]
+def _file_systems(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [row["id"] for row in rows if row["kind"] in FILE_SYSTEMS]
 
 
 @cache

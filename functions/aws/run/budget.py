@@ -30,8 +30,7 @@ def admit_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
 
 def settle_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
     """Replace an image's reservation by its builder's cost until now: 0 where an earlier run baked the image."""
-    of_it = {"file_system": receipt.BUILDERS, "cell": image["id"]}
-    own = [row for row in table.resources(run) if of_it.items() <= row.items()]
+    own = [row for row in table.resources(run, receipt.BUILDERS) if row.get("cell") == image["id"]]
     table.settle(run, _image_name(image), receipt.cost_usd(own, plan, now()))
 
 
@@ -51,7 +50,7 @@ def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
     AWS reports what is billed by use too late, so that part counts with its worst case.
     """
     at = now()
-    rows = [row for row in table.resources(run) if row.get("cell") == cell["id"]]
+    rows = [row for row in table.resources(run, cell["file_system"]) if row.get("cell") == cell["id"]]
     spent_usd = receipt.cost_usd(rows, plan, at) + cell["metered_usd"]["high"]
     file_system = file_system_of(plan, cell["file_system"])
     spent_usd += _hours_of_cell(run, cell["id"], at) * file_system["rates_usd"]["hour"]
@@ -61,11 +60,7 @@ def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
 def settle_file_system(run: str, plan: PlanDocument, file_system: PlanFileSystem) -> None:
     """Replace a file system's reservation by its cost until now, less the hours that its cells have settled."""
     at, name = now(), file_system["id"]
-    own = [
-        row
-        for row in table.resources(run)
-        if row.get("file_system") == name and row.get("cell") in (None, receipt.CACHE)
-    ]
+    own = [row for row in table.resources(run, name) if row.get("cell") in (None, receipt.CACHE)]
     cells_h = sum(_hours_of_cell(run, cell, at) for cell in file_system["cells"])
     paid_usd = cells_h * file_system["rates_usd"]["hour"] if own else 0.0
     table.settle(run, _file_system_name(name), max(0.0, receipt.cost_usd(own, plan, at) - paid_usd))

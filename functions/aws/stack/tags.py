@@ -51,6 +51,12 @@ def of_runs(run: str | None = None) -> list[dict[str, Any]]:
     return [*of_stack(), {"Name": f"tag:{RUN}", "Values": [run]} if run else {"Name": "tag-key", "Values": [RUN]}]
 
 
+def of_part(run: str, file_system: str | None = None, cell: str | None = None) -> list[dict[str, Any]]:
+    """Return EC2's filters for resources of a run, or of one of its file systems, or of one of its cells."""
+    wanted = {FILE_SYSTEM: file_system, CELL: cell}
+    return of_runs(run) + [{"Name": f"tag:{key}", "Values": [value]} for key, value in wanted.items() if value]
+
+
 def is_ours(resource_tags: Mapping[str, str], run: str | None = None) -> bool:
     """Say whether a resource with these tags belongs to `run`, or to any run of this stack where it is None."""
     return (

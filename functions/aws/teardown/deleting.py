@@ -65,20 +65,16 @@ def fleets_left(run: str, file_system: str) -> bool:
     """End instances and volumes of the file system; return whether any still exists."""
     instances = fleets.of_file_system(run, file_system)
     fleets.terminate(instances)
-    volumes = [
-        (volume, state)
-        for volume, state, volume_tags in fleets.tagged_volumes()
-        if volume_tags[tags.RUN] == run and volume_tags.get(tags.FILE_SYSTEM) == file_system
-    ]
-    for volume, state in volumes:
-        if state == "available":
-            fleets.delete_volume(volume)
+    volumes = list(fleets.volumes(tags.of_part(run, file_system)))
+    for volume in volumes:
+        if volume["State"] == "available":
+            fleets.delete_volume(volume["VolumeId"])
     return bool(instances or volumes)
 
 
 def copies_of(run: str, file_system: str) -> list[backups.Copy]:
     """Return the copies of the file system and its volumes, and give each a row."""
-    rows = [row for row in table.resources(run) if row.get("file_system") == file_system]
+    rows = table.resources(run, file_system)
     seen = backups.look(run, rows)
     of_it = {row["id"] for row in rows}
     copies = [copy for copy in seen.copies if copy.of in of_it]

@@ -14,17 +14,17 @@ _SEEN_GONE = {kind: SeenGone(module.gone, module.SEEN_GONE) for kind, module in 
 
 def record(run: str, *, file_system: str | None = None) -> None:
     """Give every resource of a run or file system its row."""
-    resources.add_rows(
-        run, (resource for resource in of_run(run) if file_system in (None, resource.facts.get("file_system")))
-    )
+    every = of_run(run, file_system)
+    mine = (resource for resource in every if file_system in (None, resource.facts.get("file_system")))
+    resources.add_rows(run, mine, file_system)
 
 
-def of_run(run: str) -> Iterator[Resource]:
-    """Yield every resource that carries the run's tag.
+def of_run(run: str, file_system: str | None = None) -> Iterator[Resource]:
+    """Yield every resource that carries the run's tag; of instances and volumes only those of a file system, if named.
 
     Only services that the run was planned to use are asked: an account may forbid the others.
     """
-    yield from resources.of_fleets(run)
+    yield from resources.of_fleets(run, file_system)
     planned = table.file_systems(run)
     for kind, module in FILE_SYSTEMS.items():
         # A row written by an older version of the stack has no type: it may be of any.
