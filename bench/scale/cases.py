@@ -134,10 +134,11 @@ def _meet(cloud: Cloud, place: MeetingPlace, step: int) -> None:
 
 
 def _names(cell: Mapping[str, Any], steps: int) -> list[str]:
-    """What an agent has put after so many steps: histograms and a series for each, and up to six files more."""
+    """What an agent has put after so many steps: histograms and a series for each, and up to four files more."""
     stems = [f"raw/{step['point']}-r{step['repetition']}" for step in cell["steps"][:steps]]
     return [
-        *("clock.json", *(["done.json"] if steps == len(cell["steps"]) else []), "heartbeat", "log.gz", "machine.json"),
+        *(["done.json", "log.gz"] if steps == len(cell["steps"]) else []),
+        "heartbeat",
         *(f"{stem}.{kind}.json.gz" for stem in stems for kind in ("histograms", "series")),
         *(["samples.json"] if steps else []),
     ]

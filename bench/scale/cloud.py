@@ -119,7 +119,8 @@ class Cloud:
             content = self.get(key)
             return (200, content) if content is not None else (404, b"<Error><Code>NoSuchKey</Code></Error>")
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
-        return 200, self._listing(query.get("prefix", ""), int(query.get("continuation-token", 0))).encode()
+        token = int(query.get("continuation-token", 0))
+        return 200, self._listing(query.get("prefix", ""), query.get("delimiter", ""), token).encode()
 
     def put(self, key: str, content: bytes, is_once: bool) -> int:  # noqa: ARG002 - nobody is second here
         """Keep an object, `is_once` only where there is none; return the status of the answer."""
@@ -132,17 +133,19 @@ class Cloud:
             return self.objects.get(key) or self.content(key.removeprefix(self.below))
         return self.objects.get(key)
 
-    def _listing(self, prefix: str, start: int) -> str:
+    def _listing(self, prefix: str, delimiter: str, start: int) -> str:
         listed = self.listed.get(prefix, [])
-        whole = len(self.instances) * len(self.names) if prefix == self.below else len(listed)
+        names = list(dict.fromkeys(rolled_up(name, delimiter) for name in self.names))
+        whole = len(self.instances) * len(names) if prefix == self.below else len(listed)
         end = min(start + PAGE, whole)
-        # Keys of instances are made page by page, so that they take no memory of the function's.
-        keys = map(self._key, range(start, end)) if prefix == self.below else listed[start:end]
-        return listing_page(((key, self.written_at) for key in keys), end if end < whole else None)
 
-    def _key(self, number: int) -> str:
-        instance, name = divmod(number, len(self.names))
-        return f"{self.below}AROAROLE:{self.instances[instance]}/{self.names[name]}"
+        def key(number: int) -> str:
+            instance, name = divmod(number, len(names))
+            return f"{self.below}AROAROLE:{self.instances[instance]}/{names[name]}"
+
+        # Keys of instances are made page by page, so that they take no memory of the function's.
+        keys = map(key, range(start, end)) if prefix == self.below else listed[start:end]
+        return listing_page(((key, self.written_at) for key in keys), delimiter, end if end < whole else None)
 
     # -------- DynamoDB
 
@@ -254,9 +257,23 @@ def joined(chunked: bytes) -> bytes:
     return content
 
 
-def listing_page(entries: Iterable[tuple[str, float]], next_page: int | None) -> str:
-    """Return a page of a listing: keys with the moments (epoch s) at which they were written, and where to go on."""
-    items = "".join(ITEM.format(key, in_words(at)) for key, at in entries)
+def rolled_up(name: str, delimiter: str) -> str:
+    """Return a name, or what S3 lists in place of all that are alike up to the delimiter."""
+    head, found, _ = name.partition(delimiter) if delimiter else (name, "", "")
+    return head + found
+
+
+def listing_page(entries: Iterable[tuple[str, float]], delimiter: str, next_page: int | None) -> str:
+    """Return a page of a listing: keys with the moments (epoch s) at which they were written, and where to go on.
+
+    A key that ends with the delimiter stands for all that begin with it.
+    """
+    items = "".join(
+        f"<CommonPrefixes><Prefix>{key}</Prefix></CommonPrefixes>"
+        if delimiter and key.endswith(delimiter)
+        else ITEM.format(key, in_words(at))
+        for key, at in entries
+    )
     more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{next_page}</NextContinuationToken>"
     return f"<ListBucketResult>{more if next_page is not None else ''}{items}</ListBucketResult>"
 

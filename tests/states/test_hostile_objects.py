@@ -16,7 +16,7 @@ from aws.fleet import watching
 from aws.records import bucket
 from aws.stack.clients import client
 from matrix.terms.errors import CacheFailed, InstanceFailed, InvalidDocument, InvalidSamples
-from matrix.terms.keys import Board
+from matrix.terms.keys import RAW_LETTER, Board
 
 # What an instance may write below its own name: each that an agent writes, and those that functions write elsewhere.
 UPLOADS = [
@@ -40,6 +40,15 @@ def board(cell):
 def put(key, body):
     """Write an object, whatever it is."""
     client("s3").put_object(Bucket="results", Key=key, Body=body)
+
+
+def test_a_poll_lists_every_name_that_means_anything_and_nothing_that_was_measured(stack):
+    for name in UPLOADS[:7]:
+        put(f"runs/w/instances/AROA:i-1/{name}", b"{}")
+
+    listed = {key.rpartition("/")[2] for key, _ in bucket.listing("runs/w/instances/", RAW_LETTER)}
+
+    assert listed == {"heartbeat", "done.json", "failed.json", "samples.json", "log.gz"}
 
 
 @pytest.mark.parametrize("name", first_is_quick(UPLOADS), ids=lambda name: repr(name[:30]))

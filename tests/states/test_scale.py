@@ -10,6 +10,7 @@ import pytest
 from botocore.utils import parse_timestamp
 from support.work import calls
 
+import poll_fleet
 from aws.records import plans, table
 from aws.stack import clients
 from bench.scale import cases
@@ -78,6 +79,18 @@ def test_the_poll_that_is_counted_opens_the_last_of_sixty_gates():
         "gates": 59,
         **{f"{step:04d}": 3 for step in range(60)},
     }
+
+
+def test_a_poll_lists_as_much_after_sixty_steps_as_after_one():
+    pages = []
+    for step in (1, 59):
+        cloud, cell = cases.launched(400, step)
+        cloud.requests.clear()
+        poll_fleet.handler({"run": cases.RUN, "cell": cell["id"], "poll_s": 20}, cases.Context())
+        pages.append(cloud.requests["ListObjectsV2"])
+
+    # Gates, marks of two steps, and three keys of each instance.
+    assert pages == [5, 5]
 
 
 def test_a_poll_reads_the_times_of_its_listings_without_dateutil(monkeypatch):

@@ -12,7 +12,7 @@ from matrix.run.polling import Fleet, Met, Progress
 from matrix.terms import sentences
 from matrix.terms.documents.job import FleetRecord, JobDocument, MeetingRecord
 from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
-from matrix.terms.keys import Board, MeetingPlace
+from matrix.terms.keys import RAW_LETTER, Board, MeetingPlace
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ def watch(board: Board) -> Watched:
     )
     # EC2 before the blackboard: see polling.assess.
     states = instances.states(fleet.instances)
-    seen = polling.read_listing(board.instances, bucket.listing(board.instances))
+    seen = polling.read_listing(board.instances, bucket.listing(board.instances, RAW_LETTER))
     met = _met(place, fleet) if place is not None else None
     try:
         progress = polling.assess(fleet, seen, states, now(), met)
@@ -100,7 +100,7 @@ def _of(key: str, kind: type[T]) -> T:
 def _reasons(board: Board) -> str:
     """Return the reasons that the agents wrote, each once: 200 agents mostly fail for the same one."""
     reasons: dict[str, None] = {}
-    for key, _ in bucket.listing(board.instances):
+    for key, _ in bucket.listing(board.instances, RAW_LETTER):
         name = key.removeprefix(board.instances).partition("/")[2]
         if name == "failed.json" and len(reasons) < sentences.NAMED_AT_MOST:
             reasons[polling.reason(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")] = None

@@ -88,9 +88,14 @@ def exists(key: str) -> bool:
     return any(name == key for name, _ in listing(key))
 
 
-def listing(prefix: str) -> Iterator[tuple[str, float]]:
-    """Yield (key, last-modified epoch seconds) of every object below a prefix; strongly consistent since 2020."""
-    pages = client("s3").get_paginator("list_objects_v2").paginate(Bucket=environment().bucket, Prefix=prefix)
-    for page in pages:
+def listing(prefix: str, without: str = "") -> Iterator[tuple[str, float]]:
+    """Yield (key, last-modified epoch seconds) of every object below a prefix; strongly consistent since 2020.
+
+    `without` is a letter: keys that have it beyond the prefix are left out, and S3 counts as one those that are alike
+    up to there. https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html (Delimiter)
+    """
+    delimiter = {"Delimiter": without} if without else {}
+    pages = client("s3").get_paginator("list_objects_v2")
+    for page in pages.paginate(Bucket=environment().bucket, Prefix=prefix, **delimiter):
         for entry in page.get("Contents", []):
             yield entry["Key"], entry["LastModified"].timestamp()

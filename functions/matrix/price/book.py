@@ -332,9 +332,9 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     transitions = poll_turns.times(3).plus(30)
     # Each instance: ready, samples and a state per step, and a heartbeat every 30 s. A listing is priced as a put.
     puts = each_s.times(instances / 30)
-    # A poll lists the gates, who is ready, and what the instances have put, a thousand names a page; an instance of a
-    # fleet lists at each step who is ready.
-    lists = poll_turns.times(4 + instances * (steps + 5) / 1_000).plus(steps * instances if instances > 1 else 0)
+    # A poll lists the gates, who is ready for two steps, and five names of each instance, 1,000 a page; an instance of
+    # a fleet lists at each step who is ready.
+    lists = poll_turns.times(4 + instances * 7 / 1_000).plus(steps * instances if instances > 1 else 0)
     # Functions have 512 MB, twice what the price is for; around the polls 8 calls and an analysis of 10 s at 2 GB.
     calls = poll_turns.times(2).plus(16 + 80)
     gets = each_s.times(instances)  # a look at the gate each second: two while it waits, none while it works
