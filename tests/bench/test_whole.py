@@ -1,0 +1,41 @@
+"""A whole run through the definition, without instances: what it asks grows as fast as cells, instances and steps.
+
+`python -m bench.whole` shows 200 cells of 50 instances, and 1,000 instances × 60 steps; here runs are small, and only
+counts are compared, which no other program on the machine disturbs.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Of counts below this, what comes once for a run or file system is the larger part.
+LEAST = 30
+pytestmark = pytest.mark.slow
+
+
+def counts(*sizes: str) -> list[dict[str, float]]:
+    """What runs of these sizes came to; exit status 1 would say that one passed a limit of AWS."""
+    command = [sys.executable, "-m", "bench.whole", "--counts", *sizes]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=300)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def growth(small: float, medium: float, large: float) -> float:
+    """By what factor each one more costs at the end, where each size is twice the one before; 1 is linear."""
+    return (large - medium) / 2 / max(1.0, medium - small)
+
+
+def test_a_run_asks_twice_as_much_for_twice_as_many_storages_and_its_states_do_not_count_steps():
+    one, two, four, longer = counts("1x2x8x2x5", "2x2x8x2x5", "4x2x8x2x5", "1x2x8x8x5")
+
+    often = [name for name in four if four[name] >= LEAST]
+    steeper = {name: growth(one[name], two[name], four[name]) for name in often}
+    assert {name: factor for name, factor in steeper.items() if factor > 1.25} == {}, (one, two, four)
+    # Steps are the instances' own: no state is entered for one, and nobody looks at the fleet more often.
+    assert {name: longer[name] for name in one if "states" in name or "events" in name or "calls" in name} == {
+        name: one[name] for name in one if "states" in name or "events" in name or "calls" in name
+    }
