@@ -6,6 +6,7 @@ connection and a thread for each took a third of the processor time of a small o
 
 import io
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from moto.server import MotoRequestHandler
@@ -70,6 +71,11 @@ class KeepAliveHandler(MotoRequestHandler):
         if not is_head:
             self.wfile.write(body)
         self.wfile.flush()
+
+    def finish(self) -> None:
+        """Close the connection, also one that was cut while an answer was written."""
+        with suppress(OSError):
+            super().finish()
 
     def log_request(self, *_: object) -> None:
         """Say nothing: nobody reads a line for each request."""

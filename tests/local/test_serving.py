@@ -2,6 +2,7 @@
 
 import http.client
 import io
+import socket
 import threading
 
 import pytest
@@ -22,6 +23,8 @@ def application(environ, start_response):
     is_terminated = environ.get("wsgi.input_terminated")
     body = environ["wsgi.input"].read() if is_terminated else environ["wsgi.input"].read(length)
     environ["wsgi.input"] = io.BytesIO(body)
+    if path == "/cut":
+        environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
     if path == "/broken":
         raise ValueError("a fault of moto")
     if path == "/empty":
@@ -76,3 +79,11 @@ def test_a_refusal_without_a_body_keeps_its_connection(connection):
     assert ask(connection, "GET", "/refused")[:2] == (403, b"no")
 
     assert connection.sock is not None
+
+
+def test_a_connection_that_is_cut_brings_no_answer_and_no_word(connection, capfd):
+    with pytest.raises(http.client.RemoteDisconnected):
+        ask(connection, "GET", "/cut")
+
+    assert ask(connection, "GET", "/key")[0] == 200
+    assert "Exception" not in capfd.readouterr().err
