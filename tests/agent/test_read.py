@@ -46,7 +46,7 @@ def test_every_record_is_read_and_the_rates_are_those_of_the_workers_clocks(
     assert metrics["mb_per_s"] * 1e6 * metrics["duration_s"] == pytest.approx(256 * 8 * KIB)
     assert 0 < metrics["read_lat_p50_us"] <= metrics["read_lat_p90_us"] <= metrics["read_lat_p99_us"]
     assert sample["work"] == {"read_bytes": 256 * 8 * KIB, "records": 256}
-    assert sample["tool"]["checked_records"] >= 16
+    assert sample["tool"]["checked_records"] >= min(16, requests)
     assert ("O_DIRECT" in sample["tool"]["command"]) == (caching == "direct")
     raw = json.loads(cloud.read(f"instances/{instance.userid}/{sample['raw'][0]}"))
     assert sum(raw["histograms"]["read_lat"]["bins"].values()) == requests
