@@ -14,9 +14,10 @@ import launch_fleet
 import plan_matrix
 import populate_cache
 from aws.ec2 import images, instances
-from aws.records import plans
+from aws.records import bucket, plans
 from aws.storages import file_server
 from matrix.run.job import USER_DATA_MAX_BYTES, user_data
+from matrix.terms.keys import booted_image_key
 from matrix.terms.problems import InvalidMatrix
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +64,9 @@ def run(matrix, context, name="run"):
     plan_matrix.handler({"run": name, "matrix": matrix, "execution_arn": EXECUTION + name}, context)
     plans.plan_of.cache_clear()
     plan = plans.plan_of(name)
+    for image in plan["images"]:
+        if image["bake"]:  # nor is anything baked
+            bucket.put(booted_image_key(name, image["id"]), {"image_id": "ami-2", "baked": True})
     for file_system in plan["file_systems"]:
         if file_system["populate"]:
             populate_cache.handler({"run": name, "file_system": file_system["id"], "resource_ids": ["fs-1"]}, context)
