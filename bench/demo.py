@@ -73,7 +73,7 @@ def cells(folder: Path) -> list[CellTimes]:
 
 def first_launch(folder: Path) -> float:
     """Return when EC2 had answered the first launch of a kept run (epoch seconds)."""
-    return min(float(row["created_at"]) for row in _rows(folder) if row["SK"].startswith("RESOURCE#i-"))
+    return min(float(row["created_at"]) for row in _rows(folder) if row.get("kind") == "instance")
 
 
 def _cell(folder: Path, row: dict[str, Any]) -> CellTimes:

@@ -38,6 +38,17 @@ def test_a_step_lasts_from_the_common_start_to_the_end_of_the_last_instance(tmp_
     assert (fleet.instances, fleet.measuring_s, fleet.around_s, fleet.gaps_s) == (2, 3.5, 3.0, [0.5])
 
 
+def test_the_first_launch_is_that_of_the_first_instance_and_no_other_resource(tmp_path):
+    times = {"i-2": ("instance", 12.5), "i-1": ("instance", 14.0), "fs-1": ("efs", 11.0)}
+    rows = [
+        {"SK": {"S": f"RESOURCE#efs#{name}"}, "kind": {"S": kind}, "created_at": {"N": str(created_at)}}
+        for name, (kind, created_at) in times.items()
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    assert demo.first_launch(tmp_path) == 12.5
+
+
 @pytest.mark.parametrize(
     ("service", "method", "target", "headers", "body", "what"),
     [
