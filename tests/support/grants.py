@@ -75,8 +75,8 @@ def statement_nodes() -> Iterator[yaml.Node]:
     def child(node: yaml.Node, name: str) -> yaml.Node:
         return next(value for key, value in node.value if key.value == name)
 
-    for _, resource in child(yaml.compose(TEMPLATE.read_text()), "Resources").value:
-        match child(resource, "Type").value:
+    for name, resource in child(yaml.compose(TEMPLATE.read_text()), "Resources").value:
+        match resources()[name.value]["Type"]:
             case "AWS::IAM::Role":
                 policies = child(child(resource, "Properties"), "Policies").value
             case "AWS::IAM::Policy":
