@@ -129,6 +129,17 @@ def test_the_transfer_matrices_have_every_published_tool():
     assert {one["tool"] for one in local} == {tool for tool, _ in published}
 
 
+def test_the_delete_matrix_deletes_what_the_tutorials_copies_leave_by_its_line_and_by_our_engine():
+    copied = [one for _, one in planned_points("efs-tutorial-transfer.json")]
+
+    deleted = [one for _, one in planned_points("efs-tutorial-delete.json")]
+
+    assert {one["tool"] for one in deleted} == {"parallel", "engine"}
+    assert {one["files"] for one in deleted} == {sum(one["files"] for one in copied)}
+    assert {one["file_bytes"] for one in deleted} == {one["file_bytes"] for one in copied}
+    assert {one["directories"] for one in deleted} == {len(copied)}
+
+
 def test_the_throughput_matrix_has_every_published_instance_and_writes_as_much():
     document = plan(read_matrix((ROOT / "events" / "instance-throughput.json").read_bytes())).to_document()
 
