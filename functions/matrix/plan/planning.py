@@ -18,7 +18,7 @@ from matrix.input.pace import MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_p
 from matrix.input.storages import Storage, how_many
 from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
-from matrix.plan import images, instance_ebs, needed_tools, placing
+from matrix.plan import budget, images, instance_ebs, needed_tools, placing
 from matrix.plan.assumptions import UNMEASURED, assumptions
 from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
 from matrix.plan.images import PlannedImage
@@ -188,6 +188,7 @@ def plan(
     cost += sum((file_system.cost for file_system in file_systems), Cost())
     cost += sum((image.cost for image in planned_images), Cost())
     warnings += book.warnings()
+    warnings += budget.warnings(matrix.budget_usd, cost, planned_cells)
     attached = [] if matrix.emulate else [volumes for cell in _fresh(named) for volumes in cell.attached]
     warnings += instance_ebs.warnings(attached, instance_ebs.known_limits())
     return Plan(
@@ -205,6 +206,7 @@ def plan(
         assumptions=[
             *assumptions(matrix, book, {file_system.storage["type"] for file_system in file_systems}, planned_images),
             *instance_ebs.block_words(attached),
+            *budget.assumptions(matrix.budget_usd, cost),
         ],
         warnings=warnings,
     )

@@ -147,3 +147,29 @@ def test_a_result_that_was_taken_over_before_keeps_the_run_that_measured_it():
     assert taken_over({"id": "c", "points": [1]}, cell) == {
         "id": cell["id"], "file_system": cell["file_system"], "points": [1], "taken_from": source,
     }  # fmt: skip
+
+
+def budgeted(budget_usd):
+    """What the plan of two fleets on one volume each says of its budget, as a warning and among its assumptions."""
+    document = plan(matrix(storage=[EBS], workload=[TOUCH], fleet=FLEETS, budgetUsd=budget_usd)).to_document()
+    told = [warning["message"] for warning in document["warnings"] if warning["path"] == "budgetUsd"]
+    return document, told, [line for line in document["assumptions"] if "budgetUsd" in line]
+
+
+def test_a_plan_says_what_its_budget_means_for_it():
+    document, told, assumed = budgeted(1e6)
+    cost = document["totals"]["cost_usd"]
+    risks = {cell["id"]: cell["reserve_usd"] - cell["cost_usd"]["expected"] for cell in document["cells"]}
+    riskiest = max(risks, key=risks.__getitem__)
+
+    assert (told, assumed) == ([], [])
+    assert budgeted(None)[1:] == ([], [])
+    _, [refused], assumed = budgeted(cost["expected"] * 0.9)
+    assert "the run is refused before it makes anything" in refused
+    assert assumed == []
+    # Each fits by itself, and the larger one no longer when the smaller one is paid.
+    _, [skipping], [_] = budgeted(cost["expected"] + risks[riskiest] * 0.9)
+    assert f"{riskiest} alone may cost" in skipping
+    _, told, [capped] = budgeted(cost["expected"] + risks[riskiest] * 1.1)
+    assert told == []
+    assert "is what the run may cost at most" in capped

@@ -1,0 +1,43 @@
+"""What a plan says of its budget: whether it is refused, what may be skipped although all goes as expected, or not."""
+
+from collections.abc import Iterator, Sequence
+
+from matrix.plan.document import PlannedCell
+from matrix.price.book import Cost
+from matrix.terms.documents.plan import PlanWarning
+
+
+def warnings(budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell]) -> Iterator[PlanWarning]:
+    """Yield that a run would be refused, or that cells would be skipped though it costs what is expected."""
+    if budget_usd is None:
+        return
+    spare_usd = budget_usd - cost.expected
+    if spare_usd < 0:
+        message = (
+            f"less than the {cost.expected:,.2f} USD that are expected: the run is refused before it makes anything"
+        )
+        yield {"path": "budgetUsd", "value": budget_usd, "message": message}
+        return
+    # At its begin a cell's worst case is set aside, of which what is expected of it is in the sum already.
+    fresh = [cell for cell in cells if not cell.taken_from]
+    riskiest = max(fresh, key=_beyond_usd, default=None)
+    if riskiest and _beyond_usd(riskiest) > spare_usd:
+        message = (
+            f"leaves {spare_usd:,.2f} USD beside what is expected, and {riskiest.id} alone may cost"
+            f" {_beyond_usd(riskiest):,.2f} more: it is skipped if it comes when the rest is spent"
+        )
+        yield {"path": "budgetUsd", "value": budget_usd, "message": message}
+
+
+def assumptions(budget_usd: float | None, cost: Cost) -> list[str]:
+    """Return what holds where the budget is enough for what is expected, and not for the worst case of all."""
+    if budget_usd is None or not cost.expected <= budget_usd < cost.high:
+        return []
+    return [
+        f"budgetUsd {budget_usd:,g} is what the run may cost at most: it is below the worst case of all cells, and one"
+        " whose own worst case no longer fits when it would begin is skipped"
+    ]
+
+
+def _beyond_usd(cell: PlannedCell) -> float:
+    return cell.reserve_usd - cell.cost.expected - cell.shared_cost.expected
