@@ -20,7 +20,8 @@ Document = dict[str, Any]
 # A file of somebody else could clear the terminal, or type into it. Line feeds and tabs may stand in a text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # As JSON has them: escaped, or as they are from 0x7f on. Few documents have any, and looking at each text takes long.
-MAY_HOLD_CONTROL = re.compile(rb"\\u00(?:[01]|7[fF]|[89])|\\[bfr]|\x7f|\xc2[\x80-\x9f]")
+# Each begins with one byte, which is searched for six times as fast as one of several.
+MAY_BE_CONTROL = [re.compile(way) for way in (rb"\\(?:u00(?:[01]|7[fF]|[89])|[bfr])", rb"\x7f", rb"\xc2[\x80-\x9f]")]
 
 _damage: ContextVar[list[UnreadableRun]] = ContextVar("damage")
 
@@ -63,7 +64,7 @@ def parsed(text: bytes, name: str, where: str, advice: str) -> Document:
     kind = DOCUMENTS.get(PurePosixPath(name).stem)
     try:
         document = parse(text, where)
-        if MAY_HOLD_CONTROL.search(text):
+        if any(control.search(text) for control in MAY_BE_CONTROL):
             document = _printable(document)
         if not isinstance(document, dict):
             raise UnreadableRun(f"{where} cannot be read: it holds no JSON object", advice)

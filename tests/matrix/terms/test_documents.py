@@ -22,7 +22,7 @@ from matrix.plan.planning import plan
 from matrix.published.yocto_run import yocto_run
 from matrix.run import job, receipt
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.documents.reading import DOCUMENTS, adapter, read
+from matrix.terms.documents.reading import DOCUMENTS, adapter, parse, read
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.schema import schema_text
 from matrix.terms.errors import InvalidDocument
@@ -186,6 +186,28 @@ def test_a_plan_that_never_was_one_is_refused_as_any_other():
 def test_a_document_that_lacks_a_key_is_refused_with_its_path():
     with pytest.raises(InvalidDocument, match=r"result\.json: storage: Field required \(and \d+ more\)"):
         read(ResultDocument, {"id": "c", "file_system": "fs"}, "result.json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'"\\ud800"',
+        b"\xef\xbb\xbf{}",
+        b"[" * 300 + b"]" * 300,
+        b"[NaN, 1e999, -0, -0.0, 18446744073709551616]",
+        b'{"a": 1, "a": 2}',
+    ],
+)
+def test_all_json_is_read_with_the_values_of_python(text):
+    assert repr(parse(text, "x")) == repr(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [(b"", "it is empty"), (b"[" * 100_000, "nested too deeply"), (b"{]", "Expecting")]
+)
+def test_what_is_no_json_is_refused_with_the_reason(text, reason):
+    with pytest.raises(InvalidDocument, match=reason):
+        parse(text, "x")
 
 
 def test_a_key_of_a_newer_version_is_read_over():

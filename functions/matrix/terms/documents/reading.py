@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic_core import from_json
 
 from matrix.terms.documents.image import BakeRecord, BootedImage
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, Gate, JobDocument, MeetingRecord, Roster
@@ -49,6 +50,15 @@ def adapter(kind: type, *, is_described: bool = False) -> TypeAdapter[Any]:
 
 def parse(text: bytes, name: str) -> Any:
     """Return the JSON of a document. `name` says which, such as its key. Raises InvalidDocument with the reason."""
+    try:
+        # Half to a third of the time that json takes, with the same values.
+        return from_json(text)
+    except ValueError:
+        return _parsed_by_json(text, name)
+
+
+def _parsed_by_json(text: bytes, name: str) -> Any:
+    """Return what pydantic refuses and JSON of Python does not (half a surrogate pair), or raise with its reason."""
     try:
         return json.loads(text)
     except RecursionError as error:
