@@ -239,7 +239,7 @@ def test_a_deadline_interrupts_a_request_and_is_not_taken_for_trouble_of_the_net
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    assert time.monotonic() - asked_at < 2
+    assert time.monotonic() - asked_at < 20  # 0.3 s alone; unheard, the request hangs for 30 s
     assert len(s3.headers_seen) == 1
 
 

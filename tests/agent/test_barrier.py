@@ -199,7 +199,7 @@ def test_a_request_that_hangs_is_given_up_and_not_repeated():
         with pytest.raises(Unanswered):
             Meeting(client, BUCKET, "p/").open(0, {})
 
-        assert time.monotonic() - began < 5  # of the agent's other client it would be 8 times 30 s
+        assert time.monotonic() - began < 60  # of the agent's other client it would be 8 times 30 s
 
 
 def test_a_role_that_lacks_a_right_is_told_at_once():

@@ -240,7 +240,7 @@ def test_that_the_local_cloud_has_ended_is_said_within_seconds(workdir):
     took_s = time.monotonic() - began
     cloud.wait()
 
-    assert took_s < 5
+    assert took_s < 60  # 1 s alone; who only asked on would do so for ever
     assert "the local cloud has ended, and run r with it" in ended.value.message
     assert "matrix results r --local" in ended.value.advice
 
