@@ -15,8 +15,10 @@ the variance between the launches' figures: that variance over their number is t
 degree of freedom less than there are launches (nested design: Searle, Casella & McCulloch 1992, 3.6).
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +31,6 @@ DRAWS = 999
 SEEDS = {INSTANCES: 20_261_120, REPETITIONS: 20_261_121}
 # Counts held at once: two megabytes, which a processor's cache holds, however large the fleet.
 MOST_AT_ONCE = 500_000
-# Values whose counts are summed before a rank is looked for: about the root of the 5,000 of a large fleet.
-BLOCK = 64
 # With fewer instances nothing can be resampled: the median of 5 independent values has no 95 % interval at all.
 LEAST_UNITS = 6
 # Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
@@ -38,7 +38,7 @@ LEAST_REPETITIONS = 3
 LEAST_LAUNCHES = 3
 MEAN = "mean"
 
-Counts = NDArray[np.int32]
+Counts = NDArray[np.signedinteger[Any]]
 # In place of the counts of what is not drawn.
 _ONCE: Counts = np.ones((1, 1), dtype=np.int32)
 
@@ -163,26 +163,32 @@ def _drawn_figures(
     order = np.argsort(values.table[rows, columns])
     rows, columns = rows[order], columns[order]
     ordered = values.table[rows, columns]
+    # All drawn values together are as many as the table has places; half the bytes are counted in half the time.
+    kind = np.dtype(np.int16 if values.table.size <= np.iinfo(np.int16).max else np.int32)
+    block = _block(len(ordered))
     batch = max(1, MOST_AT_ONCE // len(ordered))
     for first in range(0, DRAWS, batch):
         part = slice(first, first + batch)
-        of_instances = _counts(INSTANCES, len(values.instances))[:, part] if instances else _ONCE
-        of_repetitions = _counts(REPETITIONS, len(values.repetitions))[:, part] if repetitions else _ONCE
+        of_instances = _counts(INSTANCES, len(values.instances), kind)[:, part] if instances else _ONCE
+        of_repetitions = _counts(REPETITIONS, len(values.repetitions), kind)[:, part] if repetitions else _ONCE
         drawn = max(of_instances.shape[1], of_repetitions.shape[1])
         # Whole blocks, so that sums of blocks find the block of a rank, and only that one is looked through.
-        times = np.zeros((-(-len(ordered) // BLOCK) * BLOCK, drawn), dtype=np.int32)
+        times = np.zeros((-(-len(ordered) // block) * block, drawn), dtype=kind)
         times[: len(ordered)] = of_instances[rows] if instances else of_repetitions[columns]
         if instances and repetitions:
             times[: len(ordered)] *= of_repetitions[columns]
-        blocks = times.reshape(-1, BLOCK, drawn)
-        up_to = blocks.sum(axis=1, dtype=np.int32).cumsum(axis=0, dtype=np.int32)
+        up_to = times.reshape(-1, block, drawn).sum(axis=1, dtype=kind).cumsum(axis=0, dtype=kind)
         sums = _sums(known, of_instances, of_repetitions)
         has_values = up_to[-1] > 0
         if not has_values.all():
             # Where every drawn instance misses every drawn repetition, the draw has no value and is left out.
-            blocks, up_to, sums = blocks[..., has_values], up_to[:, has_values], sums[has_values]
-        means = sums / up_to[-1]
-        yield np.vstack([*(_percentiles(ordered, blocks, up_to, level) for level in levels), means])
+            times, up_to, sums = np.ascontiguousarray(times[:, has_values]), up_to[:, has_values], sums[has_values]
+        yield np.vstack([_percentiles(ordered, times, up_to, levels), sums / up_to[-1]])
+
+
+def _block(count: int) -> int:
+    """Return how many values' counts are summed before a rank is looked for: about the root, a power of two."""
+    return 1 << round(math.log2(count) / 2)
 
 
 def _sums(known: Floats, of_instances: Counts, of_repetitions: Counts) -> Floats:
@@ -193,7 +199,7 @@ def _sums(known: Floats, of_instances: Counts, of_repetitions: Counts) -> Floats
 
 
 @lru_cache(maxsize=16)
-def _counts(unit: str, count: int) -> Counts:
+def _counts(unit: str, count: int, kind: np.dtype[Any]) -> Counts:
     """How often each of `count` instances, or repetitions (rows), is in each draw of as many (columns).
 
     The same draws for all cells.
@@ -201,29 +207,38 @@ def _counts(unit: str, count: int) -> Counts:
     generator = np.random.default_rng([SEEDS[unit], count])
     drawn = generator.integers(count, size=(DRAWS, count)) + count * np.arange(DRAWS)[:, None]
     counts = np.bincount(drawn.ravel(), minlength=DRAWS * count).reshape(DRAWS, count)
-    return np.ascontiguousarray(counts.T, dtype=np.int32)
+    return np.ascontiguousarray(counts.T, dtype=kind)
 
 
-def _percentiles(ordered: Floats, blocks: Counts, up_to: Counts, level: float) -> Floats:
-    """The percentile of each draw, linear as numpy's.
+def _percentiles(ordered: Floats, times: Counts, up_to: Counts, levels: Sequence[float]) -> Floats:
+    """The percentiles of each draw (levels x draws), linear as numpy's.
 
-    `blocks` is how often each value was drawn (blocks x values of a block, in rising order x draws), `up_to` how many
-    drawn values are in each block or an earlier one.
+    `times` is how often each value was drawn (values in rising order, in whole blocks, x draws), `up_to` how many drawn
+    values are in each block or an earlier one.
     """
-    last = up_to[-1] - 1
-    ranks = last * (level / 100)
+    last = up_to[-1].astype(np.int32) - 1
+    ranks = last * (np.array(levels, dtype=float) / 100)[:, None]
     below = np.floor(ranks).astype(np.int32)
-    low = ordered[_position(blocks, up_to, below)]
-    high = ordered[_position(blocks, up_to, np.minimum(below + 1, last))]
+    both = np.concatenate([below, np.minimum(below + 1, last)])
+    low, high = np.split(ordered[_positions(times, up_to, both)], 2)
     percentiles: Floats = low + (high - low) * (ranks - below)
     return percentiles
 
 
-def _position(blocks: Counts, up_to: Counts, rank: Counts) -> NDArray[np.intp]:
-    """Return where the drawn value of this rank (0-based) stands among the ordered values, for each draw."""
-    draws = np.arange(len(rank))
-    block = np.count_nonzero(up_to <= rank, axis=0)
+def _positions(times: Counts, up_to: Counts, ranks: Counts) -> NDArray[np.intp]:
+    """Return where the drawn values of these ranks (0-based; ranks x draws) stand among the ordered values."""
+    blocks, drawn = up_to.shape
+    size, ranks = len(times) // blocks, ranks.astype(times.dtype)
+    block: NDArray[np.intp] = np.zeros(ranks.shape, dtype=np.intp)
+    for counted in up_to[:-1]:
+        block += counted <= ranks
+    draws = np.arange(drawn)
     before = np.where(block > 0, up_to[block - 1, draws], 0)
-    inside = blocks[block, :, draws].cumsum(axis=1)
-    position: NDArray[np.intp] = block * BLOCK + np.count_nonzero(inside <= (rank - before)[:, None], axis=1)
+    position: NDArray[np.intp] = block * size
+    # Where in the flat table the counts of each block begin, for each draw.
+    begins = position * drawn + draws
+    flat = times.reshape(-1)
+    for value in range(size - 1):
+        before = before + flat[begins + value * drawn]
+        position += before <= ranks
     return position

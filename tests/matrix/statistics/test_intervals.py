@@ -6,6 +6,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from support.fleet_values import fleet
 
+from matrix.statistics import resampling
 from matrix.statistics.intervals import intervals, percentile_interval
 from matrix.statistics.resampling import MEAN, why_none
 from matrix.statistics.uncertainty import REPETITIONS, of_crossed, of_independent, of_mean
@@ -107,6 +108,20 @@ def test_instances_are_resampled_whole_so_repetitions_that_only_repeat_narrow_no
 def test_students_t_widens_what_few_values_know():
     # t(0.975, 5) = 2.571 (tables).
     assert of_independent(4.0, 6, "instances").half_width() == pytest.approx(2.571 * 2, rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (20, 5), (70, 11)])
+def test_the_variance_of_counted_draws_is_that_of_copied_ones(shape):
+    table = np.random.default_rng(1).integers(1, 9, shape).astype(float)
+    table[1:, 1] = np.nan
+    counts = resampling._counts(resampling.INSTANCES, shape[0], np.dtype(np.int64))
+
+    variances = resampling._variances(fleet(table), [50, 90], instances=True, repetitions=False)
+
+    copied = [np.repeat(table, times, axis=0) for times in counts.T]
+    for level in (50, 90):
+        figures = np.log([np.nanpercentile(draw, level) for draw in copied])
+        assert variances[level] == pytest.approx(figures.var(ddof=1) * shape[0] / (shape[0] - 1), rel=1e-9)
 
 
 def test_one_instance_alone_is_judged_by_its_repetitions():
