@@ -41,7 +41,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     matrix = checked.matrix
     here = [
         *placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az()),
-        *storages.existing_problems(matrix),
+        *storages.existing_problems(matrix, account=event["execution_arn"].split(":")[4]),
     ]
     if firm := [problem for problem in here if not problem.disputed]:
         raise InvalidMatrix(firm)

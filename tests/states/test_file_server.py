@@ -21,6 +21,7 @@ NAME = "file-server-m6i-large"
 FOLDER = f"runs/{RUN}/servers/{NAME}/instances"
 ADDRESS = {"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}
 STORAGE = {"type": "file-server", "instanceType": "m6i.large", "sizeGiB": 50}
+ARN = "arn:aws:states:us-east-1:123456789012:execution:s-run:r"
 MATRIX = {
     "name": "servers", "storage": [STORAGE], "workload": [{"type": "read", "records": 1024}],
     "fleet": [{"instanceType": "t3.medium", "count": 2}],
@@ -31,7 +32,7 @@ MATRIX = {
 def made(stack, context):
     """The instance id of a server of a planned run."""
     started = datetime.now(UTC).isoformat()
-    plan_matrix.handler({"run": RUN, "execution_arn": "arn", "started_at": started, "matrix": MATRIX}, context)
+    plan_matrix.handler({"run": RUN, "execution_arn": ARN, "started_at": started, "matrix": MATRIX}, context)
     return create()
 
 
@@ -58,7 +59,7 @@ def test_creating_a_server_again_after_a_crash_finds_the_one_that_was_launched(m
 def test_emulated_machines_have_no_file_server_and_say_so(stack, context, monkeypatch):
     monkeypatch.setenv("ENVIRONMENT", "local-vm")
     started = datetime.now(UTC).isoformat()
-    plan_matrix.handler({"run": RUN, "execution_arn": "arn", "started_at": started, "matrix": MATRIX}, context)
+    plan_matrix.handler({"run": RUN, "execution_arn": ARN, "started_at": started, "matrix": MATRIX}, context)
 
     with pytest.raises(FileSystemFailed, match="cannot reach each other"):
         create()

@@ -19,6 +19,7 @@ from aws.teardown import receipts
 from matrix.terms.keys import Board
 
 RUN = "sharded"
+ARN = "arn:aws:states:us-east-1:123456789012:execution:s-run:r"
 FSX = {"type": "fsx-openzfs", "name": "two", "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "fileSystems": 2}
 BUILD = {"type": "build", "name": "b", "build": "true", "populate": "true", "expectedSeconds": 1}
 EVENT = {"run": RUN, "file_system": "two"}
@@ -32,7 +33,7 @@ def planned(stack, context, monkeypatch):
     monkeypatch.setattr(FileSystem, "to_dict", lambda self: describe(self) | facts)  # which moto does not tell
     fleet = [{"instanceType": "m6i.large", "count": 4}]
     document = {"name": "m", "storage": [FSX], "workload": [BUILD], "fleet": fleet}
-    plan_matrix.handler({"run": RUN, "execution_arn": "arn", "matrix": document}, context)
+    plan_matrix.handler({"run": RUN, "execution_arn": ARN, "matrix": document}, context)
     return stack["SUBNET_IDS"].split(",")
 
 

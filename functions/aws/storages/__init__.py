@@ -7,14 +7,15 @@ by tags, never by a note of ours that might not have been written.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from aws.stack import network
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 from aws.storages.contract import FileSystem as FileSystem
-from matrix.check.existing import FIELD, existing
+from aws.storages.contract import Refusal
+from matrix.check.existing import FIELD, written
 from matrix.input.matrix import Matrix
 from matrix.input.storages import how_many
 from matrix.terms.documents.job import Mount
@@ -57,10 +58,18 @@ def existing_id(storage: Part) -> str | None:
     return resource_id
 
 
-def existing_problems(matrix: Matrix) -> Problems:
-    """Yield why storages of a matrix that exist already cannot be measured; asks AWS, and changes nothing."""
-    for path, storage in existing(matrix):
-        for refusal in FILE_SYSTEMS[storage.type].refusals(storage.document):
+def existing_problems(matrix: Matrix, account: str) -> Problems:
+    """Yield why what exists already cannot be measured: storages, and snapshots that volumes are made from.
+
+    Asks AWS, and changes nothing.
+    """
+    for path, storage in written(matrix):
+        refusals: Iterable[Refusal] = ()
+        if storage.existing_id:
+            refusals = FILE_SYSTEMS[storage.type].refusals(storage.document)
+        elif storage.document.get("snapshotId"):
+            refusals = ebs.refusals(storage.document, account)
+        for refusal in refusals:
             yield Problem(
                 f"{path}.{refusal.field}", refusal.value, refusal.rule, refusal.fix, disputed=refusal.is_doubt
             )

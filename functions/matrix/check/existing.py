@@ -10,11 +10,15 @@ from matrix.terms.problems import Problem, Problems
 FIELD = "fileSystemId"
 
 
+def written(matrix: Matrix) -> Iterator[tuple[str, Storage]]:
+    """Yield each storage of a matrix with its path."""
+    yield from ((f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage))
+    yield from ((f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include))
+
+
 def existing(matrix: Matrix) -> Iterator[tuple[str, Storage]]:
     """Yield each storage of a matrix that exists already, with its path."""
-    named = [(f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage)]
-    named += [(f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include)]
-    yield from ((path, storage) for path, storage in named if storage.existing_id)
+    yield from ((path, storage) for path, storage in written(matrix) if storage.existing_id)
 
 
 def existing_problems(matrix: Matrix, cells: list[Combination]) -> Problems:

@@ -1,0 +1,113 @@
+"""A snapshot that volumes are made from: looked at before anything is made, and refused with all its problems."""
+
+import boto3
+import pytest
+from support.function_events import RUN, load_event
+
+import plan_matrix
+from aws.records import bucket
+from aws.stack.clients import client as cached_client
+from matrix.terms.problems import InvalidMatrix
+
+OWN, OTHER = "123456789012", "210987654321"
+
+
+def event_of(snapshot, **storage):
+    """A run on volumes from a snapshot."""
+    event = load_event("plan_matrix")
+    volume = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, **storage, "snapshotId": snapshot}
+    event["matrix"]["storage"] = [volume]
+    event["matrix"].pop("exclude", None)
+    return event
+
+
+def refused(event, context):
+    """The problems with which Plan matrix refuses it, before anything is written."""
+    with pytest.raises(InvalidMatrix) as refusal:
+        plan_matrix.handler(event, context)
+    assert bucket.get(f"runs/{RUN}/plan.json") is None
+    return [(problem.path, f"{problem.rule}; {problem.fix}") for problem in refusal.value.problems]
+
+
+@pytest.fixture
+def snapshot(stack):
+    """A snapshot of a volume of 8 GiB."""
+    ec2 = boto3.client("ec2")
+    volume = ec2.create_volume(AvailabilityZone="us-east-1a", Size=8)["VolumeId"]
+    return ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
+
+
+@pytest.fixture
+def described(snapshot, monkeypatch):
+    """The same as EC2 describes it; a test may change that."""
+    [shown] = boto3.client("ec2").describe_snapshots(SnapshotIds=[snapshot])["Snapshots"]
+    monkeypatch.setattr(cached_client("ec2"), "describe_snapshots", lambda **_: {"Snapshots": [shown]})
+    return shown
+
+
+def warnings_of(event, context):
+    plan_matrix.handler(event, context)
+    warnings = bucket.get(f"runs/{RUN}/plan.json")["warnings"]
+    return [warning["message"] for warning in warnings if warning["path"] == "storage[0].snapshotId"]
+
+
+def test_a_completed_one_that_fits_is_planned_without_another_word(snapshot, context):
+    [first_reads] = warnings_of(event_of(snapshot), context)
+
+    assert "fast snapshot restore" in first_reads
+
+
+def test_one_that_is_nobodys_is_refused(stack, context):
+    [(path, problem)] = refused(event_of("snap-0123456789abcdef0"), context)
+
+    assert path == "storage[0].snapshotId"
+    assert "EC2 shows this account no such snapshot in us-east-1" in problem
+
+
+def test_one_that_is_not_shared_with_the_account_is_refused(snapshot, context, monkeypatch):
+    # EC2 leaves it out of its answer instead of refusing the call.
+    monkeypatch.setattr(cached_client("ec2"), "describe_snapshots", lambda **_: {"Snapshots": []})
+
+    [(_, problem)] = refused(event_of(snapshot), context)
+
+    assert "EC2 shows this account no such snapshot" in problem
+
+
+def test_all_its_problems_are_told_at_once(described, context):
+    described |= {
+        "State": "error", "StateMessage": "no permission to use the key", "StorageTier": "archive", "VolumeSize": 200,
+        "Encrypted": True, "OwnerId": OTHER, "KmsKeyId": f"arn:aws:kms:us-east-1:{OTHER}:key/k",
+    }  # fmt: skip
+    name = described["SnapshotId"]
+
+    problems = refused(event_of(name), context)
+
+    assert problems == [
+        (
+            "storage[0].snapshotId",
+            "is error (no permission to use the key); write one that is completed, or wait until it is",
+        ),
+        (
+            "storage[0].snapshotId",
+            "is archived, and has to be restored first; "
+            f"aws ec2 restore-snapshot-tier --snapshot-id {name} --permanent-restore, which takes up to days",
+        ),
+        (
+            "storage[0].sizeGiB",
+            f"{name} is of a volume of 200 GiB, and no smaller one can be made from it; write 200",
+        ),
+        (
+            "storage[0].snapshotId",
+            f"is encrypted with arn:aws:kms:us-east-1:{OTHER}:key/k of account {OTHER}, which no role of the stack may "
+            f"use; copy it with the account's own key: aws ec2 copy-snapshot --source-region us-east-1 "
+            f"--source-snapshot-id {name} --region us-east-1 --encrypted",
+        ),
+    ]
+
+
+def test_a_key_of_the_account_itself_is_a_doubt_since_it_may_be_that_of_ebs(described, context):
+    described |= {"Encrypted": True, "OwnerId": OWN, "KmsKeyId": "arn:aws:kms:us-east-1:123456789012:key/k"}
+
+    told = warnings_of(event_of(described["SnapshotId"]), context)
+
+    assert any("unless that is aws/ebs" in message for message in told)
