@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent import calibration, mounts, samples, workloads
 from agent.board.barrier import Barrier, sleep_until
 from agent.board.heartbeat import Heartbeat
+from agent.board.latencies import Latencies
 from agent.errors import DeviceRefused, JobInvalid
 from agent.file_server import FileServer
 from agent.machine import caches, counters, host, nvme
@@ -33,6 +34,8 @@ LATE_S = 0.05
 SERVER_PORT = 7575
 # Reading the counters takes 0.3 ms, on a busy machine several times as long.
 COUNTING_S = 0.01
+# What a tool's latencies are called among its raw files.
+HISTOGRAMS = "histograms.json"
 # The kind of mount that is none: a disk without a file system.
 DEVICE = "ebs-device"
 # Launch fleet says which volumes it has launched when EC2 describes them all, after half a minute at the most.
@@ -49,6 +52,7 @@ class Session:
         self.identity, self.userid = identity, userid
         self._blackboard, self._log, self._nonce = blackboard, log, nonce
         self._samples: list[dict[str, Any]] = []
+        self._latencies = Latencies(blackboard)
         self._barrier: Barrier | None = None
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # what is being done, for failed.json
@@ -142,6 +146,7 @@ class Session:
                 heartbeat.say("preparing", step.number, step.point)
                 self._samples.append(self._take_sample(job, step, workspaces, heartbeat))
                 self._blackboard.put("samples.json", samples.document(setting, self._samples))
+            self._latencies.put()
         finally:
             workspaces.close()
 
@@ -206,6 +211,8 @@ class Session:
 
     def _keep_raw(self, step: Step, outcome: Outcome) -> list[str]:
         stem = f"{step.point}-r{step.repetition}"
+        if HISTOGRAMS in outcome.raw:
+            self._latencies.add(stem, outcome.raw[HISTOGRAMS])
         return [self._blackboard.put_raw(f"{stem}.{suffix}", body) for suffix, body in outcome.raw.items()]
 
 

@@ -99,7 +99,11 @@ class Blackboard:
 
     def put_log(self, text: str) -> None:
         """Store the agent's log."""
-        self._bucket.put(f"{self.own}/log.gz", gzip.compress(text.encode(), compresslevel=5), "application/gzip")
+        self.put_zipped("log.gz", text.encode())
+
+    def put_zipped(self, name: str, body: bytes) -> None:
+        """Store what is large; `name` ends with .gz."""
+        self._bucket.put(f"{self.own}/{name}", gzip.compress(body, compresslevel=5, mtime=0), "application/gzip")
 
 
 def parse_uri(uri: str) -> tuple[str, str]:

@@ -137,7 +137,7 @@ def _names(cell: Mapping[str, Any], steps: int) -> list[str]:
     """What an agent has put after so many steps: histograms and a series for each, and up to four files more."""
     stems = [f"raw/{step['point']}-r{step['repetition']}" for step in cell["steps"][:steps]]
     return [
-        *(["done.json", "log.gz"] if steps == len(cell["steps"]) else []),
+        *(["done.json", "latencies-0000.json.gz", "log.gz"] if steps == len(cell["steps"]) else []),
         "heartbeat",
         *(f"{stem}.{kind}.json.gz" for stem in stems for kind in ("histograms", "series")),
         *(["samples.json"] if steps else []),
@@ -157,15 +157,19 @@ class Content:
         ]
         histograms = {"unit": "ns", "histograms": {"create_lat": {"bins": BINS}}}
         series = {"carrier": "created", "seconds": list(range(60)), "counted": {"created": list(range(60))}}
+        together = {
+            "schema": 1,
+            "steps": {f"{step['point']}-r{step['repetition']}": histograms for step in cell["steps"]},
+        }
         self._raw = {kind: gzip.compress(json.dumps(document).encode()) for kind, document in
-                     (("histograms", histograms), ("series", series))}  # fmt: skip
+                     (("histograms", histograms), ("series", series), ("latencies", together))}  # fmt: skip
 
     def __call__(self, name: str) -> bytes:
         """Return what stands in a file, by its name below `instances/`."""
         instance = name.partition("/")[0].rpartition(":")[2]
         if name.endswith("samples.json"):
             return self._samples[int(instance[2:], 16) % VARIANTS].replace(b"INSTANCE", instance.encode())
-        return self._raw["histograms" if ".histograms." in name else "series"]
+        return next(content for kind, content in self._raw.items() if kind in name)
 
 
 def _samples(cell: Mapping[str, Any], chance: random.Random, run: str, times: tuple[float, float]) -> str:
@@ -193,6 +197,7 @@ def _sample(step: Mapping[str, Any], at: int, chance: random.Random, times: tupl
         "metrics": {"files_per_s": rate, "duration_s": 27720 / rate, "longest_stall_s": chance.random(),
                     "create_lat_p50_us": 100 + chance.random(), "create_lat_p99_us": 900 + chance.random()},
         "tool": {"name": "engine", "version": "1"}, "counters": dict.fromkeys(counters.split(), 3.0),
+        "raw": [f"raw/{step['point']}-r{step['repetition']}.{kind}.json.gz" for kind in ("histograms", "series")],
     }  # fmt: skip
 
 

@@ -254,7 +254,7 @@ class World(Cloud):
 
 
 def _is_measured(key: str) -> bool:
-    return "/raw/" in key or key.endswith("/samples.json")
+    return "/raw/" in key or "/latencies-" in key or key.endswith("/samples.json")
 
 
 def _filters(request: Any) -> dict[str, set[str]]:

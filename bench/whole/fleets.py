@@ -20,6 +20,7 @@ from botocore.exceptions import ClientError  # noqa: TID251 - the agent catches 
 from agent.board import barrier, meeting
 from agent.board.barrier import Barrier
 from agent.board.blackboard import Blackboard, Bucket
+from agent.board.latencies import Latencies
 from agent.job_check import parse
 from bench import gates
 from bench.scale.cases import Content
@@ -84,6 +85,7 @@ class Fleet:
         self._clock, self._client = agents.clock, _Client(agents.world, agents.requests)
         self._bucket = Bucket(bucket, self._client)
         self._boards: list[Blackboard] = []
+        self._latencies: list[Latencies] = []
         self._chance = random.Random(job_key)  # noqa: S311 - the same each time
 
     def begin(self) -> None:
@@ -93,6 +95,7 @@ class Fleet:
         self._job = parse(bodies[0] or b"", userids[0].rpartition(":")[2], userids[0])
         self._userids = userids
         self._boards = [Blackboard(self._bucket, self._job_key.rpartition("/")[0], userid) for userid in userids]
+        self._latencies = [Latencies(board) for board in self._boards]
         cell = self._agents.cell(self._job.cell)
         step_s = (cell["expected_s"] - PREPARE_S) / len(self._job.steps)
         self.content = Content(cell, run=self._job.run, begun_at=self._clock.now, step_s=step_s)
@@ -141,9 +144,11 @@ class Fleet:
         if self._is_over:
             return
         of_step = self._job.steps[step]
-        for board in self._boards:
+        stem = f"{of_step.point}-r{of_step.repetition}"
+        for board, latencies in zip(self._boards, self._latencies, strict=True):
             for name in HISTOGRAMS_AND_SERIES:
-                board.put_raw(f"{of_step.point}-r{of_step.repetition}.{name}", b"{}")
+                board.put_raw(f"{stem}.{name}", b"{}")
+            latencies.add(stem, b"{}")
             board.put("samples.json", {})
             lateness_s = min(self._chance.expovariate(1 / gates.MEAN_LATENESS_S), 10 * gates.MEAN_LATENESS_S)
             self._agents.puts_by_second[self._job.cell, int(self._clock.now + lateness_s)] += PUTS_A_STEP
@@ -157,7 +162,8 @@ class Fleet:
     def _end(self) -> None:
         if self._is_over:
             return
-        for board in self._boards:
+        for board, latencies in zip(self._boards, self._latencies, strict=True):
+            latencies.put()
             board.put_log("done")
             board.put("done.json", {"at": self._clock.time(), "samples": len(self._job.steps)})
         for launch in self.launches:

@@ -17,9 +17,11 @@ from support.disturbance import attempts
 
 from agent import session
 from agent.board import barrier
+from agent.board.latencies import FULL_BYTES, Latencies
 from agent.errors import JobInvalid
 from agent.job import Step
 from agent.job_check import parse
+from matrix.samples.histograms import MAX_BYTES_TOGETHER
 
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
 
@@ -79,6 +81,29 @@ def test_steps_run_in_their_order_and_repetitions_are_told_apart(cloud, instance
 
     taken = [(s["step"], s["point"], s["repetition"], s["work"]["files"]) for s in instance.samples()]
     assert taken == [(0, "p02", 1, 8), (1, "p01", 1, 4), (2, "p02", 2, 8), (3, "p01", 2, 4)]
+    # Latencies are there step by step, and together.
+    stems = ["p02-r1", "p01-r1", "p02-r2", "p01-r2"]
+    assert instance.document("latencies-0000.json.gz")["steps"] == {
+        stem: instance.document(f"raw/{stem}.histograms.json") for stem in stems
+    }
+
+
+def test_latencies_are_put_together_a_part_at_a_time_and_each_part_once():
+    parts = {}
+    latencies = Latencies(SimpleNamespace(put_zipped=lambda name, body: parts.setdefault(name, json.loads(body))))
+    histogram = json.dumps({"bins": "x" * (FULL_BYTES // 2 - 100)}).encode()
+
+    for number in range(5):
+        latencies.add(f"p01-r{number}", histogram)
+    latencies.put()
+    latencies.put()
+
+    assert {name: list(part["steps"]) for name, part in parts.items()} == {
+        "latencies-0000.json.gz": ["p01-r0", "p01-r1"],
+        "latencies-0001.json.gz": ["p01-r2", "p01-r3"],
+        "latencies-0002.json.gz": ["p01-r4"],
+    }
+    assert max(len(json.dumps(part)) for part in parts.values()) < MAX_BYTES_TOGETHER
 
 
 def test_three_instances_open_the_gate_of_each_step_and_start_together(cloud, fleet, make_job):

@@ -2,7 +2,7 @@
 
 import json
 
-import boto3
+from support.uploaded import upload
 
 from aws.results import analysing
 from matrix.samples.rates import MOST_CURVES
@@ -11,19 +11,15 @@ CELL = "efs.instance-throughput.t2.micro-x2"
 SERIES = {"schema": 1, "carrier": "disk_write_bytes", "seconds": [0, 1], "counted": {"disk_write_bytes": [0, 5e6]}}
 
 
-def put(instance, name, body):
-    """Upload as an agent does."""
-    key = f"runs/r/cells/{CELL}/instances/AROA1:{instance}/raw/{name}"
-    boto3.client("s3").put_object(Bucket="results", Key=key, Body=body)
-
-
 def test_the_curves_of_the_fleet_are_gathered_by_point(stack):
-    put("i-1", "p01-r1.series.json", json.dumps(SERIES).encode())
-    put("i-2", "p01-r2.series.json", json.dumps(SERIES).encode())
-    put("i-9", "p01-r1.series.json", json.dumps(SERIES).encode())  # of no fleet
-    put("i-1", "p02-r1.series.json", b"not json")
+    series = json.dumps(SERIES).encode()
+    files = [
+        upload(CELL, "i-1", {"p01-r1.series.json": series, "p02-r1.series.json": b"not json"}),
+        upload(CELL, "i-2", {"p01-r2.series.json": series}),
+    ]
+    upload(CELL, "i-9", {"p01-r1.series.json": series})  # of no fleet
 
-    found, warnings = analysing.curves_of(analysing.uploads_of("r", CELL), {"i-1", "i-2"})
+    found, warnings = analysing.curves_of(analysing.uploads_of("r", CELL), files)
 
     curve = {"counter": "disk_write_bytes", "seconds": [1], "mb_per_s": [5]}
     assert found == {
@@ -33,10 +29,9 @@ def test_the_curves_of_the_fleet_are_gathered_by_point(stack):
 
 
 def test_of_a_large_fleet_only_as_many_curves_are_read_as_can_be_shown(stack):
-    instances = {f"i-{n}" for n in range(MOST_CURVES + 3)}
-    for instance in instances:
-        put(instance, "p01-r1.series.json", json.dumps(SERIES).encode())
+    series = json.dumps(SERIES).encode()
+    files = [upload(CELL, f"i-{n}", {"p01-r1.series.json": series}) for n in range(MOST_CURVES + 3)]
 
-    found, _ = analysing.curves_of(analysing.uploads_of("r", CELL), instances)
+    found, _ = analysing.curves_of(analysing.uploads_of("r", CELL), files)
 
     assert len(found["p01"]) == MOST_CURVES

@@ -3,49 +3,126 @@
 import gzip
 import json
 
-import boto3
+import pytest
+from support.uploaded import upload
 
+from aws.records import bucket
 from aws.results import analysing
 
 CELL = "efs.touch.m6i.large-x2"
-FOLDER = f"runs/r/cells/{CELL}/instances"
-
-
-def put(instance, name, body):
-    """Upload as an agent does."""
-    boto3.client("s3").put_object(Bucket="results", Key=f"{FOLDER}/AROA1:{instance}/raw/{name}", Body=body)
+TOGETHER = "latencies-0000.json.gz"
 
 
 def histogram(**bins):
     """A histogram file of creates."""
-    found = {name.removeprefix("ns_"): count for name, count in bins.items()}
-    return json.dumps({"schema": 1, "unit": "ns", "histograms": {"create_lat": {"bins": found}}}).encode()
+    by_ns = {name.removeprefix("ns_"): count for name, count in bins.items()}
+    return json.dumps({"schema": 1, "unit": "ns", "histograms": {"create_lat": {"bins": by_ns}}}).encode()
+
+
+def together(**steps):
+    """The histogram files of many steps, as an agent puts them together."""
+    files = {stem.replace("_", "-"): json.loads(body) for stem, body in steps.items()}
+    return gzip.compress(json.dumps({"schema": 1, "steps": files}).encode())
+
+
+def gathered(files):
+    """The histograms of these samples, and the warnings."""
+    return analysing.histograms_of(analysing.uploads_of("r", CELL), files)
 
 
 def test_histograms_of_all_instances_and_repetitions_are_gathered_by_point(stack):
-    put("i-1", "p01-r1.histograms.json", histogram(ns_1000=1))
-    put("i-1", "p01-r2.histograms.json.gz", gzip.compress(histogram(ns_1000=2)))
-    put("i-2", "p02-r1.histograms.json", histogram(ns_2000=3))
-    put("i-2", "p02-r1.fio.json", b"{}")
+    files = [
+        upload(
+            CELL,
+            "i-1",
+            {
+                "p01-r1.histograms.json": histogram(ns_1000=1),
+                "p01-r2.histograms.json.gz": gzip.compress(histogram(ns_1000=2)),
+            },
+        ),
+        upload(CELL, "i-2", {"p02-r1.histograms.json": histogram(ns_2000=3), "p02-r1.fio.json": b"{}"}),
+    ]
 
-    found, warnings = analysing.histograms_of(analysing.uploads_of("r", CELL), {"i-1", "i-2"})
+    by_point, warnings = gathered(files)
 
-    assert sorted(found) == ["p01", "p02"]
-    assert sorted(one[1000] for one in found["p01"]["create_lat"]) == [1, 2]
-    assert found["p02"]["create_lat"] == [{2000: 3}]
+    assert sorted(by_point) == ["p01", "p02"]
+    assert sorted(bins[1000] for bins in by_point["p01"]["create_lat"]) == [1, 2]
+    assert by_point["p02"]["create_lat"] == [{2000: 3}]
     assert warnings == []
 
 
 def test_an_instance_that_is_not_of_the_fleet_adds_nothing(stack):
-    put("i-9", "p01-r1.histograms.json", histogram(ns_1000=1))
+    own = upload(CELL, "i-1", {})
+    upload(
+        CELL, "i-9", {"p01-r1.histograms.json": histogram(ns_1000=1)}, {TOGETHER: together(p01_r1=histogram(ns_1=1))}
+    )
 
-    assert analysing.histograms_of(analysing.uploads_of("r", CELL), {"i-1"}) == ({}, [])
+    assert gathered([own]) == ({}, [])
 
 
 def test_a_histogram_that_cannot_be_read_is_a_warning(stack):
-    put("i-1", "p01-r1.histograms.json", b"not json")
+    files = [upload(CELL, "i-1", {"p01-r1.histograms.json": b"not json"})]
 
-    found, warnings = analysing.histograms_of(analysing.uploads_of("r", CELL), {"i-1"})
+    by_point, warnings = gathered(files)
 
-    assert found == {}
+    assert by_point == {}
     assert warnings[0].startswith("1 latency histograms are left out; the first: i-1, p01-r1.histograms.json: ")
+
+
+def test_steps_that_an_instance_has_put_together_are_read_with_one_request(stack, monkeypatch):
+    steps = {f"p01-r{n}.histograms.json": histogram(ns_1000=n) for n in (1, 2, 3)}
+    of_two = {"latencies-0000.json.gz": together(p01_r1=histogram(ns_1000=1)),
+              "latencies-0001.json.gz": together(p01_r2=histogram(ns_1000=2))}  # fmt: skip
+    files = [upload(CELL, "i-1", steps, of_two)]
+    asked = []
+    get_bytes = bucket.get_bytes
+    monkeypatch.setattr(bucket, "get_bytes", lambda key, *most: asked.append(key) or get_bytes(key, *most))
+
+    by_point, warnings = gathered(files)
+
+    # The third was uploaded, but the instance was killed before it put that together with others.
+    assert sorted(bins[1000] for bins in by_point["p01"]["create_lat"]) == [1, 2, 3]
+    assert sorted(key.partition("i-1/")[2] for key in asked if "latencies" in key or "raw" in key) == [
+        "latencies-0000.json.gz", "latencies-0001.json.gz", "raw/p01-r3.histograms.json",
+    ]  # fmt: skip
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"not json", b"\x1f\x8b broken", gzip.compress(b"x" * 6_000_000), gzip.compress(b'{"steps": {"p01-r1": {}}}')],
+    ids=["no json", "broken", "too large", "no histograms"],
+)
+def test_where_what_was_put_together_is_damaged_each_step_is_read_by_itself(stack, damage):
+    files = [upload(CELL, "i-1", {"p01-r1.histograms.json": histogram(ns_1000=7)}, {TOGETHER: damage})]
+
+    by_point, [warning] = gathered(files)
+
+    assert by_point == {"p01": {"create_lat": [{1000: 7}]}}
+    assert warning.startswith(f"1 files of latencies are damaged, their steps' own were read: i-1, {TOGETHER}: ")
+
+
+def test_only_raw_files_that_a_sample_names_as_its_own_are_read(stack):
+    step = {"p01-r1.histograms.json": histogram(ns_1000=1)}
+    file = upload(CELL, "i-1", step, {TOGETHER: together(p01_r1=histogram(ns_1000=1), p09_r1=histogram(ns_9=9))})
+    file.samples[0].raw[:0] = ["raw/p01-r2.histograms.json", "../i-2/raw/p01-r1.histograms.json", "job.json"]
+
+    by_point, warnings = gathered([file])
+
+    assert by_point == {"p01": {"create_lat": [{1000: 1}]}}
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "refused"),
+    [(None, 0), (5, 0), (["x" * 999, 7, None], 0), (["raw/p01-r1.histograms.json"], 1)],
+    ids=["none", "a number", "no names", "not there"],
+)
+def test_names_of_raw_files_that_are_none_or_of_what_is_not_there_void_no_sample(stack, raw, refused):
+    file = upload(CELL, "i-1", {"p01-r1.fio.json": b"{}"})
+    sample = file.samples[0].model_dump() | {"raw": raw}
+    file = file.model_validate(file.model_dump() | {"samples": [sample]})
+
+    by_point, warnings = gathered([file])
+
+    assert (by_point, len(file.samples), len(warnings)) == ({}, 1, refused)

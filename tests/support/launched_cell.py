@@ -27,9 +27,13 @@ def launch_cell(context: Any, launched_at: float = 1.0) -> PlanCell:
     for instance in FLEET:
         folder = f"{board.instances}AROA:{instance}"
         samples = [
-            {**step, "step": n, "started_at": 1.0, "ended_at": 2.0, "metrics": {"files_per_s": 64.0, "duration_s": 1.0}}
+            {
+                **step, "step": n, "started_at": 1.0, "ended_at": 2.0,
+                "metrics": {"files_per_s": 64.0, "duration_s": 1.0},
+                "raw": [f"raw/{step['point']}-r{step['repetition']}.{kind}.json" for kind in ("histograms", "series")],
+            }
             for n, step in enumerate(cell["steps"])
-        ]
+        ]  # fmt: skip
         identity = {"id": instance, "type": cell["fleet"]["instanceType"]}
         document = {"schema": 1, "run": RUN, "cell": cell["id"], "instance": identity, "samples": samples}
         bucket.put(f"{folder}/samples.json", document)
@@ -38,4 +42,7 @@ def launch_cell(context: Any, launched_at: float = 1.0) -> PlanCell:
             stem = f"{folder}/raw/{step['point']}-r{step['repetition']}"
             bucket.put(f"{stem}.histograms.json", HISTOGRAMS)
             bucket.put(f"{stem}.series.json", SERIES)
+    # The last of them has lived to put its latencies together.
+    steps = {f"{step['point']}-r{step['repetition']}": HISTOGRAMS for step in cell["steps"]}
+    bucket.put(f"{folder}/latencies-0000.json.gz", {"schema": 1, "steps": steps})
     return cell

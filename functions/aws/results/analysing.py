@@ -1,8 +1,8 @@
 """What Analyse cell and Record failed cell have in common: read the fleet's uploads, write the cell's result."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from aws_lambda_powertools import Logger
@@ -24,21 +24,33 @@ from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import Rate, ResultDocument
 from matrix.terms.errors import InvalidSamples
-from matrix.terms.keys import Board
+from matrix.terms.keys import RAW_LETTER, Board
 from matrix.terms.metrics import own_metrics
 from matrix.terms.sentences import named
 
 GETS_AT_ONCE = 16
+# Texts that are fetched before they are wanted, of up to 20 MB each.
+AHEAD = 2 * GETS_AT_ONCE
 
 
 @dataclass(frozen=True)
 class Upload:
-    """An object that an instance has uploaded; `point` and `repetition` where its name says them."""
+    """An object that an instance has uploaded; `point` and `repetition` where it is of one step."""
 
     key: str
     instance: str
     point: str = ""
     repetition: int = 0
+
+    @property
+    def stem(self) -> str:
+        """What the names of a step's files begin with."""
+        return f"{self.point}-r{self.repetition}"
+
+    @property
+    def folder(self) -> str:
+        """The folder of its instance."""
+        return self.key.rpartition("/")[0].removesuffix("/raw")
 
     @property
     def name(self) -> str:
@@ -48,14 +60,16 @@ class Upload:
 
 @dataclass(frozen=True)
 class Uploads:
-    """The uploads of a cell's instances, whoever they are, sorted by their names; `fleet` is fleet.json, if any."""
+    """The uploads of a cell's instances, whoever they are, sorted by their names; `fleet` is fleet.json, if any.
+
+    `latencies` hold the histograms of many steps. What is of one step is named by its sample.
+    """
 
     run: str
     cell: str
     fleet: FleetRecord | None
     samples: list[Upload] = field(default_factory=list)
-    histograms: list[Upload] = field(default_factory=list)
-    series: list[Upload] = field(default_factory=list)
+    latencies: list[Upload] = field(default_factory=list)
 
     @property
     def launched(self) -> int | None:
@@ -67,15 +81,13 @@ def uploads_of(run: str, cell: str) -> Uploads:
     """Return what the instances of a cell have uploaded: one GET for its fleet, one listing for everything else."""
     board = Board.of_cell(run, cell)
     uploads = Uploads(run, cell, bucket.read(board.fleet, FleetRecord))
-    for key, _ in bucket.listing(board.instances):
+    for key, _ in bucket.listing(board.instances, RAW_LETTER):
         userid, _, name = key.removeprefix(board.instances).partition("/")
         instance = userid.rpartition(":")[2]
         if name == "samples.json":
             uploads.samples.append(Upload(key, instance))
-        elif point := histograms.point_of(name):
-            uploads.histograms.append(Upload(key, instance, point))
-        elif step := rates.step_of(name):
-            uploads.series.append(Upload(key, instance, *step))
+        elif histograms.is_of_many_steps(name):
+            uploads.latencies.append(Upload(key, instance))
     return uploads
 
 
@@ -89,8 +101,7 @@ def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list
         fleet = table.instances(uploads.run, cell["file_system"], cell["id"])
     files: list[SampleFile] = []
     refused: dict[str, list[str]] = {}
-    for upload in _from_instances(uploads.samples, set(fleet)):
-        text = bucket.get_bytes(upload.key, MAX_BYTES) or b""
+    for upload, text in _texts(_from_instances(uploads.samples, set(fleet)), MAX_BYTES):
         try:
             files.append(read_samples(text, instance=upload.instance, cell=cell["id"], own=own))
         except InvalidSamples as error:
@@ -100,47 +111,76 @@ def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list
 
 
 def histograms_of(
-    uploads: Uploads, instances: Collection[str]
+    uploads: Uploads, files: Sequence[SampleFile]
 ) -> tuple[dict[str, dict[str, list[Histogram]]], list[str]]:
-    """Return the latency histograms of these instances, by point and name, and a sentence if some are bad.
+    """Return the latency histograms of these samples, by point and name, and a sentence for each kind of bad ones.
 
     They only add latencies to a result that stands without them, so a bad one is warned about and does not fail it.
+    What an instance has not put together, since it was killed, say, is read step by step.
     """
     by_point: dict[str, dict[str, list[Histogram]]] = {}
+    of_steps = {(step.folder, step.stem): step for step in _of_steps(uploads, files, histograms.step_of)}
+    damaged: list[str] = []
     refused: list[str] = []
-    for upload, text in _texts(_from_instances(uploads.histograms, instances), histograms.MAX_BYTES):
-        try:
-            of_step = histograms.read_histograms(text)
-        except InvalidSamples as error:
-            refused.append(f"{upload.instance}, {upload.name}: {error}")
-            continue
+
+    def add(step: Upload, of_step: Mapping[str, Histogram]) -> None:
         for latency, bins in of_step.items():
-            by_point.setdefault(upload.point, {}).setdefault(latency, []).append(bins)
-    return by_point, [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
+            by_point.setdefault(step.point, {}).setdefault(latency, []).append(bins)
+
+    instances = {file.instance.id for file in files}
+    for upload, text in _texts(_from_instances(uploads.latencies, instances), histograms.MAX_BYTES_TOGETHER):
+        try:
+            together = histograms.read_together(text)
+        except InvalidSamples as error:
+            damaged.append(f"{upload.instance}, {upload.name}: {error}")
+            continue
+        for stem, of_step in together.items():
+            if step := of_steps.pop((upload.folder, stem), None):
+                add(step, of_step)
+    for step, text in _texts(of_steps.values(), histograms.MAX_BYTES):
+        try:
+            add(step, histograms.read_histograms(text))
+        except InvalidSamples as error:
+            refused.append(f"{step.instance}, {step.name}: {error}")
+    warnings = [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
+    if damaged:
+        warnings.append(f"{len(damaged)} files of latencies are damaged, their steps' own were read: {damaged[0]}")
+    return by_point, warnings
 
 
-def curves_of(uploads: Uploads, instances: Collection[str]) -> tuple[dict[str, list[Rate]], list[str]]:
-    """Return the rates over time of these instances, by point, and a sentence if some are bad.
+def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[str]]:
+    """Return the rates over time of these samples, by point, and a sentence if some are bad.
 
     At most rates.MOST_CURVES of a point, those of the first instances and repetitions: a chart can show no more.
     """
     by_point: dict[str, list[Rate]] = {}
     refused: list[str] = []
-    series = _first_of_each_point(_from_instances(uploads.series, instances))
-    for upload, text in _texts(series, rates.MAX_BYTES):
+    series = _first_of_each_point(_of_steps(uploads, files, rates.step_of))
+    for step, text in _texts(series, rates.MAX_BYTES):
         try:
             curve = rates.read_curve(text)
         except InvalidSamples as error:
-            refused.append(f"{upload.instance}, {upload.name}: {error}")
+            refused.append(f"{step.instance}, {step.name}: {error}")
             continue
-        by_point.setdefault(upload.point, []).append(
-            {"instance": upload.instance, "repetition": upload.repetition, **curve}
-        )
+        by_point.setdefault(step.point, []).append({"instance": step.instance, "repetition": step.repetition, **curve})
     return by_point, [f"{len(refused)} rates over time are left out; the first: {refused[0]}"] if refused else []
 
 
 def _from_instances(uploads: Iterable[Upload], instances: Collection[str]) -> list[Upload]:
     return [upload for upload in uploads if upload.instance in instances]
+
+
+def _of_steps(
+    uploads: Uploads, files: Sequence[SampleFile], step_of: Callable[[str], tuple[str, int] | None]
+) -> Iterator[Upload]:
+    """Yield the raw files of one kind that samples name: a sample names its own, or it does not count."""
+    folders = {upload.instance: upload.folder for upload in uploads.samples}
+    for file in files:
+        instance = file.instance.id
+        for sample in file.samples:
+            for name in sample.raw:
+                if step_of(name) == (sample.point, sample.repetition):
+                    yield Upload(f"{folders[instance]}/{name}", instance, sample.point, sample.repetition)
 
 
 def _first_of_each_point(series: Iterable[Upload]) -> Iterator[Upload]:
@@ -153,11 +193,19 @@ def _first_of_each_point(series: Iterable[Upload]) -> Iterator[Upload]:
 
 def _texts(uploads: Iterable[Upload], most_bytes: int) -> Iterator[tuple[Upload, bytes]]:
     """Yield each upload with its text, in their order; of a larger one `most_bytes` and one more."""
-    wanted = list(uploads)
-    # 200 instances with 20 points and 3 repetitions have 12,000 of them: 4 minutes one by one, 15 s at once.
+
+    def text_of(upload: Upload) -> tuple[Upload, bytes]:
+        return upload, bucket.get_bytes(upload.key, most_bytes) or b""
+
+    # Of 1,000 instances one by one: half a minute for each kind of file.
     with ThreadPoolExecutor(GETS_AT_ONCE) as pool:
-        texts = pool.map(lambda upload: bucket.get_bytes(upload.key, most_bytes) or b"", wanted)
-        yield from zip(wanted, texts, strict=True)
+        texts: deque[Future[tuple[Upload, bytes]]] = deque()
+        for upload in uploads:
+            texts.append(pool.submit(text_of, upload))
+            if len(texts) == AHEAD:
+                yield texts.popleft().result()
+        while texts:
+            yield texts.popleft().result()
 
 
 def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], *, error: Failure | None) -> None:
@@ -165,9 +213,8 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     run, fleet = uploads.run, uploads.fleet
     finished_at = now()
     actual_s = finished_at - fleet["launched_at"] if fleet else None
-    instances = {file.instance.id for file in files}
-    latencies, unread = histograms_of(uploads, instances)
-    curves, unread_curves = curves_of(uploads, instances)
+    latencies, unread = histograms_of(uploads, files)
+    curves, unread_curves = curves_of(uploads, files)
     result = cell_result(
         cell,
         files,

@@ -15,6 +15,7 @@ from matrix.terms.metrics import METRICS
 MAX_BYTES = 20_000_000
 
 MOST_CALIBRATIONS = 1_000
+MOST_RAW_FILES, MOST_LETTERS = 20, 300
 
 Name = Annotated[str, Field(max_length=200)]
 
@@ -34,6 +35,12 @@ def _counters(value: object) -> dict[str, float]:
         name: amount for name, amount in value.items() if isinstance(amount, numbers) and not isinstance(amount, bool)
     }
     return {str(name)[:200]: float(amount) for name, amount in list(known.items())[:100] if 0 <= amount <= 1e15}  # noqa: PLR2004
+
+
+def _names(value: object) -> list[str]:
+    """Return the valid names of raw files; no figure depends on a bad one, so it does not void the sample."""
+    names = value[:MOST_RAW_FILES] if isinstance(value, list) else []
+    return [name for name in names if isinstance(name, str) and len(name) <= MOST_LETTERS]
 
 
 # Quantities are never negative, and none reaches 10^15 of its unit; below that, sums and squares stay finite.
@@ -100,6 +107,8 @@ class Sample(BaseModel):
     between: Annotated[Between | None, BeforeValidator(_or_none(Between))] = None
     steadiness: Annotated[Steadiness | None, BeforeValidator(_or_none(Steadiness))] = None
     workers: int = Field(default=0, ge=0, le=1_000_000)
+    # Below the instance's folder.
+    raw: Annotated[list[str], BeforeValidator(_names)] = Field(default_factory=list)
 
     @property
     def work_span(self) -> tuple[float, float]:

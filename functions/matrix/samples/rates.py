@@ -20,7 +20,7 @@ MOST_READINGS = 90_000
 MOST_CURVES = 12
 # A longer curve is reduced to this many stretches, each with its mean: a chart shows no more.
 MOST_STRETCHES = 720
-_NAME = re.compile(r"raw/(?P<point>.+)-r(?P<repetition>[0-9]{1,7})\.series\.json(?:\.gz)?")
+_NAME = re.compile(r"raw/(?P<point>[A-Za-z0-9_-]{1,100})-r(?P<repetition>[0-9]{1,7})\.series\.json(?:\.gz)?")
 
 Reading = Annotated[FiniteFloat, Field(ge=0, le=1e15)]
 Counter = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]

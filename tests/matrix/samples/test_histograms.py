@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.engine import histogram as of_agent
-from matrix.samples.histograms import latency, merge, percentile, point_of, read_histograms
+from matrix.samples.histograms import latency, merge, percentile, read_histograms, step_of
 from matrix.terms.errors import InvalidSamples
 
 # 64 bins per power of two, each represented by its middle.
@@ -95,14 +95,14 @@ def test_a_zip_bomb_is_refused_before_it_unfolds():
 
 
 @pytest.mark.parametrize(
-    ("name", "point"),
+    ("name", "step"),
     [
-        ("raw/p01-r2.histograms.json", "p01"), ("raw/p12-r10.histograms.json.gz", "p12"),
+        ("raw/p01-r2.histograms.json", ("p01", 2)), ("raw/p12-r10.histograms.json.gz", ("p12", 10)),
         ("raw/p01-r1.fio.json", None), ("samples.json", None), ("p01-r1.histograms.json", None),
     ],
 )  # fmt: skip
-def test_histograms_are_known_by_their_name(name, point):
-    assert point_of(name) == point
+def test_histograms_are_known_by_their_name(name, step):
+    assert step_of(name) == step
 
 
 def test_a_slow_instance_shows_in_the_percentiles_of_instances_though_it_does_few_operations():
