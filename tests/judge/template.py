@@ -28,11 +28,11 @@ from local.corrections import yaml_template
 
 ROOT = Path(__file__).parents[2]
 REGION, ACCOUNT = "eu-west-1", "123456789012"
-# The two networks that the template can have.
+# The two networks that the template can have, each with the other choices that make resources.
 NETWORKS = {
     "own": {},
     "yours": {"VpcId": "vpc-0123456789abcdef0", "SubnetIds": "subnet-0aaaaaaaaaaaaaaa0,subnet-0bbbbbbbbbbbbbbb0",
-              "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true"},
+              "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true", "Tracing": "true"},
 }  # fmt: skip
 PSEUDO_PARAMETERS = {
     "AWS::Region": REGION,
@@ -49,6 +49,7 @@ IDS = {
     "AWS::EC2::RouteTable": "rtb-0{}", "AWS::EC2::InternetGateway": "igw-0{}", "AWS::EC2::LaunchTemplate": "lt-0{}",
 }  # fmt: skip
 ARNS = {
+    "AWS::IAM::ManagedPolicy": "arn:aws:iam::{account}:policy/{name}",
     "AWS::IAM::Role": "arn:aws:iam::{account}:role/{name}",
     "AWS::IAM::InstanceProfile": "arn:aws:iam::{account}:instance-profile/{name}",
     "AWS::S3::Bucket": "arn:aws:s3:::{name}",
@@ -59,7 +60,7 @@ ARNS = {
     "AWS::StepFunctions::StateMachine": "arn:aws:states:{region}:{account}:stateMachine:{name}",
     "AWS::Events::Rule": "arn:aws:events:{region}:{account}:rule/{name}",
 }
-REF_IS_ARN = ("AWS::Lambda::LayerVersion", "AWS::StepFunctions::StateMachine")
+REF_IS_ARN = ("AWS::IAM::ManagedPolicy", "AWS::Lambda::LayerVersion", "AWS::StepFunctions::StateMachine")
 # CloudFormation makes texts of numbers, and truth of texts, where a property wants them.
 Validator = validators.extend(
     Draft7Validator,
@@ -82,6 +83,7 @@ CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
     "AWS::EC2::VPCEndpoint": ("ec2", "CreateVpcEndpoint", {}),
     "AWS::Events::Rule": ("events", "PutRule", {}),
     "AWS::IAM::InstanceProfile": ("iam", "CreateInstanceProfile", {}),
+    "AWS::IAM::ManagedPolicy": ("iam", "CreatePolicy", {}),
     "AWS::IAM::Policy": ("iam", "PutRolePolicy", {}),
     "AWS::IAM::Role": ("iam", "CreateRole", {}),
     "AWS::Lambda::Function": ("lambda", "CreateFunction", {}),
@@ -160,8 +162,8 @@ class Resolver:
     def value(self, node: Any) -> Any:
         """Return a value without CloudFormation's functions; members that are AWS::NoValue are left out."""
         if isinstance(node, list):
-            return [self.value(child) for child in node if child != NOTHING]
-        if not isinstance(node, dict):
+            return [value for value in map(self.value, node) if value != NOTHING]
+        if not isinstance(node, dict) or node == NOTHING:
             return node
         if len(node) == 1:
             [(function, argument)] = node.items()
@@ -169,7 +171,8 @@ class Resolver:
                 return self._reference(argument)
             if function.startswith("Fn::"):
                 return getattr(self, "_" + function[4:].lower())(argument)
-        return {name: self.value(child) for name, child in node.items() if child != NOTHING}
+        values = {name: self.value(child) for name, child in node.items()}
+        return {name: value for name, value in values.items() if value != NOTHING}
 
     def _holds(self, condition: str) -> bool:
         return self._truth(self._template["Conditions"][condition])

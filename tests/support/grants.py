@@ -52,11 +52,21 @@ def statements() -> Iterator[tuple[str, dict[str, Any]]]:
                 documents = [(name, policy["PolicyDocument"]) for policy in properties["Policies"]]
             case "AWS::IAM::Policy":
                 documents = [(role["Ref"], properties["PolicyDocument"]) for role in properties["Roles"]]
+            case "AWS::IAM::ManagedPolicy":
+                documents = [(role, properties["PolicyDocument"]) for role in roles_of(name)]
             case _:
                 documents = []
         for role, document in documents:
             for statement in document["Statement"]:
-                yield role, statement
+                # Where a condition decides, what it may grant.
+                yield role, statement["Fn::If"][1] if "Fn::If" in statement else statement
+
+
+def roles_of(policy: str) -> list[str]:
+    """The logical ids of the roles that have a managed policy, or may have: a condition may decide."""
+    reference = json.dumps({"Ref": policy})
+    roles = {name: one["Properties"] for name, one in resources().items() if one["Type"] == "AWS::IAM::Role"}
+    return [name for name, role in roles.items() if reference in json.dumps(role.get("ManagedPolicyArns"))]
 
 
 def commented_statements() -> Iterator[tuple[str, dict[str, Any], str]]:
@@ -81,6 +91,8 @@ def statement_nodes() -> Iterator[yaml.Node]:
                 policies = child(child(resource, "Properties"), "Policies").value
             case "AWS::IAM::Policy":
                 policies = [child(resource, "Properties")]
+            case "AWS::IAM::ManagedPolicy":
+                policies = [child(resource, "Properties")] * len(roles_of(name.value))
             case _:
                 policies = []
         for policy in policies:
