@@ -1,6 +1,7 @@
 """`python -m local up`: start the local cloud, say where it is, end it without a trace."""
 
 import argparse
+import gc
 import json
 import os
 import signal
@@ -36,6 +37,9 @@ def main() -> int:
 
 
 def _serve(cloud: Cloud, ending: threading.Event) -> int:
+    # What is imported and created now stays. To look for garbage in it again and again takes a quarter of the start's
+    # processor time.
+    gc.disable()
     try:
         description = cloud.start()
     except CloudRunningError as err:
@@ -48,6 +52,8 @@ def _serve(cloud: Cloud, ending: threading.Event) -> int:
     except BaseException:
         cloud.stop()
         raise
+    gc.freeze()
+    gc.enable()
     print(json.dumps(description), flush=True)
     ending.wait()
     cloud.stop()

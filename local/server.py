@@ -152,6 +152,7 @@ class Cloud:
         self._closing.append(starter.close)
 
         quick_start.skip_needless_work()
+        quick_start.load_only(self.options.region)
         names.check()
         enforcement = self._correct_moto(operator, starter, port)
         from moto import backends

@@ -14,7 +14,9 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
+from moto.utilities import utils
 
+from local import quick_start
 from local.corrections import conditional_writes, names
 
 KEYS = {"region_name": "us-east-1", "aws_access_key_id": "x", "aws_secret_access_key": "x"}
@@ -40,6 +42,20 @@ def test_another_moto_is_one_clear_error(monkeypatch):
 
     assert "moto.ec2.models.instances.Instance.vanished" in str(changed.value)
     assert "Install moto==9.9.9" in str(changed.value)
+
+
+def test_of_what_moto_knows_only_this_regions_part_is_read(monkeypatch):
+    monkeypatch.setattr(utils, "load_resource", utils.load_resource)
+    quick_start.load_only("eu-west-1")
+    offered = {
+        region: utils.load_resource(f"ec2/resources/instance_type_offerings/region/{region}.json.gz")
+        for region in ("eu-west-1", "us-east-1")
+    }
+
+    assert "m6i.large" in {offer["InstanceType"] for offer in offered["eu-west-1"]}
+    assert offered["us-east-1"] == []
+    assert utils.load_resource("ec2/resources/ecs/optimized_amis/eu-west-1.json") == []
+    assert utils.load_resource("ec2/resources/latest_amis/eu-west-1.json"), "an instance boots one of these"
 
 
 def launch(ec2, **request) -> list[dict]:
