@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 from local.corrections.names import MotoChangedError
 from local.deploy import DeployError
@@ -28,19 +29,39 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    ending = threading.Event()
+    begun, ending = threading.Event(), threading.Event()
+
+    def end(*_: Any) -> None:
+        ending.set()
+        begun.set()
+
     for number in SIGNALS:
-        signal.signal(number, lambda *_: ending.set())
-    if arguments.with_parent:
-        threading.Thread(target=_wait_for_parent, args=(ending,), daemon=True).start()
-    return _serve(Cloud(_options(arguments)), ending)
+        signal.signal(number, end)
+    if arguments.await_word:
+        threading.Thread(target=_await_word, args=(begun, ending), daemon=True).start()
+    else:
+        begun.set()
+        if arguments.with_parent:
+            threading.Thread(target=_wait_for_parent, args=(ending,), daemon=True).start()
+    log = arguments.workdir / "logs" / "cloud.log" if arguments.await_word else None
+    return _serve(Cloud(_options(arguments)), begun, ending, log)
 
 
-def _serve(cloud: Cloud, ending: threading.Event) -> int:
+def _serve(cloud: Cloud, begun: threading.Event, ending: threading.Event, log: Path | None) -> int:
+    """Serve from `begun` to `ending`; from then on what goes wrong is written to `log`, if there is one."""
     # What is imported and created now stays. To look for garbage in it again and again takes a quarter of the start's
     # processor time.
     gc.disable()
     try:
+        cloud.prepare()
+        begun.wait()
+        if log:
+            if ending.is_set():
+                return 0
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_bytes(b"")
+            with log.open("ab") as file:
+                os.dup2(file.fileno(), sys.stderr.fileno())
         description = cloud.start()
     except CloudRunningError as err:
         print(f"local cloud: {err}", file=sys.stderr)
@@ -58,6 +79,13 @@ def _serve(cloud: Cloud, ending: threading.Event) -> int:
     ending.wait()
     cloud.stop()
     return 0
+
+
+def _await_word(begun: threading.Event, ending: threading.Event) -> None:
+    if not os.read(sys.stdin.fileno(), 4096):
+        os._exit(0)  # while moto is imported, perhaps: nothing was begun, so that nothing is left
+    begun.set()
+    _wait_for_parent(ending)
 
 
 def _wait_for_parent(ending: threading.Event) -> None:
@@ -91,6 +119,11 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--region", default="us-east-1", help="the only region that is served fully")
     up.add_argument("--no-deploy", action="store_true", help="start without a stack")
     up.add_argument("--with-parent", action="store_true", help="end when standard input ends")
+    up.add_argument(
+        "--await-word",
+        action="store_true",
+        help="touch nothing before a line comes on standard input, and end when that ends",
+    )
     up.add_argument("--time-scale", type=float, default=40.0, help="how much faster waits of executions pass")
     up.add_argument("--vcpu-quota", type=int, help="refuse launches above so many vCPUs, as an account's quota does")
     up.add_argument(

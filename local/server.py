@@ -70,14 +70,25 @@ class Cloud:
     left_by_others: list[str] = field(default_factory=list)
     _closing: list[Any] = field(default_factory=list)
 
+    def prepare(self) -> None:
+        """Import moto, which takes most of a start, and touch nothing: nobody may want the cloud in the end."""
+        _configure_moto(self.options.region)
+        quick_start.skip_needless_work()
+        quick_start.load_only(self.options.region)
+        names.check()
+        import local.corrections.cloudformation
+        import local.functions.runtime
+        import local.instances.player
+        import local.step_functions.interpreter  # noqa: F401
+
     def start(self) -> dict[str, Any]:
-        """Start everything; return what is written to cloud.json."""
+        """Start everything once it is prepared; return what is written to cloud.json."""
         self._workdir = self.options.workdir.resolve()
         self._description_file = self._workdir / "cloud.json"
         self._claim_workdir()
         _log_to(self._workdir / "logs" / "cloud.log")
         port = _usable_port(self.options.port)
-        _configure_moto(port, self.options.region)
+        os.environ["MOTO_PORT"] = str(port)
         operator = Operator(f"http://localhost:{port}", self.options.region)
         self._bring_up(operator, port)
         outputs: dict[str, str] = {}
@@ -147,13 +158,10 @@ class Cloud:
         return sentences
 
     def _bring_up(self, operator: Operator, port: int) -> None:
-        # before moto, which takes two seconds to import: the fork server imports its packages meanwhile
+        # first, since the fork server imports its packages while the stack is created
         starter = processes.ProcessStarter(self._workdir / "logs" / "processes.log")
         self._closing.append(starter.close)
 
-        quick_start.skip_needless_work()
-        quick_start.load_only(self.options.region)
-        names.check()
         enforcement = self._correct_moto(operator, starter, port)
         from moto import backends
         from moto.server import DomainDispatcherApplication, create_backend_app
@@ -300,10 +308,9 @@ class Cloud:
         return machines
 
 
-def _configure_moto(port: int, region: str) -> None:
+def _configure_moto(region: str) -> None:
     """Set what moto reads when it is imported, and its settings."""
     os.environ.update(
-        MOTO_PORT=str(port),
         MOTO_DISABLE_GLOBAL_CORS="true",
         MOTO_ENABLE_AMI_VALIDATION="true",
         MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true",

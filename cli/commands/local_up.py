@@ -42,6 +42,7 @@ def up(instances: options.Instances = "process", account: options.Account = "usu
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     child = local_cloud.start(instances, account)
     try:
+        local_cloud.begin(child)
         described = local_cloud.wait_until_ready(child)
         _show(described)
         with opening.opened(Service(from_cloud_document(described)), "") if web else nullcontext():

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -90,19 +91,21 @@ def run(
         if resume is not None:
             _resume(resume, file, region, wish, place=(local, stack), instances=instances, yes=yes)
             return
-        # The cost that is agreed to is that of the region where it will arise.
-        planned = planning.read_and_plan(file or planning.STDIN, region if local else deployment.chosen_region(region))
+        with local_cloud.prepared(is_wanted=local and instances == "process") as child:
+            # The cost that is agreed to is that of the region where it will arise.
+            here = region if local else deployment.chosen_region(region)
+            planned = planning.read_and_plan(file or planning.STDIN, here)
+            wish = _named(wish, planned)
+            _refuse_emulation_elsewhere(planned, local=local, instances=instances)
+            if local:
+                _run_here(planned, wish, instances, child)
+                return
     except planning.BadMatrix as bad:
         report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
-    wish = _named(wish, planned)
-    _refuse_emulation_elsewhere(planned, local=local, instances=instances)
-    if local:
-        _run_here(planned, wish, instances)
-    else:
-        _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
-        deployed = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
-        _to_end(Service(deployed), planned, wish)
+    _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
+    deployed = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
+    _to_end(Service(deployed), planned, wish)
 
 
 def _to_end(service: Service, planned: Planned, wish: Wish) -> None:
@@ -154,7 +157,7 @@ def _taken_over(planned: Planned) -> str:
     return f"{taken} of {totals['cells']} cells are taken over, {totals['cells'] - taken} are measured."
 
 
-def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
+def _run_here(planned: Planned, wish: Wish, instances: str, child: subprocess.Popen[bytes] | None) -> None:
     console = terminal.stderr()
     # Emulated machines bring their own tools.
     for line in tools.missing(planned.plan) if instances == "process" else []:
@@ -169,7 +172,7 @@ def _run_here(planned: Planned, wish: Wish, instances: str) -> None:
         )
     _refuse_kept_name(wish)
     own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
-    with local_cloud.running_or_started(instances) as cloud:
+    with local_cloud.running_or_started(instances, child) as cloud:
         _to_end(Service(cloud), _one_at_a_time(planned), own)
 
 

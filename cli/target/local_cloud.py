@@ -28,25 +28,46 @@ LOG_LINES = 15
 # A run of one instance held 1,015 MiB at most: the cloud, a sandbox for each function, an agent (docs/damage.md).
 NEEDED_MIB = 1_100
 # -P keeps Python from importing a folder `local` or `matrix` of the user's working directory.
-COMMAND = (sys.executable, "-P", "-m", "local", "up", "--with-parent")
+COMMAND = (sys.executable, "-P", "-m", "local", "up", "--await-word")
 
 
 @contextmanager
-def running_or_started(instances: str = "process") -> Iterator[Deployment]:
-    """Yield the running local cloud, or start one for as long as the block lasts."""
+def prepared(*, is_wanted: bool) -> Iterator[subprocess.Popen[bytes] | None]:
+    """Let a local cloud import what it needs while the block finds out whether it begins; None if one is running.
+
+    For instances that are processes; it is ended with the block.
+    """
+    if not is_wanted or deployment.is_local_cloud_running():
+        yield None
+        return
+    child = start()
+    try:
+        yield child
+    finally:
+        stop(child)
+
+
+@contextmanager
+def running_or_started(
+    instances: str = "process", child: subprocess.Popen[bytes] | None = None
+) -> Iterator[Deployment]:
+    """Yield the running local cloud, or start one for as long as the block lasts, that which is prepared if any is."""
     if deployment.is_local_cloud_running():
         yield deployment.running_local_cloud()
         return
     terminal.stderr().print("Starting the local cloud …")
-    with started(instances) as cloud:
+    with started(instances, child) as cloud:
         yield cloud
 
 
 @contextmanager
-def started(instances: str = "process") -> Iterator[Deployment]:
-    """Run a local cloud for as long as the block lasts."""
-    child = start(instances)
+def started(instances: str = "process", child: subprocess.Popen[bytes] | None = None) -> Iterator[Deployment]:
+    """Run a local cloud for as long as the block lasts, that which is prepared if any is."""
+    child = child or start(instances)
     try:
+        begin(child)
+        import boto3  # noqa: F401 - it takes a quarter of a second, in which nothing else is to be done here
+
         cloud = wait_until_ready(child)
         say_what_was_left(cloud)
         yield from_cloud_document(cloud)
@@ -76,35 +97,44 @@ def _warn_of_little_memory() -> None:
 
 
 def start(instances: str = "process", account: str = "usual") -> subprocess.Popen[bytes]:
-    """Start the local cloud; if this process dies, its standard input ends and so does the local cloud."""
+    """Start the local cloud, which touches nothing until it is to begin.
+
+    If this process dies, its standard input ends and so does the local cloud.
+    """
     if instances == "vm":
         _prepare_machines()
-    _warn_of_little_memory()
     root = Path(__file__).resolve().parents[2]
     paths = [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-    cloud_log().parent.mkdir(parents=True, exist_ok=True)
-    with cloud_log().open("wb") as log:
-        # A session of its own keeps Ctrl-C from the local cloud, which this process still needs to clean up.
-        return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            # The installed template, since the working directory may be any folder.
-            [
-                *COMMAND,
-                "--workdir",
-                str(workdir()),
-                "--template",
-                str(root / "template.yaml"),
-                "--instances",
-                instances,
-                "--account",
-                account,
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=environment,
-            start_new_session=True,
-        )
+    # A session of its own keeps Ctrl-C from the local cloud, which this process still needs to clean up.
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        # The installed template, since the working directory may be any folder.
+        [
+            *COMMAND,
+            "--workdir",
+            str(workdir()),
+            "--template",
+            str(root / "template.yaml"),
+            "--instances",
+            instances,
+            "--account",
+            account,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,  # its log does not exist before it begins
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def begin(child: subprocess.Popen[bytes]) -> None:
+    """Let a local cloud that was started begin."""
+    _warn_of_little_memory()
+    assert child.stdin is not None  # noqa: S101 - it was started with a pipe
+    with suppress(BrokenPipeError):  # it has ended, and whoever waits for it says so
+        child.stdin.write(b"\n")
+        child.stdin.flush()
 
 
 def _prepare_machines() -> None:
@@ -129,14 +159,14 @@ def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:
             continue
         part = os.read(child.stdout.fileno(), 65536)
         if not part:
-            raise CloudDidNotStart(f"the local cloud ended with exit code {child.wait()}: {_log_end()}", _advice())
+            raise CloudDidNotStart(f"the local cloud ended with exit code {child.wait()}: {_log_end(child)}", _advice())
         printed += part
         for line in printed.split(b"\n")[:-1]:
             with suppress(json.JSONDecodeError):
                 cloud = json.loads(line)
                 if isinstance(cloud, dict) and "endpoint" in cloud:
                     return cloud
-    raise CloudDidNotStart(f"the local cloud was not ready within {READY_WITHIN_S:.0f} s: {_log_end()}", _advice())
+    raise CloudDidNotStart(f"the local cloud was not ready within {READY_WITHIN_S:.0f} s: {_log_end(child)}", _advice())
 
 
 def say_what_was_left(cloud: dict[str, Any]) -> None:
@@ -159,12 +189,18 @@ def stop(child: subprocess.Popen[bytes]) -> None:
         with suppress(subprocess.TimeoutExpired):
             child.wait(ENDS_WITHIN_S)
             break
-    if child.stdout:
-        child.stdout.close()
+    for pipe in (child.stdout, child.stderr):
+        if pipe:
+            pipe.close()
 
 
-def _log_end() -> str:
-    lines = cloud_log().read_text(errors="replace").strip().splitlines()[-LOG_LINES:]
+def _log_end(child: subprocess.Popen[bytes]) -> str:
+    assert child.stderr is not None  # noqa: S101 - it was started with a pipe
+    os.set_blocking(child.stderr.fileno(), False)
+    written = (child.stderr.read() or b"").decode(errors="replace")
+    if not written and cloud_log().exists():
+        written = cloud_log().read_text(errors="replace")
+    lines = written.strip().splitlines()[-LOG_LINES:]
     return "\n".join(["it said:", *lines]) if lines else "it said nothing"
 
 

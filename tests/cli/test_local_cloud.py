@@ -52,6 +52,24 @@ def test_a_cloud_is_used_when_it_says_it_is_ready_and_ends_with_the_block(plays,
     assert not is_alive(pid)
 
 
+def test_a_prepared_cloud_begins_at_a_word_and_ends_untouched_without_it(plays, tmp_path):
+    plays(
+        "import sys\n"
+        "if sys.stdin.read(1):\n"
+        f"    open('begun', 'w').close(); print('''{READY}''', flush=True); sys.stdin.read()"
+    )
+
+    with local_cloud.prepared(is_wanted=True) as unwanted:
+        pass
+    assert unwanted.returncode == 0
+    assert not (tmp_path / "begun").exists()
+
+    with local_cloud.prepared(is_wanted=True) as child, local_cloud.running_or_started("process", child) as found:
+        assert found.endpoint == "http://localhost:1"
+        assert (tmp_path / "begun").exists()
+    assert child.returncode == 0
+
+
 def test_the_stack_is_our_own_whatever_folder_one_is_in(plays, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plays(
