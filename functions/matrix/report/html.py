@@ -1,15 +1,17 @@
 """HTML from untrusted text: only this module writes tags, and it escapes every value between them."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from typing import Any
 
 from matrix.terms.figures import ABSENT, number
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Markup:
     """Text that is HTML already."""
 
@@ -26,17 +28,18 @@ class Figure:
 
 # Elements of SVG that have no text; a page has thousands of them.
 CHILDLESS = frozenset({"path", "use", "rect", "line"})
+_SPECIAL = re.compile("[&<>\"']")
 # What people read, and where it differs what a copy calls the exact values below it.
 Head = str | tuple[str, str]
 
 
 def tag(name: str, *children: object, **attributes: str | None) -> Markup:
     """Return an element; `class_` and `for_` lose their underscore, other underscores become hyphens."""
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
+    # A page has hundreds of thousands of elements: what is done for each is written for speed, here and in `join`.
+    written = ""
+    for key, value in attributes.items():
+        if value is not None:
+            written += f' {_attribute(key)}="{_escaped(value)}"'
     if name in CHILDLESS and not children:
         return Markup(f"<{name}{written}/>")
     return Markup(f"<{name}{written}>{join(children).text}</{name}>")
@@ -44,7 +47,16 @@ def tag(name: str, *children: object, **attributes: str | None) -> Markup:
 
 def join(children: Iterable[object]) -> Markup:
     """Concatenate children; everything but Markup is escaped."""
-    return Markup("".join(child.text if isinstance(child, Markup) else escape(str(child)) for child in children))
+    return Markup("".join([child.text if isinstance(child, Markup) else _escaped(str(child)) for child in children]))
+
+
+@cache
+def _attribute(key: str) -> str:
+    return key.rstrip("_").replace("_", "-")
+
+
+def _escaped(text: str) -> str:
+    return escape(text) if _SPECIAL.search(text) else text
 
 
 def figure_of(value: object) -> Figure | str:

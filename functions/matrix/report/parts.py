@@ -50,7 +50,7 @@ MOST_QUESTIONS = 12
 
 def answer(view: View) -> Markup:
     """What to take: a number and a picture, then the decision's sentences."""
-    sentences = [tag("li", readable(sentence, _workload(view))) for sentence in view.decision.get("sentences") or []]
+    sentences = [tag("li", readable(sentence, view.only_workload)) for sentence in view.decision.get("sentences") or []]
     kind = "answer" if view.decision.get("is_recommendation", True) else "answer unsold"
     return tag(
         "section",
@@ -60,12 +60,6 @@ def answer(view: View) -> Markup:
         tag("p", _how(view), class_="quiet"),
         id="answer",
     )
-
-
-def _workload(view: View) -> str:
-    """The workload, where a run has one only."""
-    types = {entry.workload for entry in view.entries}
-    return types.pop() if len(types) == 1 else ""
 
 
 def comparisons(view: View) -> Markup:
@@ -123,7 +117,7 @@ def _how(view: View) -> str:
         )
     limit = "at most" if objective.get("atMost") is not None else "at least"
     value = objective.get("atMost") if objective.get("atMost") is not None else objective.get("atLeast")
-    title = metric_title(str(objective.get("metric")), _workload(view))
+    title = metric_title(str(objective.get("metric")), view.only_workload)
     return f"{slow} Objective: {title} {limit} {value:g}; of those that reach it, the cheapest."
 
 
@@ -268,7 +262,7 @@ def _other_metrics(view: View) -> Markup | None:
 
 def warnings(view: View) -> Markup:
     """Every warning of the run and of its cells; what is left behind stands in the receipt."""
-    listed = [readable(warning, _workload(view)) for warning in measuring_warnings(view.summary)]
+    listed = [readable(warning, view.only_workload) for warning in measuring_warnings(view.summary)]
     by_cell: dict[str, list[str]] = {}
     names = {cell["id"] for cell in view.cells}
     for warning in listed:

@@ -135,6 +135,12 @@ class View:
                     yield Entry(cell, point, label, curve, style, *named)
 
     @cached_property
+    def only_workload(self) -> str:
+        """The workload, where a run has one only; else empty."""
+        types = {entry.workload for entry in self.entries}
+        return types.pop() if len(types) == 1 else ""
+
+    @cached_property
     def facets(self) -> Facets:
         """What a reader can choose from."""
         questions = self.decision.get("questions") or []

@@ -28,12 +28,8 @@ def _curves(
     entries: Sequence[Entry], params: dict[int, dict[str, Any]], param: str
 ) -> dict[tuple[str, str], list[tuple[float, Entry]]]:
     curves: dict[tuple[str, str], list[tuple[float, Entry]]] = {}
-    varying = {
-        key
-        for values in params.values()
-        for key in values
-        if len({str(other.get(key)) for other in params.values()}) > 1
-    }
+    names = dict.fromkeys(key for values in params.values() for key in values)
+    varying = {key for key in names if len({str(values.get(key)) for values in params.values()}) > 1}
     for entry in entries:
         values = params[id(entry)]
         x = as_number(values.get(param))
