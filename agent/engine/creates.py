@@ -19,7 +19,9 @@ def main() -> None:
     """Prepare, wait at the gate, create, report."""
     plan = json.loads(sys.argv[1])
     arrivals = Arrivals.of(plan, plan["files"])
-    crew.work(plan, measure_pilot(plan), lambda number, is_process: prepare(plan, number, is_process, arrivals))
+    pilot = measure_pilot(plan)
+    plan["directories"] = crew.from_common_folder(plan["directories"])
+    crew.work(plan, pilot, lambda number, is_alone: prepare(plan, number, is_alone, arrivals))
 
 
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
@@ -40,11 +42,11 @@ def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
     return pilot
 
 
-def prepare(plan: dict[str, Any], number: int, is_process: bool, arrivals: Arrivals | None = None) -> crew.Loop:
+def prepare(plan: dict[str, Any], number: int, is_alone: bool, arrivals: Arrivals | None = None) -> crew.Loop:
     """One worker's names, made before its time begins; in an open loop each when it is due, to whoever is free."""
     prefix = f"{plan['directories'][number]}/{number}-"
     directory, sync = os.open(plan["directories"][number], os.O_RDONLY), plan["sync"]
-    if is_process:  # threads share one working directory
+    if is_alone:  # threads share one working directory
         os.chdir(plan["directories"][number])
         prefix = f"{number}-"
     storage = EmulatedStorage.of(plan)

@@ -58,15 +58,16 @@ def main() -> None:
     elif plan["mode"] == "auto":
         pilot = measure_pilot(plan)
     wall = Wall(plan)
-    crew.work(plan, pilot, lambda number, is_process: prepare(plan, number, is_process, wall))
+    plan["directories"] = crew.from_common_folder(plan["directories"])
+    crew.work(plan, pilot, lambda number, is_alone: prepare(plan, number, is_alone, wall))
 
 
-def prepare(plan: dict[str, Any], number: int, is_process: bool, wall: Wall) -> crew.Loop:
+def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> crew.Loop:
     """One worker's names and what it does with them, made before its time begins."""
     folder = plan["directories"][number]
     directory = os.open(folder, os.O_RDONLY)
     prefix = f"{folder}/{plan['prefix']}{number}-"
-    if is_process:  # threads share one working directory
+    if is_alone:  # threads share one working directory
         os.chdir(folder)
         prefix, folder = f"{plan['prefix']}{number}-", "."
     storage = EmulatedStorage.of(plan)

@@ -36,7 +36,7 @@ def main() -> None:
     if arrivals is not None:
         # Whoever is free makes the next request, so each worker may have to make any of them.
         shares = [[wanted for share in shares for wanted in share]] * plan["threads"]
-    crew.work(plan, pilot, lambda number, _is_process: prepare(plan, shares[number], arrivals))
+    crew.work(plan, pilot, lambda number, _is_alone: prepare(plan, shares[number], arrivals))
 
 
 def draw(plan: dict[str, Any]) -> list[list[int]]:

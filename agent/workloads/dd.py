@@ -112,7 +112,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
             metrics["longest_stall_s"] = done.longest_stall_s
             raw = {"histograms.json": done.histograms("write_lat"), **done.series(size)}
             steadiness = done.steadiness(params)
-        command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {threads} {done.how['mode']}"
+        command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {done.who}"
         command += read_back(plan, workspace.scratch) if params.get("verify") else ""
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
         # What an emulated storage has never has to reach this machine's disk.

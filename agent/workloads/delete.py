@@ -130,7 +130,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
             **done.latency_metrics("delete_lat"),
             "longest_stall_s": done.longest_stall_s,
         }
-        command = f"unlink in {workers} {done.how['mode']}, the directories stay"
+        command = f"unlink in {done.who}, the directories stay"
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
         raw = {"histograms.json": done.histograms("delete_lat")}
         return Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)

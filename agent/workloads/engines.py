@@ -60,6 +60,15 @@ class Report:
         """The work's own span, for an Outcome."""
         return self.start_ns, self.end_ns
 
+    @property
+    def who(self) -> str:
+        """Its workers, as part of a command: `4 threads`, `4 processes`, `16 threads of 2 processes`."""
+        workers = len(self.workers)
+        processes = self.how.get("processes", workers)
+        return (
+            f"{workers} {self.how['mode']}" if processes == workers else f"{workers} threads of {processes} processes"
+        )
+
     def latency_metrics(self, name: str, percents: tuple[int, ...] = PERCENTS) -> dict[str, float]:
         """Percentiles of the latency as metrics: `<name>_p99_us`."""
         return {f"{name}_p{p}_us": (histogram.percentile(self.bins, p) or 0) / 1000 for p in percents}

@@ -124,8 +124,7 @@ def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome
     tool = {
         "name": "engine",
         "version": agent.VERSION,
-        "command": f"{HOW[params['phase']]}{sync}{WALLS[params['stonewall']]}{most},"
-        f" in {len(done.workers)} {done.how['mode']}",
+        "command": f"{HOW[params['phase']]}{sync}{WALLS[params['stonewall']]}{most}, in {done.who}",
         **done.how,
     }
     raw = {"histograms.json": done.histograms(f"{name}_lat")}

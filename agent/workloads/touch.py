@@ -144,8 +144,7 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
     tool = {
         "name": "engine",
         "version": agent.VERSION,
-        "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {params['threads']} {done.how['mode']}"
-        + engines.rate_words(params),
+        "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {done.who}" + engines.rate_words(params),
         **done.how,
         **done.open_loop(params),
     }

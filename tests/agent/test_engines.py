@@ -38,6 +38,14 @@ def test_a_stall_is_a_time_in_which_nobody_ends_an_operation(workers, stall_s):
     assert engines.longest_stall_ns([worker(*ends) for ends in workers]) / SECOND == pytest.approx(stall_s, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("workers", "processors", "teams"),
+    [(1, 16, [[0]]), (3, 16, [[0], [1], [2]]), (5, 2, [[0, 1, 2], [3, 4]]), (4, 1, [[0, 1, 2, 3]])],
+)
+def test_workers_share_as_many_processes_as_there_are_processors(workers, processors, teams):
+    assert [list(team) for team in crew.teams_of(workers, processors)] == teams
+
+
 def report(tmp_path, *workers):
     """An engine's report, as its file has it."""
     lines = [{"mode": "threads"}, *workers]

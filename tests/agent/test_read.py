@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import mmap
+import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -144,6 +145,17 @@ def test_both_modes_read_the_same(tmp_path, mode, access):
 
     assert outcome.tool["mode"] == mode
     assert outcome.work["records"] == 256
+
+
+def test_readers_share_processes_where_there_are_more_than_processors(tmp_path):
+    processors = len(os.sched_getaffinity(0))
+    workers = 4 * processors
+
+    outcome = engine(read_params(threads=workers, records=workers * 8), tmp_path, "processes")
+
+    assert outcome.tool["processes"] == processors
+    assert outcome.tool["command"].endswith(f"in {workers} threads of {processors} processes")
+    assert json.loads(outcome.raw["histograms.json"])["histograms"]["read_lat"]["samples"] == workers
 
 
 @pytest.mark.parametrize(
