@@ -99,6 +99,13 @@ def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
     Others may use the same disk, so too many prove nothing. Where the kernel counts nothing, nothing is said.
     """
     sentences = []
+    # Of objects that a command is taken to read only the network knows; it carries headers and others' bytes, too.
+    received, objects = counted.get("network_received_bytes"), reached.get("received", 0.0)
+    if received is not None and received < LEAST_SEEN * objects:
+        sentences.append(
+            f"this instance received {received / objects:.0%} of the {objects:.0f} bytes of its objects: the command "
+            "has not read all of them, so mb_per_s is not its speed"
+        )
     for kind, claimed in reached.items():
         for where in ("disk", "nfs"):
             seen = counted.get(f"{where}_{kind}_bytes")

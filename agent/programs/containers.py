@@ -11,13 +11,17 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agent.errors import ToolFailed
 from agent.programs import tools
 from agent.programs.processes import Command, run
 
 ENGINES = ("docker", "podman")
+# none: its loopback only; bridge: a network of its own behind the machine's; host: the machine's own.
+Network = Literal["none", "bridge", "host"]
+# Images of a single program often have no bash, but a sh that knows pipefail (BusyBox's, from Alpine).
+BASH_OR_SH = 'exec "$(command -v bash || command -v sh)" "$@"'
 # Build systems refuse to run as root; the container needs no user with this number.
 UNPRIVILEGED = 1000
 PULLS, PAUSE_S = 3, 10.0
@@ -39,21 +43,22 @@ class Container:
     folders: Mapping[Path, str]
     env: Mapping[str, str] = field(default_factory=dict)
 
-    def command(self, cwd: Path, script: str, arguments: Sequence[str], *, has_network: bool) -> Command:
-        """Return the command that runs a bash script in a fresh container, where `arguments` are `$1` and so on.
+    def command(self, cwd: Path, script: str, arguments: Sequence[str], *, network: Network) -> Command:
+        """Return the command that runs a script in a fresh container, where `arguments` are `$1` and so on.
 
-        Without network the container has its loopback only. The command never pulls an image, as that would be timed.
+        By bash, or by sh where the image has no bash. It never pulls an image, as that would be timed.
         """
         home = next(iter(self.folders.values()))
         user, group = owner()
         argv = [engine_path(), "run", "--rm", "--pull", "never"]
-        argv += ["--network", "bridge" if has_network else "none", "--user", f"{user}:{group}"]
+        argv += ["--network", network, "--user", f"{user}:{group}"]
         for source, target in self.folders.items():
             argv += ["--mount", f"type=bind,source={source},target={target}"]
         argv += ["--workdir", home, "--env", f"HOME={home}", "--env", "LC_ALL=en_US.UTF-8"]
         for name, value in self.env.items():
             argv += ["--env", f"{name}={value}"]
-        argv += ["--entrypoint", "/bin/bash", self.image, "-eo", "pipefail", "-c", script, "bash", *arguments]
+        argv += ["--entrypoint", "/bin/sh", self.image, "-c", BASH_OR_SH, "sh"]
+        argv += ["-eo", "pipefail", "-c", script, "bash", *arguments]
         return Command(argv, cwd)
 
     def make_ready(self, scratch: Path) -> str:

@@ -10,9 +10,9 @@ from agent.errors import JobInvalid
 from agent.machine.workspace import Workspace
 from agent.programs import containers
 from agent.programs import tools as tool_box
-from agent.programs.containers import Container
+from agent.programs.containers import Container, Network
 from agent.programs.processes import Armed, Command, Ended, run
-from agent.workloads import printed
+from agent.workloads import own_objects, printed, read
 from agent.workloads.trial import Outcome, Trial, integer_problems
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class ShellWorkload:
     def problems(self, params: dict[str, Any]) -> list[str]:
         """What is wrong with the parameters."""
         sentences = integer_problems({"jobs": 1, **params}, jobs=1)
+        if "object_bytes" in params:
+            sentences += integer_problems(params, objects=1, object_bytes=own_objects.RECORD_BYTES)
         sentences += [
             f"{name}: {params[name]!r} must be a shell command"
             for name in (self.timed, "prepare", "populate")
@@ -86,7 +88,8 @@ class ShellWorkload:
             (workspace.scratch.parent / "populated").touch()
         if params.get("prepare"):
             place.run(params["prepare"], "prepare")
-        return self._arm(place, params[self.timed], self.work, declared)
+        trial = self._arm(place, params[self.timed], self.work, declared)
+        return _reading(trial, job, params) if "bucket" in job.mount else trial
 
     def _place(self, job: Job, params: dict[str, Any], workspace: Workspace) -> _Place:
         image = params.get("container")
@@ -97,14 +100,20 @@ class ShellWorkload:
         jobs = int(params.get("jobs", 1))
         seen = (WORK, CACHE) if image else (str(folder), str(cache))
         env = {"CACHE_DIR": seen[1], self.folder: seen[0], "JOBS": str(jobs)}
+        if "bucket" in job.mount:
+            env.update(own_objects.variables(job.mount, params, workspace.target.parent))
         if not image:
             tool = {"name": "bash", "version": tool_box.version("bash")}
             return _Place(workspace.scratch, env, jobs, tool, lambda command: Command(shell(command), folder))
         container = Container(image, {folder: WORK, cache: CACHE}, env)
         tool = {"name": "container", "version": image, "container_id": container.make_ready(workspace.scratch / "pull")}
 
+        # A bridge is one hop more than the answers of the metadata service go (HttpPutResponseHopLimit of the launch
+        # template), and would bound a reader: with the machine's own network it has the role's keys, as it has outside.
+        network: Network = "host" if "bucket" in job.mount else "bridge"
+
         def contained(command: str) -> Command:
-            return container.command(workspace.scratch, f"set -u\n{command}", [], has_network=True)
+            return container.command(workspace.scratch, f"set -u\n{command}", [], network=network)
 
         return _Place(workspace.scratch, {}, jobs, tool, contained)
 
@@ -120,6 +129,24 @@ class ShellWorkload:
             return Outcome(metrics, {work: 1}, {**place.tool, "command": command})
 
         return Trial(armed, place.jobs, read)
+
+
+def _reading(trial: Trial, job: Job, params: dict[str, Any]) -> Trial:
+    """The same of a command that reads objects: with the bytes of all of them, and what speaks against that."""
+    read_bytes = own_objects.total_bytes(params)
+
+    def read_objects(armed: Armed, ended: list[Ended]) -> Outcome:
+        outcome = trial.read(armed, ended)
+        if job.workload.get("primaryMetric") == "mb_per_s":
+            outcome.metrics["mb_per_s"] = read_bytes / 1e6 / outcome.metrics["duration_s"]
+            outcome.work["read_bytes"] = read_bytes
+            if job.environment != "local":
+                outcome.reached["received"] = read_bytes
+        if job.environment == "local":
+            outcome.warnings.append(read.PLAYED_S3)
+        return outcome
+
+    return Trial(trial.armed, trial.workers, read_objects)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agent.board.blackboard import new_client, new_session, translated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from agent.engine.records import Records
 
@@ -35,6 +35,22 @@ def put_records(where: dict[str, Any], records: Records, count: int) -> None:
             while some := list(itertools.islice(numbered, HANDS)):
                 parts += hands.map(put, *zip(*some))
         client.complete_multipart_upload(**place, UploadId=upload, MultipartUpload={"Parts": parts})
+
+
+def put_objects(where: dict[str, Any], keys: Sequence[str], records: Records, count: int) -> None:
+    """Put `count` records as each of these objects: parts of large ones at once, or several small ones."""
+    if records.number_of_chunks(count) > 1:
+        for key in keys:
+            put_records({**where, "key": key}, records, count)
+        return
+    client = new_client(new_session(where["region"]), "s3", HANDS)
+
+    def put(number: int, key: str) -> None:
+        client.put_object(Bucket=where["bucket"], Key=key, Body=bytes(records.chunk(number * count, count)))
+
+    with translated(f"PUT s3://{where['bucket']}/{keys[0]}"), concurrent.futures.ThreadPoolExecutor(HANDS) as hands:
+        for _ in hands.map(put, range(len(keys)), keys):
+            pass
 
 
 def parts_of(records: Records, count: int) -> Iterator[bytes]:

@@ -105,21 +105,21 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     fetching = [params["image"], params["release"], POKY, marker.name]
     tool = {"name": "bitbake", "container": params["container"], "container_id": image_id}
     if job.kind == "populate":
-        fetch = container.command(workspace.scratch, FETCH, fetching, has_network=True)
+        fetch = container.command(workspace.scratch, FETCH, fetching, network="bridge")
         return _arm(fetch, workspace.scratch, lambda: Outcome({}, {"populations": 1}, _at(marker, params, tool)))
     fetched: dict[str, float] = {}
     # A volume from a snapshot may have been filled long ago.
     if job.is_own_storage and not marker.exists():
         folder = containers.own(workspace.target / "fetch")
-        fetch = _container(params, cache, folder).command(workspace.scratch, FETCH, fetching, has_network=True)
+        fetch = _container(params, cache, folder).command(workspace.scratch, FETCH, fetching, network="bridge")
         began = time.monotonic()
         run(fetch, workspace.scratch / "fetch")
         fetched["fetch_s"] = time.monotonic() - began
         remove(folder)
     if not marker.exists():
         raise WorkIncomplete(f"{marker} is missing: nothing has filled the cache of this storage with {fetching[0]}")
-    run(container.command(workspace.scratch, UNPACK, [], has_network=False), workspace.scratch / "unpack")
-    bitbake = container.command(workspace.scratch, BUILD, [params["image"]], has_network=False)
+    run(container.command(workspace.scratch, UNPACK, [], network="none"), workspace.scratch / "unpack")
+    bitbake = container.command(workspace.scratch, BUILD, [params["image"]], network="none")
     return _arm(bitbake, workspace.scratch, lambda: _built(build, params, _at(marker, params, tool), fetched))
 
 

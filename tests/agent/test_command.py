@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+import sys
 
-from agent.workloads import command
+import pytest
+from support.agent_cloud import BUCKET, REGION
+
+from agent import job_check
+from agent.machine import counters
+from agent.machine.workspace import Workspace
+from agent.programs.containers import Container
+from agent.workloads import command, read
 
 PARAMS = {
     "name": "c",
@@ -62,7 +70,62 @@ def test_to_populate_no_number_is_needed(cloud, instance, make_job, storage):
         ({"command": ""}, "command: missing"),
         ({"container": "--privileged"}, "container: '--privileged' must match"),
         ({"cache_path": "../x"}, "cache_path: '../x' must be a path below the storage"),
+        ({"objects": 0, "object_bytes": 4096}, "objects: 0 must be"),
     ],
 )
 def test_what_cannot_be_run_is_named(changes, problem):
     assert any(each.startswith(problem) for each in command.problems({**PARAMS, **changes}))
+
+
+S3 = {"kind": "s3", "bucket": BUCKET, "prefix": "token/{userid}", "region": REGION, "client": "command"}
+READS = """
+import boto3, os
+where = os.environ
+assert where["S3_PREFIX"] + "/objects/00000" == where["S3_KEY"] and ":i-" in where["S3_PREFIX"]
+s3 = boto3.client("s3")
+listed = s3.list_objects_v2(Bucket=where["S3_BUCKET"], Prefix=where["S3_PREFIX"] + "/objects/")["Contents"]
+bodies = [s3.get_object(Bucket=where["S3_BUCKET"], Key=each["Key"])["Body"].read() for each in listed]
+assert sum(map(len, bodies)) == int(where["S3_BYTES"])
+assert len(set(bodies)) == int(where["S3_OBJECTS"])
+"""
+
+
+@pytest.mark.parametrize(("objects", "object_bytes"), [(3, 8_192), (1, 12 * 2**20)])
+def test_a_command_on_s3_finds_objects_of_its_own_and_has_the_rate_of_reading_all_of_them(
+    cloud, instance, make_job, objects, object_bytes
+):
+    point = {**PARAMS, "command": f"{sys.executable} -c '{READS}'", "objects": objects, "object_bytes": object_bytes}
+    workload = {"type": "command", "primaryMetric": "mb_per_s"}
+    job = make_job("command", [point, point], mount=S3, storage={"type": "s3"}, workload=workload)
+    cloud.put("job.json", job)
+
+    assert instance.run() == 0
+
+    for sample in instance.samples():
+        read_bytes = objects * object_bytes
+        assert sample["work"] == {"runs": 1, "read_bytes": read_bytes}
+        assert sample["metrics"]["mb_per_s"] * sample["metrics"]["duration_s"] == pytest.approx(read_bytes / 1e6)
+        assert read.PLAYED_S3 in sample["warnings"]
+
+
+def test_a_container_has_the_machines_own_network_on_s3_only_so_that_it_gets_the_keys_of_the_role(
+    cloud, tmp_path, make_job, monkeypatch
+):
+    monkeypatch.setattr(Container, "make_ready", lambda container, scratch: "sha256:0")
+    networks = []
+    for mount in (S3 | {"prefix": "token/own"}, {"kind": "directory", "path": str(tmp_path)}):
+        job = job_check.parse(
+            json.dumps(make_job("command", [{**PARAMS, "container": "busybox"}], mount=mount)).encode(), "i-1"
+        )
+        space = Workspace(tmp_path, tmp_path / "step", tmp_path / "scratch", tmp_path, tmp_path)
+        argv = command._COMMAND._place(job, job.steps[0].params, space).command("true").argv
+        networks.append(argv[argv.index("--network") + 1])
+
+    assert networks == ["host", "bridge"]
+
+
+def test_a_command_that_has_not_read_its_objects_is_said_to_have_another_speed():
+    [warning] = counters.unseen({"received": 1e9}, {"network_received_bytes": 2e8})
+
+    assert "received 20% of the 1000000000 bytes of its objects" in warning
+    assert counters.unseen({"received": 1e9}, {"network_received_bytes": 1.1e9}) == []

@@ -4,9 +4,10 @@ from matrix.check.cells import Combination, path_of_workload
 from matrix.input import storages
 from matrix.input.matrix import Matrix
 from matrix.input.storages.instance_store import InstanceStoreStorage, stores
+from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
-from matrix.terms.problems import Path, Problem, Problems, path_text
+from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 
 # What instances mount and share. S3 and the file server keep nothing on an instance, so there is nothing to go round.
 MOUNTED_BY_ALL = ("efs", "fsx-openzfs")
@@ -16,6 +17,7 @@ def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield one problem for each kind of thing that a cell asks for and cannot have."""
     yield from _instance_store_problems(cells)
     yield from _only_read_problems(cells)
+    yield from _object_problems(matrix, cells)
     yield from _neighbour_problems(matrix, cells)
     yield from _device_problems(matrix, cells)
     yield from _several_problems(matrix, cells)
@@ -40,12 +42,32 @@ def _instance_store_problems(cells: list[Combination]) -> Problems:
 
 def _only_read_problems(cells: list[Combination]) -> Problems:
     """Yield a problem for what needs more of a file system than S3 has, even through Mountpoint, or our server."""
-    for kind in (name for name, model in storages.MODELS.items() if model.is_only_read):
-        refused = [cell for cell in cells if cell.storage.type == kind and not isinstance(cell.workload, ReadWorkload)]
-        if refused:
-            rule = f"cannot be done on {refused[0].storage.slug}: it is only read from"
-            fix = f"exclude it for storage type {kind}, or use workload read"
-            yield Problem("workload", refused[0].workload.type, rule, fix)
+    reported: set[tuple[str, str | None]] = set()
+    for cell in cells:
+        kind, only, workload = cell.storage.type, cell.storage.only_workload, cell.workload.type
+        if only in (None, workload) or (kind, only) in reported:
+            continue
+        reported.add((kind, only))
+        rule = "it is only read from" if only == "read" else f"it is only for workload {only}"
+        fix = f"exclude it for storage type {kind}, or use workload {only}"
+        if workload == "command":
+            fix += '; for commands S3 has client "command"'
+        yield Problem("workload", workload, f"cannot be done on {cell.storage.slug}: {rule}", fix)
+
+
+def _object_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for objects where there is no bucket, and for a cache where there is no file system."""
+    reported: set[str] = set()
+    for cell in cells:
+        workload, is_bucket = cell.workload, cell.storage.only_workload == "command"
+        if not isinstance(workload, CommandWorkload):
+            continue
+        field, value = ("populate", workload.populate) if is_bucket else ("objectSize", workload.object_size)
+        path = f"{path_of_workload(matrix, cell)}.{field}"
+        if value and path not in reported:
+            reported.add(path)
+            rule = "fills a folder, of which S3 has none" if is_bucket else f"{cell.storage.slug} holds no objects"
+            yield Problem(path, shorten(value), rule, f"leave it out, or exclude it on {cell.storage.slug}")
 
 
 def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:

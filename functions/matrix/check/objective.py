@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from matrix.input import workloads
 from matrix.input.matrix import Matrix
-from matrix.input.workloads.command import CommandWorkload, OwnMetric
+from matrix.input.workloads.command import THROUGHPUT, CommandWorkload, OwnMetric
 from matrix.terms.metrics import METRICS, Metric
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problem, Problems, shorten
@@ -47,9 +47,11 @@ def objective_problems(objective: Mapping[str, Any], elements: Sequence[Any]) ->
 
 
 def _declared(elements: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Metric]]:
-    """Yield each metric that a command declares, as far as it can be read."""
+    """Yield each metric that a command declares or has its objects' bytes for, as far as it can be read."""
     for element in elements:
         metrics = element.get("metrics") if element.get("type") == "command" else None
+        if element.get("type") == "command" and element.get("primaryMetric") == THROUGHPUT:
+            yield THROUGHPUT, METRICS[THROUGHPUT]
         for name, written in metrics.items() if isinstance(metrics, dict) else ():
             try:
                 metric = OwnMetric.model_validate(written)

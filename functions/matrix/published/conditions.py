@@ -88,9 +88,13 @@ OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
     "source disk": lambda cell, _: _source_disk(cell),
     "data set": lambda _, __: "the agent's own, random bytes",
     "program": lambda _, __: "Python",
+    "Java clients": lambda _, __: None,
 }
 # Conditions that only some cells have.
 APPLIES: Mapping[str, Callable[[Cell], bool]] = {
     "build disk": lambda cell: is_shared(cell["storage"]),
     "EBS volume": lambda cell: "volumeType" in cell["storage"],
+    # A command is the source's own client, of which only the versions are others.
+    "program": lambda cell: cell["workload"]["type"] != "command",
+    "Java clients": lambda cell: str(cell["workload"].get("name")).startswith(("s3a", "sdk-java")),
 }

@@ -57,6 +57,9 @@ READ_STORAGES: dict[str, Document] = {
 OTHER_SERVER = "published of another program: the source's authors wrote a file server of their own"
 OTHER_CLIENT = "the source asks for the AWS SDK for Java v2, which needs Java; ours is another client of AWS"
 READ_CLIENTS: dict[str, Document] = {"s3 (S3A)": {"client": "S3A"}}
+# The same clients as commands of events/s3-readers.json, by the workload's name.
+READERS = {"s3 (S3A)": "s3a", "s3 (SDK v2)": "sdk-java", "S3A": "s3a", "SDK v2": "sdk-java", "aws cli": "aws-s3-cp"}
+BY_COMMAND: Document = {"type": "s3", "client": "command"}
 # The cells that the source leaves empty have no threads either; those of its other rows are taken.
 READ_THREADS, READ_RECORD_BYTES = 7, 8192
 # 35 MB/s of 8 KiB are 4,270 reads per second, but gp2 bursts to 3,000; 190 MB/s are 181 MiB/s, but gp2 of up to
@@ -237,7 +240,11 @@ def _read_figures() -> Iterator[Figure]:
             caveats=caveats,
             wrong=BEYOND_THE_VOLUME if storage["type"] == "ebs" and not is_empty else None,
         )  # fmt: skip
+        if row["backend"] in READERS:
+            at_random = "-random" if row["access"] == "random" else ""
+            yield _by_command(f"{READERS[row['backend']]}{at_random}", row, f"rows[{i}]", params["threads"])
     for i, row in enumerate(document["side_results"]):
+        yield _by_command(READERS[row["client"]], row, f"side_results[{i}]", row.get("threads"))
         if "threads" in row:
             params = {"access": "sequential", "threads": row["threads"]}
             caveats = {"client": row["client"]}
@@ -245,3 +252,9 @@ def _read_figures() -> Iterator[Figure]:
                 READS, "read", {"type": "s3"}, params, "mb_per_s", MEDIAN, row["mb_per_s"],
                 caveats=caveats, row=f"side_results[{i}]",
             )  # fmt: skip
+
+
+def _by_command(name: str, row: Document, place: str, threads: int | None) -> Figure:
+    """Return a row as the command of this name measures it, by the client that the source used."""
+    params = {"name": name} if threads is None else {"name": name, "jobs": threads}
+    return Figure(READS, "command", BY_COMMAND, params, "mb_per_s", MEDIAN, row["mb_per_s"], row=place)

@@ -36,8 +36,11 @@ def published_runs(prefix: str = "published") -> dict[str, SummaryDocument]:
 def _run(run: str, source: str) -> SummaryDocument:
     """Return a source that tells one value for each point as a run."""
     of_cell: dict[str, list[Figure]] = {}
-    for figure in figures():
-        if figure.source == source:
+    known = [figure for figure in figures() if figure.source == source]
+    by_others = {figure.row for figure in known if figure.workload != "command"}
+    for figure in known:
+        # A row that a command measures again besides another workload is one row.
+        if figure.workload != "command" or figure.row not in by_others:
             of_cell.setdefault(json.dumps([_storage(figure), figure.workload, figure.instance_type]), []).append(figure)
     storages = list(dict.fromkeys(json.dumps(_storage(group[0])) for group in of_cell.values()))
     wanted = [(_slug(json.loads(storage)), storage) for storage in storages]

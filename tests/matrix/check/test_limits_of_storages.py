@@ -2,6 +2,7 @@
 
 import pytest
 from support.matrices import (
+    COMMAND,
     DD,
     EBS,
     EFS,
@@ -230,6 +231,51 @@ def test_s3_is_for_reads_and_says_what_else_was_asked_of_it():
     assert problems_of(storage=[s3], workload=[READ]) == {}
     exclude = [{"storage": {"type": "s3"}, "workload": {"type": "touch"}}]
     assert problems_of(storage=[EBS, s3], workload=[READ, TOUCH], exclude=exclude) == {}
+
+
+BY_COMMAND = {"type": "s3", "client": "command"}
+READER = COMMAND | {"objectSize": "1GiB", "objects": 4, "jobs": [1, 4], "primaryMetric": "mb_per_s"}
+
+
+def test_a_command_reads_s3_where_it_is_the_client_and_nothing_else_does():
+    assert problems_of(storage=[BY_COMMAND], workload=[READER]) == {}
+    assert problems_of(storage=[BY_COMMAND], workload=[COMMAND]) == {}
+
+    assert "only for workload command" in problems_of(storage=[BY_COMMAND], workload=[READ])["workload"].rule
+    assert 'client "command"' in problems_of(storage=[{"type": "s3"}], workload=[COMMAND])["workload"].fix
+
+
+@pytest.mark.parametrize(
+    ("storage", "changes", "field", "rule"),
+    [
+        (EBS, {}, "objectSize", "holds no objects"),
+        (BY_COMMAND, {"populate": "true"}, "populate", "fills a folder"),
+        (BY_COMMAND, {"objectSize": 5000}, "objectSize", "multiple of 4KiB"),
+        (BY_COMMAND, {"objectSize": "1TiB"}, "objectSize", "more than 1TiB"),
+        (BY_COMMAND, {"objectSize": None, "primaryMetric": "duration_s"}, "objects", "of no size"),
+        (BY_COMMAND, {"objectSize": None, "objects": 1}, "primaryMetric", "is none of duration_s"),
+    ],
+)
+def test_objects_are_what_a_bucket_holds_and_what_can_be_made(storage, changes, field, rule):
+    workload = {name: value for name, value in (READER | changes).items() if value is not None}
+
+    found = problems_of(storage=[storage], workload=[workload])
+
+    assert list(found) == [f"workload[0].{field}"]
+    assert rule in found[f"workload[0].{field}"].rule
+
+
+def test_the_objects_of_a_command_are_planned_as_what_is_kept_and_asked_for():
+    read = matrix(storage=[BY_COMMAND], workload=[READER | {"expectedSeconds": 10}]).matrix
+    [storage], [workload] = read.storage, read.workload
+
+    for point in workload.points():
+        footprint = workload.footprint(point, storage, 1)
+
+        assert footprint.stored_bytes == footprint.read_bytes == 4 * 2**30
+        assert footprint.written_bytes == 2 * 2**30  # the first of two points writes what both read
+        assert footprint.read_requests == pytest.approx(4 * 2**30 / (5 * 2**20))
+        assert footprint.seconds == pytest.approx(10 + 2 * 2**30 / 625e6)
 
 
 @pytest.mark.parametrize(

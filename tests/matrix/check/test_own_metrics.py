@@ -61,6 +61,17 @@ def test_an_objective_knows_which_way_an_own_metric_is_better(objective, path, r
     assert rule in problems_of(workload=[OWN], objective=objective)[path].rule
 
 
+def test_an_objective_may_be_the_rate_of_a_command_that_reads_objects_and_of_no_other():
+    objective = {"metric": "mb_per_s", "atLeast": 5}
+    reads = COMMAND | {"objectSize": "1MiB", "primaryMetric": "mb_per_s"}
+
+    assert problems_of(storage=[{"type": "s3", "client": "command"}], workload=[reads], objective=objective) == {}
+    assert (
+        "no workload of the matrix yields it"
+        in problems_of(workload=[OWN], objective=objective)["objective.metric"].rule
+    )
+
+
 def test_two_commands_cannot_mean_different_things_by_one_name():
     other = OWN | {"name": "other", "metrics": {"tps": TPS | {"better": "lower"}}}
 

@@ -299,6 +299,24 @@ def test_objects_read_by_one_thread_stand_beside_both_published_clients():
     assert sorted(row["published"] for row in rows) == [12, 21]
 
 
+@pytest.mark.parametrize(
+    ("params", "published"), [({"name": "s3a", "jobs": 10}, 90), ({"name": "s3a-random", "jobs": 7}, 5.48),
+                              ({"name": "sdk-java", "jobs": 1}, 12), ({"name": "aws-s3-cp", "jobs": 10}, 100)]
+)  # fmt: skip
+def test_a_command_by_the_sources_own_client_stands_beside_its_row_and_only_its_versions_differ(params, published):
+    cell = {
+        "storage": {"type": "s3", "client": "command"}, "workload": {"type": "command", "name": params["name"]},
+        "fleet": {"instanceType": "m5.xlarge", "count": 1},
+    }  # fmt: skip
+
+    [row] = beside(run_of(cell, {"mb_per_s": 2.0 * published}, params))
+
+    assert (row["published"], row["ratio"]) == (published, 2.0)
+    assert row["why_not"] == ["the source does not tell the instance type"]
+    assert not any("Python" in text for text in row["differs"])
+    assert any("Hadoop 3.3.3" in text for text in row["differs"]) == (params["name"] != "aws-s3-cp")
+
+
 def test_batches_from_the_file_server_stand_beside_the_published_ones():
     server = {"type": "file-server", "instanceType": "m5.xlarge"}
 

@@ -75,7 +75,7 @@ class Storage(Element, Protocol):
     has_device: ClassVar[bool]
     """Whether it is a disk of an instance, made for the run and empty, that can be written without a file system."""
     is_only_read: ClassVar[bool]
-    """Whether nothing but the workload `read` can be done on it."""
+    """Whether it is no file system, so that no other workload can be done on it than `only_workload`."""
     are_limits_published: ClassVar[bool]
     """Whether AWS says what it can do, so that a chart may show that."""
     create_and_delete_s: ClassVar[float]
@@ -84,6 +84,11 @@ class Storage(Element, Protocol):
     """Seconds that creating and deleting it may take."""
     words: ClassVar[Words]
     ceilings: ClassVar[CeilingWords]
+
+    @property
+    def only_workload(self) -> str | None:
+        """The type of the only workload that can be done on it; None where it is a file system."""
+        ...
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
@@ -205,6 +210,11 @@ class StorageModel(ElementModel):
     has_device: ClassVar[bool] = False
     is_only_read: ClassVar[bool] = False
     are_limits_published: ClassVar[bool] = True
+
+    @property
+    def only_workload(self) -> str | None:
+        """It is a file system, or our own engine reads it."""
+        return "read" if self.is_only_read else None
 
     @property
     def read_latency_s(self) -> float:

@@ -1,4 +1,4 @@
-"""Amazon S3: a prefix of the stack's data bucket, read by a client of the user's choice."""
+"""Amazon S3: a prefix of the stack's data bucket, read by a client or a command of the user's choice."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -13,7 +13,7 @@ _PROGRAMS = {"crt": {"awscrt"}, "mountpoint": {"mount-s3"}}
 
 
 class S3Storage(StorageModel):
-    """Objects in Amazon S3 (Standard), each instance's below its own prefix; for reads."""
+    """Objects in Amazon S3 (Standard), each instance's below its own prefix; for reads, and for commands that read."""
 
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
@@ -41,8 +41,13 @@ class S3Storage(StorageModel):
     """Kind of storage."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    client: Literal["boto3", "crt", "mountpoint"] = "boto3"
-    """Ranged GETs by boto3 or by the AWS Common Runtime, or files through Mountpoint for Amazon S3."""
+    client: Literal["boto3", "crt", "mountpoint", "command"] = "boto3"
+    """Who reads: boto3 or the AWS Common Runtime by ranged GETs, files through Mountpoint, or a workload `command`."""
+
+    @property
+    def only_workload(self) -> str:
+        """A command, where that is its client; else `read`."""
+        return "command" if self.client == "command" else "read"
 
     @property
     def bandwidth_bytes_per_s(self) -> float:

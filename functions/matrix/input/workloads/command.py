@@ -7,16 +7,27 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import InputModel, Name
+from matrix.input.fields import InputModel, Name, Size
 from matrix.input.image import BUILT
 from matrix.input.part import Part, Rule
+from matrix.input.storages.contract import Storage
+from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.shell import Command, ShellWorkload
-from matrix.input.workloads.sweeps import Params
+from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.input.workloads.yocto import ContainerImage
 from matrix.terms.metrics import METRICS
 from matrix.terms.problems import Problem, Problems, path_text
+from matrix.terms.sizes import UNITS, format_size
 
 MOST_METRICS = 20
+MOST_OBJECTS = 10_000
+# What an object is made of (agent/workloads/own_objects.py); 10,000 parts of 8 MiB and more are what it is uploaded in.
+OBJECT_UNIT_BYTES = 4_096
+MOST_OBJECT_BYTES = UNITS["TiB"]
+# What the tools ask for at once unless told otherwise: `aws s3 cp` 8 MB, rclone 5 MiB, s5cmd 50 MB. It bounds the GETs.
+LEAST_PART_BYTES = 5 * UNITS["MiB"]
+# Judged by the bytes of all objects, which is said by naming it.
+THROUGHPUT = "mb_per_s"
 
 MetricName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 # It stands in tables and CSV: no sign at its beginning that a spreadsheet takes for a formula.
@@ -45,12 +56,14 @@ class OwnMetric(InputModel):
 
 
 class CommandWorkload(ShellWorkload):
-    """Runs any shell command; judged by duration_s unless primaryMetric names one of its own metrics."""
+    """Runs any shell command; judged by duration_s unless primaryMetric names another."""
 
     timed: ClassVar[str] = "command"
     primary_metric: ClassVar[str] = "duration_s"
     yields: ClassVar[frozenset[str]] = frozenset({"command_cpu_s"})
-    assumption: ClassVar[str] = "a command takes its expectedSeconds and moves 10 MB/s each way"
+    assumption: ClassVar[str] = (
+        "a command takes its expectedSeconds and moves 10 MB/s each way, or reads its objects once"
+    )
 
     type: Literal["command"]
     """Kind of workload."""
@@ -61,11 +74,15 @@ class CommandWorkload(ShellWorkload):
     work_directory: Literal["storage", "local"] = "storage"
     """Where WORK_DIR is: on the storage that is measured, or on the instance's own disk."""
     container: Annotated[ContainerImage | None, Field(examples=["docker.io/library/postgres:17"])] = None
-    """Container image in which all commands run, with bash; fetched before the time. On the instance unless given."""
+    """Container image in which all commands run, by bash or sh, fetched before the time; else on the instance."""
     metrics: Annotated[dict[MetricName, OwnMetric], Field(max_length=MOST_METRICS)] = Field(default={})
     """Numbers that the command prints, by your own names for them."""
     primary: Annotated[str, Field(alias="primaryMetric", max_length=41, pattern=r"^[a-z][a-z0-9_]*$")] = "duration_s"
-    """The metric that it is judged by: duration_s or one of its own."""
+    """The metric that it is judged by: duration_s, one of its own, or of one that reads its objects mb_per_s."""
+    object_size: Annotated[Size | None, Field(examples=["1GiB"])] = None
+    """On S3 only: size of each object that an instance uploads for the command before the time."""
+    objects: Annotated[int, Field(ge=1, le=MOST_OBJECTS, examples=[100])] = 1
+    """How many such objects."""
 
     @property
     def containers(self) -> tuple[str, ...]:
@@ -74,7 +91,23 @@ class CommandWorkload(ShellWorkload):
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
-        return [{"name": self.name, **point, "container": self.container} for point in super().points()]
+        own = {"objects": self.objects, "object_bytes": self.object_size} if self.object_size else {}
+        return [{"name": self.name, **point, "container": self.container, **own} for point in super().points()]
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what the matrix says of its time, and its objects: uploaded by the first step, read once by each."""
+        footprint = super().footprint(params, storage, instances)
+        stored = self.objects * (self.object_size or 0)
+        if not stored:
+            return footprint
+        written = stored / len(self.points())
+        return Footprint(
+            footprint.seconds + written / INSTANCE_BYTES_PER_S,
+            read_bytes=stored,
+            written_bytes=written,
+            stored_bytes=stored,
+            read_requests=max(self.objects, stored / LEAST_PART_BYTES),
+        )
 
     @classmethod
     def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
@@ -85,7 +118,7 @@ class CommandWorkload(ShellWorkload):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (*super().rules(), metrics_can_be_found, primary_is_measured)
+        return (*super().rules(), metrics_can_be_found, primary_is_measured, objects_can_be_made)
 
 
 def metrics_can_be_found(part: Part) -> Problems:
@@ -117,8 +150,21 @@ def _pattern_faults(text: str) -> Iterator[tuple[str, str]]:
 
 def primary_is_measured(part: Part) -> Problems:
     """Yield a problem for a primary metric that it does not measure."""
-    known = ["duration_s", *part.metrics]
+    known = ["duration_s", *part.metrics, *([THROUGHPUT] if part.object_size else [])]
     if part.primary not in known:
         close = difflib.get_close_matches(part.primary, known, n=1)
         rule = f"is none of {', '.join(known)}"
         yield part.problem("primaryMetric", rule, f"did you mean {close[0]}?" if close else "declare it in metrics")
+
+
+def objects_can_be_made(part: Part) -> Problems:
+    """Yield a problem for objects of a size that is not made of blocks, or that nobody would wait for."""
+    size = part.object_size
+    if size is None:
+        if part.objects != 1:
+            yield part.problem("objects", "are of no size", "write objectSize, or leave it out")
+    elif size % OBJECT_UNIT_BYTES or not size:
+        whole = max(1, size // OBJECT_UNIT_BYTES) * OBJECT_UNIT_BYTES
+        yield part.problem("objectSize", "must be a multiple of 4KiB", f"write {format_size(whole)}")
+    elif size * part.objects > MOST_OBJECT_BYTES:
+        yield part.problem("objectSize", f"{part.objects} of them are more than 1TiB", "write less of them")
