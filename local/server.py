@@ -69,10 +69,15 @@ class Cloud:
     # Sentences on what an earlier cloud of this folder left, when it was killed.
     left_by_others: list[str] = field(default_factory=list)
     _closing: list[Any] = field(default_factory=list)
+    _has_claimed: bool = False
 
     def prepare(self) -> None:
         """Import moto, which takes most of a start, and touch nothing: nobody may want the cloud in the end."""
-        _configure_moto(self.options.region)
+        _set_environment(self.options.region)
+        # First, since the fork server imports its packages meanwhile.
+        self._starter = processes.ProcessStarter()
+        self._closing.append(self._starter.close)
+        _configure_moto()
         quick_start.skip_needless_work()
         quick_start.load_only(self.options.region)
         names.check()
@@ -120,6 +125,8 @@ class Cloud:
             except Exception as err:
                 print(f"local cloud: while ending: {err!r}", file=sys.stderr)
         self._closing.clear()
+        if not self._has_claimed:
+            return
         for name in ("storage", "code"):
             shutil.rmtree(self._workdir / name, ignore_errors=True)
         leftovers.remove_folders()
@@ -143,6 +150,7 @@ class Cloud:
         pid, started = _this_process()
         starting = {"pid": pid, "started_ticks": started, "state": "starting"}
         _write_privately(self._description_file, json.dumps(starting) + "\n")
+        self._has_claimed = True
 
     def _sweep(self) -> list[str]:
         """Remove what a killed cloud of this folder left behind, and say what became of its runs."""
@@ -158,11 +166,8 @@ class Cloud:
         return sentences
 
     def _bring_up(self, operator: Operator, port: int) -> None:
-        # first, since the fork server imports its packages while the stack is created
-        starter = processes.ProcessStarter(self._workdir / "logs" / "processes.log")
-        self._closing.append(starter.close)
-
-        enforcement = self._correct_moto(operator, starter, port)
+        self._starter.log_to(self._workdir / "logs" / "processes.log")
+        enforcement = self._correct_moto(operator, self._starter, port)
         from moto import backends
         from moto.server import DomainDispatcherApplication, create_backend_app
         from werkzeug.serving import make_server
@@ -308,8 +313,8 @@ class Cloud:
         return machines
 
 
-def _configure_moto(region: str) -> None:
-    """Set what moto reads when it is imported, and its settings."""
+def _set_environment(region: str) -> None:
+    """Set what moto reads when it is imported."""
     os.environ.update(
         MOTO_DISABLE_GLOBAL_CORS="true",
         MOTO_ENABLE_AMI_VALIDATION="true",
@@ -320,6 +325,10 @@ def _configure_moto(region: str) -> None:
         AWS_SECRET_ACCESS_KEY="local",  # noqa: S106  # pragma: allowlist secret
     )
     os.environ.pop("AWS_PROFILE", None)
+
+
+def _configure_moto() -> None:
+    """Set moto's settings."""
     from moto.core.config import default_user_config
 
     default_user_config["stepfunctions"] = {"execute_state_machine": True}

@@ -54,6 +54,7 @@ NAMES = {
     ],
     "moto.core.authorization": ["ActionAuthenticatorMixin._authenticate_and_authorize_s3_action"],
     "moto.core.config": ["default_user_config"],
+    "moto.core.utils": ["create_loader"],
     "moto.utilities.utils": ["load_resource"],
     "moto.core.responses": ["BaseResponse.call_action", "BaseResponse._get_action", "BaseResponse.serialized"],
     "moto.dynamodb.responses": ["DynamoHandler.call_action", "DynamoHandler.serialized", "DynamoResult"],

@@ -7,8 +7,8 @@ code in between (process group, parent-death signal) is only safe from a process
 even by SIGKILL, the channel reaches its end and everything started here is killed, process group by process group.
 
 It runs as a script (its folder is not a package for it) and speaks lines of JSON over the socket whose descriptor is
-its only argument: {"id", "argv" | "handler" | "archive", "cwd", "env", "log", "path"} and {"preload"} in; {"id", "pid"}
-and {"id", "status"} out.
+its only argument: {"id", "argv" | "handler" | "archive", "cwd", "env", "log", "path"}, {"preload"} and {"own_log"} in;
+{"id", "pid"} and {"id", "status"} out.
 """
 
 import ctypes
@@ -151,6 +151,9 @@ class ForkServer:
         self._end_all()
 
     def _start(self, request: dict) -> None:
+        if "own_log" in request:
+            _write_to(request["own_log"])
+            return
         if "preload" in request:
             self._functions.load(request["preload"])
             return
@@ -178,10 +181,8 @@ class ForkServer:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
-        log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(log, 1)
-        os.dup2(log, 2)
+        _write_to(request["log"])
         os.closerange(3, 64)
         os.chdir(request["cwd"])
         if "argv" in request:
@@ -224,6 +225,14 @@ class ForkServer:
         for pid in self._children:
             _kill_group(pid)
         os._exit(0)
+
+
+def _write_to(path: str) -> None:
+    """Write output and errors to the end of a file from now on."""
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for descriptor in (1, 2):
+        os.dup2(log, descriptor)
+    os.close(log)
 
 
 def _end_with(program: Callable[[], object]) -> NoReturn:

@@ -56,7 +56,7 @@ class Process:
 class ProcessStarter:
     """Starts processes through the fork server and keeps what it reports of them."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._channel = ours
         self._processes: dict[int, Process] = {}
@@ -64,17 +64,21 @@ class ProcessStarter:
         self._lock = threading.Lock()
         # one thread per library: numpy's threads do not survive a fork, and there are few cores to share
         env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        with log.open("ab") as output, theirs:
+        with theirs:
             self._server = subprocess.Popen(  # noqa: S603
                 [sys.executable, str(Path(__file__).with_name("fork_server.py")), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
+                stdout=subprocess.DEVNULL,
                 env=env,
                 start_new_session=True,  # Ctrl-C in the terminal is the cloud's to handle
             )
         threading.Thread(target=self._listen, name="process-reports", daemon=True).start()
+
+    def log_to(self, log: Path) -> None:
+        """Let the fork server write what goes wrong to this file; until then it shares the cloud's own output."""
+        with self._lock:
+            self._send({"own_log": str(log)})
 
     def start_program(self, argv: list[str], *, cwd: Path, env: dict[str, str], log: Path) -> Process:
         """Start a program of its own."""

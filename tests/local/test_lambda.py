@@ -19,6 +19,7 @@ from support.running_cloud import function, role
 from local.functions import runtime as runtime_module
 from local.functions.runtime import LambdaRuntime
 from local.programs.fork_server import ForkServer
+from local.programs.processes import ProcessStarter
 
 CODE = """
 import json, os, sys, time
@@ -232,6 +233,20 @@ def test_the_code_of_a_stack_is_imported_once_and_while_the_stack_is_created(tmp
 
     [[root]] = asked
     assert [path.name for path in Path(root).iterdir()] == ["plan.py"]
+
+
+def test_the_fork_server_has_a_log_of_its_own_once_the_cloud_has_a_folder(tmp_path):
+    starter = ProcessStarter()
+    try:
+        starter.log_to(tmp_path / "processes.log")
+        missing = {"cwd": Path("/"), "env": {}, "log": tmp_path / "program.log"}
+        starter.start_program(["/does/not/exist"], **missing).wait(20)
+        starter.start_program(["/bin/true"], **{**missing, "log": tmp_path / "no" / "folder"}).wait(20)
+    finally:
+        starter.close()
+
+    assert "could not start ['/does/not/exist']" in (tmp_path / "program.log").read_text()
+    assert "could not start ['/bin/true']" in (tmp_path / "processes.log").read_text()
 
 
 def test_the_fork_server_imports_what_is_expected_without_starting_anything():

@@ -12,6 +12,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
+from moto.core import utils as core_utils
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
 from moto.utilities import utils
@@ -46,6 +47,7 @@ def test_another_moto_is_one_clear_error(monkeypatch):
 
 def test_of_what_moto_knows_only_this_regions_part_is_read(monkeypatch):
     monkeypatch.setattr(utils, "load_resource", utils.load_resource)
+    monkeypatch.setattr(core_utils, "create_loader", core_utils.create_loader)
     quick_start.load_only("eu-west-1")
     offered = {
         region: utils.load_resource(f"ec2/resources/instance_type_offerings/region/{region}.json.gz")
@@ -56,6 +58,7 @@ def test_of_what_moto_knows_only_this_regions_part_is_read(monkeypatch):
     assert offered["us-east-1"] == []
     assert utils.load_resource("ec2/resources/ecs/optimized_amis/eu-west-1.json") == []
     assert utils.load_resource("ec2/resources/latest_amis/eu-west-1.json"), "an instance boots one of these"
+    assert core_utils.create_loader() is core_utils.create_loader()
 
 
 def launch(ec2, **request) -> list[dict]:
