@@ -9,12 +9,13 @@ from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.stack.clock import now
 from aws.stack.entry import entry
+from matrix.input.pace import look_again_s
 from matrix.terms.errors import FileSystemTimeout
 
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `ready` or `creating`; a file system that failed or takes too long is an error."""
+    """Answer `ready`, or `creating` and when to look again; a file system that failed or takes too long is an error."""
     run, name = event["run"], event["file_system"]
     storage = file_system_of(plan_of(run), name)["storage"]
     kind = storages.file_system(storage)
@@ -29,4 +30,4 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
             f"{name}: {', '.join(waiting)} not available {waited_s:.0f} s after its creation, limit "
             f"{kind.CREATION_LIMIT_S} s"
         )
-    return {"state": "creating"}
+    return {"state": "creating", "wait_s": look_again_s(waited_s)}

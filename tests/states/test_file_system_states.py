@@ -67,6 +67,9 @@ def test_a_file_system_that_never_becomes_available_is_given_up_after_its_types_
     made = create(context)
 
     assert check(context, made) == "creating"
+    monkeypatch.setattr(check_file_system, "now", lambda: made["started_at"] + 40)
+    looked = check_file_system.handler({"run": RUN, "file_system": EFS, **made}, context)
+    assert looked == {"state": "creating", "wait_s": 10}
     monkeypatch.setattr(check_file_system, "now", lambda: made["started_at"] + 901)
     with pytest.raises(FileSystemTimeout, match="not available 901 s after its creation, limit 900 s"):
         check(context, made)

@@ -17,6 +17,7 @@ BUDGETED_SHARE = 0.8
 # what a silent instance is given.
 LOOKS = 20
 LEAST_POLL_S, MOST_POLL_S = 10, 60
+LEAST_LOOK_S, MOST_LOOK_S = 5, 30
 
 # Assumptions, which `plan.assumptions` lists too.
 PREPARE_S = 120.0  # boot, agent, packages, mount
@@ -97,6 +98,15 @@ def least_poll_s(works: Sequence[Work]) -> int | None:
     # Each cell's last turn may begin just before its deadline, and the deadlines are rounded up to a second.
     turns = turns_of(len(works)) - 2 * len(works)
     return math.ceil(sum(work.deadline_s for work in works) / turns) if turns > 0 else None
+
+
+def look_again_s(waited_s: float) -> int:
+    """Return after how many seconds to look again at a file system that is made or deleted since `waited_s` seconds.
+
+    A quarter of that, within 5 to 30 s, so that what takes a minute is seen 15 s late at the most, and what takes half
+    an hour costs little more than looks at each 30 s. In two minutes it is 13 looks in place of 5: 72 more events.
+    """
+    return round(max(LEAST_LOOK_S, min(waited_s / 4, MOST_LOOK_S)))
 
 
 def makespan_s(durations_s: Sequence[float], at_once: int) -> float:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.matrices import EBS, EFS, TOUCH, matrix, problems_of
 
-from matrix.input.pace import Work, gate_margin_s, gate_wait_s, least_poll_s, makespan_s
+from matrix.input.pace import Work, gate_margin_s, gate_wait_s, least_poll_s, look_again_s, makespan_s
 from matrix.plan.planning import plan
 
 
@@ -80,3 +80,7 @@ def test_a_run_takes_as_long_as_its_busiest_lane():
     assert makespan_s([5, 4, 3, 3], at_once=2) == 8  # 5 + 3 and 4 + 3: the third starts after 4, the fourth after 5
     assert makespan_s([5, 4], at_once=10) == 5
     assert makespan_s([5, 4], at_once=1) == 9
+
+
+def test_a_file_system_is_looked_at_again_after_a_quarter_of_what_it_has_taken():
+    assert [look_again_s(waited_s) for waited_s in (0, 19, 60, 3600)] == [5, 5, 15, 30]
