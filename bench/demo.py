@@ -22,13 +22,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT)]
 
-from local.recording import VARIABLE  # noqa: E402 - found by the path above
+from agent.session import LATE_S  # noqa: E402 - found by the path above
+from local.recording import VARIABLE  # noqa: E402
 
 LOOK_EVERY_S = 0.2
 PR_SET_CHILD_SUBREAPER = 36
@@ -48,6 +49,8 @@ class CellTimes:
     began: float
     ended: float
     steps: list[tuple[float, float]]
+    # How long after the common start each instance of a fleet began each step.
+    skews_s: list[float]
 
     @property
     def measuring_s(self) -> float:
@@ -55,9 +58,19 @@ class CellTimes:
         return sum(end - begin for begin, end in self.steps)
 
     @property
+    def before_s(self) -> float:
+        """From its launch to the start of its first step: agents start, mount, measure the ceilings of tools, meet."""
+        return self.steps[0][0] - self.began
+
+    @property
+    def after_s(self) -> float:
+        """From the end of its last step: samples arrive, a poll sees it, the fleet is ended, the cell is analysed."""
+        return self.ended - self.steps[-1][1]
+
+    @property
     def around_s(self) -> float:
         """How much of it lies before its first step and after its last."""
-        return self.steps[0][0] - self.began + self.ended - self.steps[-1][1]
+        return self.before_s + self.after_s
 
     @property
     def gaps_s(self) -> list[float]:
@@ -79,13 +92,26 @@ def first_launch(folder: Path) -> float:
 def _cell(folder: Path, row: dict[str, Any]) -> CellTimes:
     begins: defaultdict[int, list[float]] = defaultdict(list)
     ends: defaultdict[int, list[float]] = defaultdict(list)
+    skews: list[float] = []
     files = list((folder / "cells" / row["cell"] / "instances").glob("*/samples.json"))
     for file in files:
         for sample in json.loads(file.read_text())["samples"]:
             begins[sample["step"]].append(sample["scheduled_at"] or sample["started_at"])
             ends[sample["step"]].append(sample["ended_at"])
+            if sample["scheduled_at"]:
+                skews.append(sample["started_at"] - sample["scheduled_at"])
     steps = [(min(begins[step]), max(ends[step])) for step in sorted(begins)]
-    return CellTimes(row["cell"], len(files), float(row["started_at"]), float(row["finished_at"]), steps)
+    return CellTimes(row["cell"], len(files), float(row["started_at"]), float(row["finished_at"]), steps, skews)
+
+
+def gate_waits_s(folder: Path) -> list[float]:
+    """Return how long each step's fleet waited in a kept run, from the last mark to the start in the gate."""
+    waits = []
+    for gate in folder.glob("cells/*/meet/*/gates/*.json"):
+        marks = (gate.parents[1] / "ready" / gate.stem).iterdir()
+        last_at = max(float(json.loads(mark.read_text())["at"]) for mark in marks)
+        waits.append(json.loads(gate.read_text())["start_at"] - last_at)
+    return waits
 
 
 def _rows(folder: Path) -> Iterator[dict[str, Any]]:
@@ -197,9 +223,16 @@ def figures(folder: Path, began: float) -> Iterator[tuple[str, str, str]]:
         gaps = [gap for cell in fleets for gap in cell.gaps_s]
         fleet = f"fleet of {instances}"
         yield f"{fleet}: before and after its steps", f"{median(around):.1f} s (most {max(around):.1f})", "≤ 2 s"
+        before_s, after_s = median(cell.before_s for cell in fleets), median(cell.after_s for cell in fleets)
+        yield f"{fleet}: before the first, after the last", f"{before_s:.1f} and {after_s:.1f} s", "as above"
         if gaps:
             yield f"{fleet}: between two steps", f"{median(gaps):.2f} s (most {max(gaps):.2f})", "≤ 0.3 s + the tool"
     yield "share of the cells' time that steps run", f"{share:.0%}", "≥ 70 %"
+    if waits := gate_waits_s(folder):
+        skews = [skew for cell in measured for skew in cell.skews_s]
+        late = f"{sum(skew > LATE_S for skew in skews)} of {len(skews)}"
+        yield "fleets: last ready to start", f"{median(waits):.2f} s (most {max(waits):.2f})", "≤ 0.2 s"
+        yield "fleets: start skew, P95; late starts", f"{quantiles(skews, n=20)[-1] * 1000:.0f} ms; {late}", "< 20 ms"
 
 
 def main() -> int:

@@ -36,6 +36,20 @@ def test_a_step_lasts_from_the_common_start_to_the_end_of_the_last_instance(tmp_
 
     assert (alone.name, alone.instances, alone.measuring_s, alone.around_s, alone.gaps_s) == ("alone", 1, 6.0, 3.0, [])
     assert (fleet.instances, fleet.measuring_s, fleet.around_s, fleet.gaps_s) == (2, 3.5, 3.0, [0.5])
+    assert (fleet.before_s, fleet.after_s) == (2.0, 1.0)
+    assert sorted(fleet.skews_s) == pytest.approx([0.0, 0.0, 0.0, 0.1])
+    assert alone.skews_s == []
+
+
+def test_a_fleet_waits_from_its_last_mark_to_the_start_in_the_gate(tmp_path):
+    meeting = tmp_path / "cells" / "fleet" / "meet" / "0123abcd"
+    (meeting / "gates").mkdir(parents=True)
+    (meeting / "gates" / "0002.json").write_text(json.dumps({"step": 2, "start_at": 20.5, "opener": "role:i-1"}))
+    (meeting / "ready" / "0002").mkdir(parents=True)
+    for name, said_at in (("role:i-0", 20.25), ("role:i-1", 18.0)):
+        (meeting / "ready" / "0002" / name).write_text(json.dumps({"at": said_at}))
+
+    assert demo.gate_waits_s(tmp_path) == [0.25]
 
 
 def test_the_first_launch_is_that_of_the_first_instance_and_no_other_resource(tmp_path):
