@@ -16,17 +16,20 @@ import os
 import random
 import struct
 import time
-from typing import Any, Callable
 
 from agent.engine import crew
+
+TYPE_CHECKING = False  # see agent.engine.crew
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    # Does the operation of this number, which was due at this moment (monotonic ns); returns the clock at its end.
+    Operate = Callable[[int, int], int]
 
 # Number of the next operation; when (monotonic ns) the first worker began, 0 before that.
 BATON = struct.Struct("=qq")
 # What Linux may let a sleep take longer, to wake up less often: 50 us by default (man 2 PR_SET_TIMERSLACK).
 TIMER_SLACK_NS = 1
-
-# Does the operation of this number, which was due at this moment (monotonic ns); returns the clock at its end.
-Operate = Callable[[int, int], int]
 
 
 class Arrivals:

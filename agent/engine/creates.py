@@ -6,11 +6,14 @@ import json
 import os
 import sys
 import time
-from typing import Any
 
 from agent.engine import crew
 from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import EmulatedStorage
+
+TYPE_CHECKING = False  # see agent.engine.crew
+if TYPE_CHECKING:
+    from typing import Any
 
 CREATE = os.O_CREAT | os.O_WRONLY
 

@@ -20,7 +20,10 @@ import os
 import random
 import struct
 import time
-from typing import Any
+
+TYPE_CHECKING = False  # see agent.engine.crew
+if TYPE_CHECKING:
+    from typing import Any
 
 BUCKET = ".storage-matrix-emulation"
 # A storage without any limit: a run against it shows what the emulation itself costs.

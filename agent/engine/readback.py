@@ -6,11 +6,14 @@ import json
 import mmap
 import os
 import sys
-from typing import Any
 
 from agent.engine import crew
 from agent.engine.stamps import MARK, STAMP, stamp
 from agent.engine.writes import PAGE_BYTES, block_start, draw_pool
+
+TYPE_CHECKING = False  # see agent.engine.crew
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def main() -> None:

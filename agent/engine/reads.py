@@ -16,11 +16,26 @@ import os
 import random
 import sys
 import time
-from typing import Any, Protocol
 
 from agent.engine import crew, records
 from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import EmulatedStorage
+
+TYPE_CHECKING = False  # see agent.engine.crew
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    class Reader(Protocol):
+        """One worker's way to the data."""
+
+        page: Any  # the bytes of the last page
+
+        def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
+            """Fetch pages by their offsets, `batch` of them for a request; append the clock after each request."""
+
+        def forget(self) -> None:
+            """Make the next read ask the storage again."""
+
 
 # What is kept of the reads and checked after the last one: enough to find a storage that gives wrong data now and then,
 # little enough to cost neither time nor memory.
@@ -176,18 +191,6 @@ def last_record(plan: dict[str, Any], reader: Reader, number: int) -> bytes:
     record: int = plan["record_bytes"]
     at = 0 if is_by_bytes(plan) else number * record % plan["page_bytes"]
     return bytes(reader.page[at : at + record])
-
-
-class Reader(Protocol):
-    """One worker's way to the data."""
-
-    page: Any  # the bytes of the last page
-
-    def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
-        """Fetch pages by their offsets, `batch` of them for a request; append the clock after each request."""
-
-    def forget(self) -> None:
-        """Make the next read ask the storage again."""
 
 
 def reader_of(plan: dict[str, Any]) -> Reader:

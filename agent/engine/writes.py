@@ -9,11 +9,14 @@ import os
 import random
 import sys
 import time
-from typing import Any
 
 from agent.engine import crew
 from agent.engine.emulation import EmulatedStorage
 from agent.engine.stamps import STAMP, stamp
+
+TYPE_CHECKING = False  # see agent.engine.crew
+if TYPE_CHECKING:
+    from typing import Any
 
 # All workers' blocks are cut from so much random data (and a block more): 64 GiB without two equal pages of 4 KiB that
 # a storage could deduplicate, and nothing that repeats within 16 MiB for it to compress.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -72,6 +74,16 @@ def test_every_second_has_its_bytes_its_p99_and_its_slowest_operation(tmp_path):
 
 def test_a_step_of_less_than_two_seconds_has_no_series(tmp_path):
     assert report(tmp_path, worker(*(n / 100 for n in range(150)))).series(4096) == {}
+
+
+@pytest.mark.parametrize("engine", ["creates", "reads", "writes"])
+def test_an_engine_imports_nothing_before_its_start_that_only_type_checkers_or_threads_need(engine):
+    asking = f"import sys, agent.engine.{engine}; print(*sorted({{'typing', 'threading'}} & set(sys.modules)))"
+    imported = subprocess.run(
+        [sys.executable, "-S", "-c", asking], env=engines.ENVIRONMENT, check=True, capture_output=True, text=True
+    )
+
+    assert imported.stdout.split() == []
 
 
 def test_an_engine_ends_when_one_of_its_workers_fails_and_the_others_have_finished(tmp_path):
