@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 # Number of the next operation; when (monotonic ns) the first worker began, 0 before that.
 BATON = struct.Struct("=qq")
-# What Linux may let a sleep take longer, to wake up less often: 50 us by default (man 2 PR_SET_TIMERSLACK).
-TIMER_SLACK_NS = 1
 
 
 class Arrivals:
@@ -46,7 +44,7 @@ class Arrivals:
         self._moments_ns = sorted(int(generator.random() * span_ns) for _ in range(operations))
         self._taking, self._giving = os.pipe()
         os.write(self._giving, BATON.pack(0, 0))
-        sharpen_timer()
+        crew.sharpen_timer()
 
     @classmethod
     def of(cls, plan: dict[str, Any], operations: int) -> Arrivals | None:
@@ -75,12 +73,3 @@ class Arrivals:
             timed.ended.append(operate(number, due_ns))
             timed.begun.append(begun_ns)
             timed.due.append(due_ns)
-
-
-def sharpen_timer() -> None:
-    """Let this process and the workers that it makes sleep no longer than they ask for; older kernels may refuse."""
-    try:
-        with open("/proc/self/timerslack_ns", "w") as slack:  # noqa: PTH123 pathlib would cost the start of the engine 5 ms
-            slack.write(str(TIMER_SLACK_NS))
-    except OSError:
-        return

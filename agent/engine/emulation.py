@@ -21,6 +21,8 @@ import random
 import struct
 import time
 
+from agent.engine import crew
+
 TYPE_CHECKING = False  # see agent.engine.crew
 if TYPE_CHECKING:
     from typing import Any
@@ -48,6 +50,7 @@ class EmulatedStorage:
         self._unit_bytes = rule.get("unit_bytes") or math.inf
         self._catch_up_ns = rule.get("catch_up_s", CATCH_UP_S) * 1e9
         self._due_ns = self._arrival_ns = 0
+        crew.sharpen_timer()
         # A description of its own for each worker: flock knows nothing smaller, not even threads.
         self._file = os.open(rule["path"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         os.ftruncate(self._file, PAID.size)

@@ -9,7 +9,8 @@ import pytest
 from support.agent_cloud import BARRIER, touch_params
 from support.disturbance import attempts
 
-from agent.engine.emulation import EmulatedStorage
+from agent.engine import crew
+from agent.engine.emulation import UNLIMITED, EmulatedStorage
 from agent.job import Step
 from agent.job_check import parse
 from agent.machine.workspace import Workspace
@@ -162,3 +163,12 @@ def test_emulated_samples_say_so_and_what_the_truth_is(cloud, instance, make_job
     assert document["environment"] == "emulated"
     assert document["emulation"] == rule
     assert [sample["emulated"] for sample in document["samples"]] == [True]
+
+
+def test_a_sleeper_is_not_woken_later_together_with_others(tmp_path, monkeypatch):
+    sharpened = []
+    monkeypatch.setattr(crew, "sharpen_timer", lambda: sharpened.append(True))
+
+    EmulatedStorage({**UNLIMITED, "path": str(tmp_path / "bucket")})
+
+    assert sharpened == [True]
