@@ -99,9 +99,8 @@ def _write_parquet(stored: FoundRun, summary: SummaryDocument) -> None:
     if sys.stdout.isatty():
         raise CommandError("Parquet is no text", "write it to a file: add > results.parquet", ExitCode.BAD_INPUT)
     # scipy takes half a second to import, so `matrix --help` must not import it.
-    from cli.tables.parquet import to_parquet
     from matrix.answer.costs import Bill
-    from matrix.answer.rows import Origin, rows_of
+    from matrix.answer.rows import Origin, rows_of, to_parquet
 
     plan = readable(stored.read, "plan.json")
     origin = Origin.of_summary(summary, region=(plan or {}).get("region"))

@@ -6,9 +6,9 @@ import io
 import json
 import os
 import re
-import sys
 from dataclasses import replace
 
+import duckdb
 import pytest
 from rich.console import Console
 from support.cli_documents import CELLS, plan_document, rows, summary_document
@@ -256,19 +256,7 @@ def test_results_come_as_csv_with_one_row_per_cell_point_and_metric(keep_run, ma
     ]
 
 
-def test_parquet_without_duckdb_says_what_to_install(keep_run, matrix, monkeypatch):
-    keep_run("r")
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-
-    refused = matrix("results", "r", "--format", "parquet")
-
-    assert refused.exit_code == 2
-    assert "storage-matrix[parquet]" in refused.stderr
-
-
 def test_published_figures_come_as_parquet_too(matrix, tmp_path):
-    import duckdb  # an extra: the other tests of this file do without
-
     matrix("import-published")
     file = tmp_path / "yocto.parquet"
 

@@ -21,7 +21,7 @@ from matrix.answer.rows import COLUMNS
 PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
 SHELL, SQL = (re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) for language in ("sh", "sql"))
 COMMANDS = [command for command in SHELL if command.startswith("aws dynamodb")]
-CREATE, *SELECTS, AS_PARQUET = SQL
+CREATE, *SELECTS = SQL
 CELL = "efs-bursting.build.m6i.large-x4"
 
 
@@ -108,11 +108,28 @@ def test_each_query_of_athena_answers_what_the_page_says(athena):
     assert by_params == []
 
 
-def test_athena_can_write_them_as_parquet():
-    [created] = sqlglot.parse(AS_PARQUET, read="athena")
+def test_the_bucket_has_the_same_rows_as_parquet(bucket, athena, tmp_path, monkeypatch):
+    [of_run] = bucket.objects.filter(Prefix="parquet/")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "nightly-7.parquet").write_bytes(of_run.get()["Body"].read())
+
+    assert of_run.key == "parquet/nightly-7.parquet"
+    everything = "SELECT * FROM {} ORDER BY cell, point, metric"
+    assert (
+        athena.execute(everything.format("'figures/*.parquet'")).fetchall()
+        == athena.execute(everything.format("points")).fetchall()
+    )
+    [query] = [shlex.split(line)[2] for command in SHELL for line in command.splitlines() if line.startswith("duckdb")]
+    assert len(athena.execute(query).fetchall()) == 4
+
+
+def test_athena_takes_the_columns_from_parquet_too():
+    lines = ["STORED AS PARQUET" if line.startswith("ROW FORMAT") else line for line in CREATE.splitlines()]
+    [created] = sqlglot.parse("\n".join(lines).replace("/points/", "/parquet/"), read="athena")
 
     assert created.find(sqlglot.exp.FileFormatProperty).name.upper() == "PARQUET"
-    assert created.expression.sql("athena") == "SELECT * FROM points"
+    assert created.find(sqlglot.exp.LocationProperty).name == "s3://BUCKET/parquet/"
 
 
 def test_the_command_writes_the_same_rows_as_parquet(measured, tmp_path, monkeypatch, athena):

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from matrix.answer.costs import Bill
+from matrix.answer.parquet import parquet_file
 from matrix.input.storage_names import storage_label
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
@@ -76,11 +77,19 @@ def rows_of(origin: Origin, result: ResultDocument, bill: Bill | None) -> Iterat
 
 
 def to_json_lines(rows: Iterable[Row]) -> str:
-    """Write rows as Athena reads them: one to a line, and parameters as text, as their fields differ by workload."""
-    return "".join(
-        json.dumps({**row, "params": json.dumps(row.get("params", {}), sort_keys=True)}, allow_nan=False) + "\n"
-        for row in rows
-    )
+    """Write rows as Athena reads them, one to a line."""
+    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in _flat(rows))
+
+
+def to_parquet(rows: Iterable[Row]) -> bytes:
+    """Write rows as one Parquet file, for whatever reads that."""
+    return parquet_file(list(_flat(rows)), COLUMNS)
+
+
+def _flat(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows with parameters as text, as their fields differ by workload."""
+    for row in rows:
+        yield {**row, "params": json.dumps(row.get("params", {}), sort_keys=True)}
 
 
 def _of_cell(origin: Origin, result: ResultDocument, bill: Bill | None) -> Row:
