@@ -1,6 +1,6 @@
 """The parts of the page that are words and tables: the answer, all figures, warnings, provenance."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.answer.costs import prices_read
@@ -43,6 +43,8 @@ Document = Mapping[str, Any]
 SPREAD = 10
 # More questions than this are folded away, since the sentences above them sum them up.
 MOST_QUESTIONS = 12
+# Rows of other metrics than those that workloads are judged by. Of 200 cells they were 9,600, 29 % of the page.
+MOST_OTHERS = 2_000
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
@@ -238,7 +240,22 @@ def _far_off(view: View) -> Markup | None:
     return details(f"Values far from the others: {count}, none left out", tag("p", rule, class_="quiet"), listed)
 
 
+def _metrics(point: Document) -> Iterable[Document]:
+    return (point.get("metrics") or {}).values()
+
+
 def _other_metrics(view: View) -> Markup | None:
+    many = sum(
+        not metric.get("primary") for cell in view.cells for point in cell["points"] for metric in _metrics(point)
+    )
+    if many > MOST_OTHERS:
+        command = tag("code", f"matrix results {view.summary.get('run', '')} --format csv")
+        return tag(
+            "p",
+            f"{many:,} rows, too many for a page that is opened and read. They are in summary.csv, and ",
+            command,
+            " prints them.",
+        )
     rows, marks = [], []
     for cell in view.cells:
         labels = point_labels([dict(point) for point in cell["points"]])

@@ -11,7 +11,7 @@ from support.runs_for_reports import TWO_STORAGES, build_run, cell_of, swept_pag
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
-from matrix.report import page
+from matrix.report import page, parts
 from matrix.report.charts.cost import costs
 from matrix.report.charts.phases import phases
 from matrix.report.charts.scaling import scaling
@@ -216,6 +216,24 @@ def test_the_answer_stands_first_in_the_decisions_own_words(run, read):
 
     assert decision["sentences"][0] in read.text
     assert read.text.index(decision["sentences"][0]) < read.text.index("How fast, and how evenly")
+
+
+def test_of_many_cells_the_page_leaves_metrics_that_judge_nothing_to_the_csv(monkeypatch):
+    summary, results, planned = build_run(TWO_STORAGES)
+    points = [point for cell in summary["cells"] for point in cell["points"]]
+    for point in points:
+        point["metrics"]["longest_stall_s"] = {**next(iter(point["metrics"].values())), "primary": False}
+    rows = len(points)
+    monkeypatch.setattr(parts, "MOST_OTHERS", rows)
+    few = render(summary, results=results, plan=planned)
+    monkeypatch.setattr(parts, "MOST_OTHERS", rows - 1)
+
+    many = render(summary, results=results, plan=planned)
+
+    assert "All other metrics</caption>" in few
+    assert "All other metrics</caption>" not in many
+    assert f"{rows:,} rows, too many" in many
+    assert f"matrix results {summary['run']} --format csv" in many
 
 
 def test_where_one_storage_overtakes_another_is_marked_with_how_sure_that_is():
