@@ -104,9 +104,16 @@ def block_words(attached: Iterable[StorageVolumes]) -> Iterator[str]:
 
 def smallest_that_carries(volumes: AttachedVolumes) -> str | None:
     """Return the smallest type of the family that always has what the volumes can do; None where none is known."""
-    family = volumes.instance_type.partition(".")[0]
-    of_family = ((name, limits) for name, limits in known_limits().items() if name.partition(".")[0] == family)
-    return next((name for name, limits in of_family if not any(_over(volumes, limits))), None)
+    of_family = _limits_by_family().get(volumes.instance_type.partition(".")[0], {})
+    return next((name for name, limits in of_family.items() if not any(_over(volumes, limits))), None)
+
+
+@cache
+def _limits_by_family() -> dict[str, dict[str, EbsLimits]]:
+    families: dict[str, dict[str, EbsLimits]] = {}
+    for name, limits in known_limits().items():
+        families.setdefault(name.partition(".")[0], {})[name] = limits
+    return families
 
 
 def _way_out(volumes: AttachedVolumes) -> str:
