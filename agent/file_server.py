@@ -36,7 +36,7 @@ MOST_ANSWER_BYTES = 64 << 20
 # Memory of a connection on the server, whatever it asks for: 4 requests of 256 KiB, the largest of an EBS volume.
 CHUNK_BYTES = 1 << 20
 # The plan admits 4,000 readers of a server, and connections that measure a pilot and write the data come on top. Each
-# takes 1 descriptor and up to 3 more within a request: 8,192 × 4 = 32,768 of 65,536 (processes.OPEN_FILES).
+# takes 2 descriptors and up to 3 more within a request: 8,192 × 5 = 40,960 of 65,536 (processes.OPEN_FILES).
 MOST_CONNECTIONS = 8_192
 # A connection must show its token at once. Between requests readers wait at the fleet's barrier; within one, a reader
 # that for a minute takes no byte of its answer, or sends none that it announced, is gone.
@@ -118,6 +118,13 @@ class _Reader(socketserver.StreamRequestHandler):
         self._limit(socket.SO_SNDTIMEO, STALLED_S)
         self._limit(socket.SO_RCVTIMEO, TOKEN_WITHIN_S)
         self._buffer: mmap.mmap | None = None
+        self._file, self._file_is = -1, ("", False)  # what was read last: its path, and whether past the page cache
+
+    def finish(self) -> None:
+        try:
+            super().finish()
+        finally:
+            self._let_go()
 
     def handle(self) -> None:
         try:
@@ -198,19 +205,34 @@ class _Reader(socketserver.StreamRequestHandler):
         is_direct = request.get("direct") is True
         if is_direct and any(number % DIRECT_BYTES for number in (length, *offsets)):
             raise Refused(f"direct reads are of multiples of {DIRECT_BYTES} bytes, from multiples of it")
+        size = self._open_to_read(request["path"], is_direct=is_direct)
+        if max(offsets) + length > size:
+            raise Refused(f"{request['path']} has {size} bytes, no {length} at {max(offsets)}")
+        self._send(self._file, length, offsets, is_direct=is_direct)
+
+    def _open_to_read(self, path: str, *, is_direct: bool) -> int:
+        """Open a file, unless it is the one that was read last and still there; return its size.
+
+        To walk to it takes a dozen calls of the kernel, and threads of an interpreter wait for each other at each.
+        """
+        if self._file >= 0 and self._file_is == (path, is_direct):
+            about = os.fstat(self._file)
+            if about.st_nlink:
+                return about.st_size
+        self._let_go()
         try:
-            file = open_below(self.server.root, request["path"], os.O_RDONLY | (os.O_DIRECT if is_direct else 0))
+            self._file = open_below(self.server.root, path, os.O_RDONLY | (os.O_DIRECT if is_direct else 0))
         except OSError as err:
             if is_direct and err.errno == errno.EINVAL:
                 raise Refused(NO_DIRECT) from err
             raise
-        try:
-            size = os.fstat(file).st_size
-            if max(offsets) + length > size:
-                raise Refused(f"{request['path']} has {size} bytes, no {length} at {max(offsets)}")
-            self._send(file, length, offsets, is_direct=is_direct)
-        finally:
-            os.close(file)
+        self._file_is = path, is_direct
+        return os.fstat(self._file).st_size
+
+    def _let_go(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
     def _send(self, file: int, length: int, offsets: list[int], *, is_direct: bool) -> None:
         # MSG_MORE: a small answer leaves in one packet with its header.

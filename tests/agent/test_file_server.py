@@ -88,6 +88,25 @@ def test_a_batch_of_pages_comes_in_one_answer_in_the_order_asked_for(client):
     assert get(client, "run/file", 2, [8, 0, 4]) == b"890145"
 
 
+def test_a_file_is_opened_once_by_each_way_to_read_it_and_anew_when_another_stands_there(client, root, monkeypatch):
+    opened = []
+    open_below = file_server.open_below
+    monkeypatch.setattr(file_server, "open_below", lambda *asked: opened.append(asked[1]) or open_below(*asked))
+    (root / "run" / "other").write_bytes(b"abc")
+
+    bytes_read = [get(client, path, 1, [1]) for path in ("run/file", "run/file", "run/other", "run/other")]
+    assert bytes_read == [b"1", b"1", b"b", b"b"]
+    (root / "run" / "other").write_bytes(b"xyz, and more")
+    assert get(client, "run/other", 4, [0]) == b"xyz,"
+    assert opened == ["run/file", "run/other"]
+
+    (root / "run" / "other").unlink()
+    with pytest.raises(Refused, match="No such file"):
+        get(client, "run/other", 1, [1])
+    (root / "run" / "other").write_bytes(b"new")
+    assert get(client, "run/other", 3, [0]) == b"new"
+
+
 def test_what_is_appended_is_there_to_be_read_by_others(server, client):
     client.append("run-2/cell/i-1/records", b"abc")
     client.append("run-2/cell/i-1/records", b"def")
