@@ -54,6 +54,10 @@ def tool_warnings(points: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _advice(ceiling: Mapping[str, Any]) -> str:
+    if ceiling["tool"] == "engine" and ceiling["metric"] == "mb_per_s":
+        # The engine makes a call for each page or block; io_uring submits many with one, in each of fio's jobs.
+        fio = "take fio with direct, ioengine io_uring and an iodepth of 32 or more, which asks for many with one call"
+        return f"{fio}, or instances with more or faster processors"
     if ceiling["tool"] == "engine":
         return "take instances with more or faster processors, or more of them"
     return "use tool engine, where there is one, or more instances"

@@ -52,6 +52,15 @@ def test_a_point_above_half_of_its_tools_ceiling_is_tool_bound_and_one_below_is_
     ]
 
 
+def test_whoever_measured_the_engines_reads_or_writes_is_told_which_tool_asks_for_more_at_once():
+    fast = document("i-1", [270, 330], [{**ceiling("p02", 400, "mb_per_s"), "tool": {"name": "engine"}}])
+    fast["samples"][1]["metrics"] = {"mb_per_s": 390}
+
+    [warning] = [warning for warning in result(fast)["warnings"] if "tool-bound" in warning]
+
+    assert "ioengine io_uring" in warning
+
+
 def test_each_instance_is_held_against_its_own_ceiling():
     slow, fast = document("i-1", [90, 1], [ceiling("p01", 100)]), document("i-2", [90, 1], [ceiling("p01", 900)])
 
