@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli.tables.quick_table import QuickTable
 from matrix.report import highest_rates
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.documents.result import ResultDocument
@@ -128,7 +129,7 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
     shown = [point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"]]
     example = shown[0]
     title = f"{workload}: {measure_words(metric, example.get('unit', ''))} ({direction(example)})"
-    built = Table(
+    built = QuickTable(
         title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2 if width >= NARROW else 1, 0, 0),
         header_style="bold",
         pad_edge=False,
