@@ -1,7 +1,9 @@
 """The run's money in the table: set aside atomically, settled once, and what was created noted whatever crashed."""
 
+import re
 import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import boto3
 import pytest
@@ -26,7 +28,10 @@ from aws.stack import clock
 from aws.stack.clients import client
 from aws.storages import efs, fsx_openzfs
 from aws.teardown import inventory, receipts
+from matrix.check.read import read_matrix
 from matrix.plan import quotas
+from matrix.plan.account import DEFAULTS, account_needs
+from matrix.plan.planning import plan
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
 
@@ -340,6 +345,8 @@ def test_a_service_that_cannot_be_asked_for_copies_is_named_in_the_receipt(plann
 
 # --- quotas and prices ---
 
+PUBLISHED_BUILDS = Path(__file__).parents[2] / "events/yocto-builds.json"
+
 
 class Quotas:
     """Service Quotas with one value for everything."""
@@ -374,6 +381,22 @@ def test_every_quota_that_is_too_low_is_named_at_once(planned, monkeypatch):
 
     with pytest.raises(QuotaExceeded, match=r"L-1216C47A.*L-7A658B76.*Nothing was created$"):
         account.check(planned, 4)
+
+
+def test_the_published_builds_are_refused_on_a_new_account_with_the_five_quotas_that_the_plan_names(stack, monkeypatch):
+    document = plan(read_matrix(PUBLISHED_BUILDS.read_text())).to_document()
+    defaults = {quota.code: value for quota, value in DEFAULTS.items()}
+    monkeypatch.setattr(
+        Quotas, "get_service_quota", lambda _, **asked: {"Quota": {"Value": defaults[asked["QuotaCode"]]}}
+    )
+    monkeypatch.setattr(account, "impatient_client", lambda _: Quotas(None))
+    beyond = [need for need in account_needs(document, 2) if need.is_beyond]
+
+    with pytest.raises(QuotaExceeded) as refused:
+        account.check(document, 2)
+
+    assert len(beyond) == 5
+    assert re.findall(r"--quota-code (\S+)", str(refused.value)) == [need.quota.code for need in beyond]
 
 
 def test_instances_of_others_count_against_the_quota(planned, monkeypatch):
