@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from agent.engine import reads
 from agent.job import Step
 from agent.job_check import parse
 from agent.machine.workspace import Workspace, remove
@@ -77,14 +78,14 @@ def run_reads(folder: Path, threads: int, records: int) -> float:
     return report.operations / report.duration_s
 
 
-def engine_reads(folder: Path, threads: int, records: int) -> engines.Report:
-    """Read random pages past the page cache; return the engine's report."""
-    params = {**READS, "records": records, "threads": threads}
+def engine_reads(folder: Path, threads: int, records: int, **shape: object) -> engines.Report:
+    """Read random pages past the page cache, or as `shape` says otherwise; return the engine's report."""
+    params = {**READS, "records": records, "threads": threads, **shape}
     plan = read.plan_of(params, "bench", read.data_file(params, folder))
-    armed = engines.arm("reads", plan, folder)
+    armed = read.arm_engine(plan, folder)
     armed.release()
     [ended] = armed.wait()
-    return engines.read_report(ended.stdout, threads=threads, operations=records)
+    return engines.read_report(ended.stdout, threads=threads, operations=reads.requests_of_each(plan) * threads)
 
 
 def run_fio_reads(folder: Path, threads: int) -> float:
