@@ -63,6 +63,19 @@ def test_the_first_launch_is_that_of_the_first_instance_and_no_other_resource(tm
     assert demo.first_launch(tmp_path) == 12.5
 
 
+def test_waits_of_the_whole_command_are_those_before_its_first_step_and_after_its_last(tmp_path):
+    kept(tmp_path, "one", {"started_at": 90.0, "finished_at": 99.0}, [[sample(0, None, 91.0, 97.0)]])
+    kept(tmp_path, "two", {"started_at": 89.0, "finished_at": 96.0}, [[sample(0, None, 92.0, 95.0)]])
+    launched = {"SK": {"S": "RESOURCE#ec2#i-0"}, "kind": {"S": "instance"}, "created_at": {"N": "88.0"}}
+    with (tmp_path / "rows.jsonl").open("a") as rows:
+        rows.write(json.dumps(launched) + "\n")
+
+    shown = {what: figure for what, figure, _ in demo.figures(tmp_path, began=85.0, ended=99.5)}
+
+    assert shown["first step begun after the command"] == "6.0 s"
+    assert shown["report kept and command over after the last step"] == "2.5 s"
+
+
 @pytest.mark.parametrize(
     ("service", "method", "target", "headers", "body", "what"),
     [
