@@ -105,7 +105,7 @@ def launched(count: int, step: int, *, are_rows_known: bool = True) -> tuple[Clo
     cloud.names = _names(cell, step)
     if are_rows_known:
         for kind, resource, facts in _resources(cloud):
-            key = f"RESOURCE#{cell['file_system']}#{resource}"
+            key = f"RESOURCE#{cell['file_system']}#{cell['id']}#{resource}"
             cloud.rows["RUN#r", key] = {
                 "PK": {"S": "RUN#r"}, "SK": {"S": key}, "kind": {"S": kind}, "id": {"S": resource},
                 "cell": {"S": cell["id"]}, "file_system": {"S": cell["file_system"]},

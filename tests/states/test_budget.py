@@ -225,16 +225,18 @@ def test_a_row_keeps_the_time_of_its_first_note(planned):
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_file_system_asks_for_its_own_rows_and_not_for_those_of_thousands_of_others(monkeypatch):
-    for file_system in ("ebs", "ebs-2", "efs"):
-        table.record_resource(RUN, "instance", f"i-{file_system}", file_system=file_system, cell="c")
+def test_a_file_system_and_a_cell_ask_for_their_own_rows_and_not_for_those_of_thousands_of_others(monkeypatch):
+    for file_system, cell in (("ebs", "c"), ("ebs", "c-2"), ("ebs-2", "c"), ("efs", "c")):
+        table.record_resource(RUN, "instance", f"i-{file_system}-{cell}", file_system=file_system, cell=cell)
+    table.record_resource(RUN, "efs", "fs-1", file_system="efs")
     asked = []
     rows = table._rows
     monkeypatch.setattr(table, "_rows", lambda run, prefix: asked.append(prefix) or rows(run, prefix))
 
-    assert [row["id"] for row in table.resources(RUN, "ebs")] == ["i-ebs"]
-    assert table.instances(RUN, "ebs-2", "c") == ["i-ebs-2"]
-    assert asked == ["RESOURCE#ebs#", "RESOURCE#ebs-2#"]
+    assert [row["id"] for row in table.resources(RUN, "ebs")] == ["i-ebs-c", "i-ebs-c-2"]
+    assert [row["id"] for row in table.resources(RUN, "efs", "")] == ["fs-1"]
+    assert table.instances(RUN, "ebs", "c") == ["i-ebs-c"]
+    assert asked == ["RESOURCE#ebs#", "RESOURCE#efs##", "RESOURCE#ebs#c#"]
 
 
 @pytest.mark.usefixtures("stack")

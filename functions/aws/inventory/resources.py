@@ -40,17 +40,17 @@ def record(run: str, cell: str, file_system: str) -> list[Resource]:
     What is no cell has its name once for each file system.
     """
     mine = list(of_fleets(run, file_system, cell))
-    add_rows(run, mine, file_system)
+    add_rows(run, mine, file_system, cell)
     return mine
 
 
-def add_rows(run: str, resources: Iterable[Resource], file_system: str | None = None) -> None:
-    """Give resources that were found by tags their rows, where they have none.
+def add_rows(run: str, resources: Iterable[Resource], file_system: str | None = None, cell: str | None = None) -> None:
+    """Give resources of a run, file system or cell that were found by tags their rows, where they have none.
 
     Most rows were written by the function that created the resource. This adds those of a function that crashed in
     between, and of volumes, which EC2 creates with the instances.
     """
-    known = {row["id"] for row in table.resources(run, file_system)}
+    known = {row["id"] for row in table.resources(run, file_system, cell)}
     unknown = (resource for resource in resources if resource.id not in known)
     table.record_resources(run, ((resource.kind, resource.id, resource.facts) for resource in unknown))
 

@@ -88,7 +88,7 @@ def record_results(run: str, rows: Sequence[Mapping[str, Any]]) -> None:
 def record_resource(run: str, kind: str, resource_id: str, **facts: Any) -> None:
     """Note that a resource exists and costs money since `created_at`, by default now; noted once, it stays so."""
     first = {"created_at": facts.pop("created_at", None) or now()}
-    key = f"{_resources_of(facts.get('file_system', ''))}{resource_id}"
+    key = f"{_resources_of(facts.get('file_system', ''), facts.get('cell', ''))}{resource_id}"
     _update(run, key, {"kind": kind, "id": resource_id, **facts}, first)
 
 
@@ -106,20 +106,22 @@ def _resource_gone(run: str, sort_key: str, verified: str) -> None:
     _update(run, sort_key, {"gone_at": now(), "verified": verified})
 
 
-def resources(run: str, file_system: str | None = None) -> list[dict[str, Any]]:
-    """Return the resource rows of a run or file system: all that was created, with `gone_at` where it was seen gone."""
-    return list(_rows(run, "RESOURCE#" if file_system is None else _resources_of(file_system)))
+def resources(run: str, file_system: str | None = None, cell: str | None = None) -> list[dict[str, Any]]:
+    """Return the resource rows of a run or file system: all that was created, with `gone_at` where it was seen gone.
+
+    With `cell` those of one of its cells (or cache, or image) only; "" for what is of none, such as EFS itself.
+    """
+    return list(_rows(run, "RESOURCE#" if file_system is None else _resources_of(file_system, cell)))
 
 
-def _resources_of(file_system: str) -> str:
-    """Return the prefix of a file system's resources: each cell asks for them, and the run may have thousands more."""
-    return f"RESOURCE#{file_system}#"
+def _resources_of(file_system: str, cell: str | None) -> str:
+    """Return the prefix of these resources: each cell asks for its own, and the others may have thousands more."""
+    return f"RESOURCE#{file_system}#" if cell is None else f"RESOURCE#{file_system}#{cell}#"
 
 
 def instances(run: str, file_system: str, cell: str) -> list[str]:
     """Return the instances that were created for a cell."""
-    rows = resources(run, file_system)
-    return [row["id"] for row in rows if row["kind"] == "instance" and row.get("cell") == cell]
+    return [row["id"] for row in resources(run, file_system, cell) if row["kind"] == "instance"]
 
 
 def file_systems(run: str) -> list[dict[str, Any]]:

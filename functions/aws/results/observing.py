@@ -31,13 +31,13 @@ def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[Clou
     samples = [sample for file in files for sample in file.samples]
     if not samples:
         return None
-    rows = table.resources(run, cell["file_system"])
+    rows_of = partial(table.resources, run, cell["file_system"])
     about = resources(
         cell["storage"],
         cell["fleet"]["instanceType"],
         [file.instance.id for file in files],
-        _volumes(rows, cell["id"]),
-        [cell["storage"][FIELD]] if FIELD in cell["storage"] else _file_systems(rows),
+        _volumes(rows_of(cell["id"])),
+        [cell["storage"][FIELD]] if FIELD in cell["storage"] else _file_systems(rows_of("")),
     )
     begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
     watched = cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended)
@@ -61,10 +61,13 @@ def refresh(run: str, results: dict[str, ResultDocument], environment: str) -> N
             results[cell] = result
 
 
-def _volumes(rows: Sequence[Mapping[str, Any]], cell: str) -> dict[str, str]:
-    """Return the cell's data volumes, each with the instance it was attached to."""
-    mine = [row for row in rows if row["kind"] == "volume" and row.get("cell") == cell and row.get("is_data")]
-    return {row["id"]: row["instance"] for row in mine if row.get("instance")}
+def _volumes(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the data volumes of a cell, each with the instance it was attached to."""
+    return {
+        row["id"]: row["instance"]
+        for row in rows
+        if row["kind"] == "volume" and row.get("is_data") and row.get("instance")
+    }
 
 
 def _file_systems(rows: Sequence[Mapping[str, Any]]) -> list[str]:

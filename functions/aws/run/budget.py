@@ -30,7 +30,7 @@ def admit_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
 
 def settle_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
     """Replace an image's reservation by its builder's cost until now: 0 where an earlier run baked the image."""
-    own = [row for row in table.resources(run, receipt.BUILDERS) if row.get("cell") == image["id"]]
+    own = table.resources(run, receipt.BUILDERS, image["id"])
     table.settle(run, _image_name(image), receipt.cost_usd(own, plan, now()))
 
 
@@ -50,7 +50,7 @@ def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
     AWS reports what is billed by use too late, so that part counts with its worst case.
     """
     at = now()
-    rows = [row for row in table.resources(run, cell["file_system"]) if row.get("cell") == cell["id"]]
+    rows = table.resources(run, cell["file_system"], cell["id"])
     spent_usd = receipt.cost_usd(rows, plan, at) + cell["metered_usd"]["high"]
     file_system = file_system_of(plan, cell["file_system"])
     spent_usd += _hours_of_cell(run, cell["id"], at) * file_system["rates_usd"]["hour"]
