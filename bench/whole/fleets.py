@@ -33,8 +33,7 @@ from matrix.terms.keys import run_key
 JOB = re.compile(r"JOB_URI=s3://([^/\s]+)/(\S+)")
 MEETING = re.compile(r"MEETING=(\w+)")
 HISTOGRAMS_AND_SERIES = ("histograms.json", "series.json")
-PUTS_A_STEP = 7  # two raw files, samples, three states, and the mark of the next step
-STATES = ("preparing", "waiting", "running")
+PUTS_A_STEP = 4  # two raw files, samples, and the mark of the next step
 MISSING = 404
 
 
@@ -113,12 +112,12 @@ class Fleet:
 
     def _beat(self) -> None:
         if not self._is_over:
-            self._say("running", 0)
+            self._say("running")
             self._clock.at(self._clock.now + self._job.heartbeat_s, self._beat)
 
-    def _say(self, state: str, step: int) -> None:
+    def _say(self, state: str) -> None:
         for board in self._boards:
-            board.put("heartbeat", {"at": self._clock.time(), "state": state, "step": step, "point": None})
+            board.put("heartbeat", {"at": self._clock.time(), "state": state, "step": None, "point": None})
 
     def _ready(self, step: int) -> None:
         """The last of them is ready: the others have said so before, it opens the gate."""
@@ -152,8 +151,6 @@ class Fleet:
             board.put("samples.json", {})
             lateness_s = min(self._chance.expovariate(1 / gates.MEAN_LATENESS_S), 10 * gates.MEAN_LATENESS_S)
             self._agents.puts_by_second[self._job.cell, int(self._clock.now + lateness_s)] += PUTS_A_STEP
-        for state in STATES:
-            self._say(state, step + 1)
         if step + 1 < len(self._job.steps):
             self._clock.at(self._clock.now + STEP_S, lambda: self._ready(step + 1))
         else:
@@ -162,6 +159,7 @@ class Fleet:
     def _end(self) -> None:
         if self._is_over:
             return
+        self._say("done")
         for board, latencies in zip(self._boards, self._latencies, strict=True):
             latencies.put()
             board.put_log("done")

@@ -7,6 +7,7 @@ import logging
 import os
 import shlex
 import signal
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from support.disturbance import attempts
 
 from agent import session
 from agent.board import barrier
+from agent.board.heartbeat import Heartbeat
 from agent.board.latencies import FULL_BYTES, Latencies
 from agent.errors import JobInvalid
 from agent.job import Step
@@ -298,6 +300,24 @@ def test_a_job_that_is_not_there_is_told_where_it_should_be(cloud, instance):
     failed = instance.document("failed.json")
     assert failed["error"] == "JobInvalid"
     assert f"runs/{RUN}/cells/{CELL}/job.json is not there" in failed["message"]
+
+
+def test_a_change_of_state_waits_for_the_next_heartbeat_and_the_last_one_says_how_it_ended():
+    beats, first, second = [], threading.Event(), threading.Event()
+
+    def put(name, document):
+        beats.append((name, document["state"]))
+        (second if first.is_set() else first).set()
+
+    beating = Heartbeat(SimpleNamespace(put=put), 3_600, logging.getLogger())
+    assert first.wait(60)
+    for state in ("waiting", "running", "preparing"):
+        beating.say(state)
+    assert not second.wait(0.2)
+    beating.say("done")
+    beating.stop()
+
+    assert beats == [("heartbeat", "preparing"), ("heartbeat", "done")]
 
 
 def test_heartbeats_keep_coming_while_a_tool_runs(cloud, instance, make_job):

@@ -330,7 +330,7 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     """Return what Step Functions, Lambda and S3 take for one cell: cents, but they add up over thousands of cells."""
     # A turn: Wait for fleet, Poll fleet, Fleet finished?; around them about 30 transitions of the cell.
     transitions = poll_turns.times(3).plus(30)
-    # Each instance: ready, samples and a state per step, and a heartbeat every 30 s. A listing is priced as a put.
+    # Each instance: ready, samples, at most two raw files a step, a heartbeat every 30 s. A listing is priced so.
     puts = each_s.times(instances / 30)
     # A poll lists the gates, who is ready for two steps, and five names of each instance, 1,000 a page; an instance of
     # a fleet lists at each step who is ready.

@@ -38,11 +38,15 @@ def test_user_data_that_ec2_would_refuse_is_refused_here():
         script(job_key="k" * 17_000)
 
 
-def job(count):
+def job(count, environment="aws"):
     cell = CELL | {"fleet": {"instanceType": "m6i.large", "count": count}}
     return measuring_job(
-        run="r", cell=cell, mount={}, bucket="b", environment="aws", now=1000.0, gate_margin_s=2.0
+        run="r", cell=cell, mount={}, bucket="b", environment=environment, now=1000.0, gate_margin_s=2.0
     )  # fmt: skip
+
+
+def test_heartbeats_are_dear_on_aws_and_slow_on_emulated_machines():
+    assert [job(1, environment)["heartbeat_s"] for environment in ("aws", "local", "local-vm")] == [30, 5, 30]
 
 
 def test_a_fleet_has_a_barrier_and_an_instance_alone_has_none():
