@@ -56,6 +56,8 @@ INTERNAL = {
 }
 LATE = "late"
 DENIAL = {"ec2": "UnauthorizedOperation", "s3": "AccessDenied", "elasticfilesystem": "AccessDenied"}
+# What lies beside the runs, by the first part of its key: that of each is about the same.
+OF_ALL_RUNS = {"agents": "agent", "points": "points"}
 
 
 @dataclass(frozen=True)
@@ -240,10 +242,10 @@ def who(session_arn: str) -> str:
 
 
 def object_name(key: str) -> str:
-    """Return what an S3 key or prefix is about: agent, plan.json, gate, ready, raw, instances/."""
+    """Return what an S3 key or prefix is about: agent, points, plan.json, gate, ready, raw, instances/."""
     parts = unquote(key).split("/")
-    if parts[0] == "agents":
-        return "agent"
+    if parts[0] in OF_ALL_RUNS:
+        return OF_ALL_RUNS[parts[0]]
     if "raw" in parts:
         return "raw"
     for place, name in (("gates", "gate"), ("ready", "ready")):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.owned import THEIR_EFS, THEIR_SNAPSHOT
 from support.runs import EBS, EFS, matrix
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +23,10 @@ FSX = {
     "throughputCapacityMBps": 64,
 }
 READ = {"type": "read", "name": "r", "access": ["random"], "records": 16, "pageBytes": "64KiB", "threads": 1}
+FIO = {
+    **{"type": "fio", "name": "f", "device": True, "rw": "randwrite", "bs": "4k", "size": "1M", "ioengine": "psync"},
+    **{"fdatasync": 1, "time_based": 1, "runtime": 2},
+}
 # An image is found again by its recipe: with its own in each run, each run bakes.
 OWN_IMAGE = {"bake": True, "packages": ["of-$RUN"]}
 ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
@@ -51,6 +56,15 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "objects": matrix(storage=[{"type": "s3", "name": "s3"}], workload=[READ], fleet=[ONE]),
     "served": matrix(
         storage=[{"type": "file-server", "name": "server", "instanceType": "m6i.large"}], workload=[READ], fleet=[ONE]
+    ),
+    "device": matrix(storage=[EBS | {"name": "ebs"}], workload=[FIO], fleet=[ONE]),
+    "existing": matrix(
+        storage=[
+            {"type": "efs", "name": "theirs", "fileSystemId": THEIR_EFS},
+            EBS | {"name": "copied", "snapshotId": THEIR_SNAPSHOT},
+        ],
+        workload=[TOUCH],
+        fleet=[ONE],
     ),
     "baked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
     "unbaked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),

@@ -91,6 +91,7 @@ def _execute_batch(batch: list[Trial], verdicts: "SimpleQueue[Verdict]") -> None
                 futures |= {trial: pool.submit(execute, trial) for trial in batch[1:]}
             errors = {trial: repr(found) for trial, future in futures.items() if (found := future.exception())}
             lab.sweep_images()
+            lab.theirs.go()
             if not wait_for(lambda: not lab.left_by_all(), SWEEP_LIMIT_S):
                 for verdict in last:
                     words = f"left behind in the cloud by this or the {len(batch) - 1} runs before"

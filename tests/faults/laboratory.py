@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from faults.cases import EVERYTHING, LATE, LATE_S, ROOT, SCENARIOS, STATUS, TIME_SCALE, Case, Trial, fate
+from support.owned import Theirs
 from support.runs import Cloud, Run, start_cloud
 
 # What costs time is the processor: faster clocks only make for more polls, and runs at once hide the waits.
@@ -109,6 +110,7 @@ class Laboratory:
         self._path = rules
         self._rules: dict[str, list[dict[str, Any]]] = {}
         self._lock = threading.Lock()
+        self.theirs = Theirs(cloud)
 
     def execute(self, trial: Trial, name: str, late_s: Mapping[str, float] = LATE_S) -> list[Verdict]:
         """Run cases together and judge the run."""
@@ -168,7 +170,7 @@ class Laboratory:
         started = self.cloud.client("stepfunctions").start_execution(
             stateMachineArn=self.cloud.output("StateMachineArn"),
             name=name,
-            input=json.dumps(SCENARIOS[scenario]).replace("$RUN", name),
+            input=self.theirs.named_in(json.dumps(SCENARIOS[scenario]).replace("$RUN", name)),
         )
         return Run(self.cloud, name, started["executionArn"])
 
@@ -227,6 +229,7 @@ class Laboratory:
             self.sweep()
         if not wait_for(lambda: not unlisted_images(run), SWEEP_LIMIT_S):
             judged.problems.append(f"left behind: images that the receipt lacks: {unlisted_images(run)}")
+        judged.problems += self.theirs.harm_by(run.name, document(run, "receipt.json"))
         judged.swept_s = round(time.monotonic() - began, 1) if judged.left_at_end else 0.0
         if not is_settled(run):
             self.sweep()  # what was still going when the last one looked is gone by now

@@ -10,7 +10,7 @@ from faults.harness import execute_apart
 from faults.laboratory import Laboratory, Verdict, laboratory
 from support.runs import Run
 
-from local.faults.injection import who
+from local.faults.injection import object_name, who
 
 SCENARIO = "alone"  # the cheapest: one instance with a volume
 FAULTS, RUNS_AT_ONCE = 6, 5
@@ -59,6 +59,19 @@ def late(lab: Laboratory) -> Iterator[Future[list[Verdict]]]:
 )
 def test_a_fault_meets_a_function_by_its_name_though_others_have_its_role(session: str, caller: str):
     assert who(f"arn:aws:sts::123456789012:assumed-role/{session}") == caller
+
+
+@pytest.mark.parametrize(
+    ("key", "about"),
+    [
+        ("points/r-1/ebs.touch.m6i.large-x1.jsonl", "points"),  # of each cell: the same faults befall it
+        ("agents/0a.pyz", "agent"),
+        ("runs/r-1/cells/c/gates/0001.json", "gate"),
+        ("runs/r-1/cells/c/volumes.json", "volumes.json"),
+    ],
+)
+def test_a_fault_is_about_a_kind_of_object_and_not_one_of_them(key: str, about: str):
+    assert object_name(key) == about
 
 
 def execute(lab: Laboratory, cases: list[Case]) -> list[Verdict]:

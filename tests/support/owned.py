@@ -1,13 +1,18 @@
-"""File systems that somebody has already, with data, on a local cloud."""
+"""File systems and snapshots that somebody has already, with data, on a local cloud."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from support.runs import Cloud, until
 
+from matrix.terms.keys import folder_on_existing
+
+# What these stand for in a matrix, an owner has made.
+THEIR_EFS, THEIR_SNAPSHOT = "$EFS", "$SNAPSHOT"
 DATA = {"letters/a.txt": "from a", "letters/b.txt": "from b", "todo": "nothing"}
 
 
@@ -18,6 +23,8 @@ class Owned:
     id: str
     folder: Path
     described: Callable[[], Any]
+    before: Any = None
+    """Its state when it was ready."""
 
     def state(self) -> tuple[Any, dict[str, tuple[str | None, int]]]:
         """What its service says of it, and every file and folder on it with content and time."""
@@ -29,6 +36,15 @@ class Owned:
             for path in self.folder.rglob("*")
         }
         return self.described(), there
+
+    def harm_by(self, run: str, receipt: Mapping[str, Any] | None) -> list[str]:
+        """What is not as it was, whatever other runs do on it; a run's folder may stay where its receipt names it."""
+        own = folder_on_existing(run)
+        described, there = self.state()
+        kept = {path: what for path, what in there.items() if not path.startswith(folder_on_existing(""))}
+        problems = [] if (described, kept) == self.before else [f"the owner's {self.id} is not as it was"]
+        named = {entry["folder"] for entry in (receipt or {}).get("not_ours", [])}
+        return problems + ([f"{own} is left, of which no receipt tells"] if own in there and own not in named else [])
 
     def fill(self) -> None:
         """Put somebody's data on it, as soon as it is there."""
@@ -73,12 +89,25 @@ def owned_efs(cloud: Cloud) -> Iterator[Owned]:
                 FileSystemId=name, SubnetId=made[subnet], SecurityGroups=[made["FileSystemSecurityGroup"]]
             )
         until(lambda: all(target["LifeCycleState"] == "available" for target in described()[1]), "mount targets")
+        owned.before = owned.state()
         yield owned
     finally:
         for target in efs.describe_mount_targets(FileSystemId=name)["MountTargets"]:
             efs.delete_mount_target(MountTargetId=target["MountTargetId"])
         efs.delete_file_system(FileSystemId=name)
         until(lambda: not owned.folder.exists(), "the folder to go")
+
+
+@contextmanager
+def owned_snapshot(cloud: Cloud) -> Iterator[str]:
+    """A snapshot of the account's own, as one that holds a filled cache; its owner deletes it."""
+    ec2 = cloud.client("ec2")
+    zone = ec2.describe_availability_zones()["AvailabilityZones"][0]["ZoneName"]
+    volume = ec2.create_volume(AvailabilityZone=zone, Size=8)["VolumeId"]
+    snapshot = ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
+    ec2.delete_volume(VolumeId=volume)
+    yield snapshot
+    ec2.delete_snapshot(SnapshotId=snapshot)
 
 
 @contextmanager
@@ -101,3 +130,33 @@ def owned_fsx(cloud: Cloud) -> Iterator[Owned]:
     finally:
         fsx.delete_file_system(FileSystemId=name)
         until(lambda: not owned.folder.exists(), "the folder to go")
+
+
+class Theirs:
+    """An EFS and a snapshot of somebody's, made when a matrix first names them."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self._owners = ExitStack()
+        self._made: tuple[Owned, str] | None = None
+        self._lock = threading.Lock()
+
+    def named_in(self, matrix: str) -> str:
+        """The matrix with their ids in it."""
+        if THEIR_EFS not in matrix:
+            return matrix
+        with self._lock:
+            if self._made is None:
+                owned = self._owners.enter_context(owned_efs(self._cloud))
+                self._made = owned, self._owners.enter_context(owned_snapshot(self._cloud))
+        owned, snapshot = self._made
+        return matrix.replace(THEIR_EFS, owned.id).replace(THEIR_SNAPSHOT, snapshot)
+
+    def harm_by(self, run: str, receipt: Mapping[str, Any] | None) -> list[str]:
+        """What is not as it was once the run has ended."""
+        return self._made[0].harm_by(run, receipt) if self._made else []
+
+    def go(self) -> None:
+        """Let the owners delete what they had."""
+        self._owners.close()
+        self._made = None

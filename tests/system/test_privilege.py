@@ -18,7 +18,7 @@ from judge import exchanges
 from support import role_calls
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
-from support.owned import owned_efs, stack_resources
+from support.owned import owned_efs, owned_snapshot, stack_resources
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
 
 from cli.verify.permissions import CALLS
@@ -92,8 +92,9 @@ def good_ones(cloud: Cloud) -> None:
     until(partial(_is_swept, run), "the copies to go")
     read = cloud.run("read", matrix(storage=[STORAGES[3], SERVER], workload=[READ]))
     assert read.status == "SUCCEEDED", read.describe()
-    spot = matrix(storage=[EBS | {"snapshotId": _snapshot(cloud)}], fleet=[ONE | {"spot": True}])
-    assert cloud.run("spot", spot).status == "SUCCEEDED"
+    with owned_snapshot(cloud) as snapshot:
+        spot = matrix(storage=[EBS | {"snapshotId": snapshot}], fleet=[ONE | {"spot": True}])
+        assert cloud.run("spot", spot).status == "SUCCEEDED"
 
 
 def failing_ones(cloud: Cloud) -> None:
@@ -124,16 +125,6 @@ def with_images(cloud: Cloud) -> None:
 
 def _answer(cloud: Cloud, function: str, event: str) -> dict[str, Any]:
     return json.loads(cloud.client("lambda").invoke(FunctionName=function, Payload=event)["Payload"].read())
-
-
-def _snapshot(cloud: Cloud) -> str:
-    """A snapshot of the account's own, as one that holds a filled cache."""
-    ec2 = cloud.client("ec2")
-    zone = ec2.describe_availability_zones()["AvailabilityZones"][0]["ZoneName"]
-    volume = ec2.create_volume(AvailabilityZone=zone, Size=8)["VolumeId"]
-    snapshot = ec2.create_snapshot(VolumeId=volume)["SnapshotId"]
-    ec2.delete_volume(VolumeId=volume)
-    return snapshot
 
 
 def _leave_things_behind(cloud: Cloud, run: Run) -> None:
