@@ -10,19 +10,35 @@ from pathlib import Path
 from agent.machine import counters
 
 NETWORK, DISK, FILE = "network_sent_bytes", "disk_write_bytes", "file_bytes"
-WATCHED = (NETWORK, "network_received_bytes", DISK, "nfs_write_bytes", "steal_s")
+RECEIVED, DISK_READ = "network_received_bytes", "disk_read_bytes"
+WATCHED = (NETWORK, RECEIVED, DISK, DISK_READ, "nfs_read_bytes", "nfs_write_bytes", "steal_s")
 
 
 class Traffic:
-    """The counters that a write moves."""
+    """The counters that a write moves, or a read."""
 
-    def __init__(self, mount_kind: str, storage: Path, path: Path | None = None) -> None:
-        """`path` is the file that will be written below `storage`, mounted as `mount_kind`; None: there are many."""
+    def __init__(
+        self,
+        mount_kind: str,
+        storage: Path,
+        path: Path | None = None,
+        *,
+        is_read: bool = False,
+        by_requests: bool = False,
+    ) -> None:
+        """`path` is the file that will be written below `storage`, mounted as `mount_kind`; None: there are many.
+
+        What is read `by_requests` does not come from the disk of that folder.
+        """
         self._storage, self._path = storage, path
         self._device = storage.stat().st_dev
         # A disk's own counter where there is a disk; a lent directory without one has only the file's growth.
         without_disk = FILE if mount_kind == "directory" else NETWORK
-        self.carrier = DISK if DISK in counters.of_device(self._device, storage) else without_disk
+        has_disk = DISK in counters.of_device(self._device, storage)
+        self.carrier = DISK if has_disk else without_disk
+        if is_read:
+            is_remote = by_requests or not (has_disk or mount_kind == "directory")
+            self.carrier = RECEIVED if is_remote else DISK_READ
 
     def read(self) -> dict[str, float]:
         """Bytes since boot (of the file: its size), and seconds that the hypervisor withheld the processors.

@@ -13,9 +13,10 @@ from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
 from agent.file_server import Connection, Refused
+from agent.machine.traffic import Sampler, Traffic
 from agent.machine.workspace import Workspace
 from agent.programs.processes import Armed, Ended
-from agent.workloads import engines, neighbours, uploads
+from agent.workloads import engines, neighbours, uploads, watched
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 
 if TYPE_CHECKING:
@@ -65,26 +66,30 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the data where this is the first step that needs it, and arm the engine."""
-    params = step.params
+    params, kind = step.params, job.mount["kind"]
+    by_requests = {"s3": data_object, "file-server": data_on_server}
     if params.get("shift"):
         where = data_of_neighbour(params, workspace, job.instances)
     else:
-        data = {"s3": data_object, "file-server": data_on_server}.get(job.mount["kind"], data_file)
+        data = by_requests.get(kind, data_file)
         where = data(params, workspace.target.parent, job.mount)
     plan = plan_of(params, f"{step.point}/{step.repetition}", where)
     plan["emulation"] = engines.emulation(job, step, workspace)
     plan["open_loop"] = engines.open_loop(job, step, workspace)
     armed = arm_engine(plan, workspace.scratch)
+    traffic = Traffic(kind, workspace.mount, is_read=True, by_requests=kind in by_requests)
+    sampler = Sampler(traffic.read)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
         outcome = read_engine(ended[0].stdout, plan)
         outcome.warnings.extend(broken_off(ended[0].stderr))
-        if job.mount["kind"] == "s3" and job.environment == "local":
+        if kind == "s3" and job.environment == "local":
             outcome.warnings.append(PLAYED_S3)
+        outcome.raw.update(watched.kept(sampler, traffic.carrier))
         return outcome
 
-    return Trial(armed, params["threads"], read)
+    return watched.WatchedTrial(armed, params["threads"], read, sampler)
 
 
 def plan_of(params: dict[str, Any], seed: str, where: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from support.disturbance import attempts
 from agent.engine import stream
 from agent.machine import counters
 from agent.machine.levels import find_levels
-from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
+from agent.machine.traffic import DISK, DISK_READ, FILE, NETWORK, RECEIVED, Sampler, Traffic, rates
 from agent.workloads import instance_throughput, watched
 
 MIB = 1 << 20
@@ -145,11 +145,16 @@ def test_the_counter_that_is_shown_is_the_one_that_the_bytes_go_through(tmp_path
     monkeypatch.setattr(counters, "of_device", lambda *_: {"nfs_write_bytes": 7.0})
     assert Traffic("nfs", tmp_path, tmp_path / "x").carrier == NETWORK
     assert Traffic("directory", tmp_path, tmp_path / "x").carrier == FILE
+    assert Traffic("nfs", tmp_path, is_read=True).carrier == RECEIVED
+    assert Traffic("directory", tmp_path, is_read=True).carrier not in Traffic("directory", tmp_path).read()
 
     monkeypatch.setattr(counters, "of_device", lambda *_: {DISK: 4096.0})
     watched = Traffic("ebs", tmp_path, tmp_path / "x")
     assert watched.carrier == DISK
     assert watched.read()[DISK] == 4096
+    # Of reads the disk's too, but for what comes by requests, whatever disk the notes about it lie on.
+    assert Traffic("ebs", tmp_path, is_read=True).carrier == DISK_READ
+    assert Traffic("s3", tmp_path, is_read=True, by_requests=True).carrier == RECEIVED
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from support.agent_reads import KIB, MIB, engine, read_params
 
 from agent.engine import reads, records
 from agent.errors import ToolFailed, WorkIncomplete
+from agent.machine import counters
+from agent.machine.traffic import DISK_READ
 from agent.machine.workspace import Workspaces
 from agent.mounts import describe
 from agent.workloads import neighbours, read
@@ -52,6 +54,21 @@ def test_every_record_is_read_and_the_rates_are_those_of_the_workers_clocks(
     raw = json.loads(cloud.read(f"instances/{instance.userid}/{sample['raw'][0]}"))
     assert sum(raw["histograms"]["read_lat"]["bins"].values()) == requests
     assert list(storage.iterdir()) == []
+
+
+def test_reads_that_take_seconds_keep_their_rate_over_time(cloud, instance, make_job, storage):
+    # 32 pages, of which 12 are due in each second.
+    cloud.put("job.json", make_job("read", [read_params(rate_per_s_per_instance=12)]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    is_counted = DISK_READ in counters.of_storage(storage)  # not so in memory or in a container's layers
+    assert ("raw/p01-r1.series.json" in sample["raw"]) == is_counted
+    if is_counted:
+        series = instance.document("raw/p01-r1.series.json")
+        assert series["carrier"] == DISK_READ
+        assert len(series["counted"][DISK_READ]) == len(series["seconds"]) >= 3
 
 
 def data_path(params, folder):

@@ -8,7 +8,9 @@ from matrix.report.view import Entry, View
 # What each counter counts, in words.
 COUNTERS = {
     "network_sent_bytes": "sent over the network",
+    "network_received_bytes": "received over the network",
     "disk_write_bytes": "written to the disk",
+    "disk_read_bytes": "read from the disk",
     "file_bytes": "by which the file grew",
     "operation_bytes": "of the operations that ended",
 }
