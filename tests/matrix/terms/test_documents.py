@@ -51,9 +51,15 @@ def assert_fits(document, name):
     validator(name).validate(written)
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_the_schema_of_each_document_is_up_to_date(name):
-    assert (SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8") == schema_text(name), "run: make schema"
+def test_the_schema_of_each_document_is_up_to_date(tmp_path):
+    # As `make schema` does, in a process of its own: a type that was read for itself here has lost its descriptions.
+    subprocess.run(
+        [sys.executable, "-m", "matrix.terms.documents.schema", tmp_path], cwd=ROOT / "functions", check=True
+    )
+
+    kept, made = ({path.name: path.read_text() for path in folder.glob("*.json")} for folder in (SCHEMAS, tmp_path))
+    assert set(made) == {f"{name}.schema.json" for name in DOCUMENTS}
+    assert [name for name in made if made[name] != kept.get(name)] == [], "run: make schema"
 
 
 def test_to_read_a_document_no_source_is_read(monkeypatch):
