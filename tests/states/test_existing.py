@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import boto3
 import pytest
+from botocore.stub import Stubber
 from support.function_events import RUN, load_event
 
 import check_file_system
@@ -15,7 +16,7 @@ from aws import storages
 from aws.records import bucket, table
 from aws.stack import tags
 from aws.stack.clients import client as cached_client
-from aws.storages import efs, fsx_openzfs
+from aws.storages import efs, fsx_openzfs, s3
 from aws.teardown import receipts
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
@@ -253,3 +254,51 @@ def test_an_fsx_whose_group_need_not_let_the_fleet_in_is_named_with_what_to_add(
     problem = refused(fsx["FileSystemId"], context, **FSX)["storage[0].fileSystemId"]
 
     assert f"--network-interface-id {interface} --groups {group} {stack['FILE_SYSTEM_SECURITY_GROUP_ID']}" in problem
+
+
+@pytest.fixture
+def letters(stack):
+    """Somebody's own bucket with an object, in the stack's region."""
+    s3 = boto3.client("s3", region_name="us-east-1")
+    s3.create_bucket(Bucket="theirs")
+    s3.put_object(Bucket="theirs", Key="letters/2026/a", Body=b"a")
+    return {"type": "s3", "client": "command", "bucket": "theirs", "prefix": "letters/2026"}
+
+
+def test_objects_of_somebody_are_read_where_they_are_and_neither_marked_nor_deleted(letters, context):
+    assert list(s3.refusals(letters)) == []
+    assert storages.existing_id(letters) == "theirs/letters/2026"
+
+    mount = storages.mount_of(letters, ["theirs/letters/2026"], RUN)
+
+    assert mount == {
+        "kind": "s3", "bucket": "theirs", "prefix": "letters/2026", "region": "us-east-1", "client": "command",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "rule"),
+    [
+        ({"bucket": "nobodys"}, "bucket", "does not exist"),
+        ({"bucket": "elsewhere"}, "bucket", "is in eu-west-1, and the stack in us-east-1"),
+        ({"prefix": "letters/1"}, "prefix", "has no object in theirs"),
+    ],
+)
+def test_objects_that_could_not_be_read_are_refused(letters, changes, field, rule):
+    away = {"LocationConstraint": "eu-west-1"}
+    boto3.client("s3", region_name="eu-west-1").create_bucket(Bucket="elsewhere", CreateBucketConfiguration=away)
+
+    [refusal] = s3.refusals(letters | changes)
+
+    assert refusal.field == field
+    assert rule in refusal.rule
+
+
+def test_a_bucket_that_is_closed_to_the_stack_is_refused_with_the_parameters_that_open_it(letters):
+    with Stubber(cached_client("s3")) as stubbed:
+        stubbed.add_client_error("get_bucket_location", "AccessDenied", http_status_code=403)
+
+        [refusal] = s3.refusals(letters)
+
+    assert refusal.rule == "the stack may not read letters/2026/ of it"
+    assert "ExistingBucket=theirs ExistingPrefix=letters/2026" in refusal.fix

@@ -1,5 +1,6 @@
 """File systems and snapshots that somebody has already, with data, on a local cloud."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support import grants
 from support.runs import Cloud, until
 
 from matrix.terms.keys import folder_on_existing
@@ -52,6 +54,26 @@ class Owned:
         for path, text in DATA.items():
             (self.folder / path).parent.mkdir(exist_ok=True)
             (self.folder / path).write_text(text)
+
+
+@dataclass
+class OwnedBucket:
+    """Somebody's own bucket with versions and tags."""
+
+    name: str
+    client: Any
+
+    def state(self) -> tuple[Any, ...]:
+        """Its tags, and each version of each object with its tags, content and time."""
+        listed = self.client.list_object_versions(Bucket=self.name)
+        versions = [
+            (each["Key"], each["VersionId"], each["LastModified"], each["ETag"],
+             self.client.get_object_tagging(Bucket=self.name, Key=each["Key"], VersionId=each["VersionId"])["TagSet"])
+            for each in listed["Versions"]
+        ]  # fmt: skip
+        uploads = self.client.list_multipart_uploads(Bucket=self.name).get("Uploads", [])
+        tags = self.client.get_bucket_tagging(Bucket=self.name)["TagSet"]
+        return tags, versions, listed.get("DeleteMarkers", []), uploads
 
 
 def stack_resources(cloud: Cloud) -> dict[str, str]:
@@ -160,3 +182,47 @@ class Theirs:
         """Let the owners delete what they had."""
         self._owners.close()
         self._made = None
+
+
+@contextmanager
+def owned_bucket(cloud: Cloud) -> Iterator[OwnedBucket]:
+    """A bucket with objects of two versions below a prefix and beside it, which the stack is allowed to read.
+
+    By the very statements that the template has for its parameters ExistingBucket and ExistingPrefix.
+    """
+    s3, iam, made = cloud.client("s3"), cloud.client("iam"), stack_resources(cloud)
+    name, prefix = "theirs", "letters/2026"
+    s3.create_bucket(Bucket=name)
+    s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
+    s3.put_bucket_tagging(Bucket=name, Tagging={"TagSet": [{"Key": "Name", "Value": "home"}]})
+    for key in (f"{prefix}/a", f"{prefix}/b", "beside/c"):
+        for text in ("first", "second"):
+            s3.put_object(Bucket=name, Key=key, Body=text.encode(), Tagging="of=theirs")
+    known = {"AWS::Partition": "aws", "ExistingBucket": name, "ExistingPrefix": prefix}
+    policies = {
+        resource["Properties"]["Roles"][0]["Ref"]: resource["Properties"]["PolicyDocument"]
+        for resource in grants.resources().values()
+        if resource.get("Condition") == "HasExistingBucket"
+    }
+    for role, document in policies.items():
+        text = json.dumps(_substituted(document, known))
+        iam.put_role_policy(RoleName=made[role], PolicyName="existing", PolicyDocument=text)
+    try:
+        yield OwnedBucket(name, s3)
+    finally:
+        for role in policies:
+            iam.delete_role_policy(RoleName=made[role], PolicyName="existing")
+        for version in s3.list_object_versions(Bucket=name)["Versions"]:
+            s3.delete_object(Bucket=name, Key=version["Key"], VersionId=version["VersionId"])
+        s3.delete_bucket(Bucket=name)
+
+
+def _substituted(value: Any, known: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        text = value.get("Fn::Sub")
+        if text is None:
+            return {key: _substituted(each, known) for key, each in value.items()}
+        for name, replacement in known.items():
+            text = text.replace(f"${{{name}}}", replacement)
+        return text
+    return [_substituted(each, known) for each in value] if isinstance(value, list) else value

@@ -35,6 +35,9 @@ REASONS = {
     "TagData": "Whose a prefix of the data bucket is.",
     "ListData": "Finds what runs have left in the data bucket.",
     "ListMarks": "An instance sees who is ready.",
+    "ReadExisting": "Only with the parameter ExistingBucket: a command reads objects of yours, and can nothing else.",
+    "ListExisting": "Only with the parameter ExistingBucket: what there is below the prefix.",
+    "LocateExisting": "Only with the parameter ExistingBucket: whether it is in the stack's region.",
     "ListOwnData": "An instance finds its own objects.",
     "DeleteData": "Data of measurements, never results.",
     "CreateFsx": "Only with the tags by which the sweep finds it.",
@@ -159,7 +162,13 @@ def asked(operator: str, value: Any) -> str:
     if operator == "Null":
         return "is given" if str(value).lower() == "false" else "is not given"
     named = {"AWS::StackName": "this stack", "AWS::Region": "this region"}
-    text = named.get(value["Ref"], value["Ref"]) if isinstance(value, dict) else f"`{value}`"
+    match value:
+        case {"Ref": str(name)}:
+            text = named.get(name, name)
+        case {"Fn::Sub": str(pattern)}:
+            text = f"`{pattern}`"
+        case _:
+            text = f"`{value}`"
     return f"{'is like' if 'Like' in operator else 'is'} {text}"
 
 

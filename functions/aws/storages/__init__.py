@@ -15,7 +15,7 @@ from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 from aws.storages.contract import FileSystem as FileSystem
 from aws.storages.contract import Refusal
-from matrix.check.existing import FIELD, written
+from matrix.check.existing import id_of, written
 from matrix.input.matrix import Matrix
 from matrix.input.storages import how_many
 from matrix.terms.documents.job import Mount
@@ -54,8 +54,7 @@ def token(run: str, name: str, zone: int = 0) -> str:
 
 def existing_id(storage: Part) -> str | None:
     """Return the id of a file system that is somebody's own; None for one that the run makes and deletes."""
-    resource_id: str | None = storage.get(FIELD)
-    return resource_id
+    return id_of(storage)
 
 
 def existing_problems(matrix: Matrix, account: str) -> Problems:
@@ -95,7 +94,8 @@ def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_dev
     """Return how an instance mounts a file system or a device, a folder where the local cloud lends one."""
     folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
     mount = (lent(folder) if is_lent(storage) else None) or _mount(storage, resource_id, wants_device=wants_device)
-    if existing_id(storage):
+    # In a bucket of somebody's nothing is written, so there is no folder.
+    if existing_id(storage) and "bucket" not in mount:
         mount["folder"] = folder_on_existing(run)
     return mount
 

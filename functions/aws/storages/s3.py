@@ -1,11 +1,16 @@
 """S3: a prefix of the stack's data bucket for each file system.
 
+One of somebody's own bucket is only read, by a role that can nothing else there: not even its name comes near what is
+deleted here.
+
 Prefixes have no tags, so what one belongs to stands in an object of its own, written first and deleted last: a prefix
 without it is nobody's.
 """
 
 import json
 from collections.abc import Iterator, Mapping
+
+from botocore.exceptions import ClientError
 
 from aws.records.data_bucket import TAGS, all_tagged
 from aws.stack.clients import client
@@ -18,6 +23,8 @@ from matrix.terms.errors import FileSystemFailed
 CREATION_LIMIT_S = 0
 SEEN_GONE = "S3 ListObjectsV2: no object"
 OBJECTS_AT_ONCE = 1_000
+# What GetBucketLocation says of buckets in the two oldest regions (S3 API reference).
+REGIONS = {None: "us-east-1", "EU": "eu-west-1"}
 
 
 def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
@@ -39,9 +46,32 @@ def is_ready(_resource_id: str, _storage: Part) -> bool:
     return True
 
 
-def refusals(_storage: Part) -> tuple[Refusal, ...]:
-    """Return none: a matrix cannot name one that exists."""
-    return ()
+def refusals(storage: Part) -> Iterator[Refusal]:
+    """Yield why instances cannot read what exists: its bucket is missing, elsewhere or closed, or there is nothing."""
+    bucket, prefix, region = storage["bucket"], storage["prefix"], environment().region
+    s3 = client("s3")
+    try:
+        answer = s3.get_bucket_location(Bucket=bucket)["LocationConstraint"]
+        theirs = REGIONS.get(answer, answer)
+        if theirs != region:
+            rule = f"is in {theirs}, and the stack in {region}: each byte would be billed between them"
+            yield Refusal("bucket", bucket, rule, f"deploy a stack in {theirs}")
+            return
+        listed = s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=1)
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code == "NoSuchBucket":
+            yield Refusal("bucket", bucket, "does not exist", "write one of yours")
+        elif code == "AccessDenied":
+            fix = (
+                f"sam deploy --parameter-overrides ExistingBucket={bucket} ExistingPrefix={prefix}; see also its policy"
+            )
+            yield Refusal("bucket", bucket, f"the stack may not read {prefix}/ of it", fix)
+        else:
+            raise
+        return
+    if not listed.get("KeyCount"):
+        yield Refusal("prefix", prefix, f"has no object in {bucket}", "write one that has")
 
 
 def is_lent(storage: Part) -> bool:
@@ -55,7 +85,7 @@ def mount(resource_id: str, storage: Part) -> Mount:
     place: Mount = {
         "kind": "mountpoint" if storage["client"] == "mountpoint" else "s3",
         "bucket": bucket,
-        "prefix": f"{token}/{{userid}}",
+        "prefix": token if storage.get("bucket") else f"{token}/{{userid}}",
         "region": environment().region,
     }
     if place["kind"] == "s3":

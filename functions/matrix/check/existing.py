@@ -1,13 +1,22 @@
 """Rules for storages that exist already: what may be done with what is somebody's own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from matrix.check.cells import Combination, path_of_workload
 from matrix.input.matrix import Matrix
 from matrix.input.storages import Storage
 from matrix.terms.problems import Problem, Problems
 
-FIELD = "fileSystemId"
+FIELD, BUCKET, PREFIX = "fileSystemId", "bucket", "prefix"
+
+
+def id_of(document: Mapping[str, Any]) -> str | None:
+    """Return the id of a storage of a plan that is somebody's own, None of one that the run makes."""
+    if bucket := document.get(BUCKET):
+        return f"{bucket}/{document[PREFIX]}"
+    file_system: str | None = document.get(FIELD)
+    return file_system
 
 
 def written(matrix: Matrix) -> Iterator[tuple[str, Storage]]:
@@ -25,7 +34,7 @@ def existing_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield what would harm the owner's data or the figures, and a warning that says what will be done."""
     first: dict[str, str] = {}
     for path, storage in existing(matrix):
-        yield from _storage_problems(matrix, f"{path}.{FIELD}", storage, first)
+        yield from _storage_problems(matrix, f"{path}.{storage.existing_field}", storage, first)
     if first:
         yield from _cache_problems(matrix, cells)
 
@@ -38,19 +47,30 @@ def _cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         if cell.storage.existing_id and cell.workload.populate_seconds and workload not in reported:
             reported.add(workload)
             rule = f"keeps a cache on its storage, which nobody would remove from {cell.storage.existing_id}"
-            yield Problem(f"{workload}.type", cell.workload.type, rule, f"leave it out, or leave out {FIELD}")
+            yield Problem(
+                f"{workload}.type",
+                cell.workload.type,
+                rule,
+                f"leave it out, or leave out {cell.storage.existing_field}",
+            )
 
 
 def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[str, str]) -> Problems:
     name = storage.existing_id or ""
     if matrix.emulate:
-        yield Problem(path, name, "an emulated storage is only played", f"leave out {FIELD}, or emulate")
+        yield Problem(
+            path, name, "an emulated storage is only played", f"leave out {storage.existing_field}, or emulate"
+        )
         return
-    if first.setdefault(name, path) != path and matrix.max_concurrent_file_systems > 1:
+    # Of S3 no cell takes anything that another would miss.
+    is_twice = first.setdefault(name, path) != path and not storage.is_only_read
+    if is_twice and matrix.max_concurrent_file_systems > 1:
         rule = f"{first[name]} is the same: their cells would disturb each other"
         yield Problem(path, name, rule, "write maxConcurrentFileSystems 1")
     rule = (
-        "exists: it is measured in a folder named by the run, which is removed, and neither changed, tagged nor"
+        "exists: it is only read, and its requests are billed"
+        if storage.is_only_read
+        else "exists: it is measured in a folder named by the run, which is removed, and neither changed, tagged nor"
         " deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
     )
     yield Problem(path, name, rule, "measure when nobody else uses it", disputed=True)

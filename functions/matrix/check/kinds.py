@@ -62,11 +62,15 @@ def _object_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         workload, is_bucket = cell.workload, cell.storage.only_workload == "command"
         if not isinstance(workload, CommandWorkload):
             continue
-        field, value = ("populate", workload.populate) if is_bucket else ("objectSize", workload.object_size)
+        is_own = is_bucket and not cell.storage.existing_id
+        field, value = ("populate", workload.populate) if is_own else ("objectSize", workload.object_size)
         path = f"{path_of_workload(matrix, cell)}.{field}"
         if value and path not in reported:
             reported.add(path)
-            rule = "fills a folder, of which S3 has none" if is_bucket else f"{cell.storage.slug} holds no objects"
+            rule = "fills a folder, of which S3 has none"
+            if not is_own:
+                why = "is somebody's, to whose bucket nothing is written" if is_bucket else "holds no objects"
+                rule = f"{cell.storage.slug} {why}"
             yield Problem(path, shorten(value), rule, f"leave it out, or exclude it on {cell.storage.slug}")
 
 

@@ -79,6 +79,10 @@ Sweep = Annotated[
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=MOST_NAME_CHARACTERS)]
 
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{8,17}$")]
+# Amazon S3 user guide, general purpose bucket naming rules; without dots, which TLS to a bucket's own host forbids.
+BucketName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")]
+# Of the characters that its guide calls safe in keys, those that no shell, policy or placeholder reads otherwise.
+ObjectPrefix = Annotated[str, StringConstraints(max_length=500, pattern=r"^[A-Za-z0-9._=-]+(/[A-Za-z0-9._=-]+)*$")]
 
 Size = Annotated[
     int,

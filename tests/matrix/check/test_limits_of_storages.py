@@ -265,6 +265,33 @@ def test_objects_are_what_a_bucket_holds_and_what_can_be_made(storage, changes, 
     assert rule in found[f"workload[0].{field}"].rule
 
 
+THEIRS = BY_COMMAND | {"bucket": "theirs", "prefix": "letters/2026"}
+
+
+def test_objects_that_exist_are_read_by_commands_and_the_plan_says_what_is_done_to_them():
+    [warning] = matrix(storage=[THEIRS], workload=[COMMAND]).warnings
+
+    assert warning.path == "storage[0].bucket"
+    assert warning.rule.startswith("exists: it is only read")
+
+
+@pytest.mark.parametrize(
+    ("storage", "workload", "path", "rule"),
+    [
+        (BY_COMMAND | {"bucket": "theirs"}, COMMAND, "storage[0].prefix", "only what lies below one"),
+        (BY_COMMAND | {"prefix": "x"}, COMMAND, "storage[0].bucket", "the stack's own bucket"),
+        (THEIRS | {"client": "crt"}, READ, "storage[0].client", "nothing is written to a bucket of yours"),
+        (THEIRS | {"prefix": "a/*"}, COMMAND, "storage[0].prefix", ""),
+        (THEIRS | {"bucket": "Theirs"}, COMMAND, "storage[0].bucket", ""),
+        (THEIRS, READER, "workload[0].objectSize", "nothing is written"),
+    ],
+)
+def test_what_exists_is_named_whole_and_nothing_is_written_to_it(storage, workload, path, rule):
+    found = problems_of(storage=[storage], workload=[workload])
+
+    assert rule in found[path].rule
+
+
 def test_the_objects_of_a_command_are_planned_as_what_is_kept_and_asked_for():
     read = matrix(storage=[BY_COMMAND], workload=[READER | {"expectedSeconds": 10}]).matrix
     [storage], [workload] = read.storage, read.workload

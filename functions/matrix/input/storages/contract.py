@@ -175,6 +175,11 @@ class Storage(Element, Protocol):
         ...
 
     @property
+    def existing_field(self) -> str:
+        """The field by which a matrix names that one."""
+        ...
+
+    @property
     def is_beyond_security_groups(self) -> bool:
         """Whether its endpoint is held by no security group, so that the stack must know the addresses of the VPC."""
         ...
@@ -281,6 +286,11 @@ class StorageModel(ElementModel):
     def existing_id(self) -> str | None:
         """It is made for the run."""
         return None
+
+    @property
+    def existing_field(self) -> str:
+        """Of file systems their id."""
+        return "fileSystemId"
 
     @property
     def is_beyond_security_groups(self) -> bool:

@@ -1,11 +1,15 @@
 """Amazon S3: a prefix of the stack's data bucket, read by a client or a command of the user's choice."""
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from matrix.input.fields import Name
+from pydantic import Field
+
+from matrix.input.fields import BucketName, Name, ObjectPrefix
+from matrix.input.part import Part, Rule
 from matrix.input.storages.contract import CeilingWords, Document, StorageModel, Words
 from matrix.terms.charges import Amount, Charge, Usage
+from matrix.terms.problems import Problems
 
 _PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
 # What reads it beside boto3, which each instance has.
@@ -23,7 +27,7 @@ class S3Storage(StorageModel):
     words: ClassVar[Words] = Words(
         "S3",
         "S3 by",
-        {"client": "client {}"},
+        {"client": "client {}", "bucket": "of {}", "prefix": "below {}"},
         in_names={"client": "{}"},
         named_by=("client",),
         supposed={"client": "boto3"},
@@ -43,6 +47,20 @@ class S3Storage(StorageModel):
     """Your own name for it, used in ids and tables."""
     client: Literal["boto3", "crt", "mountpoint", "command"] = "boto3"
     """Who reads: boto3 or the AWS Common Runtime by ranged GETs, files through Mountpoint, or a workload `command`."""
+    bucket: Annotated[BucketName | None, Field(examples=["my-tables"])] = None
+    """A bucket of yours in the stack's region, whose objects commands read. Nothing is written, tagged or deleted."""
+    prefix: Annotated[ObjectPrefix | None, Field(examples=["sales/2026"])] = None
+    """Below which of its prefixes they are."""
+
+    @property
+    def existing_id(self) -> str | None:
+        """Its bucket and prefix, if they are somebody's."""
+        return f"{self.bucket}/{self.prefix}" if self.bucket else None
+
+    @property
+    def existing_field(self) -> str:
+        """What names it first."""
+        return "bucket"
 
     @property
     def only_workload(self) -> str:
@@ -89,7 +107,7 @@ class S3Storage(StorageModel):
     @property
     def slug(self) -> str:
         """Readable id."""
-        return f"s3-{self.client}"
+        return f"s3-{self.client}" + (f"-{self.bucket}" if self.bucket else "")
 
     @classmethod
     def tools(cls, document: Document) -> frozenset[str]:
@@ -100,3 +118,19 @@ class S3Storage(StorageModel):
     def tools_in_folder(cls, document: Document) -> frozenset[str]:
         """Return those of a client without a mount: the local cloud has an S3 of its own."""
         return cls.tools(document) - {"mount-s3"}
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (what_exists_is_named_whole_and_read_by_commands,)
+
+
+def what_exists_is_named_whole_and_read_by_commands(part: Part) -> Problems:
+    """Yield a problem for half of a place, and for a client that would write its own data there."""
+    if part.bucket and not part.prefix:
+        yield part.problem("prefix", "is missing: only what lies below one is read", "write one")
+    if part.prefix and not part.bucket:
+        yield part.problem("bucket", "is missing: the stack's own bucket has other prefixes", "write it, or no prefix")
+    if part.bucket and part.client != "command":
+        rule = f"{part.client} reads what the run has written, and nothing is written to a bucket of yours"
+        yield part.problem("client", rule, "write command, or leave out bucket and prefix")
