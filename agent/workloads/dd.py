@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SYNC = {"end": "conv=fsync", "block": "oflag=sync"}
 CHUNK_BYTES = 1 << 24
+# Odd, so that only stretches 64 GiB apart begin at the same place of blocks of 4 KiB.
+STRIDE_BYTES = 5_123_457
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -159,7 +161,9 @@ def parallel_line(params: dict[str, Any], source: str, target: Path) -> str:
 def make_source(params: dict[str, Any], shm: Path) -> Path:
     """An incompressible file in memory for all dd's: what one dd writes, and a block more for each further dd.
 
-    It stays from step to step and only grows: 64 MiB of random bytes take 0.2 s, as long as dd needs to write them.
+    It stays from step to step and only grows. Of 64 MiB, which take 0.2 s to draw, a quarter is drawn; what follows is
+    the same from another place on each time. No storage compresses that: it repeats after some 16 MiB only, and FSx for
+    OpenZFS compresses records of 4 MiB at the most, each by itself (RecordSizeKiB of its API). No block repeats either.
     """
     wanted = params["total_bytes"] // params["threads"] + (params["threads"] - 1) * params["block_bytes"]
     source = shm / "random"
@@ -171,9 +175,13 @@ def make_source(params: dict[str, Any], shm: Path) -> Path:
             f"the random source needs {wanted} bytes in {shm.parent}, half of the free memory is {free // 2}; "
             "make room there (`df -h`), use more threads (each reads total / threads), a smaller total or source 'zero'"
         )
-    with source.open("ab") as stream:
-        for done in range(0, missing, CHUNK_BYTES):
-            stream.write(os.urandom(min(CHUNK_BYTES, missing - done)))
+    if missing > 0:
+        pool = memoryview(os.urandom(min(CHUNK_BYTES, missing)))
+        with source.open("ab") as stream:
+            for done in range(0, missing, len(pool)):
+                start, length = done // len(pool) * STRIDE_BYTES % len(pool), min(len(pool), missing - done)
+                stream.write(pool[start : start + length])
+                stream.write(pool[: max(0, start + length - len(pool))])
     return source
 
 

@@ -83,6 +83,19 @@ def test_the_random_source_serves_all_steps_and_is_drawn_once(tmp_path, monkeypa
     assert sum(drawn) == 8 * MIB
 
 
+def test_a_large_source_is_drawn_in_part_and_no_block_of_it_repeats(tmp_path, monkeypatch):
+    drawn, draw = [], dd.os.urandom
+    monkeypatch.setattr(dd.os, "urandom", lambda count: drawn.append(count) or draw(count))
+    monkeypatch.setattr(dd, "CHUNK_BYTES", MIB)
+
+    content = dd.make_source(dd_params(threads=1, total_bytes=5 * MIB + 4096), tmp_path).read_bytes()
+
+    assert sum(drawn) == MIB
+    blocks = [content[start : start + 4096] for start in range(0, len(content), 4096)]
+    assert len(blocks) == len(set(blocks)) == 5 * MIB // 4096 + 1
+    assert len(gzip.compress(content, 1)) > len(content)
+
+
 def test_a_source_beyond_half_of_the_free_memory_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(host, "memory_kib", lambda _: 4 * 1024)
 
