@@ -34,7 +34,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         file_system_tags = tags.tags(plan, file_system=name)
         for zone, token in enumerate(storages.tokens(run, name, storage)):
             resource_ids.append(kind.create(token, storage, file_system_tags, run, name, zone))
-            table.record_resource(run, storage["type"], resource_ids[-1], file_system=name)
+            facts = {"file_system": name, **({"cell": kind.PURPOSE} if kind.PURPOSE else {})}
+            table.record_resource(run, storage["type"], resource_ids[-1], **facts)
         table.set_file_system(run, name, "creating", resource_ids=resource_ids)
     return {
         "resource_ids": resource_ids,

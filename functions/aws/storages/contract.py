@@ -34,6 +34,8 @@ class FileSystem(Protocol):
     CREATION_LIMIT_S: int
     SEEN_GONE: str
     """Which answer of which service says that it is gone, in the words of the receipt."""
+    PURPOSE: str
+    """What its row is kept with: "" for a resource of its own, or what the instance that it is was launched for."""
 
     def create(self, token: str, storage: Part, tags: list[dict[str, str]], run: str, name: str, zone: int, /) -> str:
         """Create the file system `name` of a run, or find the one that this token made before; return its id.

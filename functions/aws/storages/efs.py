@@ -24,6 +24,7 @@ READ_AHEAD_KIB = 15 * 1_024
 # A file system takes seconds, its mount targets one to two minutes.
 CREATION_LIMIT_S = 900
 SEEN_GONE = "EFS DescribeFileSystems: not there"
+PURPOSE = ""
 
 
 def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:

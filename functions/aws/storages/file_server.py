@@ -34,6 +34,7 @@ from matrix.terms.keys import Board
 # Boot, packages and mount, as for a fleet.
 CREATION_LIMIT_S = 900
 SEEN_GONE = "EC2 DescribeInstances: terminated"
+PURPOSE = SERVER
 # A document of an instance is read up to this length.
 MOST_BYTES = 10_000
 LAST_PORT = 65_535

@@ -17,6 +17,7 @@ MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
 # FSx says "up to 15 minutes" for a Single-AZ file system and takes up to 30 for Multi-AZ.
 CREATION_LIMIT_S = 3600
 SEEN_GONE = "FSx DescribeFileSystems: not there"
+PURPOSE = ""
 # FSx knows no look-up by client token: this tag carries it.
 TOKEN_TAG = "storage-matrix:token"  # noqa: S105 - an idempotency token, no secret
 

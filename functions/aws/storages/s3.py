@@ -22,6 +22,7 @@ from matrix.terms.errors import FileSystemFailed
 
 CREATION_LIMIT_S = 0
 SEEN_GONE = "S3 ListObjectsV2: no object"
+PURPOSE = ""
 OBJECTS_AT_ONCE = 1_000
 # What GetBucketLocation says of buckets in the two oldest regions (S3 API reference).
 REGIONS = {None: "us-east-1", "EU": "eu-west-1"}
