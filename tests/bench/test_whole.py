@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 # Of counts below this, what comes once for a run or file system is the larger part.
 LEAST = 30
+CHECK_DELETED = "calls of check_deleted"
 pytestmark = pytest.mark.slow
 
 
@@ -35,6 +36,13 @@ def steeper(small: dict[str, float], medium: dict[str, float], large: dict[str, 
     return {name: factor for name, factor in grown.items() if factor > 1.25}
 
 
+def beside_deletions(seen: dict[str, float]) -> dict[str, float]:
+    """States, events and calls but for the looks at what is being deleted: there are more where that takes longer."""
+    of_a_look, looks = {"states entered": 3, "history events": 9, CHECK_DELETED: 1}, seen[CHECK_DELETED]
+    kept = {name: count for name, count in seen.items() if name in of_a_look or "calls" in name}
+    return {name: count - of_a_look.get(name, 0) * looks for name, count in kept.items()}
+
+
 def test_a_run_asks_twice_as_much_for_twice_as_many_cells_and_its_states_do_not_count_steps():
     one, two, four, longer, more, most = counts(
         "1x2x8x2x5", "2x2x8x2x5", "4x2x8x2x5", "1x2x8x8x5", "1x4x8x2x5", "1x8x8x2x5"
@@ -43,6 +51,4 @@ def test_a_run_asks_twice_as_much_for_twice_as_many_cells_and_its_states_do_not_
     assert steeper(one, two, four) == {}, "more storages"
     assert steeper(one, more, most) == {}, "more cells of a storage"
     # Steps are the instances' own: no state is entered for one, and nobody looks at the fleet more often.
-    assert {name: longer[name] for name in one if "states" in name or "events" in name or "calls" in name} == {
-        name: one[name] for name in one if "states" in name or "events" in name or "calls" in name
-    }
+    assert beside_deletions(longer) == beside_deletions(one)

@@ -16,9 +16,13 @@ DELETION_LIMIT_S = importlib.import_module("check_deleted").DELETION_LIMIT_S
 
 
 def looks(machine: dict, wait: str, limit_s: float) -> int:
-    """Events of a loop that waits a fixed time and ends after a limit."""
-    states = machine["States"]
-    return round(limit_s / states[wait]["Seconds"] + 1) * history.turn(states, wait)
+    """Events of a loop that waits ever longer, as a function says, and ends after a limit."""
+    states, turns, waited_s = machine["States"], 1, 0
+    assert states[wait]["Seconds"] == "{% $states.input.wait_s %}"
+    while waited_s <= limit_s:
+        waited_s += pace.look_again_s(waited_s)
+        turns += 1
+    return turns * history.turn(states, wait)
 
 
 @pytest.mark.parametrize(
