@@ -5,7 +5,9 @@ from typing import Any
 
 from matrix.input.storage_names import storage_label
 from matrix.report import highest_rates
+from matrix.report.directories import TITLE
 from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
+from matrix.terms.directories import shared_directories
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import (
     ABSENT,
@@ -52,6 +54,7 @@ def to_markdown(summary: SummaryDocument) -> str:
     ends = (
         _highest_rates(summary),
         _ceilings(summary),
+        _directories(summary),
         _layers(summary),
         _markdown_failed(summary),
         _markdown_resumed(summary),
@@ -148,6 +151,12 @@ def _ceilings(summary: SummaryDocument) -> str:
     is_late = any(bottleneck["is_provisional"] for _, bottleneck in bottlenecks(summary))
     table = [_markdown_line(heads), _markdown_line(["---"] * len(heads)), *rows]
     return "\n".join(["## Which ceiling was hit", "", *table, *(["", f"{PROVISIONAL}."] if is_late else [])])
+
+
+def _directories(summary: SummaryDocument) -> str:
+    """Say what one directory for all workers costs, where both was measured."""
+    lines = [f"- `{each.cell}`: {_inline(each.sentence)}" for each in shared_directories(summary)]
+    return "\n".join([f"## {TITLE}", "", *lines]) if lines else ""
 
 
 def _layers(summary: SummaryDocument) -> str:

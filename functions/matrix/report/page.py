@@ -11,6 +11,7 @@ from matrix.report.built import built
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
 from matrix.report.charts.chart import Chart
+from matrix.report.directories import TITLE, directories
 from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, tag, with_data
@@ -48,7 +49,7 @@ def render(
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
     shown, hit, passed, heat = sections(view), ceilings(view), layers(view), heat_map(view)
-    crossed, drawn, figures = grids(view), built(view), parts.figures(view)
+    crossed, drawn, figures, shared = grids(view), built(view), parts.figures(view), directories(view)
     charts = [chart for section in shown for chart in section.charts]
     island = receipt_island.island(summary, paid)
     header = tag("header", *_head(view))
@@ -58,11 +59,12 @@ def render(
         heat,
         _contents(
             shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None,
-            has_grids=bool(crossed.text), has_built=bool(drawn.text),
+            has_directories=shared is not None, has_grids=bool(crossed.text), has_built=bool(drawn.text),
         ),
         parts.comparisons(view),
         *([hit] if hit else []),
         *_sections(shown, crossed),
+        *([shared] if shared else []),
         *([passed] if passed else []),
         tag("section", tag("h2", "All figures"), *figures, id="tables", class_=_width(figures)),
         parts.warnings(view),
@@ -132,7 +134,14 @@ def _width(tables: Sequence[Markup]) -> str | None:
 
 
 def _contents(
-    shown: list[Section], *, has_matrix: bool, has_ceilings: bool, has_layers: bool, has_grids: bool, has_built: bool
+    shown: list[Section],
+    *,
+    has_matrix: bool,
+    has_ceilings: bool,
+    has_directories: bool,
+    has_layers: bool,
+    has_grids: bool,
+    has_built: bool,
 ) -> Markup:
     names = [("matrix", "The matrix")] if has_matrix else []
     names += [("comparisons", "Each comparison")]
@@ -140,6 +149,7 @@ def _contents(
     for section in shown:
         names += [(section.id, section.title)]
         names += [("grids", "Block size against threads")] if has_grids and section.id == "sweeps" else []
+    names += [("directories", TITLE)] if has_directories else []
     names += [("layers", "What each layer saw")] if has_layers else []
     names += [
         ("tables", "All figures"),

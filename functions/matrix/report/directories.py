@@ -1,0 +1,13 @@
+"""The section of the page that says what one directory for all workers costs."""
+
+from matrix.report.html import Markup, tag
+from matrix.report.view import View
+from matrix.terms.directories import shared_directories
+
+TITLE = "One directory, or one for each"
+
+
+def directories(view: View) -> Markup | None:
+    """Return a sentence for each point that was measured both ways; None where there is none."""
+    sentences = [tag("li", f"{each.cell}: {each.sentence}.") for each in shared_directories(view.summary)]
+    return tag("section", tag("h2", TITLE), tag("ul", *sentences), id="directories") if sentences else None
