@@ -2,9 +2,7 @@
 
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
-from matrix.terms.directories import shared_directories
-
-TITLE = "One directory, or one for each"
+from matrix.terms.directories import TITLE, shared_directories
 
 
 def directories(view: View) -> Markup | None:

@@ -5,9 +5,8 @@ from typing import Any
 
 from matrix.input.storage_names import storage_label
 from matrix.report import highest_rates
-from matrix.report.directories import TITLE
 from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
-from matrix.terms.directories import shared_directories
+from matrix.terms.directories import TITLE, shared_directories
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import (
     ABSENT,

@@ -11,12 +11,13 @@ from matrix.report.built import built
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
 from matrix.report.charts.chart import Chart
-from matrix.report.directories import TITLE, directories
+from matrix.report.directories import directories
 from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, tag, with_data
 from matrix.report.layers import layers
 from matrix.report.view import View
+from matrix.terms.directories import TITLE
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument

@@ -9,6 +9,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import number
 from matrix.terms.names import primary_metric, reading_order
 
+TITLE = "One directory, or one for each"
 OWN, FLEET = "own", "fleet"
 # A create locks its directory, exclusively, as long as it lasts (Linux, filesystems/directory-locking), over NFS on the
 # client too: workers of one instance take turns.
