@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """One bar: what was compared, both medians, and the ratio that is compared with the bar."""
+    """One bar: what was compared, both medians, the ratio that is compared with the bar, and what chance does to it."""
 
     name: str
     ours: float
@@ -18,37 +18,43 @@ class Result:
     bar: float  # the least ratio, or the largest of a cost (`is_cost`)
     unit: str
     is_cost: bool = False
+    itself: float | None = None  # what is theirs beside itself, the smaller over the larger: 1 where nothing disturbs
 
     @property
     def is_reached(self) -> bool:
         """Return whether the ratio reaches the bar."""
         return self.ratio <= self.bar if self.is_cost else self.ratio >= self.bar
 
+    @property
+    def is_missed(self) -> bool:
+        """Return whether the bar is missed by more than theirs misses itself."""
+        return not self.is_reached and (self.itself is None or self.ratio < self.bar * self.itself)
+
     def line(self) -> str:
         """Return one row of the table."""
-        mark = "ok  " if self.is_reached else "MISS"
+        mark = "MISS" if self.is_missed else "ok  " if self.is_reached else "near"
         sign = "≤" if self.is_cost else "≥"
+        itself = "" if self.itself is None else f"  {self.itself:.3f}"
         return (
             f"{mark} {self.name:<58} {self.ours:>12,.6g} {self.theirs:>12,.6g} {self.unit:<9}"
-            f" {self.ratio:>8.3f}  {sign} {self.bar:g}"
+            f" {self.ratio:>8.3f}  {sign} {self.bar:<5g}{itself}".rstrip()
         )
 
 
 def in_turns(
     name: str, ours: Callable[[], float], theirs: Callable[[], float], *, bar: float, unit: str, rounds: int
 ) -> Result:
-    """Measure the rates of both, alternating who goes first.
+    """Measure the rates of both: theirs before and after ours in each round, which shows what chance does to a ratio.
 
-    The ratio is that of the best rounds, which were disturbed least. Both sides have the same number of rounds, so a
-    busy machine makes them neither miss nor reach a bar.
+    The ratio is that of the best rounds, which were disturbed least; theirs is the mean of its best before and its best
+    after. All have the same number of turns, so a busy machine makes them neither miss nor reach a bar.
     """
-    rates: dict[str, list[float]] = {"ours": [], "theirs": []}
-    ways = {"ours": ours, "theirs": theirs}
-    for number in range(rounds):
-        for who in sorted(ways, reverse=bool(number % 2)):
-            rates[who].append(ways[who]())
-    ratio = max(rates["ours"]) / max(rates["theirs"])
-    return Result(name, statistics.median(rates["ours"]), statistics.median(rates["theirs"]), ratio, bar, unit)
+    turns = [(theirs(), ours(), theirs()) for _ in range(rounds)]
+    before, own, after = zip(*turns, strict=True)
+    best, worst = sorted((max(before), max(after)), reverse=True)
+    ratio = max(own) / statistics.mean((best, worst))
+    median = statistics.median((*before, *after))
+    return Result(name, statistics.median(own), median, ratio, bar, unit, itself=worst / best)
 
 
 def against(name: str, ours: Callable[[], float], ideal: float, *, bar: float, unit: str, rounds: int) -> Result:

@@ -11,7 +11,7 @@ def rates(*values):
     return iter(values).__next__
 
 
-def test_a_ratio_is_that_of_the_best_rounds_and_each_side_goes_first_in_turn():
+def test_a_ratio_is_that_of_the_best_rounds_between_two_turns_of_theirs():
     order = []
     ticks = count(1)
 
@@ -24,10 +24,20 @@ def test_a_ratio_is_that_of_the_best_rounds_and_each_side_goes_first_in_turn():
 
     result = in_turns("x", side("ours"), side("theirs"), bar=0.5, unit="1/s", rounds=2)
 
-    assert order == ["ours", "theirs", "theirs", "ours"]
-    # Ours were 1 and 4, theirs 2 and 3.
-    assert (result.ratio, result.ours, result.theirs) == (4 / 3, 2.5, 2.5)
+    assert order == ["theirs", "ours", "theirs"] * 2
+    # Ours were 2 and 5, theirs 1 and 4 before and 3 and 6 after it.
+    assert (result.ratio, result.ours, result.theirs, result.itself) == (5 / 5, 3.5, 3.5, 4 / 6)
     assert result.is_reached
+
+
+def test_a_bar_that_is_missed_by_less_than_theirs_misses_itself_is_near():
+    def beside(before, ours, after):
+        return in_turns("x", rates(ours), rates(before, after), bar=0.97, unit="1/s", rounds=1)
+
+    near, missed, reached = beside(90.0, 90.0, 100.0), beside(99.0, 90.0, 100.0), beside(100.0, 98.0, 100.0)
+
+    assert [result.line()[:4] for result in (near, missed, reached)] == ["near", "MISS", "ok  "]
+    assert [result.is_missed for result in (near, missed, reached)] == [False, True, False]
 
 
 def test_a_bar_that_is_missed_says_so_in_its_line():
