@@ -45,12 +45,17 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """The same with fewer bytes; GNU parallel's start would weigh more then, so its ceiling is found whole or not."""
+    """The same with fewer bytes; GNU parallel's start would weigh more then, so its ceiling is found whole or not.
+
+    Memory has nothing to synchronise (fsync of tmpfs is the kernel's noop_fsync), so points of dd that differ only in
+    that share a ceiling. The engine works in another way for each.
+    """
     each = params["threads"] * params["block_bytes"]
     total = min(params["total_bytes"], room // each * each)
     if not total or (params["tool"] == "parallel" and total < params["total_bytes"]):
         return None
-    return {**params, "total_bytes": total}, "mb_per_s"
+    sync = params["sync"] if params["tool"] == "engine" else "end"
+    return {**params, "total_bytes": total, "sync": sync}, "mb_per_s"
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
@@ -59,8 +64,10 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     if params["tool"] == "engine":
         return _engine(job, step, workspace)
     source = "/dev/zero"
-    if params.get("source") == "random":
-        source = str(make_source(params, workspace.shm))
+    if _reads_source(params):
+        # At once as large as any step needs it: what it grows by later is drawn by itself.
+        readers = [params, *(other.params for other in job.steps if _reads_source(other.params))]
+        source = str(make_source(max(readers, key=_source_bytes), workspace.shm))
     if params["tool"] == "dd":
         lines = [dd_argv(params, source, str(workspace.target / str(n)), n) for n in range(params["threads"])]
         commands = [Command([tool_box.find("dd") or "dd", *argv[1:]], workspace.scratch) for argv in lines]
@@ -165,7 +172,7 @@ def make_source(params: dict[str, Any], shm: Path) -> Path:
     the same from another place on each time. No storage compresses that: it repeats after some 16 MiB only, and FSx for
     OpenZFS compresses records of 4 MiB at the most, each by itself (RecordSizeKiB of its API). No block repeats either.
     """
-    wanted = params["total_bytes"] // params["threads"] + (params["threads"] - 1) * params["block_bytes"]
+    wanted = _source_bytes(params)
     source = shm / "random"
     present = source.stat().st_size if source.exists() else 0
     missing = wanted - present
@@ -183,6 +190,14 @@ def make_source(params: dict[str, Any], shm: Path) -> Path:
                 stream.write(pool[start : start + length])
                 stream.write(pool[: max(0, start + length - len(pool))])
     return source
+
+
+def _reads_source(params: dict[str, Any]) -> bool:
+    return params["tool"] != "engine" and params.get("source") == "random"
+
+
+def _source_bytes(params: dict[str, Any]) -> int:
+    return int(params["total_bytes"] // params["threads"] + (params["threads"] - 1) * params["block_bytes"])
 
 
 def slowest_s(ended: list[Ended]) -> float | None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 SYNCS = {"none": "", "end": ", fsync of the directory at the end", "each": " + fsync of file and directory"}
 # A second of GNU parallel, a third of one of a touch loop, less of the engine (two cores, in memory).
 MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
+# In memory the engine has its full speed from the first file on. So many take 50 ms, beside which the delay between
+# the starts of a few workers is short; each further worker has files enough to meet all others.
+LEAST_CALIBRATED, CALIBRATED_PER_THREAD = 5_120, 1_024
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -39,14 +42,15 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """Enough files for the engine's full speed; of the tools that start programs, some.
+    """Enough files for all of the engine's workers to work at once; of the tools that start programs, some.
 
     GNU parallel with own directories starts one touch for each: a quarter as fast with a quarter of the files, so they
     stay as they are.
     """
     del room
     threads, most = params["threads"], MOST_CALIBRATED[params["tool"]]
-    files = most if params["tool"] == "engine" else min(params["files"], most)
+    engine_files = min(most, max(LEAST_CALIBRATED, CALIBRATED_PER_THREAD * threads))
+    files = engine_files if params["tool"] == "engine" else min(params["files"], most)
     if (params["tool"], params["directories"]) == ("parallel", "own"):
         if params["files"] > MOST_CALIBRATED["engine"]:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import lzma
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from support.agent_cloud import needs
 
 from agent.engine import writes
 from agent.errors import SourceDoesNotFit
+from agent.job_check import parse
 from agent.machine import host
+from agent.machine.workspace import Workspaces
 from agent.workloads import dd
 
 MIB = 1 << 20
@@ -81,6 +84,22 @@ def test_the_random_source_serves_all_steps_and_is_drawn_once(tmp_path, monkeypa
 
     assert sizes == [5 * MIB, 8 * MIB, 8 * MIB, 8 * MIB]
     assert sum(drawn) == 8 * MIB
+
+
+def test_the_random_source_is_at_once_as_large_as_the_jobs_largest_step_needs_it(make_job, tmp_path):
+    points = [
+        dd_params(source="random", threads=4),
+        dd_params(source="random", threads=1),
+        dd_params(total_bytes=1 << 50),
+    ]
+    job = parse(json.dumps(make_job("dd", points)).encode(), "i-1")
+    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
+    workspace = workspaces.fresh(0)
+
+    dd.prepare(job, job.steps[0], workspace).armed.kill()
+
+    assert (workspace.shm / "random").stat().st_size == 8 * MIB
+    workspaces.close()
 
 
 def test_a_large_source_is_drawn_in_part_and_no_block_of_it_repeats(tmp_path, monkeypatch):
