@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import secrets
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agent import calibration, mounts, samples, workloads
 from agent.board.barrier import Barrier, sleep_until
+from agent.board.blackboard import stored_name
 from agent.board.heartbeat import Heartbeat
 from agent.board.latencies import Latencies
-from agent.errors import DeviceRefused, JobInvalid
+from agent.errors import AgentError, DeviceRefused, JobInvalid
 from agent.file_server import FileServer
 from agent.machine import caches, counters, host, nvme
 from agent.machine.workspace import Workspaces
@@ -20,6 +22,7 @@ from agent.programs import provisions, tools
 
 if TYPE_CHECKING:
     import logging
+    from concurrent.futures import Future
     from pathlib import Path
 
     from agent.board.blackboard import Blackboard
@@ -53,6 +56,8 @@ class Session:
         self._blackboard, self._log, self._nonce = blackboard, log, nonce
         self._samples: list[dict[str, Any]] = []
         self._latencies = Latencies(blackboard)
+        self._uploads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upload")
+        self._upload: Future[None] | None = None
         self._barrier: Barrier | None = None
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # what is being done, for failed.json
@@ -60,7 +65,7 @@ class Session:
 
     @property
     def samples_taken(self) -> int:
-        """Return how many samples are in S3."""
+        """Return how many samples were taken."""
         return len(self._samples)
 
     def place(self) -> dict[str, Any]:
@@ -144,13 +149,16 @@ class Session:
             for step in job.steps:
                 self._step = step
                 heartbeat.say("preparing", step.number, step.point)
-                self._samples.append(self._take_sample(job, step, workspaces, heartbeat))
-                self._blackboard.put("samples.json", samples.document(setting, self._samples))
+                self._take_sample(setting, step, workspaces, heartbeat)
+            self._end_upload()
             self._latencies.put()
         finally:
+            # Also of a job that fails or is interrupted all is uploaded that was measured.
+            self._uploads.shutdown()
             workspaces.close()
 
-    def _take_sample(self, job: Job, step: Step, workspaces: Workspaces, heartbeat: Heartbeat) -> dict[str, Any]:
+    def _take_sample(self, setting: samples.Setting, step: Step, workspaces: Workspaces, heartbeat: Heartbeat) -> None:
+        job = setting.job
         stale = mounts.refresh(job.mount, workspaces.mount, self._log)
         workspace = workspaces.fresh(step.number)
         trial = workloads.prepare(job, step, workspace)
@@ -160,16 +168,39 @@ class Session:
                 # The programs were dropped, too: reading GNU parallel and its Perl again takes 33 ms, which are no time
                 # of the storage. What a build calls is its own work, and not known.
                 tools.load(workloads.tools(job.workload["type"], step.params))
+            # Nothing is sent while a step runs, and nobody is ready who may still fail to send.
+            self._end_upload()
             outcome, conditions = self._measure(step, trial, dropped, heartbeat, workspace.mount)
         finally:
             trial.armed.kill()
         if conditions.scheduled_at is not None:
             outcome.warnings.extend(host.clock_warnings(host.clock(), is_shared=job.environment == "local"))
         outcome.warnings.extend(stale)
-        raw = self._keep_raw(step, outcome)
+        stem = f"{step.point}-r{step.repetition}"
+        raw = {f"{stem}.{suffix}": body for suffix, body in outcome.raw.items()}
+        names = [stored_name(name, body) for name, body in raw.items()]
+        if HISTOGRAMS in outcome.raw:
+            self._latencies.add(stem, outcome.raw[HISTOGRAMS])
+        self._samples.append(samples.sample(step, outcome, conditions, names))
+        # Meanwhile this step's files are removed and the next one is prepared.
+        self._upload = self._uploads.submit(self._put, samples.document(setting, [*self._samples]), raw)
         workspaces.done(workspace)
         self._log.info("step %d, %s: %s", step.number, step.point, outcome.metrics)
-        return samples.sample(step, outcome, conditions, raw)
+
+    def _put(self, document: dict[str, Any], raw: dict[str, bytes]) -> None:
+        """Upload the raw files of a step, then the samples, which name them."""
+        try:
+            for name, body in raw.items():
+                self._blackboard.put_raw(name, body)
+            self._blackboard.put("samples.json", document)
+        except AgentError as err:
+            self._log.error("samples are not uploaded: %s", err)
+            raise
+
+    def _end_upload(self) -> None:
+        """Wait until the sample before is uploaded. Raises what kept it from that."""
+        if self._upload is not None:
+            self._upload.result()
 
     def _measure(
         self, step: Step, trial: Trial, dropped: str, heartbeat: Heartbeat, storage: Path
@@ -208,12 +239,6 @@ class Session:
         scheduled_at = self._barrier.wait(step.number)
         heartbeat.say("running", step.number, step.point)
         return scheduled_at, max(0.0, time.time() - scheduled_at)
-
-    def _keep_raw(self, step: Step, outcome: Outcome) -> list[str]:
-        stem = f"{step.point}-r{step.repetition}"
-        if HISTOGRAMS in outcome.raw:
-            self._latencies.add(stem, outcome.raw[HISTOGRAMS])
-        return [self._blackboard.put_raw(f"{stem}.{suffix}", body) for suffix, body in outcome.raw.items()]
 
 
 def work_span(armed: Armed, outcome: Outcome, ended_at: float) -> tuple[float, float]:

@@ -91,8 +91,7 @@ class Blackboard:
 
     def put_raw(self, name: str, body: bytes) -> str:
         """Store a tool's raw output; return its name below this instance's folder."""
-        is_large = len(body) > COMPRESS_FROM_BYTES
-        stored = f"raw/{name}.gz" if is_large else f"raw/{name}"
+        is_large, stored = len(body) > COMPRESS_FROM_BYTES, stored_name(name, body)
         content = gzip.compress(body, compresslevel=5, mtime=0) if is_large else body
         self._bucket.put(f"{self.own}/{stored}", content, "application/gzip" if is_large else "application/json")
         return stored
@@ -104,6 +103,11 @@ class Blackboard:
     def put_zipped(self, name: str, body: bytes) -> None:
         """Store what is large; `name` ends with .gz."""
         self._bucket.put(f"{self.own}/{name}", gzip.compress(body, compresslevel=5, mtime=0), "application/gzip")
+
+
+def stored_name(name: str, body: bytes) -> str:
+    """Return what a tool's raw output is called below its instance's folder; what is large is stored zipped."""
+    return f"raw/{name}.gz" if len(body) > COMPRESS_FROM_BYTES else f"raw/{name}"
 
 
 def parse_uri(uri: str) -> tuple[str, str]:

@@ -284,11 +284,17 @@ def test_a_step_begins_after_the_storage_was_refreshed_and_carries_what_could_no
     workspaces = Workspaces(tmp_path, "r", "c", "i-1")
 
     step = Step(0, "p01", 1, {"tool": "parallel"})
-    taken = session.Session(None, "u", None, LOG)._take_sample(job, step, workspaces, None)
+    monkeypatch.setattr(session.samples, "document", lambda _, taken: {"samples": taken})
+    documents = {}
+    board = SimpleNamespace(put=documents.__setitem__)
+    at_work = session.Session(None, "u", board, LOG)
+    at_work._take_sample(SimpleNamespace(job=job), step, workspaces, None)
+    at_work._end_upload()
     workspaces.close()
 
     # What was dropped with the caches is loaded again before the time: reading GNU parallel is no time of the storage.
     assert order == ["refresh", "prepare", "drop", "load True", "measure"]
+    [taken] = documents["samples.json"]["samples"]
     assert taken["warnings"] == ["not fresh"]
 
 

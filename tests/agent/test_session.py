@@ -16,15 +16,17 @@ import pytest
 from support.agent_cloud import BARRIER, CELL, NONCE, RUN, touch_params
 from support.disturbance import attempts
 
-from agent import session
+from agent import calibration, session, workloads
 from agent.board import barrier
 from agent.board.heartbeat import Heartbeat
 from agent.board.latencies import FULL_BYTES, Latencies
-from agent.errors import JobInvalid
+from agent.errors import BlackboardUnavailable, JobInvalid, ToolMissing
 from agent.job import Step
 from agent.job_check import parse
+from agent.machine.metadata import Identity
 from matrix.samples.histograms import MAX_BYTES_TOGETHER
 
+IDENTITY = Identity("i-1", "m6i.large", "eu-west-1a", "ami-1", "eu-west-1")
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
 
 
@@ -88,6 +90,66 @@ def test_steps_run_in_their_order_and_repetitions_are_told_apart(cloud, instance
     assert instance.document("latencies-0000.json.gz")["steps"] == {
         stem: instance.document(f"raw/{stem}.histograms.json") for stem in stems
     }
+
+
+def test_a_step_is_prepared_while_the_sample_before_is_uploaded_and_runs_when_it_is(make_job, monkeypatch):
+    happened, is_prepared, prepare = [], threading.Event(), workloads.prepare
+
+    def prepare_and_say(job, step, workspace):
+        if step.number == 1:
+            is_prepared.set()
+        return prepare(job, step, workspace)
+
+    def put(name, document):
+        if name == "samples.json":
+            happened.append(("prepared", is_prepared.wait(20)))
+            happened.append(("uploaded", len(document["samples"])))
+
+    def say(state, step=None, point=None):
+        if state == "running":
+            happened.append((state, step))
+
+    monkeypatch.setattr(workloads, "prepare", prepare_and_say)
+    monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
+    monkeypatch.setattr(session, "Heartbeat", lambda *_: SimpleNamespace(say=say, stop=lambda: None))
+    job = parse(json.dumps(make_job("touch", [touch_params(), touch_params(files=8)])).encode(), "i-1")
+
+    take(job, put)
+
+    uploads = [("prepared", True), ("uploaded", 1), ("running", 1), ("prepared", True), ("uploaded", 2)]
+    assert happened == [("running", 0), *uploads]
+
+
+def test_a_sample_that_cannot_be_uploaded_fails_the_cell_and_one_that_is_taken_is_uploaded_whatever_comes_next(
+    make_job, monkeypatch
+):
+    def refuse(name, document):
+        raise BlackboardUnavailable(name)
+
+    documents, prepare = {}, workloads.prepare
+
+    def prepare_once(job, step, workspace):
+        if step.number == 1:
+            raise ToolMissing("gone")
+        return prepare(job, step, workspace)
+
+    monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
+    monkeypatch.setattr(session, "Heartbeat", lambda *_: SimpleNamespace(say=lambda *_: None, stop=lambda: None))
+    job = parse(json.dumps(make_job("touch", [touch_params(), touch_params(files=8)])).encode(), "i-1")
+
+    with pytest.raises(BlackboardUnavailable, match=r"samples\.json"):
+        take(job, refuse)
+    monkeypatch.setattr(workloads, "prepare", prepare_once)
+    with pytest.raises(ToolMissing, match="gone"):
+        take(job, documents.__setitem__)
+
+    assert len(documents["samples.json"]["samples"]) == 1
+
+
+def take(job, put):
+    """Run a session whose documents go to `put`."""
+    board = SimpleNamespace(put=put, put_raw=lambda *_: None, put_zipped=lambda *_: None)
+    session.Session(IDENTITY, "AROA:i-1", board, logging.getLogger("test")).run(job)
 
 
 def test_latencies_are_put_together_a_part_at_a_time_and_each_part_once():
