@@ -25,7 +25,8 @@ NOT_TOLD_APART = ("no difference shown", "to tell apart")
 def heat_map(view: View) -> Markup:
     """Return the section; empty where fewer than two storages were measured, since one has none to stand beside."""
     questions = view.decision.get("questions") or []
-    columns = [_by_storage(view, question) for question in questions]
+    curves = {cell["id"]: view.curve(cell) for cell in view.cells}
+    columns = [_by_storage(curves, question) for question in questions]
     measured = {storage for column in columns for storage, candidate in column.items() if _value(candidate)}
     if len(measured) < 2:  # noqa: PLR2004
         return Markup("")
@@ -98,9 +99,8 @@ def _group(question: Document) -> tuple[str, str]:
     return question["workload"], question["label"]
 
 
-def _by_storage(view: View, question: Document) -> dict[str, Document]:
-    """Return the candidates of a comparison by the brief names of their storages."""
-    curves = {cell["id"]: view.curve(cell) for cell in view.cells}
+def _by_storage(curves: Mapping[str, str], question: Document) -> dict[str, Document]:
+    """Return the candidates of a comparison by the brief names of their storages, which `curves` has by cell."""
     # A comparison names what it lacks even where the matrix has no such cell.
     return {curves[candidate["cell"]]: candidate for candidate in question["candidates"] if candidate["cell"] in curves}
 

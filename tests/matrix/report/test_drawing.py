@@ -207,3 +207,16 @@ def test_series_that_the_legend_switches_together_have_one_number():
     assert [columns["group"] for columns in points(chart(*both))["series"]] == [0, 0, 1]
     assert re.findall(r'data-group="(\d)"', svg.drawing(chart(*both)).text) == ["0", "0", "1"]
     assert [series.legend for series, _ in svg.legend(chart(*both))] == ["a", "b"]
+
+
+def test_a_row_is_drawn_from_its_own_points(monkeypatch):
+    rows = [f"row {number}" for number in range(50)]
+    placed = []
+    place = svg.Plot.place
+    monkeypatch.setattr(svg.Plot, "place", lambda plot, x, y: placed.append(y) or place(plot, x, y))
+
+    # When each row has a point, and the first another one at the end
+    svg.drawing(chart(Series("a", [*range(50), 7], [*rows, rows[0]], kind="dots"), categories=rows))
+
+    # Then points are looked at once, but those between the two of the first row
+    assert len(placed) == 51 + 49

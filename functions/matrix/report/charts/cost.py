@@ -40,8 +40,15 @@ def _chart(view: View, priced: Sequence[Priced]) -> Chart:
     named = metric_title(question["metric"], workload)
     slow = f"P{question['level']:g} of {lower(named)}"
     front = _front(priced)
-    series = [line for storage in dict.fromkeys(candidate["storage"] for _, candidate in priced)
-              for line in _of_storage(view, storage, priced)]  # fmt: skip
+    by_storage: dict[str, list[Priced]] = {}
+    for pair in priced:
+        by_storage.setdefault(pair[1]["storage"], []).append(pair)
+    styles = {entry.storage: entry.style for entry in view.entries}
+    series = [
+        line
+        for storage, pairs in by_storage.items()
+        for line in _of_storage(view, storage, pairs, styles.get(storage, 0))
+    ]
     if len(front) > 1:
         places = [candidate for _, candidate in front]
         series.append(Series("Pareto front", [_usd(each) for each in places], [each["value"] for each in places],
@@ -106,15 +113,13 @@ def _place(question: Mapping[str, Any], candidate: Mapping[str, Any], front: Seq
     return "cost known in part" if candidate["cost"]["missing"] else ""
 
 
-def _of_storage(view: View, storage: str, priced: Sequence[Priced]) -> Iterator[Series]:
+def _of_storage(view: View, storage: str, mine: Sequence[Priced], style: int) -> Iterator[Series]:
     """Yield a storage's line, and hollow what is known in part or known to be wrong."""
-    mine = [pair for pair in priced if pair[1]["storage"] == storage]
     kinds = {
         storage: [pair for pair in mine if not pair[1]["lost"] and not pair[1]["cost"]["missing"]],
         f"{storage}, at least": [pair for pair in mine if not pair[1]["lost"] and pair[1]["cost"]["missing"]],
         f"{storage}, left out": [pair for pair in mine if pair[1]["lost"]],
     }
-    styles = {entry.storage: entry.style for entry in view.entries}
     is_first = True
     for name, pairs in kinds.items():
         if pairs:
@@ -123,7 +128,7 @@ def _of_storage(view: View, storage: str, priced: Sequence[Priced]) -> Iterator[
                 [_usd(candidate) for _, candidate in pairs],
                 [candidate["value"] for _, candidate in pairs],
                 "line" if len(pairs) > 1 else "dots",
-                styles.get(storage, 0),
+                style,
                 group="" if is_first else storage if kinds[storage] else "",
                 low=[candidate["low"] for _, candidate in pairs],
                 high=[candidate["high"] for _, candidate in pairs],

@@ -5,6 +5,7 @@ So the same drawing fits a phone, a screen and paper without a script, and text 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from textwrap import shorten, wrap
@@ -174,7 +175,8 @@ def _svg(plot: Plot, **attributes: str) -> Markup:
     groups = list(dict.fromkeys(series.legend for series in known))
     if plot.rows:
         marks = dict(zip(plot.chart.categories, plot.chart.rows_of, strict=False))
-        drawn = [_row(plot, name, known, groups, marks.get(name, {})) for name in plot.rows]
+        parts = [(_by_row(series), groups.index(series.legend)) for series in known]
+        drawn = [_row(plot, name, parts, marks.get(name, {})) for name in plot.rows]
         if plot.chart.figures:
             drawn.append(
                 _text(plot.chart.figures_head, (SIDE, 0.0), dx="66", dy="-8", text_anchor="end", class_="axis")
@@ -189,10 +191,21 @@ def _group(plot: Plot, series: Series, group: int) -> Markup:
     return tag("g", *_series(plot, series), class_=class_, data_group=str(group), **series.of)
 
 
-def _row(plot: Plot, name: str, known: Sequence[Series], groups: Sequence[str], marks: Mapping[str, str]) -> Markup:
+def _by_row(series: Series) -> dict[str, Series]:
+    """Return a series by the rows that it has points in: of each what lies between its first and its last point."""
+    spans: dict[str, slice] = {}
+    for at, row in enumerate(map(str, series.y)):
+        spans[row] = slice(spans.get(row, slice(at, at)).start, at + 1)
+    columns = {name: values for name in ("x", "y", "low", "high", "labels") if (values := getattr(series, name))}
+    return {
+        row: replace(series, **{name: values[span] for name, values in columns.items()}) for row, span in spans.items()
+    }
+
+
+def _row(plot: Plot, name: str, parts: Sequence[tuple[Mapping[str, Series], int]], marks: Mapping[str, str]) -> Markup:
     """Draw a row in a square of its own, so that the page can leave out rows and close the gaps."""
     own, share = plot.of_row(name), 100 / len(plot.rows)
-    drawn = [_group(own, series, groups.index(series.legend)) for series in known if name in series.y]
+    drawn = [_group(own, rows[name], group) for rows, group in parts if name in rows]
     place = {"y": f"{_n(share * plot.rows[name])}%", "height": f"{_n(share)}%"}
     line = _lines(f"M0 {_n(SIDE / 2)}H{_n(SIDE)}", "grid", 1)
     written = dict(zip(plot.chart.categories, plot.chart.figures, strict=False)).get(name, "")
@@ -346,7 +359,9 @@ def _name(name: str, at: float) -> Iterator[Markup]:
     """Draw a row's name in two lines at most; it stands whole in the tables and under the pointer."""
     storage, _, rest = name.partition(" · ")
     halves = [storage, rest] if len(name) > NAME_LETTERS else [name]
-    lines = [shorten(half, NAME_LETTERS, placeholder=" …") for half in halves if half]
+    lines = [
+        half if len(half) <= NAME_LETTERS else shorten(half, NAME_LETTERS, placeholder=" …") for half in halves if half
+    ]
     places = ("-2", "12") if len(lines) > 1 else ("4",)
     spans = [tag("tspan", line, x="-12", dy=dy) for line, dy in zip(lines, places, strict=True)]
     yield tag("text", *spans, y=f"{_n(at / 10)}%", text_anchor="end", class_=f"name n{len(lines)}")
