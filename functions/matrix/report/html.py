@@ -29,6 +29,9 @@ class Figure:
 # Elements of SVG that have no text; a page has thousands of them.
 CHILDLESS = frozenset({"path", "use", "rect", "line"})
 _SPECIAL = re.compile("[&<>\"']")
+# What is folded away and longer than this, in letters, is not made into elements before it is opened: of a page of 200
+# cells five of six elements, which took a browser most of the time to open it.
+LONG = 100_000
 # What people read, and where it differs what a copy calls the exact values below it.
 Head = str | tuple[str, str]
 
@@ -107,9 +110,12 @@ def _head(head: Head, is_figure: bool) -> Markup:
 
 def _cell(value: object, is_first: bool) -> Markup:
     if isinstance(value, Figure):
-        raw = None if value.value is None else repr(value.value)
         # The page's style aligns what has an exact value; a page has thousands of them.
-        return tag("td", value.text, class_=None if raw else "figure", data_value=raw)
+        return (
+            tag("td", value.text, class_="figure")
+            if value.value is None
+            else Markup(f'<td data-value="{value.value!r}">{_escaped(value.text)}</td>')
+        )
     if isinstance(value, Markup):
         return tag("td", value)
     if value == ABSENT:
@@ -119,8 +125,19 @@ def _cell(value: object, is_first: bool) -> Markup:
 
 def details(summary: str, *children: object, is_open: bool = False) -> Markup:
     """Return a block that is folded below its summary until the reader opens it."""
-    inner = [tag("summary", summary), *children]
-    return tag("details", *inner, open="" if is_open else None)
+    inner = join(children)
+    is_packed = not is_open and len(inner.text) > LONG
+    return tag("details", tag("summary", summary), packed(inner) if is_packed else inner, open="" if is_open else None)
+
+
+def packed(inner: Markup) -> Markup:
+    """Return elements that the page's script unpacks once they are needed; a browser without scripts has them at once.
+
+    To a browser that runs scripts the inside of `noscript` is one text, which costs it nothing.
+    """
+    # The first end tag would end the outer one. Words of people cannot be such a tag, they are escaped.
+    whole = inner.text.replace("<noscript>", "").replace("</noscript>", "")
+    return Markup(f"<noscript>{whole}</noscript>")
 
 
 def data(document: Mapping[str, Any] | Sequence[Any], id_: str) -> Markup:

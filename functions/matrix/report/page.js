@@ -258,7 +258,7 @@
   const chips = new Map();
   const shown = make("p", { class: "shown", role: "status" });
   let place = "";
-  let drawn = [];
+  const drawn = [];
 
   function address() {
     const params = new URLSearchParams();
@@ -279,22 +279,26 @@
     }
   }
 
+  const MARKED = "[data-s], [data-w], [data-f]";
   const isFiltered = () => Object.values(chosen).some((names) => names.size);
   const isOut = (element) => Object.entries(chosen)
     .some(([mark, names]) => names.size && element.dataset[mark] !== undefined && !names.has(Number(element.dataset[mark])));
 
   function choose() {
-    for (const element of document.querySelectorAll("[data-s], [data-w], [data-f]")) element.classList.toggle("out", isOut(element));
+    for (const element of document.querySelectorAll(MARKED)) element.classList.toggle("out", isOut(element));
     for (const [key, button] of chips) button.setAttribute("aria-pressed", chosen[key[0]].has(Number(key.slice(1))));
     for (const chart of drawn) chart.fold();
     for (const section of document.querySelectorAll("section")) {
       const figures = [...section.querySelectorAll(".drawn")];
-      section.classList.toggle("out", figures.length > 0 && figures.every((figure) => figure.matches(".out, .empty")));
+      // What is not unpacked yet may have a chart of what was chosen.
+      const hasMore = section.querySelector("noscript");
+      section.classList.toggle("out", figures.length > 0 && !hasMore && figures.every((figure) => figure.matches(".out, .empty")));
     }
     for (const table of document.querySelectorAll(".heat")) spans(table);
     const panels = [...document.querySelectorAll(".ranking")];
     const possible = panels.filter((panel) => !panel.classList.contains("out"));
     const panel = possible.find((each) => each.id === place) || possible.find((each) => each.matches(".first")) || possible.at(-1);
+    if (panel) unpack(panel);
     for (const each of panels) each.classList.toggle("seen", each === panel);
     for (const link of document.querySelectorAll(".asked a")) {
       if (panel && link.hash === `#${panel.id}`) link.setAttribute("aria-current", "true");
@@ -317,8 +321,38 @@
     }
   }
 
+  // What is long and folded away is one text, as nothing inside of noscript is parsed, until somebody wants to see it.
+  const packed = (within) => [...within.querySelectorAll(":scope > noscript")];
+
+  function unpack(within) {
+    for (const text of packed(within)) {
+      // It is of the page, whose words are escaped in it as everywhere.
+      const made = [...new DOMParser().parseFromString(text.textContent, "text/html").body.children];
+      text.replaceWith(...made);
+      for (const each of made) enliven(each);
+    }
+  }
+
+  function enliven(place) {
+    const all = (selector) => [...(place.matches?.(selector) ? [place] : []), ...place.querySelectorAll(selector)];
+    if (isFiltered()) for (const element of all(MARKED)) element.classList.toggle("out", isOut(element));
+    for (const figure of all(".drawn")) {
+      drawn.push(new Chart(figure));
+      link(figure.querySelector("h3"), figure.id);
+    }
+    for (const frame of all(".table")) tools(frame);
+    for (const table of all(".table table:not(.heat)")) sortable(table);
+  }
+
+  // The element of an id, unpacked if need be.
+  function placed(id) {
+    const holder = [...document.querySelectorAll("noscript")].find((text) => text.textContent.includes(` id="${id}"`));
+    if (id && holder && !document.getElementById(id)) unpack(holder.parentElement);
+    return document.getElementById(id);
+  }
+
   function reveal(id) {
-    const target = document.getElementById(id);
+    const target = placed(id);
     if (!target || target.matches(".ranking")) return;
     for (let above = target; above; above = above.parentElement) if (above.matches("details")) above.open = true;
     document.querySelector("main").classList.add("long");
@@ -344,12 +378,17 @@
 
   drawReceipt();
   document.documentElement.classList.add("scripted");
-  drawn = [...document.querySelectorAll(".drawn")].map((figure) => new Chart(figure));
+  enliven(document);
   makeChips();
-  readAddress();
-  choose();
-  if (isFiltered()) reveal(place);
-  addEventListener("hashchange", () => { readAddress(); choose(); if (isFiltered()) reveal(place); });
+  // A browser goes by itself to what is there, and unfolds it.
+  function arrive() {
+    readAddress();
+    choose();
+    if (isFiltered() || !document.getElementById(place)) reveal(place);
+  }
+  arrive();
+  addEventListener("hashchange", arrive);
+  document.addEventListener("toggle", (event) => { if (event.target.open) unpack(event.target); }, true);
   // Links keep what was chosen, which the browser would drop.
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
@@ -361,17 +400,16 @@
     reveal(place);
   });
   addEventListener("popstate", () => { readAddress(); choose(); });
-  for (const frame of document.querySelectorAll(".table")) tools(frame);
-  for (const table of document.querySelectorAll(".table table:not(.heat)")) sortable(table);
   for (const section of document.querySelectorAll("section[id]")) {
     const heading = section.querySelector("h2");
     if (heading) link(heading, section.id);
   }
-  for (const { figure } of drawn) link(figure.querySelector("h3"), figure.id);
   // Print shows all charts: what is folded is unfolded.
   let folded = [];
   addEventListener("beforeprint", () => {
-    folded = [...document.querySelectorAll("details:not([open])")].filter((block) => block.querySelector(".chart") || block.matches(".question"));
+    const folds = () => [...document.querySelectorAll("details:not([open])")];
+    for (const block of folds()) if (packed(block).some((text) => /class="(chart|question)"/.test(text.textContent))) unpack(block);
+    folded = folds().filter((block) => block.querySelector(".chart") || block.matches(".question"));
     for (const block of folded) block.open = true;
   });
   addEventListener("afterprint", () => { for (const block of folded) block.open = false; });

@@ -43,6 +43,8 @@ Document = Mapping[str, Any]
 SPREAD = 10
 # More questions than this are folded away, since the sentences above them sum them up.
 MOST_QUESTIONS = 12
+# Longer tables of percentiles are folded away.
+MOST_ROWS = 500
 # Rows of other metrics than those that workloads are judged by. Of 200 cells they were 9,600, 29 % of the page.
 MOST_OTHERS = 2_000
 
@@ -194,7 +196,8 @@ def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> Markup:
     title = column.head(entries[0].quantity)
     caption = f"{entries[0].workload}: {title}, {direction(dict(entries[0].metric))}"
     marks = [view.marks(entry) for entry in entries]
-    return table(*_without_empty(heads, rows), caption=caption, class_="many", marks=marks)
+    built = table(*_without_empty(heads, rows), caption=caption, class_="many", marks=marks)
+    return built if len(rows) <= MOST_ROWS else details(f"{caption}: {len(rows):,} rows", built)
 
 
 def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> tuple[list[Head], list[list[object]]]:

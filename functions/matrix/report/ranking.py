@@ -6,7 +6,7 @@ from typing import Any
 from matrix.answer.decision.candidates import AS_GOOD
 from matrix.answer.decision.words import money
 from matrix.report.heat_map import NOT_TOLD_APART, level_of
-from matrix.report.html import Figure, Markup, tag
+from matrix.report.html import Figure, Markup, join, packed, tag
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
 from matrix.terms.figures import ABSENT, Column, number, quantity
@@ -31,7 +31,11 @@ def rankings(view: View) -> Markup:
             **_marks(view, question))
         for index, question in enumerate(questions)
     ] if 1 < len(questions) <= MOST_LINKS else []  # fmt: skip
-    panels = [_panel(view, question, index, is_first=index == first) for index, question in enumerate(questions)]
+    is_long = len(questions) > MOST_LINKS
+    panels = [
+        _panel(view, question, index, is_first=index == first, is_packed=is_long and index != first)
+        for index, question in enumerate(questions)
+    ]
     asked = [tag("p", *links, class_="asked")] if links else []
     return tag("div", *asked, *panels, class_="rankings")
 
@@ -52,11 +56,12 @@ def _judged(question: Document) -> list[Document]:
     return sorted(known, key=lambda each: each["ranked"]["value"], reverse=question["higher_is_better"])
 
 
-def _panel(view: View, question: Document, index: int, *, is_first: bool) -> Markup:
+def _panel(view: View, question: Document, index: int, *, is_first: bool, is_packed: bool) -> Markup:
     absent = absences(view, question)
     words = tag("div", *_words(view, question, absent), class_="said")
+    inner = join([words, _bars(view, question, absent)])
     return tag(
-        "article", words, _bars(view, question, absent), id=f"ranking-{index + 1}",
+        "article", packed(inner) if is_packed else inner, id=f"ranking-{index + 1}",
         class_="ranking first" if is_first else "ranking", **_marks(view, question),
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from support.runs_for_reports import build_run, cell_of, swept_page
 from matrix.answer.comparing import compare
 from matrix.answer.history import KeptRun
 from matrix.published.yocto_run import yocto_run
+from matrix.report import html, page, parts, ranking
 from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore
 from matrix.report.page import render
@@ -309,6 +310,50 @@ def test_pages_of_several_runs_are_for_all_people_and_any_screen(chromium, tmp_p
         assert serious_findings(page) == []
         assert errors == []
         page.context.close()
+
+
+def test_what_a_large_page_has_packed_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):
+    # Given a page that packs all that it can
+    for module, name in ((html, "LONG"), (page, "MOST_OPEN"), (parts, "MOST_QUESTIONS"), (parts, "MOST_ROWS")):
+        monkeypatch.setattr(module, name, 0)
+    monkeypatch.setattr(ranking, "MOST_LINKS", 0)
+    sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0}
+    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
+    path = tmp_path / "report.html"
+    path.write_text(render(summary, results=results, plan=planned), encoding="utf-8")
+    context = chromium.new_context(viewport=SCREEN)
+    shown, problems = context.new_page(), []
+    shown.on("pageerror", lambda error: problems.append(str(error)))
+    shown.goto(path.as_uri())
+    assert shown.locator(".plot").count() == shown.locator(".verdicts").count() == 0
+
+    # A cell of the matrix leads to its comparison.
+    shown.locator('#matrix a[href="#comparison-2"]').first.click()
+    shown.locator("#comparison-2 table").wait_for(state="visible")
+
+    # A chip chooses a panel, and what is unpacked later shows only what was chosen.
+    fleets = shown.get_by_role("group", name="Show only these: fleet").get_by_role("button")
+    fleets.first.click()
+    assert shown.locator(".ranking.seen .where").inner_text().endswith(fleets.first.inner_text())
+    shown.locator("#percentiles summary").first.click()
+    shown.locator("#percentiles .plot").first.wait_for()
+    assert shown.locator("#percentiles .row").count() == 2 * 3
+    assert shown.locator("#percentiles .row:visible").count() == 2
+    assert shown.locator("#percentiles .drawn .tools button").count() == 2
+    fleets.first.click()
+
+    # An address leads there at once, paper has all charts, and both are there without a script.
+    again = context.new_page()
+    again.goto(f"{path.as_uri()}#comparison-1")
+    again.locator("#comparison-1 table").wait_for(state="visible")
+    shown.evaluate("dispatchEvent(new Event('beforeprint'))")
+    unscripted = chromium.new_context(viewport=SCREEN, java_script_enabled=False).new_page()
+    unscripted.goto(path.as_uri())
+    assert shown.locator(".plot:visible").count() == unscripted.locator(".plot").count() > 2
+    assert shown.locator(".verdicts:visible").count() == unscripted.locator(".verdicts").count() == 3
+    assert problems == []
+    for each in (context, unscripted.context):
+        each.close()
 
 
 def test_the_receipt_is_drawn_from_what_the_sweep_put_into_the_page(chromium, tmp_path):

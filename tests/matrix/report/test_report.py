@@ -16,7 +16,7 @@ from matrix.report.charts.cost import costs
 from matrix.report.charts.phases import phases
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
-from matrix.report.html import figure_of, table, tag
+from matrix.report.html import LONG, Markup, details, figure_of, table, tag
 from matrix.report.page import render, settled
 from matrix.samples import cloudwatch
 
@@ -326,6 +326,8 @@ def test_hostile_names_are_text_everywhere():
         text for attributes, text in read.scripts if attributes.get("id") == "charts"
     ).encode().decode("unicode_escape")
     assert re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write", text) == []
+    # Only what is packed is parsed, and that is of the page.
+    assert re.findall(r"parseFromString\((.+?),", text) == ["text.textContent"]
 
 
 @pytest.mark.parametrize(
@@ -378,6 +380,18 @@ def test_tables_keep_whole_values_beside_what_is_read():
     [rows] = Page(table(("a", "b"), [("x", figure_of(1234.5678))], caption="c").text).tables
 
     assert rows[1][1] == ["1234.5678", "1,235"]
+
+
+def test_what_is_long_and_folded_away_is_one_text_to_a_browser_with_scripts():
+    words = tag("p", "<noscript>")
+    long = Markup(words.text * (LONG // len(words.text) + 1))
+
+    assert "noscript>" not in details("Short", words).text
+    assert "noscript>" not in details("Open", long, is_open=True).text
+    # One in another would end with the first end tag.
+    for block in (details("Long", long), details("Outer", details("Long", long))):
+        assert block.text.count("<noscript>") == block.text.count("</noscript>") == 1
+        assert long.text in block.text
 
 
 def test_attributes_are_escaped():
