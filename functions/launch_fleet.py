@@ -13,6 +13,7 @@ from aws.records.plans import cell_of, plan_of
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.environment import environment
+from matrix.input.pace import early_looks
 from matrix.run.job import measuring_job
 from matrix.terms.keys import Board
 
@@ -38,4 +39,6 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         job=partial(measuring_job, cell=cell, gate_margin_s=environment().gate_margin_s),
     )
     table.set_cell(run, cell["id"], "waiting")
-    return {"cell": cell["id"], "poll_s": cell["poll_s"]}
+    neighbours = [each for each in plan["cells"] if each["file_system"] == cell["file_system"]]
+    looks = early_looks([(each["deadline_s"], each["poll_s"]) for each in neighbours])
+    return {"cell": cell["id"], "poll_s": cell["poll_s"], "wait_s": cell["poll_s"], "early_looks": looks}

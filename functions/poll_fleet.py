@@ -1,4 +1,7 @@
-"""Poll fleet: say how far a cell's instances have got, and open the next gate where all wait and none of them does."""
+"""Poll fleet: say how far a cell's instances have got, and when to look again.
+
+It opens the next gate where all wait and none of them does.
+"""
 
 from typing import Any
 
@@ -9,6 +12,7 @@ from aws.fleet import watching
 from aws.records import bucket, table
 from aws.stack.clock import now
 from aws.stack.entry import entry
+from matrix.run import looking
 from matrix.terms.documents.job import Gate
 from matrix.terms.keys import Board
 
@@ -34,4 +38,14 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     point = steps[progress.step]["point"] if progress.step < len(steps) else None
     state = "running" if progress.state == "finished" else progress.state
     table.set_cell(run, cell, state, step=progress.step, point=point, instances=progress.counts())
-    return {"cell": cell, "poll_s": event["poll_s"], "state": progress.state}
+    points = [each["point"] for each in steps]
+    left_s = looking.left_s(points, watched.opened_at, now())
+    # A run that began before the stack was updated says nothing of early looks; its interval stays as it is.
+    look = looking.next_look(event["poll_s"], event.get("early_looks", 0), left_s)
+    return {
+        "cell": cell,
+        "poll_s": event["poll_s"],
+        "wait_s": look.wait_s,
+        "early_looks": look.early_looks,
+        "state": progress.state,
+    }

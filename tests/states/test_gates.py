@@ -80,6 +80,26 @@ def test_a_gate_that_an_instance_has_opened_stays_as_it_is(fleet, context, monke
     assert bucket.get(PLACE.gate(1)) is None
 
 
+def test_a_fleet_in_its_last_step_is_looked_at_when_it_is_expected_to_be_done(fleet, context, monkeypatch):
+    first_at = time.time()
+    opened_at = {PLACE.gate(step): first_at + 30 * step for step in range(3)}
+    listing = bucket.listing
+    monkeypatch.setattr(
+        bucket, "listing", lambda *prefix: [(key, opened_at.get(key, first_at)) for key, _ in listing(*prefix)]
+    )
+    for step, (gate, at) in enumerate(opened_at.items()):
+        say_ready(step, *FLEET)
+        bucket.put(gate, {"step": step, "start_at": at + 2, "opener": "AROA:i-1"})
+    monkeypatch.setattr("aws.fleet.watching.now", lambda: first_at + 70)
+    monkeypatch.setattr("poll_fleet.now", lambda: first_at + 70)
+
+    early = poll_fleet.handler({"run": "r", "cell": "c", "poll_s": 60, "early_looks": 3}, context)
+    assert (early["wait_s"], early["poll_s"], early["early_looks"]) == (20, 60, 2)
+
+    began_before_an_update = poll_fleet.handler({"run": "r", "cell": "c", "poll_s": 60}, context)
+    assert (began_before_an_update["wait_s"], began_before_an_update["early_looks"]) == (60, 0)
+
+
 def test_a_fleet_that_waits_for_one_of_them_is_waiting(fleet, context, monkeypatch):
     say_ready(0, "i-1")
 

@@ -1,5 +1,6 @@
 """Look at a fleet: EC2's view first, then the blackboard."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -37,6 +38,7 @@ class Watched:
     progress: Progress
     job: JobDocument
     place: MeetingPlace | None  # None for an instance alone
+    opened_at: Mapping[int, float]  # when the gate of each step was opened, epoch seconds
 
 
 def watch(board: Board) -> Watched:
@@ -54,7 +56,8 @@ def watch(board: Board) -> Watched:
     # EC2 before the blackboard: see polling.assess.
     states = instances.states(fleet.instances)
     seen = polling.read_listing(board.instances, bucket.listing(board.instances, RAW_LETTER))
-    met = _met(place, fleet) if place is not None else None
+    opened_at = gates.steps_of(gates.read_names(place.gates, bucket.listing(place.gates))) if place is not None else {}
+    met = _met(place, fleet, opened_at) if place is not None else None
     try:
         progress = polling.assess(fleet, seen, states, now(), met)
     except InstanceFailed as error:
@@ -70,16 +73,15 @@ def watch(board: Board) -> Watched:
         raise SpotInterrupted(
             f"{sentences.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
         ) from error
-    return Watched(fleet, progress, job, place)
+    return Watched(fleet, progress, job, place, opened_at)
 
 
-def _met(place: MeetingPlace, fleet: Fleet) -> Met:
+def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> Met:
     """Return how far a fleet has met. Raises GateForged where its last gate is none of an agent of ours."""
-    opened = gates.steps_of(gates.read_names(place.gates, bucket.listing(place.gates)))
-    last = max(opened, default=-1)
+    last = max(opened_at, default=-1)
     if last >= 0:
         body = bucket.get_bytes(place.gate(last), gates.MOST_BYTES) or b""
-        gates.check(OpenGate(last, body, opened[last], len(opened)), fleet.instances, _ready_at(place, last))
+        gates.check(OpenGate(last, body, opened_at[last], len(opened_at)), fleet.instances, _ready_at(place, last))
     return Met(last, _ready_at(place, last + 1))
 
 

@@ -18,6 +18,9 @@ BUDGETED_SHARE = 0.8
 LOOKS = 20
 LEAST_POLL_S, MOST_POLL_S = 10, 60
 LEAST_LOOK_S, MOST_LOOK_S = 5, 30
+# Near the expected end of a fleet it is looked at sooner: once at that end, then 5, 5, 10, 20 and 40 s later, where the
+# history has turns left.
+EARLY_LOOKS = 6
 
 # Assumptions, which `plan.assumptions` lists too.
 PREPARE_S = 120.0  # boot, agent, packages, mount
@@ -78,6 +81,11 @@ class Work:
         return max(least_s, LEAST_POLL_S, min(MOST_POLL_S, math.ceil(self.expected_s / LOOKS)))
 
     @property
+    def meets_again(self) -> bool:
+        """Whether a fleet meets more than once, so that its end can be foretold: what is looked at early."""
+        return self.instances > 1 and self.steps > 1
+
+    @property
     def _gates_s(self) -> float:
         """Seconds in which its instances meet before their steps; one alone meets nobody."""
         return self.steps * gate_wait_s(self.instances) if self.instances > 1 else 0.0
@@ -98,6 +106,15 @@ def least_poll_s(works: Sequence[Work]) -> int | None:
     # Each cell's last turn may begin just before its deadline, and the deadlines are rounded up to a second.
     turns = turns_of(len(works)) - 2 * len(works)
     return math.ceil(sum(work.deadline_s for work in works) / turns) if turns > 0 else None
+
+
+def early_looks(cells: Sequence[tuple[float, int]]) -> int:
+    """Return how many looks more each cell of a file system may have, of (deadline s, interval s) of all of them.
+
+    As many as the history has turns left where each runs until its deadline, EARLY_LOOKS at the most.
+    """
+    needed = sum(deadline_s // poll_s + 2 for deadline_s, poll_s in cells)
+    return max(0, min(EARLY_LOOKS, int((turns_of(len(cells)) - needed) // len(cells))))
 
 
 def look_again_s(waited_s: float) -> int:

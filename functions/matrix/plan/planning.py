@@ -14,7 +14,7 @@ from matrix.check.read import CheckedMatrix
 from matrix.input.emulation import Quirks, marked, marked_slug, quirks_of, truth
 from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
-from matrix.input.pace import MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_poll_s, makespan_s
+from matrix.input.pace import EARLY_LOOKS, MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_poll_s, makespan_s
 from matrix.input.storages import Storage, how_many
 from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
@@ -395,9 +395,10 @@ def _plan_cell(
     cost = instances_cost(
         book, fleet.instance_type, fleet.count, each_s, is_spot=fleet.spot, work_volume=cell.work_volume
     )
-    orchestration = orchestration_cost(
-        book, poll_turns=each_s.times(1 / poll_s), steps=work.steps, instances=fleet.count, each_s=each_s
-    )
+    turns = each_s.times(1 / poll_s)
+    if work.meets_again:
+        turns = replace(turns, expected=turns.expected + 1, high=turns.high + EARLY_LOOKS)
+    orchestration = orchestration_cost(book, poll_turns=turns, steps=work.steps, instances=fleet.count, each_s=each_s)
     crossing = _crossing_cost(cell, book)
     cost += orchestration + crossing
     measured_s = Amount(work.least_s, expected_s, deadline_s)

@@ -1,18 +1,30 @@
 """How long cells take and how often they are polled: the budget of events, recomputed here from AWS's figures alone."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.matrices import EBS, EFS, TOUCH, matrix, problems_of
 
-from matrix.input.pace import Work, gate_margin_s, gate_wait_s, least_poll_s, look_again_s, makespan_s
+from matrix.input.pace import (
+    EARLY_LOOKS,
+    Work,
+    early_looks,
+    gate_margin_s,
+    gate_wait_s,
+    least_poll_s,
+    look_again_s,
+    makespan_s,
+)
 from matrix.plan.planning import plan
 
 
 def events_of(works):
-    """History events if every cell runs until its deadline: 9 a poll turn, 50 a cell besides."""
+    """History events if every cell runs until its deadline: 9 a poll turn, early ones too, 50 a cell besides."""
     least_s = least_poll_s(works)
-    turns = sum(int(work.deadline_s) // work.poll_s(least_s) + 1 for work in works)
+    more = early_looks([(math.ceil(work.deadline_s), work.poll_s(least_s)) for work in works])
+    turns = sum(int(work.deadline_s) // work.poll_s(least_s) + 1 + more for work in works)
     return 9 * turns + 50 * len(works)
 
 
@@ -41,6 +53,15 @@ def test_a_day_long_build_is_polled_less_often():
     work = Work(seconds=86_400, steps=1, instances=2)
 
     assert work.poll_s(least_poll_s([work])) == 118
+
+
+def test_a_cell_is_looked_at_early_as_often_as_the_history_has_turns_left():
+    assert early_looks([(5_000, 60)]) == EARLY_LOOKS
+    # (0.8 * 25,000 - 50) / 9 are 2,216 turns for one cell; each 60 s until 132,600 s are 2,210, and two at its ends.
+    assert early_looks([(132_600, 60)]) == 4
+    assert early_looks([(132_900, 60)]) == 0
+    # 200 cells: 1,111 turns, of which each has its five.
+    assert early_looks([(200, 60)] * 200) == 0
 
 
 def test_no_step_of_a_fleet_waits_for_a_poll():

@@ -1,0 +1,41 @@
+"""When to look at a fleet again: as often as planned, and sooner near its expected end, which is then seen at once."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from matrix.input.pace import LEAST_LOOK_S
+
+
+@dataclass(frozen=True)
+class Look:
+    """The next look at a fleet: in how many seconds, and how many more than planned may follow it."""
+
+    wait_s: int
+    early_looks: int
+
+
+def left_s(points: Sequence[str], opened_at: Mapping[int, float], now: float) -> float | None:
+    """Return in how many seconds a fleet is expected to be done; below 0, it is overdue for so long.
+
+    `points` is the point of each step, `opened_at` when (epoch s) the gate of each step so far was opened. A step takes
+    as long as the one before it of the same point, or else as the mean of all. None: none has been taken yet.
+    """
+    last = max(opened_at, default=0)
+    if last == 0:
+        return None
+    mean_s = (opened_at[last] - opened_at[0]) / last
+    took_s = {points[step]: opened_at[step + 1] - opened_at[step] for step in range(last)}
+    return opened_at[last] - now + sum(took_s.get(point, mean_s) for point in points[last:])
+
+
+def next_look(poll_s: int, early_looks: int, left_s: float | None) -> Look:
+    """Return the next look at a fleet that is looked at each `poll_s` seconds and is expected to be done in `left_s`.
+
+    It comes when the fleet is expected to be done. What is overdue is looked at again after as long as it has been
+    so; 5 s at the least, never later than planned, and as planned when no early looks are left.
+    """
+    if left_s is None or not early_looks:
+        return Look(poll_s, early_looks)
+    wait_s = max(LEAST_LOOK_S, math.ceil(abs(left_s)))
+    return Look(wait_s, early_looks - 1) if wait_s < poll_s else Look(poll_s, early_looks)
