@@ -1,6 +1,5 @@
 """File systems and snapshots that somebody has already, with data, on a local cloud."""
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -8,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support import grants
 from support.runs import Cloud, until
 
 from matrix.terms.keys import folder_on_existing
@@ -184,45 +182,23 @@ class Theirs:
         self._made = None
 
 
+# The objects that owned_bucket makes beside others: values for the stack's parameters ExistingBucket and ExistingPrefix.
+THEIR_BUCKET, THEIR_PREFIX = "theirs", "letters/2026"
+
+
 @contextmanager
 def owned_bucket(cloud: Cloud) -> Iterator[OwnedBucket]:
-    """A bucket with objects of two versions below a prefix and beside it, which the stack is allowed to read.
-
-    By the very statements that the template has for its parameters ExistingBucket and ExistingPrefix.
-    """
-    s3, iam, made = cloud.client("s3"), cloud.client("iam"), stack_resources(cloud)
-    name, prefix = "theirs", "letters/2026"
-    s3.create_bucket(Bucket=name)
-    s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
-    s3.put_bucket_tagging(Bucket=name, Tagging={"TagSet": [{"Key": "Name", "Value": "home"}]})
-    for key in (f"{prefix}/a", f"{prefix}/b", "beside/c"):
+    """A bucket with objects of two versions below a prefix and beside it; its owner deletes it."""
+    s3 = cloud.client("s3")
+    s3.create_bucket(Bucket=THEIR_BUCKET)
+    s3.put_bucket_versioning(Bucket=THEIR_BUCKET, VersioningConfiguration={"Status": "Enabled"})
+    s3.put_bucket_tagging(Bucket=THEIR_BUCKET, Tagging={"TagSet": [{"Key": "Name", "Value": "home"}]})
+    for key in (f"{THEIR_PREFIX}/a", f"{THEIR_PREFIX}/b", "beside/c"):
         for text in ("first", "second"):
-            s3.put_object(Bucket=name, Key=key, Body=text.encode(), Tagging="of=theirs")
-    known = {"AWS::Partition": "aws", "ExistingBucket": name, "ExistingPrefix": prefix}
-    policies = {
-        resource["Properties"]["Roles"][0]["Ref"]: resource["Properties"]["PolicyDocument"]
-        for resource in grants.resources().values()
-        if resource.get("Condition") == "HasExistingBucket"
-    }
-    for role, document in policies.items():
-        text = json.dumps(_substituted(document, known))
-        iam.put_role_policy(RoleName=made[role], PolicyName="existing", PolicyDocument=text)
+            s3.put_object(Bucket=THEIR_BUCKET, Key=key, Body=text.encode(), Tagging="of=theirs")
     try:
-        yield OwnedBucket(name, s3)
+        yield OwnedBucket(THEIR_BUCKET, s3)
     finally:
-        for role in policies:
-            iam.delete_role_policy(RoleName=made[role], PolicyName="existing")
-        for version in s3.list_object_versions(Bucket=name)["Versions"]:
-            s3.delete_object(Bucket=name, Key=version["Key"], VersionId=version["VersionId"])
-        s3.delete_bucket(Bucket=name)
-
-
-def _substituted(value: Any, known: dict[str, str]) -> Any:
-    if isinstance(value, dict):
-        text = value.get("Fn::Sub")
-        if text is None:
-            return {key: _substituted(each, known) for key, each in value.items()}
-        for name, replacement in known.items():
-            text = text.replace(f"${{{name}}}", replacement)
-        return text
-    return [_substituted(each, known) for each in value] if isinstance(value, list) else value
+        for version in s3.list_object_versions(Bucket=THEIR_BUCKET)["Versions"]:
+            s3.delete_object(Bucket=THEIR_BUCKET, Key=version["Key"], VersionId=version["VersionId"])
+        s3.delete_bucket(Bucket=THEIR_BUCKET)

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.runs import EFS, ROOT, Cloud, matrix, start_cloud
+from support.owned import THEIR_BUCKET, THEIR_PREFIX, OwnedBucket, owned_bucket
+from support.runs import EFS, ROOT, Cloud, Run, matrix, start_cloud, until
 
 from cli.commands import local_up
 from cli.target.deployment import from_cloud_document
@@ -19,6 +20,29 @@ from cli.verify.checks import Verdict
 from cli.verify.stack import Stack
 
 STACK = "storage-matrix-by-sam"
+# Reads what there is, and is refused what it may not: to read beside the prefix or what was, to write, to delete.
+READER = """python3 -c '
+import boto3, os
+from botocore.exceptions import ClientError
+bucket, prefix = os.environ["S3_BUCKET"], os.environ["S3_PREFIX"]
+s3 = boto3.client("s3")
+keys = [each["Key"] for each in s3.list_objects_v2(Bucket=bucket, Prefix=prefix + "/")["Contents"]]
+assert [s3.get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys] == [b"second"] * 2
+for attempt in (
+    lambda: s3.list_objects_v2(Bucket=bucket),
+    lambda: s3.list_object_versions(Bucket=bucket, Prefix=prefix + "/"),
+    lambda: s3.get_object(Bucket=bucket, Key="beside/c"),
+    lambda: s3.put_object(Bucket=bucket, Key=prefix + "/new", Body=b""),
+    lambda: s3.put_object_tagging(Bucket=bucket, Key=keys[0], Tagging={"TagSet": []}),
+    lambda: s3.delete_object(Bucket=bucket, Key=keys[0]),
+):
+    try:
+        attempt()
+    except ClientError as error:
+        assert error.response["Error"]["Code"] == "AccessDenied", error
+    else:
+        raise SystemExit("that was allowed")
+'"""
 
 
 def sam(cloud: Cloud, cwd: Path, *arguments: str) -> str:
@@ -57,6 +81,8 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
             "EnvironmentName=local",
             f"LocalMountRoot={folder / 'storage'}",
             "GateMarginSeconds=0.3",
+            f"ExistingBucket={THEIR_BUCKET}",
+            f"ExistingPrefix={THEIR_PREFIX}",
         ]
         sam(empty, sources, "build", "--parameter-overrides", *parameters)
         sam(empty, sources, "deploy", "--stack-name", STACK, "--no-confirm-changeset",
@@ -65,6 +91,24 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
         outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
         yield replace(empty, description=empty.description | {"stack": STACK, "outputs": outputs})
         sam(empty, sources, "delete", "--stack-name", STACK, "--no-prompts", "--region", "us-east-1")
+
+
+@pytest.fixture(scope="module")
+def letters(deployed: Cloud) -> Iterator[OwnedBucket]:
+    """The objects of somebody's that the stack's parameters name."""
+    with owned_bucket(deployed) as made:
+        yield made
+
+
+def of_theirs(commands: dict[str, str], prefix: str = THEIR_PREFIX) -> dict:
+    """A matrix of commands, by their names, on objects that exist."""
+    return matrix(
+        storage=[{"type": "s3", "client": "command", "bucket": THEIR_BUCKET, "prefix": prefix}],
+        workload=[
+            {"type": "command", "name": name, "command": command, "expectedSeconds": 5}
+            for name, command in commands.items()
+        ],
+    )
 
 
 def test_what_sam_has_built_and_deployed_is_found_to_be_this_tree(deployed: Cloud):
@@ -100,3 +144,41 @@ def test_a_run_on_the_deployed_stack_leaves_its_rows_and_objects_and_nothing_els
     [agent] = deployed.client("s3").list_objects_v2(Bucket=deployed.output("BucketName"), Prefix="agents/")["Contents"]
     assert agent["Size"] < 200_000, "the agent's zip holds more than the agent"
     assert run.left_behind() == {}
+
+
+def test_objects_that_the_parameters_name_are_read_by_what_they_grant_and_are_as_they_were(
+    deployed: Cloud, letters: OwnedBucket
+):
+    before = letters.state()
+
+    run = deployed.run("of-theirs", of_theirs({"reader": READER, "broken": "exit 3"}))
+
+    cells = run.summary()["cells"]
+    assert [cell["state"] for cell in cells] == ["measured", "failed"], [cell["error"] for cell in cells]
+    assert letters.state() == before
+    until(lambda: run.rows().get("RECEIPT", {}).get("is_complete"), "the receipt to be complete")
+    receipt = run.document("receipt.json")
+    assert [each["id"] for each in receipt["not_ours"]] == [f"{THEIR_BUCKET}/{THEIR_PREFIX}"]
+    assert {resource["kind"] for resource in receipt["resources"]} == {"instance", "volume"}
+
+
+def test_objects_are_as_they_were_after_a_run_that_is_stopped(deployed: Cloud, letters: OwnedBucket, tmp_path: Path):
+    before = letters.state()
+
+    def stop(run: Run) -> None:
+        until((tmp_path / "begun").exists, "the command to begin")
+        deployed.client("stepfunctions").stop_execution(executionArn=run.arn, error="Interrupted", cause="a test")
+
+    run = deployed.run("of-theirs-stopped", of_theirs({"slow": f"touch {tmp_path}/begun; sleep 60"}), stop)
+
+    until(lambda: run.rows().get("RECEIPT", {}).get("is_complete"), "the receipt to be complete")
+    assert letters.state() == before
+
+
+def test_objects_beside_the_prefix_of_the_parameters_are_refused_before_anything_costs(
+    deployed: Cloud, letters: OwnedBucket
+):
+    run = deployed.run("beside-theirs", of_theirs({"reader": READER}, prefix="beside"))
+
+    assert run.status == "FAILED"
+    assert f"ExistingBucket={letters.name} ExistingPrefix=beside" in run.describe()["cause"]
