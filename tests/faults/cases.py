@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.owned import THEIR_EFS, THEIR_SNAPSHOT
+from support.owned import THEIR_EFS, THEIR_FSX, THEIR_SNAPSHOT
 from support.runs import EBS, EFS, matrix
 
 ROOT = Path(__file__).parents[2]
@@ -66,9 +66,14 @@ SCENARIOS: dict[str, dict[str, Any]] = {
         workload=[TOUCH],
         fleet=[ONE],
     ),
+    "existing-fsx": matrix(
+        storage=[FSX | {"name": "theirs", "fileSystemId": THEIR_FSX}], workload=[TOUCH], fleet=[ONE]
+    ),
     "baked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
     "unbaked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
 }
+# Of services that others ask about what they have made, these ask about what is somebody's: both calls are befallen.
+OF_THEIRS = {"existing": ("elasticfilesystem:",), "existing-fsx": ("fsx:",)}
 # What befalls a scenario anyway, and how it ends then; the others succeed.
 FATE: dict[str, dict[str, Any]] = {
     "stopped": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3},
@@ -160,15 +165,16 @@ def fate(scenario: str, run: str) -> list[dict[str, Any]]:
 
 def work_list(recorded: dict[str, list[dict[str, Any]]]) -> list[Case]:
     """The cases: each different call of each function with each fault, and a stop in each state."""
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[tuple[str, str, str, str]] = set()
     cases: list[Case] = []
     for scenario, calls in recorded.items():
         for call in calls:
             key = (call["who"], call["action"], call["what"])
-            if key in seen:
+            whose = scenario if call["action"].startswith(OF_THEIRS.get(scenario, ())) else ""
+            if (*key, whose) in seen:
                 continue
-            is_first = all(who != key[0] for who, _, _ in seen)
-            seen.add(key)
+            is_first = all(who != key[0] for who, *_ in seen)
+            seen.add((*key, whose))
             cases += [Case(scenario, *key, fault, times) for fault, times in kinds(scenario, *key, is_first=is_first)]
     return cases
 

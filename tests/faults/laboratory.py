@@ -386,4 +386,8 @@ def laboratory() -> Iterator[Laboratory]:
         rules = Path(folder) / "rules.json"
         rules.write_text('{"rules": []}')
         with start_cloud(Path(folder), "--time-scale", str(TIME_SCALE), "--faults", str(rules)) as cloud:
-            yield Laboratory(CloudWithClients(cloud.folder, cloud.description), rules)
+            lab = Laboratory(CloudWithClients(cloud.folder, cloud.description), rules)
+            try:
+                yield lab
+            finally:
+                lab.theirs.go()

@@ -12,7 +12,7 @@ from support.runs import Cloud, until
 from matrix.terms.keys import folder_on_existing
 
 # What these stand for in a matrix, an owner has made.
-THEIR_EFS, THEIR_SNAPSHOT = "$EFS", "$SNAPSHOT"
+THEIR_EFS, THEIR_FSX, THEIR_SNAPSHOT = "$EFS", "$FSX", "$SNAPSHOT"
 DATA = {"letters/a.txt": "from a", "letters/b.txt": "from b", "todo": "nothing"}
 
 
@@ -143,9 +143,15 @@ def owned_fsx(cloud: Cloud) -> Iterator[Owned]:
         Tags=[{"Key": "Name", "Value": "home"}],
         OpenZFSConfiguration={"DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 64},
     )["FileSystem"]["FileSystemId"]
-    owned = Owned(name, _folder(cloud, name), lambda: fsx.describe_file_systems(FileSystemIds=[name])["FileSystems"])
+
+    def described() -> list[dict[str, Any]]:
+        return fsx.describe_file_systems(FileSystemIds=[name])["FileSystems"]
+
+    owned = Owned(name, _folder(cloud, name), described)
     try:
         owned.fill()
+        until(lambda: described()[0]["Lifecycle"] == "AVAILABLE", "the file system")
+        owned.before = owned.state()
         yield owned
     finally:
         fsx.delete_file_system(FileSystemId=name)
@@ -153,36 +159,43 @@ def owned_fsx(cloud: Cloud) -> Iterator[Owned]:
 
 
 class Theirs:
-    """An EFS and a snapshot of somebody's, made when a matrix first names them."""
+    """An EFS, an FSx and a snapshot of somebody's, each made when a matrix first names it."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
         self._owners = ExitStack()
-        self._made: tuple[Owned, str] | None = None
+        self._ids: dict[str, str] = {}
+        self._file_systems: list[Owned] = []
         self._lock = threading.Lock()
 
     def named_in(self, matrix: str) -> str:
         """The matrix with their ids in it."""
-        if THEIR_EFS not in matrix:
-            return matrix
         with self._lock:
-            if self._made is None:
-                owned = self._owners.enter_context(owned_efs(self._cloud))
-                self._made = owned, self._owners.enter_context(owned_snapshot(self._cloud))
-        owned, snapshot = self._made
-        return matrix.replace(THEIR_EFS, owned.id).replace(THEIR_SNAPSHOT, snapshot)
+            for name in (THEIR_EFS, THEIR_FSX, THEIR_SNAPSHOT):
+                if name in matrix:
+                    matrix = matrix.replace(name, self._ids.get(name) or self._make(name))
+        return matrix
+
+    def _make(self, name: str) -> str:
+        if name == THEIR_SNAPSHOT:
+            self._ids[name] = self._owners.enter_context(owned_snapshot(self._cloud))
+        else:
+            make = {THEIR_EFS: owned_efs, THEIR_FSX: owned_fsx}[name]
+            self._file_systems.append(self._owners.enter_context(make(self._cloud)))
+            self._ids[name] = self._file_systems[-1].id
+        return self._ids[name]
 
     def harm_by(self, run: str, receipt: Mapping[str, Any] | None) -> list[str]:
         """What is not as it was once the run has ended."""
-        return self._made[0].harm_by(run, receipt) if self._made else []
+        return [harm for owned in self._file_systems for harm in owned.harm_by(run, receipt)]
 
     def go(self) -> None:
         """Let the owners delete what they had."""
         self._owners.close()
-        self._made = None
+        self._ids, self._file_systems = {}, []
 
 
-# The objects that owned_bucket makes beside others: values for the stack's parameters ExistingBucket and ExistingPrefix.
+# The objects that owned_bucket makes, for the stack's parameters ExistingBucket and ExistingPrefix.
 THEIR_BUCKET, THEIR_PREFIX = "theirs", "letters/2026"
 
 
