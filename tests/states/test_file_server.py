@@ -1,6 +1,7 @@
 """A file server as a file system: launched once, ready when it says so, given up when it cannot become so."""
 
 import json
+import time
 from datetime import UTC, datetime
 
 import boto3
@@ -54,6 +55,24 @@ def test_creating_a_server_again_after_a_crash_finds_the_one_that_was_launched(m
     found = tags_of.as_mapping(instance["Tags"])
     assert (found[tags_of.RUN], found[tags_of.FILE_SYSTEM], found[tags_of.CELL]) == (RUN, NAME, SERVER)
     assert instance["InstanceType"] == "m6i.large"
+
+
+def test_a_launch_that_is_repeated_minutes_later_asks_for_the_same(stack, context, monkeypatch):
+    started = datetime.now(UTC).isoformat()
+    plan_matrix.handler({"run": RUN, "execution_arn": ARN, "started_at": started, "matrix": MATRIX}, context)
+    asked = []
+
+    def crash(**request):
+        asked.append(request["user_data"])
+        raise ConnectionError
+
+    monkeypatch.setattr(instances, "launch", crash)
+    for at in (time.time(), time.time() + 150):
+        monkeypatch.setattr(time, "time", lambda at=at: at)
+        with pytest.raises(ConnectionError):
+            create()
+
+    assert asked[0] == asked[1]
 
 
 def test_emulated_machines_have_no_file_server_and_say_so(stack, context, monkeypatch):

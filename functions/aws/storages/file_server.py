@@ -14,7 +14,6 @@ from aws.inventory import resources
 from aws.records import bucket
 from aws.records.plans import plan_of
 from aws.stack import tags
-from aws.stack.clock import now
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs
 from aws.storages.contract import Existing, Refusal
@@ -60,7 +59,9 @@ def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, na
         "file_system": name,
         "storage": own_volume,
         "workload": {"type": "serve"},
-        "deadline_s": plan["deadline_at"] - now(),
+        # Not what is left of it: EC2 wants the same user data, which holds it, for a launch that is repeated. The job
+        # ends with the run all the same.
+        "deadline_s": plan["deadline_at"] - plan["created_at"],
         "ready_within_s": CREATION_LIMIT_S,
         "root_volume_gib": ROOT_VOLUME_GIB,
     }
