@@ -9,7 +9,7 @@ import pytest
 from bench import demo
 
 
-def kept(folder, cell, row, samples):
+def kept(folder, cell, row, samples, ceilings_s=()):
     """Write a cell of a kept run: its row, and the samples of each of its instances."""
     values = {"SK": f"CELL#{cell}", "cell": cell, **row}
     with (folder / "rows.jsonl").open("a") as rows:
@@ -17,7 +17,9 @@ def kept(folder, cell, row, samples):
     for number, taken in enumerate(samples):
         instance = folder / "cells" / cell / "instances" / f"role:i-{number}"
         instance.mkdir(parents=True)
-        (instance / "samples.json").write_text(json.dumps({"samples": taken}))
+        calibration = [{"points": ["p01"], "duration_s": ceilings_s[number]}] if ceilings_s else []
+        calibration.append({"points": ["p02"], "not_done": "no room"})
+        (instance / "samples.json").write_text(json.dumps({"samples": taken, "calibration": calibration}))
 
 
 def sample(step, scheduled_at, started_at, ended_at):
@@ -29,7 +31,7 @@ def test_a_step_lasts_from_the_common_start_to_the_end_of_the_last_instance(tmp_
     quick = [sample(0, 102.0, 102.1, 103.0), sample(1, 104.0, 104.0, 106.0)]
     slow = [sample(0, 102.0, 102.0, 103.5), sample(1, 104.0, 104.0, 105.0)]
     kept(tmp_path, "fleet", {"started_at": 100.0, "state": "launching"}, [])
-    kept(tmp_path, "fleet", {"started_at": 100.0, "finished_at": 107.0}, [quick, slow])
+    kept(tmp_path, "fleet", {"started_at": 100.0, "finished_at": 107.0}, [quick, slow], [0.25, 0.5])
     kept(tmp_path, "alone", {"started_at": 90.0, "finished_at": 99.0}, [[sample(0, None, 91.0, 97.0)]])
 
     alone, fleet = demo.cells(tmp_path)
@@ -39,6 +41,7 @@ def test_a_step_lasts_from_the_common_start_to_the_end_of_the_last_instance(tmp_
     assert (fleet.before_s, fleet.after_s) == (2.0, 1.0)
     assert sorted(fleet.skews_s) == pytest.approx([0.0, 0.0, 0.0, 0.1])
     assert alone.skews_s == []
+    assert (alone.ceilings_s, fleet.ceilings_s) == (0.0, 0.5)
 
 
 def test_a_fleet_waits_from_its_last_mark_to_the_start_in_the_gate(tmp_path):
@@ -65,7 +68,7 @@ def test_the_first_launch_is_that_of_the_first_instance_and_no_other_resource(tm
 
 def test_waits_of_the_whole_command_are_those_before_its_first_step_and_after_its_last(tmp_path):
     kept(tmp_path, "one", {"started_at": 90.0, "finished_at": 99.0}, [[sample(0, None, 91.0, 97.0)]])
-    kept(tmp_path, "two", {"started_at": 89.0, "finished_at": 96.0}, [[sample(0, None, 92.0, 95.0)]])
+    kept(tmp_path, "two", {"started_at": 89.0, "finished_at": 96.0}, [[sample(0, None, 92.0, 95.0)]], [1.6])
     launched = {"SK": {"S": "RESOURCE#ec2#i-0"}, "kind": {"S": "instance"}, "created_at": {"N": "88.0"}}
     with (tmp_path / "rows.jsonl").open("a") as rows:
         rows.write(json.dumps(launched) + "\n")
@@ -74,6 +77,9 @@ def test_waits_of_the_whole_command_are_those_before_its_first_step_and_after_it
 
     assert shown["first step begun after the command"] == "6.0 s"
     assert shown["report kept and command over after the last step"] == "2.5 s"
+    # 9 of the 16 s that both cells take together.
+    assert shown["share of the cells' time that steps run"] == "56%"
+    assert shown["the same with the ceilings of tools"] == "66%"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder in which the demo has run, and what it has printed."""
     folder = tmp_path_factory.mktemp("demo")
     record = {recording.VARIABLE: str(folder / RECORD)}
-    return folder, matrix(folder, "run", str(ROOT / "events" / "local-demo.json"), "--local", **record)
+    demo = json.loads((ROOT / "events" / "local-demo.json").read_text(encoding="utf-8"))
+    # Shorter steps than a newcomer's: what they measure says nothing here.
+    touch, dd = demo["workload"]
+    short = demo | {"workload": [touch | {"files": 512}, dd | {"totalSize": "32MiB"}]}
+    (folder / "local-demo.json").write_text(json.dumps(short))
+    return folder, matrix(folder, "run", "local-demo.json", "--local", **record)
 
 
 def test_aws_would_have_accepted_every_request_of_the_demo(demo: tuple[Path, str]):
