@@ -16,6 +16,10 @@ ROWS = {
     "tab": [(Text("a\tb"), "1", "2")],
     "several styles": [(Text.assemble("a", ("b", "red")), "1", "2")],
     "none": [],
+    "to be folded": [
+        ("ebs-gp3 (3,000 IOPS), 20 × c5.large, touch: threads 1", "802", "1"),
+        ("x" * 70, "日本" * 9, "2"),
+    ],
 }
 
 
@@ -45,7 +49,8 @@ def test_a_quick_table_is_that_of_rich(rows, width):
         assert shown[0] == shown[1]
 
 
-def test_lines_that_fit_are_not_left_to_rich(monkeypatch):
+@pytest.mark.parametrize(("rows", "width"), [("plain", 160), ("to be folded", 60)])
+def test_plain_lines_are_not_left_to_rich_whether_they_fit_or_are_folded(rows, width, monkeypatch):
     monkeypatch.setattr(Table, "__rich_console__", lambda *_: pytest.fail("rich measures each cell"))
 
-    assert "802" in written(QuickTable, ROWS["plain"], 160, is_terminal=False)
+    assert "802" in written(QuickTable, ROWS[rows], width, is_terminal=False)
