@@ -12,6 +12,7 @@ from matrix.input.storages import is_shared
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
 from matrix.statistics.fleet_values import from_columns
 from matrix.statistics.resampling import LEAST_LAUNCHES, LEAST_REPETITIONS
+from matrix.statistics.uncertainty import Uncertainty
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import fleet_words, point_labels, primary_metric, workload_words
 from matrix.terms.sameness import same_fleet, same_storage
@@ -158,7 +159,12 @@ def measured_points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
 
 def _figures(metric: Mapping[str, Any]) -> Document:
     figures = {name: metric.get(name) for name in ("p50", "n", "unit", "higher_is_better")}
-    return figures | {"interval": (metric.get("intervals") or {}).get("p50")}
+    uncertainty = metric.get("median_uncertainty")
+    return figures | {
+        "interval": (metric.get("intervals") or {}).get("p50"),
+        # Runs of older versions have none: their samples are resampled.
+        "uncertainty": Uncertainty(**uncertainty) if uncertainty else None,
+    }
 
 
 def _compared(base: Document, run: Document) -> Compared:
@@ -167,7 +173,8 @@ def _compared(base: Document, run: Document) -> Compared:
         before, after = (
             from_columns(point["samples"], point["metric"], is_shared=point["is_shared"]) for point in (base, run)
         )
-        between = difference(before, after) if len(before.pooled) and len(after.pooled) else None
+        known = (base["uncertainty"], run["uncertainty"])
+        between = difference(before, after, known=known) if len(before.pooled) and len(after.pooled) else None
     ratio = between.ratio if between else run["p50"] / base["p50"] if base["p50"] and run["p50"] is not None else None
     same = {name: run[name] for name in ("storage", "workload", "fleet", "metric", "unit", "higher_is_better")}
     return Compared(**same, point=run["label"], base=base, run=run, ratio=ratio, difference=between)

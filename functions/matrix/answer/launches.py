@@ -173,7 +173,7 @@ def _metric(
             "expected_n": None if expected_n is None else planned * expected_n,
         }
         | figures(values)
-        | describe(values, higher_is_better=metric["higher_is_better"]),
+        | describe(values, higher_is_better=metric["higher_is_better"], is_primary=metric["primary"]),
     )
 
 

@@ -194,7 +194,8 @@ def _metric_result(
         "n": len(rows),
         "expected_n": expected_n,
     }
-    described = describe(FleetValues.of(rows, is_shared=is_shared), higher_is_better=metric.higher_is_better)
+    values = FleetValues.of(rows, is_shared=is_shared)
+    described = describe(values, higher_is_better=metric.higher_is_better, is_primary=is_primary)
     return cast("MetricResult", counted | percentiles([value for _, _, value in rows]) | described)
 
 

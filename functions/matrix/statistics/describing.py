@@ -1,5 +1,6 @@
 """All that is said of one metric of one point beyond its percentiles."""
 
+from dataclasses import asdict
 from typing import Any
 
 from matrix.statistics import steadiness
@@ -21,8 +22,11 @@ def figures(values: FleetValues) -> dict[str, float]:
     return percentiles(values.pooled.tolist()) | {f"p{level}": values.percentile(level) for level in JUDGED_LEVELS}
 
 
-def describe(values: FleetValues, *, higher_is_better: bool) -> dict[str, Any]:
-    """Return what each percentile is worth, how sure it is, where the values differ, and what is odd about them."""
+def describe(values: FleetValues, *, higher_is_better: bool, is_primary: bool = False) -> dict[str, Any]:
+    """Return what each percentile is worth, how sure it is, where the values differ, and what is odd about them.
+
+    Of the metric that a workload is judged by also what a comparison of two runs takes: how uncertain its median is.
+    """
     worth = independent_n(values)
     known = intervals(values, JUDGED_LEVELS)
     # Three repetitions are enough for an interval of the median. Tails need enough independent values.
@@ -35,6 +39,8 @@ def describe(values: FleetValues, *, higher_is_better: bool) -> dict[str, Any]:
         for level in JUDGED_LEVELS
         if level in known and (level == 50 or shows_interval(values, level))  # noqa: PLR2004
     }
+    median = known.get(50)
+    uncertainty = median.uncertainty if median and is_primary else None
     findings = steadiness.findings(values, higher_is_better=higher_is_better, median_interval=shown.get("p50"))
     return {
         "independent_n": worth,
@@ -47,6 +53,7 @@ def describe(values: FleetValues, *, higher_is_better: bool) -> dict[str, Any]:
         "intervals": {
             name: interval.to_document() for name, interval in {**shown, "mean": known.get(MEAN)}.items() if interval
         },
+        **({"median_uncertainty": asdict(uncertainty)} if uncertainty else {}),
         "no_interval": why_none(values),
         "spread": spread(values),
         "outliers": outliers(values),

@@ -35,6 +35,9 @@ RANKS = "Mann-Whitney"
 MOST_EXACT = 10
 PERMUTATIONS = 20_000
 
+# Of base and run; None where it has to be resampled.
+Sides = tuple[Uncertainty | None, Uncertainty | None]
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -67,15 +70,20 @@ class Difference:
         return p_value < SIGNIFICANT and not self.repetitions_overlap and not self.is_within_runs
 
 
-def difference(base: FleetValues, run: FleetValues, level: float = 50) -> Difference | None:
-    """Compare a percentile of two samples of one metric; None where a ratio has no meaning (values not above 0)."""
+def difference(
+    base: FleetValues, run: FleetValues, level: float = 50, *, known: Sides = (None, None)
+) -> Difference | None:
+    """Compare a percentile of two samples of one metric; None where a ratio has no meaning (values not above 0).
+
+    `known` is how uncertain that percentile is of base and run, where somebody has resampled them already.
+    """
     if min(base.pooled.min(), run.pooled.min()) <= 0:
         return None
     of_base, of_run = base.unit_percentiles(level), run.unit_percentiles(level)
     pairs = np.sort((of_run[:, None] / of_base[None, :]).ravel())
     p_lower = float(np.mean(pairs < 1) + np.mean(pairs == 1) / 2)
     ratio = run.percentile(level) / base.percentile(level)
-    uncertainty = _of_ratio(base, run, level)
+    uncertainty = _of_ratio(base, run, level, known)
     if uncertainty is not None:
         half, method = uncertainty.half_width(), max(method_of(base), method_of(run), key=len)
         interval: Interval | None = Interval(ratio / math.exp(half), ratio * math.exp(half), method)
@@ -111,9 +119,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _of_ratio(base: FleetValues, run: FleetValues, level: float) -> Uncertainty | None:
+def _of_ratio(base: FleetValues, run: FleetValues, level: float, known: Sides) -> Uncertainty | None:
     """The uncertainty of the ratio's logarithm; None with too few units, and where nothing varies."""
-    sides = [uncertainties(values, [level]).get(level) for values in (base, run)]
+    sides = [side or uncertainties(values, [level]).get(level) for side, values in zip(known, (base, run), strict=True)]
     if sides[0] is None or sides[1] is None:
         return None
     uncertainty = of_difference(sides[0], sides[1])

@@ -35,6 +35,7 @@ class Interval:
     method: str
     limited_by: str = INSTANCES
     confidence: float = CONFIDENCE
+    uncertainty: Uncertainty | None = None  # that it follows from; of logarithms where all values are above 0
 
     def to_document(self) -> dict[str, float | str]:
         """As it is in result.json."""
@@ -65,10 +66,12 @@ def method_of(values: FleetValues) -> str:
 
 def _interval(values: FleetValues, estimate: float, uncertainty: Uncertainty) -> Interval:
     if np.ptp(values.pooled) == 0:
-        return Interval(estimate, estimate, ALL_EQUAL, uncertainty.limited_by)
+        return Interval(estimate, estimate, ALL_EQUAL, uncertainty.limited_by, uncertainty=uncertainty)
     half = uncertainty.half_width()
-    if not values.has_logarithms:
-        return Interval(estimate - half, estimate + half, method_of(values), uncertainty.limited_by)
-    # Limit the width to a factor of e^100: such an interval says nothing, and a wider one overflows.
-    ratio = math.exp(min(half, 100.0))
-    return Interval(estimate / ratio, estimate * ratio, method_of(values), uncertainty.limited_by)
+    if values.has_logarithms:
+        # Limit the width to a factor of e^100: such an interval says nothing, and a wider one overflows.
+        ratio = math.exp(min(half, 100.0))
+        low, high = estimate / ratio, estimate * ratio
+    else:
+        low, high = estimate - half, estimate + half
+    return Interval(low, high, method_of(values), uncertainty.limited_by, uncertainty=uncertainty)

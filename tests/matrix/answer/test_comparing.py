@@ -1,11 +1,14 @@
 """Two runs beside each other: what matches, what is said, and what is a regression."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
 from matrix.answer.comparing import compare
 from matrix.answer.results import cell_result
 from matrix.samples.file import SampleFile
+from matrix.statistics import differing
 
 RNG = np.random.default_rng(2)
 
@@ -50,6 +53,23 @@ def test_a_rate_that_fell_by_a_fifth_is_a_regression_and_comes_first():
     assert found["compared"][0]["words"].startswith("slower by ")
     assert found["compared"][0]["ratio"] == pytest.approx(0.8, rel=0.05)
     assert found["compared"][0]["interval"]["high"] < 0.9
+
+
+@pytest.mark.parametrize("shared", [(0.0,), (0.0, 0.02, -0.01)])
+def test_what_the_analysis_has_resampled_is_not_resampled_again_and_says_the_same(shared, monkeypatch):
+    def older(summary):
+        """The same run as an older version has analysed it."""
+        for cell in (copy := deepcopy(summary))["cells"]:
+            del cell["points"][0]["metrics"]["files_per_s"]["median_uncertainty"]
+        return copy
+
+    pair = run("old", [1, 1], shared=shared), run("new", [1, 0.8], shared=shared)
+    of_older = compare(*map(older, pair), threshold=0.05)
+    assert compare(pair[0], older(pair[1]), threshold=0.05) == of_older
+
+    monkeypatch.setattr(differing, "uncertainties", lambda *_: pytest.fail("resampled"))
+
+    assert compare(*pair, threshold=0.05) == of_older
 
 
 def test_of_durations_longer_is_slower():

@@ -61,6 +61,16 @@ class Spread(TypedDict):
     residual_cv: float | None
 
 
+class MedianUncertainty(TypedDict):
+    """How uncertain a median is: of its logarithm, where all values are above 0."""
+
+    variance: float
+    degrees_of_freedom: float
+    """Of Student's t."""
+    limited_by: str
+    """What more of would lower it most: instances, repetitions or launches."""
+
+
 class Fences(TypedDict):
     """Beyond these a value is an outlier."""
 
@@ -126,6 +136,8 @@ class MetricResult(TypedDict):
     """Of percentiles that are not carried: what the true one exceeds with 97.5 % confidence."""
     intervals: NotRequired[dict[str, Interval]]
     """By percentile and for the mean."""
+    median_uncertainty: NotRequired[MedianUncertainty]
+    """What the median's interval follows from, where there is one: of the primary metric, for comparisons of runs."""
     no_interval: NotRequired[str | None]
     """Why there is none."""
     spread: NotRequired[Spread]
