@@ -137,7 +137,8 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 def read_back(plan: dict[str, Any], scratch: Path) -> str:
     """Read every block back in another process, outside of the time; how, in words. Raises ReadBackWrong."""
-    read = processes.run(engines.command("readback", plan, scratch), scratch / "readback", engines.ENVIRONMENT)
+    command = engines.command("readback", plan, scratch)
+    read = processes.run(command, scratch / "readback", engines.environment(scratch))
     report = json.loads(read.stdout.read_text())
     if "wrong" in report:
         raise ReadBackWrong(

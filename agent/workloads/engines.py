@@ -7,6 +7,7 @@ import json
 import math
 import random
 import sys
+import zipfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
     from agent.job import Job, Step
     from agent.machine.workspace import Workspace
 
-# Where `agent` was imported from, a folder or the zip: the engine's interpreter imports it from there, too.
-IMPORT_ROOT = str(Path(agent.__file__).parents[1])
-ENVIRONMENT = {"PYTHONPATH": IMPORT_ROOT}
+# Where `agent` was imported from, a folder or the zip.
+IMPORT_ROOT = Path(agent.__file__).parents[1]
 PERCENTS = (50, 90, 99)
 # The parameter of an open loop: operations per second that fall due on each instance.
 RATE = "rate_per_s_per_instance"
@@ -195,11 +195,29 @@ def _is_first(job: Job, workspace: Workspace) -> bool:
 def arm(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool = False) -> Armed:
     """Start `agent.engine.<name>`; it has chosen its mode and all its workers stand at the gate when this returns."""
     started = command(name, plan, scratch, needs_packages=needs_packages)
-    return Armed([replace(started, runners=plan["threads"])], scratch, ENVIRONMENT)
+    return Armed([replace(started, runners=plan["threads"])], scratch, environment(scratch))
+
+
+def environment(scratch: Path) -> dict[str, str]:
+    """With what an engine's interpreter is started, so that it imports this `agent`; `scratch` is the step's.
+
+    To import it from the zip takes 18 of 47 ms of processor time more than from byte code, at each start. So the zip is
+    unpacked once beside the scratch folders of the steps, and the first engine leaves its byte code there.
+    """
+    if IMPORT_ROOT.is_dir():
+        return {"PYTHONPATH": str(IMPORT_ROOT)}
+    unpacked = scratch.parent / "agent"
+    if not unpacked.exists():
+        # Under another name until it is whole: a disk may fill up meanwhile.
+        partial = unpacked.with_suffix(".partial")
+        with zipfile.ZipFile(IMPORT_ROOT) as zipped:
+            zipped.extractall(partial)
+        partial.rename(unpacked)
+    return {"PYTHONPATH": str(unpacked), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def command(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool = False) -> Command:
-    """`agent.engine.<name>` as a program that is started with ENVIRONMENT."""
+    """`agent.engine.<name>` as a program that is started with `environment`."""
     # Without the packages of the system an interpreter starts faster.
     alone = [] if needs_packages else ["-S"]
     return Command([sys.executable, *alone, "-m", f"agent.engine.{name}", json.dumps(plan)], scratch)

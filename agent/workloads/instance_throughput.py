@@ -15,7 +15,7 @@ from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
-from agent.workloads.engines import IMPORT_ROOT
+from agent.workloads.engines import environment
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 from agent.workloads.watched import WatchedTrial, series
 
@@ -65,7 +65,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         argv = [sys.executable, "-S", "-m", "agent.engine.stream", json.dumps({**params, "path": str(path)})]
         command = Command(argv, workspace.scratch, runners=1)
         tool = {"name": "engine", "version": agent.VERSION, "command": "write blocks, fsync"}
-    armed = Armed([command], workspace.scratch, {"PYTHONPATH": IMPORT_ROOT})
+    armed = Armed([command], workspace.scratch, environment(workspace.scratch))
     traffic = Traffic(job.mount["kind"], workspace.mount, path)
     sampler = Sampler(traffic.read)
     allowances_before = counters.allowances()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import zipfile
+from pathlib import Path
 
 import pytest
 
+import agent
 from agent.engine import crew
 from agent.errors import ToolFailed
 from agent.workloads import engines
@@ -48,6 +52,33 @@ def test_workers_share_as_many_processes_as_there_are_processors(workers, proces
     assert [list(team) for team in crew.teams_of(workers, processors)] == teams
 
 
+def test_an_agent_in_a_zip_is_unpacked_once_for_its_engines_which_leave_their_byte_code(tmp_path, monkeypatch):
+    archive, scratch = tmp_path / "agent.pyz", tmp_path / "scratch"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        for source in Path(agent.__file__).parent.rglob("*.py"):
+            zipped.write(source, f"agent/{source.relative_to(Path(agent.__file__).parent)}")
+    monkeypatch.setattr(engines, "IMPORT_ROOT", archive)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    scratch.mkdir()
+
+    for step in ("step-0000", "step-0001"):
+        (scratch / step).mkdir()
+        environment = {**os.environ, **engines.environment(scratch / step)}
+        asking = "import agent.engine.creates as engine; print(engine.__file__)"
+        asked = subprocess.run(
+            [sys.executable, "-S", "-c", asking],
+            cwd=tmp_path,
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+
+        assert Path(asked.stdout.strip()) == scratch / "agent/agent/engine/creates.py"
+        assert list((scratch / "agent/agent/engine/__pycache__").glob("creates.*.pyc"))
+        archive.unlink(missing_ok=True)
+
+
 def report(tmp_path, *workers):
     """An engine's report, as its file has it."""
     lines = [{"mode": "threads"}, *workers]
@@ -80,7 +111,11 @@ def test_a_step_of_less_than_two_seconds_has_no_series(tmp_path):
 def test_an_engine_imports_nothing_before_its_start_that_only_type_checkers_or_threads_need(engine):
     asking = f"import sys, agent.engine.{engine}; print(*sorted({{'typing', 'threading'}} & set(sys.modules)))"
     imported = subprocess.run(
-        [sys.executable, "-S", "-c", asking], env=engines.ENVIRONMENT, check=True, capture_output=True, text=True
+        [sys.executable, "-S", "-c", asking],
+        env=engines.environment(Path()),
+        check=True,
+        capture_output=True,
+        text=True,
     )
 
     assert imported.stdout.split() == []
