@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,16 +51,20 @@ class Container:
         """
         home = next(iter(self.folders.values()))
         user, group = owner()
-        argv = [engine_path(), "run", "--rm", "--pull", "never"]
+        known_as = f"storage-matrix-{secrets.token_hex(8)}"
+        argv = [engine_path(), "run", "--rm", "--name", known_as, "--pull", "never"]
         argv += ["--network", network, "--user", f"{user}:{group}"]
+        if engine() == "podman" and os.geteuid() != 0:
+            # Else the user's number in the container is another outside, which may not write to the user's folders.
+            argv += ["--userns", "keep-id"]
         for source, target in self.folders.items():
             argv += ["--mount", f"type=bind,source={source},target={target}"]
-        argv += ["--workdir", home, "--env", f"HOME={home}", "--env", "LC_ALL=en_US.UTF-8"]
+        argv += ["--workdir", home, "--env", f"HOME={home}"]
         for name, value in self.env.items():
             argv += ["--env", f"{name}={value}"]
         argv += ["--entrypoint", "/bin/sh", self.image, "-c", BASH_OR_SH, "sh"]
         argv += ["-eo", "pipefail", "-c", script, "bash", *arguments]
-        return Command(argv, cwd)
+        return Command(argv, cwd, killer=[engine_path(), "kill", known_as])
 
     def make_ready(self, scratch: Path) -> str:
         """Start the engine and pull the image where necessary; return the image's id."""

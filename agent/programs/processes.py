@@ -14,6 +14,7 @@ import os
 import resource
 import select
 import signal
+import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,11 +26,13 @@ GATE_FD, READY_FD = 3, 4
 WAIT_AT_THE_GATE = 'echo >&4; exec 4>&-; read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
 ARM_TIMEOUT_S = 120.0
 ENDING_S = 1.0  # from the end of a program's last descriptor to its own
+KILLER_S = 30.0
 TAIL_BYTES = 2_000
 # Services begin with 1,024 open files, with which GNU parallel silently runs 252 jobs at once instead of 1,024.
 OPEN_FILES = 65_536
 
-_alive: set[int] = set()
+# Process ids of programs that nobody has collected, with their killers.
+_alive: dict[int, Sequence[str]] = {}
 
 
 def allow_open_files() -> None:
@@ -42,11 +45,15 @@ def allow_open_files() -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """A program to start; `runners` is how many newlines it takes from the gate (0: wrapped in a waiting shell)."""
+    """A program to start; `runners` is how many newlines it takes from the gate (0: wrapped in a waiting shell).
+
+    `killer` is the program that ends what goes on without it: a container is no child of its client.
+    """
 
     argv: Sequence[str]
     cwd: Path
     runners: int = 0
+    killer: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ class Armed:
                 (os.POSIX_SPAWN_DUP2, ready_fd, READY_FD),
             ]
             pid = os.posix_spawn(argv[0], argv, self._env, file_actions=actions, setpgroup=0, setsigmask=[])
-        _alive.add(pid)
+        _alive[pid] = command.killer
         return pid
 
     def _await_ready(self, ready: int) -> None:
@@ -189,17 +196,19 @@ class Armed:
                     ended = self._reap(pid, n)
                     if ended.status != 0:
                         raise ToolFailed(f"{describe(ended.argv)} ended before its start: {ended.tail()}")
-            if not _alive.intersection(self._pids):
+            if not _alive.keys() & set(self._pids):
                 break
             time.sleep(ENDING_S / 100)
         raise ToolFailed(f"{describe(self._commands[0].argv)} ended before its start without a word")
 
     def _reap(self, pid: int, number: int) -> Ended:
         _, status, usage = os.wait4(pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code == 0:
+            _alive[pid] = ()
         # End what the tool left behind in its group, such as a background child.
         kill_group(pid, is_reaped=True)
         stdout, stderr = self._outputs[number]
-        code = os.waitstatus_to_exitcode(status)
         return Ended(self._commands[number].argv, code, stdout, stderr, usage.ru_utime, usage.ru_stime)
 
     def _close_gate(self) -> None:
@@ -223,19 +232,22 @@ def kill_all() -> None:
 
 
 def kill_group(pid: int, is_reaped: bool = False) -> None:
-    """End a program's whole process group and collect the program."""
+    """End a program's whole process group, collect the program, and end what goes on without it."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     if not is_reaped:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
-    _alive.discard(pid)
+    if killer := _alive.pop(pid, ()):
+        # In a session of its own: who ends this agent shall not end the killer. An engine that hangs is not waited for.
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(killer, capture_output=True, timeout=KILLER_S, start_new_session=True, check=False)  # noqa: S603
 
 
 def describe(argv: Sequence[str]) -> str:
-    """Return a command line short enough for a message."""
-    line = " ".join(argv)
-    return line if len(line) <= 160 else line[:157] + "..."  # noqa: PLR2004
+    """Return a command line short enough for a message, of a long one both ends: who runs, and what it runs."""
+    line = " ".join(" ".join(argv).split())
+    return line if len(line) <= 160 else f"{line[:55]} ... {line[-100:]}"  # noqa: PLR2004
 
 
 def describe_status(status: int) -> str:

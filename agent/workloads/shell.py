@@ -105,7 +105,8 @@ class ShellWorkload:
         if not image:
             tool = {"name": "bash", "version": tool_box.version("bash")}
             return _Place(workspace.scratch, env, jobs, tool, lambda command: Command(shell(command), folder))
-        container = Container(image, {folder: WORK, cache: CACHE}, env)
+        # As outside of a container. Of a language that the image lacks bash warns in the last words of each failure.
+        container = Container(image, {folder: WORK, cache: CACHE}, {**env, "LC_ALL": "C"})
         tool = {"name": "container", "version": image, "container_id": container.make_ready(workspace.scratch / "pull")}
 
         # A bridge is one hop more than the answers of the metadata service go (HttpPutResponseHopLimit of the launch

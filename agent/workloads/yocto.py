@@ -127,6 +127,7 @@ def _container(params: dict[str, Any], cache: Path, folder: Path) -> Container:
     return Container(
         params["container"],
         {folder: "/workspace", cache: "/cache", containers.own(folder / "tmp"): "/tmp"},  # noqa: S108
+        {"LC_ALL": "en_US.UTF-8"},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import pytest
@@ -11,6 +12,7 @@ from support.agent_cloud import BUCKET, REGION
 from agent import job_check
 from agent.machine import counters
 from agent.machine.workspace import Workspace
+from agent.programs import containers
 from agent.programs.containers import Container
 from agent.workloads import command, read
 
@@ -122,6 +124,27 @@ def test_a_container_has_the_machines_own_network_on_s3_only_so_that_it_gets_the
         networks.append(argv[argv.index("--network") + 1])
 
     assert networks == ["host", "bridge"]
+
+
+def test_a_container_is_ended_by_its_name(tmp_path):
+    contained = Container("busybox", {tmp_path: "/w"}, {"A": "b"}).command(tmp_path, "sleep 60", [], network="none")
+
+    name = contained.argv[contained.argv.index("--name") + 1]
+    assert contained.killer[1:] == ["kill", name]
+
+
+@pytest.mark.parametrize(
+    ("engine", "uid", "is_mapped"), [("podman", 1000, True), ("podman", 0, False), ("docker", 1000, False)]
+)
+def test_podman_of_a_user_without_roots_rights_lets_the_container_write_the_users_folders(
+    tmp_path, monkeypatch, engine, uid, is_mapped
+):
+    monkeypatch.setattr(containers, "engine", lambda: engine)
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+
+    argv = Container("busybox", {tmp_path: "/w"}).command(tmp_path, "true", [], network="none").argv
+
+    assert (["--userns", "keep-id"] in [argv[at : at + 2] for at in range(len(argv))]) == is_mapped
 
 
 def test_a_command_that_has_not_read_its_objects_is_said_to_have_another_speed():

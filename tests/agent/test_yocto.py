@@ -205,7 +205,7 @@ def test_what_could_be_taken_for_an_option_or_a_way_out_is_refused(changes, fiel
 
 @needs_namespaces
 def test_any_command_may_run_in_a_container(cloud, instance, make_job, machine, storage):
-    script = 'test "$PWD:$CACHE_DIR" = /workspace:/cache; cp source /cache/kept; echo "tps = $JOBS"'
+    script = 'test "$PWD:$CACHE_DIR:$LC_ALL" = /workspace:/cache:C; cp source /cache/kept; echo "tps = $JOBS"'
     point = {
         "command": script, "prepare": "echo x > $WORK_DIR/source", "populate": None, "jobs": 3, "cache_path": "cache",
         "container": "docker.io/library/postgres:17",
