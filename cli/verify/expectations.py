@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cli.verify.checks import Check, assumed, required
 from matrix.input.pace import PREPARE_S, gate_wait_s
+from matrix.price.book import OBJECTS_A_STEP, OBJECTS_ONCE
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
@@ -15,8 +16,6 @@ from matrix.terms.documents.summary import SummaryDocument
 SKEW_S = 0.05
 # Part of a warning of matrix.plan.quotas.
 SLOW_INSTANCE = "is slower than the volume"
-# The plan pays for four objects a step of each instance (matrix/price/book.py); a few more are put once a run.
-OBJECTS_A_STEP, OBJECTS_ONCE = 4, 6
 
 
 @dataclass(frozen=True)

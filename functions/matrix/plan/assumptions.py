@@ -7,7 +7,7 @@ from matrix.input.matrix import Matrix
 from matrix.input.pace import PREPARE_S, STEP_S, WORK_FACTOR, gate_wait_s
 from matrix.plan import images
 from matrix.plan.images import PlannedImage
-from matrix.price.book import BOOK_REGION, SPOT_SHARE, PriceBook
+from matrix.price.book import BOOK_REGION, OBJECTS_A_STEP, OBJECTS_ONCE, SPOT_SHARE, PriceBook
 from matrix.terms.charges import LEAST_BILLED_S, ROOT_VOLUME_GIB
 
 # Fields of a matrix that change nothing about what its cells measure.
@@ -70,8 +70,8 @@ def assumptions(
         model.assumption for name, model in workloads.MODELS.items() if name in workload_types and model.assumption
     ]
     lines.append(
-        "Step Functions, Lambda and S3: a poll is 3 transitions, a call and four listings; instances put 4 objects a"
-        " step, and those of a fleet list once"
+        "Step Functions, Lambda and S3: a poll is 3 transitions, a call and four listings; instances put at most"
+        f" {OBJECTS_A_STEP} objects a step and {OBJECTS_ONCE} once, and those of a fleet list once a step"
     )
     lines.append(book.sources())
     lines.append(

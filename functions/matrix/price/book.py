@@ -34,6 +34,9 @@ GUESSED = (0.5, 2.0)
 UNBELIEVABLE = 4.0
 # Sizes as multiples of `large`; on-demand prices of a family are proportional to them.
 SIZES = {"nano": 1 / 16, "micro": 1 / 8, "small": 1 / 4, "medium": 1 / 2, "large": 1.0, "xlarge": 2.0}
+# What an instance puts in each step: the mark of its meeting, samples, at most two raw files (agent/session.py). Once a
+# run: first and last heartbeat, log, verdict, and what Analyse cell reads of many steps, of which 4 MB are an object.
+OBJECTS_A_STEP, OBJECTS_ONCE = 4, 6
 METAL_AS_LARGE = 48.0  # most .metal are a whole host of 96 vCPUs, 24xlarge
 
 
@@ -330,8 +333,9 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     """Return what Step Functions, Lambda and S3 take for one cell: cents, but they add up over thousands of cells."""
     # A turn: Wait for fleet, Poll fleet, Fleet finished?; around them about 30 transitions of the cell.
     transitions = poll_turns.times(3).plus(30)
-    # Each instance: ready, samples, at most two raw files a step, a heartbeat every 30 s. A listing is priced so.
+    # Each instance: what it puts in a step and once, and a heartbeat every 30 s. A listing is priced as a PUT is.
     puts = each_s.times(instances / 30)
+    objects = (OBJECTS_A_STEP * steps + OBJECTS_ONCE) * instances
     # A poll lists the gates, who is ready for two steps, and five names of each instance, 1,000 a page; an instance of
     # a fleet lists at each step who is ready.
     lists = poll_turns.times(4 + instances * 7 / 1_000).plus(steps * instances if instances > 1 else 0)
@@ -341,7 +345,7 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     return (
         book.price("step_functions_transition").of(transitions)
         + book.price("lambda_call_of_1_s").of(calls)
-        + book.price("s3_put").of(puts.plus(4 * steps * instances))
+        + book.price("s3_put").of(puts.plus(objects))
         + book.price("s3_put").of(lists)
         + book.price("s3_get").of(Amount(0.0, gets.expected / 2, gets.high))
     )

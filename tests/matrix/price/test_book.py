@@ -7,7 +7,7 @@ from matrix.input.storages.ebs import EbsStorage, io2_tiers
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.plan.planning import plan
-from matrix.price.book import file_system_cost, instances_cost, published_prices, volumes_cost
+from matrix.price.book import file_system_cost, instances_cost, orchestration_cost, published_prices, volumes_cost
 from matrix.terms.charges import Amount, Usage
 
 MONTH_S = 730 * 3600
@@ -19,6 +19,15 @@ def test_an_hour_of_ten_instances():
     # c5.2xlarge 0.34, a public address 0.005, 20 GiB of gp3 at 0.08 for 1 of 730 hours; ten of each.
     assert cost.expected == pytest.approx(10 * (0.34 + 0.005 + 20 * 0.08 / 730))
     assert cost.low == cost.expected == cost.high  # all confirmed
+
+
+def test_what_instances_put_in_steps_and_what_they_put_once_is_paid():
+    book, nothing = published_prices(), Amount.exactly(0)
+    few, many = (orchestration_cost(book, poll_turns=nothing, steps=3, instances=count, each_s=nothing)
+                 for count in (2, 1002))  # fmt: skip
+
+    # 0.005 USD for 1,000 requests: in each of three steps 4 objects and the price of a listing, and 6 objects once.
+    assert many.expected - few.expected == pytest.approx(1000 * (3 * (4 + 1) + 6) * 0.005 / 1000)
 
 
 def test_an_instance_is_billed_for_a_minute_at_least():
