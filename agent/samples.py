@@ -52,6 +52,7 @@ class Conditions:
     caches: str
     counters: dict[str, float]
     between: Between | None = None
+    curve: dict[str, Any] | None = None  # what was counted over time, for the bundle
 
     @property
     def start_skew_s(self) -> float | None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from agent import calibration, mounts, samples, workloads
 from agent.board.barrier import Barrier, sleep_until
 from agent.board.blackboard import stored_name
+from agent.board.bundle import Bundle
 from agent.board.heartbeat import Heartbeat
-from agent.board.latencies import Latencies
 from agent.errors import AgentError, DeviceRefused, JobInvalid
 from agent.file_server import FileServer
-from agent.machine import caches, counters, host, nvme
+from agent.machine import caches, counters, host, nvme, over_time
 from agent.machine.workspace import Workspaces
 from agent.mounts import ebs
 from agent.programs import provisions, tools
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agent.board.blackboard import Blackboard
     from agent.job import Job, Step
     from agent.machine.metadata import Identity
+    from agent.machine.traffic import Sampler
     from agent.programs.processes import Armed
     from agent.workloads.trial import Outcome, Trial
 
@@ -55,7 +56,7 @@ class Session:
         self.identity, self.userid = identity, userid
         self._blackboard, self._log, self._nonce = blackboard, log, nonce
         self._samples: list[dict[str, Any]] = []
-        self._latencies = Latencies(blackboard)
+        self._bundle = Bundle(blackboard)
         self._uploads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upload")
         self._upload: Future[None] | None = None
         self._barrier: Barrier | None = None
@@ -151,7 +152,7 @@ class Session:
                 heartbeat.say("preparing", step.number, step.point)
                 self._take_sample(setting, step, workspaces, heartbeat)
             self._end_upload()
-            self._latencies.put()
+            self._bundle.put()
         finally:
             # Also of a job that fails or is interrupted all is uploaded that was measured.
             self._uploads.shutdown()
@@ -170,7 +171,8 @@ class Session:
                 tools.load(workloads.tools(job.workload["type"], step.params))
             # Nothing is sent while a step runs, and nobody is ready who may still fail to send.
             self._end_upload()
-            outcome, conditions = self._measure(step, trial, dropped, heartbeat, workspace.mount)
+            watched = _watch(job, workspace.mount)
+            outcome, conditions = self._measure(step, trial, dropped, heartbeat, workspace.mount, watched)
         finally:
             trial.armed.kill()
         if conditions.scheduled_at is not None:
@@ -179,8 +181,7 @@ class Session:
         stem = f"{step.point}-r{step.repetition}"
         raw = {f"{stem}.{suffix}": body for suffix, body in outcome.raw.items()}
         names = [stored_name(name, body) for name, body in raw.items()]
-        if HISTOGRAMS in outcome.raw:
-            self._latencies.add(stem, outcome.raw[HISTOGRAMS])
+        self._bundle.add(stem, outcome.raw.get(HISTOGRAMS), conditions.curve)
         self._samples.append(samples.sample(step, outcome, conditions, names))
         # Meanwhile this step's files are removed and the next one is prepared.
         self._upload = self._uploads.submit(self._put, samples.document(setting, [*self._samples]), raw)
@@ -203,7 +204,7 @@ class Session:
             self._upload.result()
 
     def _measure(
-        self, step: Step, trial: Trial, dropped: str, heartbeat: Heartbeat, storage: Path
+        self, step: Step, trial: Trial, dropped: str, heartbeat: Heartbeat, storage: Path, watched: Sampler
     ) -> tuple[Outcome, samples.Conditions]:
         # A volume and the card take longer to answer than the kernel, so they are asked before the wait for the start.
         slow_before = {**counters.allowances(), **nvme.of_storage(storage)}
@@ -212,19 +213,21 @@ class Session:
             # Counters are read just before the start: what happens while the fleet waits does not belong to the sample.
             sleep_until(scheduled_at - COUNTING_S)
         before = {**slow_before, **counters.cheap(storage)}
-        if scheduled_at is not None:
-            sleep_until(scheduled_at)
-        ended = trial.run()
-        ended_at = time.time()
-        after = counters.cheap(storage)
+        with watched:
+            if scheduled_at is not None:
+                sleep_until(scheduled_at)
+            ended = trial.run()
+            ended_at = time.time()
+            after = counters.cheap(storage)
         counted = counters.difference(before, {**after, **counters.allowances(), **nvme.of_storage(storage)})
         between = samples.Between(self._seen[0], counters.difference(self._seen[1], before))
         self._seen = ended_at, {name: amount for name, amount in after.items() if name in self._seen[1]}
         outcome = trial.read(trial.armed, ended)
         started_at = trial.armed.released_at
         worked = work_span(trial.armed, outcome, ended_at)
+        curve = over_time.document(watched, outcome.operations)
         conditions = samples.Conditions(
-            scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted, between
+            scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted, between, curve
         )
         outcome.warnings.extend(late_start(missed_s, conditions.start_skew_s))
         outcome.warnings.extend(counters.unseen(outcome.reached, counted))
@@ -239,6 +242,13 @@ class Session:
         scheduled_at = self._barrier.wait(step.number)
         heartbeat.say("running", step.number, step.point)
         return scheduled_at, max(0.0, time.time() - scheduled_at)
+
+
+def _watch(job: Job, storage: Path) -> Sampler:
+    """Return what reads the counters that a step moves."""
+    if job.emulation:
+        return over_time.nothing()
+    return over_time.sampler(None if mounts.is_by_requests(job.mount) else storage)
 
 
 def work_span(armed: Armed, outcome: Outcome, ended_at: float) -> tuple[float, float]:

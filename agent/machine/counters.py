@@ -36,9 +36,14 @@ def of_machine() -> dict[str, float]:
     return {
         "counted_s": time.monotonic(),
         **parse_stat(Path("/proc/stat").read_text(), os.sysconf("SC_CLK_TCK")),
-        **parse_net_dev(Path("/proc/net/dev").read_text()),
+        **of_network(),
         "tool_cpu_s": children.ru_utime + children.ru_stime,
     }
+
+
+def of_network() -> dict[str, float]:
+    """Bytes that the machine has received and sent."""
+    return parse_net_dev(Path("/proc/net/dev").read_text())
 
 
 def of_storage(storage: Path) -> dict[str, float]:

@@ -18,6 +18,7 @@ FAR_OFF_S = 0.05
 def describe() -> dict[str, Any]:
     """Kernel, distribution, processors, memory, Python and clock, as samples.json shows them."""
     return {
+        "boot_id": boot_id(),
         "kernel": os.uname().release,
         "os": distribution(),
         "architecture": os.uname().machine,
@@ -26,6 +27,14 @@ def describe() -> dict[str, Any]:
         "python": ".".join(map(str, sys.version_info[:3])),
         "clock": clock(),
     }
+
+
+def boot_id(path: Path = Path("/proc/sys/kernel/random/boot_id")) -> str | None:
+    """What tells machines apart (random(4)): those with the same share a kernel, and its counters."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
 
 
 def distribution(path: Path = Path("/etc/os-release")) -> str:

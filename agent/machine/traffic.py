@@ -10,35 +10,23 @@ from pathlib import Path
 from agent.machine import counters
 
 NETWORK, DISK, FILE = "network_sent_bytes", "disk_write_bytes", "file_bytes"
-RECEIVED, DISK_READ = "network_received_bytes", "disk_read_bytes"
-WATCHED = (NETWORK, RECEIVED, DISK, DISK_READ, "nfs_read_bytes", "nfs_write_bytes", "steal_s")
+WATCHED = (
+    *(NETWORK, "network_received_bytes", DISK, "disk_read_bytes"),
+    *("nfs_read_bytes", "nfs_write_bytes", "steal_s"),
+)
 
 
 class Traffic:
-    """The counters that a write moves, or a read."""
+    """The counters that a write moves."""
 
-    def __init__(
-        self,
-        mount_kind: str,
-        storage: Path,
-        path: Path | None = None,
-        *,
-        is_read: bool = False,
-        by_requests: bool = False,
-    ) -> None:
-        """`path` is the file that will be written below `storage`, mounted as `mount_kind`; None: there are many.
-
-        What is read `by_requests` does not come from the disk of that folder.
-        """
+    def __init__(self, mount_kind: str, storage: Path, path: Path) -> None:
+        """`path` is the file that will be written below `storage`, mounted as `mount_kind`."""
         self._storage, self._path = storage, path
         self._device = storage.stat().st_dev
         # A disk's own counter where there is a disk; a lent directory without one has only the file's growth.
         without_disk = FILE if mount_kind == "directory" else NETWORK
         has_disk = DISK in counters.of_device(self._device, storage)
         self.carrier = DISK if has_disk else without_disk
-        if is_read:
-            is_remote = by_requests or not (has_disk or mount_kind == "directory")
-            self.carrier = RECEIVED if is_remote else DISK_READ
 
     def read(self) -> dict[str, float]:
         """Bytes since boot (of the file: its size), and seconds that the hypervisor withheld the processors.
@@ -49,17 +37,21 @@ class Traffic:
         """
         counted = {**counters.of_machine(), **counters.of_device(self._device, self._storage)}
         reading = {name: counted[name] for name in WATCHED if name in counted}
-        if self.carrier == FILE and self._path:
+        if self.carrier == FILE:
             reading[FILE] = self._path.stat().st_size if self._path.exists() else 0
         return reading
 
 
 class Sampler:
-    """Reads counters in a thread of its own, at the start, every `period_s` seconds and at the end."""
+    """Reads counters in a thread of its own, at the start, every `period_s` seconds and at the end.
 
-    def __init__(self, read: Callable[[], dict[str, float]], period_s: float = 1.0) -> None:
+    With `most` no more readings are kept: of those that are too many every other one goes, and the next ones are taken
+    half as often. What is counted adds up, so no byte is lost.
+    """
+
+    def __init__(self, read: Callable[[], dict[str, float]], period_s: float = 1.0, *, most: int | None = None) -> None:
         """Nothing is read yet."""
-        self._read, self._period_s = read, period_s
+        self._read, self._period_s, self._most = read, period_s, most
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
         self._taken: list[tuple[float, dict[str, float]]] = []
@@ -76,6 +68,11 @@ class Sampler:
         self._thread.join()
         self._take()
 
+    @property
+    def begun(self) -> float:
+        """When the first reading was taken, by the monotonic clock."""
+        return self._taken[0][0]
+
     def seconds(self) -> list[float]:
         """When each reading was taken, since the first."""
         return [at - self._taken[0][0] for at, _ in self._taken]
@@ -88,8 +85,14 @@ class Sampler:
     def _sample(self) -> None:
         due = self._taken[0][0] + self._period_s
         while not self._is_over.wait(max(0.0, due - time.monotonic())):
-            self._take()
+            self._keep_one_more()
             due += self._period_s
+
+    def _keep_one_more(self) -> None:
+        self._take()
+        if self._most and len(self._taken) > self._most:
+            del self._taken[1::2]
+            self._period_s *= 2
 
     def _take(self) -> None:
         self._taken.append((time.monotonic(), self._read()))

@@ -122,6 +122,11 @@ def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]
     return warnings
 
 
+def is_by_requests(mount: dict[str, Any]) -> bool:
+    """Whether nothing is mounted: a folder stands for what a reader asks for over the network."""
+    return bool(getattr(_module(mount["kind"]), "IS_BY_REQUESTS", False))
+
+
 def describe(kind: str, path: Path, table: Path = Path("/proc/mounts")) -> Mounted:
     """Return the entry of /proc/mounts that holds `path`: the longest mount point above it, of equal ones the last."""
     best = ("", "", "", "")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     _KIND: mounts.MountModule = file_server
 
+# What is measured does not pass through the disk of the folder.
+IS_BY_REQUESTS = True
+
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return no tools."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     _KIND: mounts.MountModule = s3
 
+# What is measured does not pass through the disk of the folder.
+IS_BY_REQUESTS = True
+
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return the library of the Common Runtime where that client is wanted; boto3 is always there."""

@@ -119,7 +119,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
             # Without it a write ends in the page cache: how long that takes is no latency of the storage.
             metrics.update(done.latency_metrics("write_lat"))
             metrics["longest_stall_s"] = done.longest_stall_s
-            raw = {"histograms.json": done.histograms("write_lat"), **done.series(size)}
+            raw = {"histograms.json": done.histograms("write_lat")}
             steadiness = done.steadiness(params)
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {done.who}"
         command += read_back(plan, workspace.scratch) if params.get("verify") else ""
@@ -130,6 +130,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
         warnings = [] if job.emulation else unsynchronised
         outcome = Outcome(metrics, {"bytes": total}, tool, raw, warnings, done.worked_ns, reached)
         outcome.steadiness = steadiness
+        outcome.operations = done.operations_by()
         return outcome
 
     return Trial(armed, threads, read)

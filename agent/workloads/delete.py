@@ -133,7 +133,9 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
         command = f"unlink in {done.who}, the directories stay"
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
         raw = {"histograms.json": done.histograms("delete_lat")}
-        return Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)
+        outcome = Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)
+        outcome.operations = done.operations_by()
+        return outcome
 
     return Trial(armed, workers, read)
 

@@ -32,8 +32,6 @@ PERCENTS = (50, 90, 99)
 RATE = "rate_per_s_per_instance"
 # Above these shares an open loop's latencies are to a notable part of its workers, or of the instance's clock.
 MOST_OVERDUE, MOST_LATE = 0.1, 0.1
-# A shorter step has no second that is whole.
-LEAST_SERIES_S = 2
 
 
 @dataclass(frozen=True)
@@ -109,31 +107,15 @@ class Report:
         last = min(worker["end_ns"] for worker in self.workers) // crew.SECOND_NS
         return settling.find([sum(self.seconds.get(second, {}).values()) for second in range(first, last)])
 
-    def series(self, operation_bytes: int) -> dict[str, bytes]:
-        """The raw document of every second: bytes so far, P99 and slowest operation (µs); none below two seconds.
-
-        `counted` is as other watched steps have it, so the report draws the rate.
-        """
-        if self.duration_s < LEAST_SERIES_S or len(self.seconds) < LEAST_SERIES_S:
-            return {}
-        first, last = min(self.seconds), max(self.seconds)
-        moments, counted, worst, p99 = [0.0], [0], [0.0], [0.0]
-        for second in range(first, last + 1):
-            bins = self.seconds.get(second, {})
-            moment_s = (min((second + 1) * crew.SECOND_NS, self.end_ns) - self.start_ns) / 1e9
-            moments.append(moment_s)
-            counted.append(counted[-1] + operation_bytes * sum(bins.values()))
-            worst.append(max(bins, default=0) / 1000)
-            p99.append((histogram.percentile(bins, 99) or 0) / 1000)
-        document = {
-            "schema": 1,
-            "carrier": "operation_bytes",
-            "seconds": moments,
-            "counted": {"operation_bytes": counted},
-            "p99_us": p99,
-            "slowest_us": worst,
-        }
-        return {"series.json": json.dumps(document).encode()}
+    def operations_by(self) -> list[tuple[int, int]]:
+        """How many operations had ended by the start, by each full second (monotonic ns) and by the end."""
+        if not self.seconds:
+            return []
+        done, total = [(self.start_ns, 0)], 0
+        for second in range(min(self.seconds), max(self.seconds) + 1):
+            total += sum(self.seconds.get(second, {}).values())
+            done.append((min((second + 1) * crew.SECOND_NS, self.end_ns), total))
+        return done
 
     def histograms(self, name: str) -> bytes:
         """The raw document that merges with those of other instances and of fio."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads.engines import environment
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
-from agent.workloads.watched import WatchedTrial, series
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -32,6 +32,18 @@ SINGLE_FLOW_MB_PER_S = 625.0
 FLOW_BOUND_SHARE = 0.8
 # Burst and baseline are found in even seconds. A reading that comes later than this blurs where one ends.
 LONGEST_INTERVAL_S = 2.0
+
+
+@dataclass
+class WatchedTrial(Trial):
+    """A trial whose counters are read each second to its end, however long it takes."""
+
+    sampler: Sampler
+
+    def run(self) -> list[Ended]:
+        """The measured part, between the first and the last reading."""
+        with self.sampler:
+            return super().run()
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -98,6 +110,16 @@ def dd_argv(params: dict[str, Any], path: Path) -> list[str]:
     """dd's command line, as published."""
     count = params["total_bytes"] // params["block_bytes"]
     return ["dd", "if=/dev/zero", f"of={path}", f"bs={params['block_bytes']}", f"count={count}", "conv=fsync"]
+
+
+def series(sampler: Sampler, carrier: str) -> dict[str, Any]:
+    """All that was read each second, for the raw output."""
+    return {
+        "schema": 1,
+        "carrier": carrier,
+        "seconds": [round(at, 3) for at in sampler.seconds()],
+        "counted": sampler.series(),
+    }
 
 
 def levels(sampler: Sampler, carrier: str) -> dict[str, float]:

@@ -128,7 +128,8 @@ def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome
         **done.how,
     }
     raw = {"histograms.json": done.histograms(f"{name}_lat")}
-    return Outcome(metrics, {"files": files}, tool, raw, worked_ns=done.worked_ns)
+    operations = done.operations_by()
+    return Outcome(metrics, {"files": files}, tool, raw, worked_ns=done.worked_ns, operations=operations)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
 from agent.file_server import Connection, Refused
-from agent.machine.traffic import Sampler, Traffic
 from agent.machine.workspace import Workspace
 from agent.programs.processes import Armed, Ended
-from agent.workloads import engines, neighbours, uploads, watched
+from agent.workloads import engines, neighbours, uploads
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 
 if TYPE_CHECKING:
@@ -77,8 +76,6 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     plan["emulation"] = engines.emulation(job, step, workspace)
     plan["open_loop"] = engines.open_loop(job, step, workspace)
     armed = arm_engine(plan, workspace.scratch)
-    traffic = Traffic(kind, workspace.mount, is_read=True, by_requests=kind in by_requests)
-    sampler = Sampler(traffic.read)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
@@ -86,10 +83,9 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         outcome.warnings.extend(broken_off(ended[0].stderr))
         if kind == "s3" and job.environment == "local":
             outcome.warnings.append(PLAYED_S3)
-        outcome.raw.update(watched.kept(sampler, traffic.carrier))
         return outcome
 
-    return watched.WatchedTrial(armed, params["threads"], read, sampler)
+    return Trial(armed, params["threads"], read)
 
 
 def plan_of(params: dict[str, Any], seed: str, where: dict[str, Any]) -> dict[str, Any]:
@@ -219,8 +215,8 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     work = {"read_bytes": read_bytes, "records": plan["records"]}
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")
     reached = {"read": read_bytes} if is_past_cache else {}
-    raw = {"histograms.json": done.histograms("read_lat"), **done.series(read_bytes // requests)}
+    raw = {"histograms.json": done.histograms("read_lat")}
     return Outcome(
         metrics, work, tool, raw, done.warnings(plan), reached=reached, worked_ns=done.worked_ns,
-        steadiness=done.steadiness(plan),
+        steadiness=done.steadiness(plan), operations=done.operations_by(),
     )  # fmt: skip

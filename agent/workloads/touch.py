@@ -154,6 +154,7 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
     }
     raw = {"histograms.json": done.histograms("create_lat")}
     outcome = Outcome(metrics, {"files": done.operations}, tool, raw, done.warnings(params), worked_ns=done.worked_ns)
+    outcome.operations = done.operations_by()
     if params["sync"] != "end":
         # There creates are counted before they are stored.
         outcome.steadiness = done.steadiness(params)

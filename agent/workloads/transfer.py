@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolFailed, WorkIncomplete
-from agent.machine.traffic import Sampler, Traffic
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
-from agent.workloads import data_set, watched
+from agent.workloads import data_set
 from agent.workloads.data_set import DataSet
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 
@@ -75,6 +74,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Make the data set where there is none yet (outside of the time) and arm the tool."""
+    del job
     params = step.params
     source = data_set.provide(workspace.data, params["files"], params["file_bytes"])
     threads = threads_of(params)
@@ -82,8 +82,6 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     bash = tool_box.find("bash") or "bash"
     command = Command([bash, "-c", THEN_FLUSH, str(workspace.target), *argv], workspace.scratch)
     armed = Armed([command], workspace.scratch, {"PARALLEL_HOME": str(workspace.scratch)})
-    traffic = Traffic(job.mount["kind"], workspace.mount)
-    sampler = Sampler(traffic.read)
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del ended
@@ -101,12 +99,11 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             metrics,
             {"bytes": source.total_bytes},
             tool,
-            watched.kept(sampler, traffic.carrier),
             warnings=same_disk(source.folder, workspace.mount),
             reached={"write": source.total_bytes},
         )
 
-    return watched.WatchedTrial(armed, threads, read, sampler)
+    return Trial(armed, threads, read)
 
 
 def threads_of(params: dict[str, Any]) -> int:

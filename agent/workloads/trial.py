@@ -25,6 +25,8 @@ class Outcome:
     worked_ns: tuple[int, int] | None = None
     # Bytes of "read" and "write" that the tool claims. What the storage's own counters did not see, a cache answered.
     reached: dict[str, float] = field(default_factory=dict)
+    # How many operations had ended by a moment (monotonic ns), in rising order; empty where no engine counted them.
+    operations: list[tuple[int, int]] = field(default_factory=list)
     # Of what was done each second; None where that is not known, or for too few seconds.
     steadiness: Steadiness | None = None
 

@@ -23,6 +23,9 @@ STEPS = POINTS * REPETITIONS
 BINS = {str(64_000 + 1_000 * number): 40 for number in range(120)}  # as wide as the latencies of creates mostly are
 CELLS_WITH_ONE_RESULT = 20  # instances of a cell, where the number of cells is what grows
 VARIANTS = 16
+# The files of a step whose tool writes most of them, and what its machine counts each second.
+RAW = ("fio", "histograms")
+MOVED = ("network_received_bytes", "network_sent_bytes", "disk_write_bytes", "disk_write_operations")
 POINTS_OF_A_PLAN = 4  # a plan holds at most 200,000 steps
 
 
@@ -134,12 +137,12 @@ def _meet(cloud: Cloud, place: MeetingPlace, step: int) -> None:
 
 
 def _names(cell: Mapping[str, Any], steps: int) -> list[str]:
-    """What an agent has put after so many steps: histograms and a series for each, and up to four files more."""
+    """What an agent has put after so many steps: fio's two files for each, and up to five files more."""
     stems = [f"raw/{step['point']}-r{step['repetition']}" for step in cell["steps"][:steps]]
     return [
         *(["done.json", "latencies-0000.json.gz", "log.gz"] if steps == len(cell["steps"]) else []),
         "heartbeat",
-        *(f"{stem}.{kind}.json.gz" for stem in stems for kind in ("histograms", "series")),
+        *(f"{stem}.{kind}.json.gz" for stem in stems for kind in RAW),
         *(["samples.json"] if steps else []),
     ]
 
@@ -156,13 +159,19 @@ class Content:
             for seed in range(VARIANTS)
         ]
         histograms = {"unit": "ns", "histograms": {"create_lat": {"bins": BINS}}}
-        series = {"carrier": "created", "seconds": list(range(60)), "counted": {"created": list(range(60))}}
+        seconds = list(range(60))
+        counted = {name: [second * 100_000_007 for second in seconds] for name in MOVED}
+        stems = [f"{step['point']}-r{step['repetition']}" for step in cell["steps"]]
         together = {
             "schema": 1,
-            "steps": {f"{step['point']}-r{step['repetition']}": histograms for step in cell["steps"]},
+            "steps": dict.fromkeys(stems, histograms),
+            "curves": {
+                stem: {"begun_at": begun_at + step_s * at, "seconds": seconds, "counted": counted}
+                for at, stem in enumerate(stems)
+            },
         }
         self._raw = {kind: gzip.compress(json.dumps(document).encode()) for kind, document in
-                     (("histograms", histograms), ("series", series), ("latencies", together))}  # fmt: skip
+                     (("histograms", histograms), ("fio", {}), ("latencies", together))}  # fmt: skip
 
     def __call__(self, name: str) -> bytes:
         """Return what stands in a file, by its name below `instances/`."""
@@ -197,7 +206,7 @@ def _sample(step: Mapping[str, Any], at: int, chance: random.Random, times: tupl
         "metrics": {"files_per_s": rate, "duration_s": 27720 / rate, "longest_stall_s": chance.random(),
                     "create_lat_p50_us": 100 + chance.random(), "create_lat_p99_us": 900 + chance.random()},
         "tool": {"name": "engine", "version": "1"}, "counters": dict.fromkeys(counters.split(), 3.0),
-        "raw": [f"raw/{step['point']}-r{step['repetition']}.{kind}.json.gz" for kind in ("histograms", "series")],
+        "raw": [f"raw/{step['point']}-r{step['repetition']}.{kind}.json.gz" for kind in RAW],
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from botocore.exceptions import ClientError  # noqa: TID251 - the agent catches 
 from agent.board import barrier, meeting
 from agent.board.barrier import Barrier
 from agent.board.blackboard import Blackboard, Bucket
-from agent.board.latencies import Latencies
+from agent.board.bundle import Bundle
 from agent.job_check import parse
 from bench import gates
 from bench.scale.cases import Content
@@ -32,7 +32,7 @@ from matrix.terms.keys import run_key
 
 JOB = re.compile(r"JOB_URI=s3://([^/\s]+)/(\S+)")
 MEETING = re.compile(r"MEETING=(\w+)")
-HISTOGRAMS_AND_SERIES = ("histograms.json", "series.json")
+RAW = ("fio.json", "histograms.json")
 PUTS_A_STEP = 4  # two raw files, samples, and the mark of the next step
 MISSING = 404
 
@@ -84,7 +84,7 @@ class Fleet:
         self._clock, self._client = agents.clock, _Client(agents.world, agents.requests)
         self._bucket = Bucket(bucket, self._client)
         self._boards: list[Blackboard] = []
-        self._latencies: list[Latencies] = []
+        self._bundles: list[Bundle] = []
         self._chance = random.Random(job_key)  # noqa: S311 - the same each time
 
     def begin(self) -> None:
@@ -94,7 +94,7 @@ class Fleet:
         self._job = parse(bodies[0] or b"", userids[0].rpartition(":")[2], userids[0])
         self._userids = userids
         self._boards = [Blackboard(self._bucket, self._job_key.rpartition("/")[0], userid) for userid in userids]
-        self._latencies = [Latencies(board) for board in self._boards]
+        self._bundles = [Bundle(board) for board in self._boards]
         cell = self._agents.cell(self._job.cell)
         step_s = (cell["expected_s"] - PREPARE_S) / len(self._job.steps)
         self.content = Content(cell, run=self._job.run, begun_at=self._clock.now, step_s=step_s)
@@ -144,10 +144,10 @@ class Fleet:
             return
         of_step = self._job.steps[step]
         stem = f"{of_step.point}-r{of_step.repetition}"
-        for board, latencies in zip(self._boards, self._latencies, strict=True):
-            for name in HISTOGRAMS_AND_SERIES:
+        for board, bundle in zip(self._boards, self._bundles, strict=True):
+            for name in RAW:
                 board.put_raw(f"{stem}.{name}", b"{}")
-            latencies.add(stem, b"{}")
+            bundle.add(stem, b"{}", {})
             board.put("samples.json", {})
             lateness_s = min(self._chance.expovariate(1 / gates.MEAN_LATENESS_S), 10 * gates.MEAN_LATENESS_S)
             self._agents.puts_by_second[self._job.cell, int(self._clock.now + lateness_s)] += PUTS_A_STEP
@@ -160,8 +160,8 @@ class Fleet:
         if self._is_over:
             return
         self._say("done")
-        for board, latencies in zip(self._boards, self._latencies, strict=True):
-            latencies.put()
+        for board, bundle in zip(self._boards, self._bundles, strict=True):
+            bundle.put()
             board.put_log("done")
             board.put("done.json", {"at": self._clock.time(), "samples": len(self._job.steps)})
         for launch in self.launches:

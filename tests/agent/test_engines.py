@@ -88,23 +88,14 @@ def report(tmp_path, *workers):
     return engines.read_report(output, threads=len(workers), operations=operations)
 
 
-def test_every_second_has_its_bytes_its_p99_and_its_slowest_operation(tmp_path):
+def test_every_second_has_its_operations_and_the_longest_stall_is_known(tmp_path):
     # 100 operations of 10 ms in each of three seconds, in the second one of which one takes 510.
     steady = [100 + n / 100 for n in range(101)]
     stalled = [*(101 + n / 100 for n in range(1, 50)), *(102 + n / 100 for n in range(101))]
     done = report(tmp_path, worker(*steady, *stalled))
 
-    document = json.loads(done.series(4096)["series.json"])
-
-    assert document["seconds"] == pytest.approx([0, 1, 2, 3])
-    assert document["counted"]["operation_bytes"] == [0, 100 * 4096, 150 * 4096, 250 * 4096]
-    assert document["p99_us"] == pytest.approx([0, 10_000, 510_000, 10_000], rel=0.01)
-    assert document["slowest_us"] == pytest.approx([0, 10_000, 510_000, 10_000], rel=0.01)
+    assert done.operations_by() == [(100 * SECOND, 0), (101 * SECOND, 100), (102 * SECOND, 150), (103 * SECOND, 250)]
     assert done.longest_stall_s == pytest.approx(0.51)
-
-
-def test_a_step_of_less_than_two_seconds_has_no_series(tmp_path):
-    assert report(tmp_path, worker(*(n / 100 for n in range(150)))).series(4096) == {}
 
 
 @pytest.mark.parametrize("engine", ["creates", "reads", "writes"])

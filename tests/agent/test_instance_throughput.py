@@ -16,8 +16,8 @@ from support.disturbance import attempts
 from agent.engine import stream
 from agent.machine import counters
 from agent.machine.levels import find_levels
-from agent.machine.traffic import DISK, DISK_READ, FILE, NETWORK, RECEIVED, Sampler, Traffic, rates
-from agent.workloads import instance_throughput, watched
+from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
+from agent.workloads import instance_throughput
 
 MIB = 1 << 20
 
@@ -146,16 +146,11 @@ def test_the_counter_that_is_shown_is_the_one_that_the_bytes_go_through(tmp_path
     monkeypatch.setattr(counters, "of_device", lambda *_: {"nfs_write_bytes": 7.0})
     assert Traffic("nfs", tmp_path, tmp_path / "x").carrier == NETWORK
     assert Traffic("directory", tmp_path, tmp_path / "x").carrier == FILE
-    assert Traffic("nfs", tmp_path, is_read=True).carrier == RECEIVED
-    assert Traffic("directory", tmp_path, is_read=True).carrier not in Traffic("directory", tmp_path).read()
 
     monkeypatch.setattr(counters, "of_device", lambda *_: {DISK: 4096.0})
     watched = Traffic("ebs", tmp_path, tmp_path / "x")
     assert watched.carrier == DISK
     assert watched.read()[DISK] == 4096
-    # Of reads the disk's too, but for what comes by requests, whatever disk the notes about it lie on.
-    assert Traffic("ebs", tmp_path, is_read=True).carrier == DISK_READ
-    assert Traffic("s3", tmp_path, is_read=True, by_requests=True).carrier == RECEIVED
 
 
 @pytest.mark.parametrize(
@@ -252,27 +247,3 @@ def test_wrong_parameters_are_told():
     wrong = instance_throughput.problems({"total_bytes": 0, "block_bytes": "x", "source": "tape"})
     assert [one.split(":")[0] for one in wrong] == ["total_bytes", "block_bytes", "source"]
     json.dumps(wrong)
-
-
-def test_a_trial_of_seconds_keeps_its_curve_and_no_shorter_one_or_where_nothing_is_counted():
-    counted = iter(range(0, 1000, 100))
-    with Sampler(lambda: {NETWORK: float(next(counted))}, period_s=0.01) as sampler:
-        while len(sampler.seconds()) < 3:
-            time.sleep(0.001)
-    with Sampler(lambda: {NETWORK: 1.0}, period_s=60) as short:
-        pass
-
-    [content] = watched.kept(sampler, NETWORK).values()
-
-    document = json.loads(content)
-    assert document["counted"][NETWORK][:3] == [0, 100, 200]
-    assert len(document["seconds"]) == len(document["counted"][NETWORK]) >= 4
-    assert watched.kept(sampler, DISK) == {}
-    assert watched.kept(short, NETWORK) == {}
-
-
-def test_the_curve_of_a_copy_of_many_files_is_of_no_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(counters, "of_device", lambda *_: {})
-
-    assert Traffic("efs", tmp_path).carrier == NETWORK
-    assert FILE not in Traffic("directory", tmp_path).read()

@@ -17,7 +17,6 @@ from support.agent_reads import KIB, MIB, engine, read_params
 from agent.engine import reads, records
 from agent.errors import ToolFailed, WorkIncomplete
 from agent.machine import counters
-from agent.machine.traffic import DISK_READ
 from agent.machine.workspace import Workspaces
 from agent.mounts import describe
 from agent.workloads import neighbours, read
@@ -63,12 +62,16 @@ def test_reads_that_take_seconds_keep_their_rate_over_time(cloud, instance, make
     assert instance.run() == 0
 
     [sample] = instance.samples()
-    is_counted = DISK_READ in counters.of_storage(storage)  # not so in memory or in a container's layers
-    assert ("raw/p01-r1.series.json" in sample["raw"]) == is_counted
-    if is_counted:
-        series = instance.document("raw/p01-r1.series.json")
-        assert series["carrier"] == DISK_READ
-        assert len(series["counted"][DISK_READ]) == len(series["seconds"]) >= 3
+    assert sample["raw"] == ["raw/p01-r1.histograms.json"]
+    curve = instance.document("latencies-0000.json.gz")["curves"]["p01-r1"]
+    # One reading before the start and one after the end: no operation is outside of them.
+    assert curve["begun_at"] <= sample["work_started_at"] + 0.001
+    assert curve["seconds"][-1] >= curve["operations"]["seconds"][-1]
+    assert (curve["operations"]["done"][0], curve["operations"]["done"][-1]) == (0, 32)
+    if "disk_read_bytes" in counters.of_storage(storage):  # not so in memory or in a container's layers
+        read_bytes = curve["counted"]["disk_read_bytes"]
+        assert len(read_bytes) == len(curve["seconds"]) >= 3
+        assert read_bytes[0] == 0 < read_bytes[-1]
 
 
 def data_path(params, folder):

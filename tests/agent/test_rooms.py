@@ -280,7 +280,9 @@ def test_a_step_begins_after_the_storage_was_refreshed_and_carries_what_could_no
     monkeypatch.setattr(session.caches, "drop", lambda *_: order.append("drop") or session.caches.DROPPED)
     monkeypatch.setattr(session.tools, "load", lambda names: order.append(f"load {'parallel' in names}"))
     monkeypatch.setattr(session.Session, "_measure", lambda *_: order.append("measure") or (outcome, conditions))
-    job = SimpleNamespace(mount={"kind": "instance-store"}, may_administer=False, workload={"type": "touch"})
+    job = SimpleNamespace(
+        mount={"kind": "instance-store"}, may_administer=False, workload={"type": "touch"}, emulation=None
+    )
     workspaces = Workspaces(tmp_path, "r", "c", "i-1")
 
     step = Step(0, "p01", 1, {"tool": "parallel"})

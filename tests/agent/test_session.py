@@ -18,13 +18,13 @@ from support.disturbance import attempts
 
 from agent import calibration, session, workloads
 from agent.board import barrier
+from agent.board.bundle import FULL_BYTES, Bundle
 from agent.board.heartbeat import Heartbeat
-from agent.board.latencies import FULL_BYTES, Latencies
 from agent.errors import BlackboardUnavailable, JobInvalid, ToolMissing
 from agent.job import Step
 from agent.job_check import parse
 from agent.machine.metadata import Identity
-from matrix.samples.histograms import MAX_BYTES_TOGETHER
+from matrix.samples.bundle import MAX_BYTES
 
 IDENTITY = Identity("i-1", "m6i.large", "eu-west-1a", "ami-1", "eu-west-1")
 BUILD = {"build": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "cache"}
@@ -152,22 +152,28 @@ def take(job, put):
     session.Session(IDENTITY, "AROA:i-1", board, logging.getLogger("test")).run(job)
 
 
-def test_latencies_are_put_together_a_part_at_a_time_and_each_part_once():
+def test_steps_are_put_together_a_part_at_a_time_and_each_part_once():
     parts = {}
-    latencies = Latencies(SimpleNamespace(put_zipped=lambda name, body: parts.setdefault(name, json.loads(body))))
-    histogram = json.dumps({"bins": "x" * (FULL_BYTES // 2 - 100)}).encode()
+    bundle = Bundle(SimpleNamespace(put_zipped=lambda name, body: parts.setdefault(name, json.loads(body))))
+    histogram = json.dumps({"bins": "x" * (FULL_BYTES // 2 - 200)}).encode()
 
     for number in range(5):
-        latencies.add(f"p01-r{number}", histogram)
-    latencies.put()
-    latencies.put()
+        bundle.add(f"p01-r{number}", histogram, {"seconds": [number]} if number % 2 else None)
+    bundle.add("p01-r5", None, {"seconds": [5]})  # of a tool that tells no latencies
+    bundle.put()
+    bundle.put()
 
     assert {name: list(part["steps"]) for name, part in parts.items()} == {
         "latencies-0000.json.gz": ["p01-r0", "p01-r1"],
         "latencies-0001.json.gz": ["p01-r2", "p01-r3"],
         "latencies-0002.json.gz": ["p01-r4"],
     }
-    assert max(len(json.dumps(part)) for part in parts.values()) < MAX_BYTES_TOGETHER
+    assert [part["curves"] for part in parts.values()] == [
+        {"p01-r1": {"seconds": [1]}},
+        {"p01-r3": {"seconds": [3]}},
+        {"p01-r5": {"seconds": [5]}},
+    ]
+    assert max(len(json.dumps(part)) for part in parts.values()) < MAX_BYTES
 
 
 def test_three_instances_open_the_gate_of_each_step_and_start_together(cloud, fleet, make_job):

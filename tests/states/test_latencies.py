@@ -1,4 +1,4 @@
-"""Latency histograms on the blackboard become the latencies of the whole fleet; a bad one is said, not believed."""
+"""Latencies and curves on the blackboard become those of the whole fleet; a bad one is said, not believed."""
 
 import gzip
 import json
@@ -19,15 +19,16 @@ def histogram(**bins):
     return json.dumps({"schema": 1, "unit": "ns", "histograms": {"create_lat": {"bins": by_ns}}}).encode()
 
 
-def together(**steps):
-    """The histogram files of many steps, as an agent puts them together."""
+def together(curves=None, **steps):
+    """The histogram files and curves of many steps, as an agent puts them together."""
     files = {stem.replace("_", "-"): json.loads(body) for stem, body in steps.items()}
-    return gzip.compress(json.dumps({"schema": 1, "steps": files}).encode())
+    return gzip.compress(json.dumps({"schema": 1, "steps": files, "curves": curves or {}}).encode())
 
 
 def gathered(files):
     """The histograms of these samples, and the warnings."""
-    return analysing.histograms_of(analysing.uploads_of("r", CELL), files)
+    found = analysing.together_of(analysing.uploads_of("r", CELL), files)
+    return found.histograms, found.warnings
 
 
 def test_histograms_of_all_instances_and_repetitions_are_gathered_by_point(stack):
@@ -90,8 +91,14 @@ def test_steps_that_an_instance_has_put_together_are_read_with_one_request(stack
 
 @pytest.mark.parametrize(
     "damage",
-    [b"not json", b"\x1f\x8b broken", gzip.compress(b"x" * 6_000_000), gzip.compress(b'{"steps": {"p01-r1": {}}}')],
-    ids=["no json", "broken", "too large", "no histograms"],
+    [
+        *(b"not json", b"\x1f\x8b broken", gzip.compress(b"x" * 6_000_000)),
+        gzip.compress(b'{"steps": {"p01-r1": {}}}'),
+        together({"p01-r1": {"begun_at": 1, "seconds": [0, 1], "counted": {"disk_read_bytes": [0]}}}),
+        together({"p01-r1": {"begun_at": 1, "seconds": [1, 0], "counted": {"disk_read_bytes": [0, 1]}}}),
+        together({"p01-r1": {"begun_at": 1e300, "seconds": [0, 1], "counted": {}}}),
+    ],
+    ids=["no json", "broken", "too large", "no histograms", "a reading short", "back in time", "no moment"],
 )
 def test_where_what_was_put_together_is_damaged_each_step_is_read_by_itself(stack, damage):
     files = [upload(CELL, "i-1", {"p01-r1.histograms.json": histogram(ns_1000=7)}, {TOGETHER: damage})]
@@ -99,7 +106,22 @@ def test_where_what_was_put_together_is_damaged_each_step_is_read_by_itself(stac
     by_point, [warning] = gathered(files)
 
     assert by_point == {"p01": {"create_lat": [{1000: 7}]}}
-    assert warning.startswith(f"1 files of latencies are damaged, their steps' own were read: i-1, {TOGETHER}: ")
+    assert warning.startswith("1 files of many steps are damaged; latencies were read step by step, what these ")
+    assert f"is lost: i-1, {TOGETHER}: " in warning
+
+
+def test_what_each_instance_counted_of_its_own_steps_is_added_up(stack):
+    curve = {"begun_at": 1.0, "seconds": [0, 1], "counted": {"network_sent_bytes": [0, 3e6], "made_up": [0, 9]}}
+    beside = {TOGETHER: together({"p01-r1": curve, "p09-r1": curve})}
+    files = [upload(CELL, name, {"p01-r1.fio.json": b"{}"}, beside) for name in ("i-1", "i-2")]
+    upload(CELL, "i-9", {"p01-r1.fio.json": b"{}"}, beside)  # of no fleet
+
+    over_time = analysing.together_of(analysing.uploads_of("r", CELL), files).over_time
+
+    sent = {"sent over the network": [6.0]}
+    assert over_time == {
+        "p01": [{"repetition": 1, "instances": 2, "seconds": [1.0], "mb_per_s": sent, "operations_per_s": {}}]
+    }
 
 
 def test_only_raw_files_that_a_sample_names_as_its_own_are_read(stack):

@@ -16,13 +16,14 @@ from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.answer import bottleneck, layers
 from matrix.answer.results import cell_result, skipped_result, without_samples
-from matrix.samples import histograms, rates
+from matrix.samples import bundle, histograms, rates
 from matrix.samples.file import MAX_BYTES, SampleFile, read_samples
 from matrix.samples.histograms import Histogram
+from matrix.samples.over_time import Sums
 from matrix.terms.documents.job import FleetRecord
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.documents.result import Rate, ResultDocument
+from matrix.terms.documents.result import OverTime, Rate, ResultDocument
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.keys import RAW_LETTER, Board
 from matrix.terms.metrics import own_metrics
@@ -62,14 +63,14 @@ class Upload:
 class Uploads:
     """The uploads of a cell's instances, whoever they are, sorted by their names; `fleet` is fleet.json, if any.
 
-    `latencies` hold the histograms of many steps. What is of one step is named by its sample.
+    `bundles` hold histograms and curves of many steps. What is of one step is named by its sample.
     """
 
     run: str
     cell: str
     fleet: FleetRecord | None
     samples: list[Upload] = field(default_factory=list)
-    latencies: list[Upload] = field(default_factory=list)
+    bundles: list[Upload] = field(default_factory=list)
 
     @property
     def launched(self) -> int | None:
@@ -86,8 +87,8 @@ def uploads_of(run: str, cell: str) -> Uploads:
         instance = userid.rpartition(":")[2]
         if name == "samples.json":
             uploads.samples.append(Upload(key, instance))
-        elif histograms.is_of_many_steps(name):
-            uploads.latencies.append(Upload(key, instance))
+        elif bundle.is_bundle(name):
+            uploads.bundles.append(Upload(key, instance))
     return uploads
 
 
@@ -110,33 +111,42 @@ def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list
     return files, [f"{named(instances)}: {reason}" for reason, instances in refused.items()]
 
 
-def histograms_of(
-    uploads: Uploads, files: Sequence[SampleFile]
-) -> tuple[dict[str, dict[str, list[Histogram]]], list[str]]:
-    """Return the latency histograms of these samples, by point and name, and a sentence for each kind of bad ones.
+@dataclass(frozen=True)
+class Together:
+    """What the bundles of a fleet say, by point, and a sentence for each kind of bad ones."""
 
-    They only add latencies to a result that stands without them, so a bad one is warned about and does not fail it.
-    What an instance has not put together, since it was killed, say, is read step by step.
+    histograms: dict[str, dict[str, list[Histogram]]]  # by point, and by name
+    over_time: dict[str, list[OverTime]]
+    warnings: list[str]
+
+
+def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
+    """Return the latency histograms of these samples, and what their fleet moved over time.
+
+    Both only add to a result that stands without them, so a bad one is warned about and does not fail it.
+    What an instance has not put together, since it was killed, say, is read step by step; it has no curves.
     """
+    sums = Sums(files)
     by_point: dict[str, dict[str, list[Histogram]]] = {}
     of_steps = {(step.folder, step.stem): step for step in _of_steps(uploads, files, histograms.step_of)}
     damaged: list[str] = []
-    refused: list[str] = []
 
     def add(step: Upload, of_step: Mapping[str, Histogram]) -> None:
         for latency, bins in of_step.items():
             by_point.setdefault(step.point, {}).setdefault(latency, []).append(bins)
 
     instances = {file.instance.id for file in files}
-    for upload, text in _texts(_from_instances(uploads.latencies, instances), histograms.MAX_BYTES_TOGETHER):
+    for upload, text in _texts(_from_instances(uploads.bundles, instances), bundle.MAX_BYTES):
         try:
-            together = histograms.read_together(text)
+            together = bundle.read(text)
         except InvalidSamples as error:
             damaged.append(f"{upload.instance}, {upload.name}: {error}")
             continue
-        for stem, of_step in together.items():
+        for stem, of_step in together.histograms.items():
             if step := of_steps.pop((upload.folder, stem), None):
                 add(step, of_step)
+        sums.add(upload.instance, together.curves)
+    refused = []
     for step, text in _texts(of_steps.values(), histograms.MAX_BYTES):
         try:
             add(step, histograms.read_histograms(text))
@@ -144,8 +154,11 @@ def histograms_of(
             refused.append(f"{step.instance}, {step.name}: {error}")
     warnings = [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
     if damaged:
-        warnings.append(f"{len(damaged)} files of latencies are damaged, their steps' own were read: {damaged[0]}")
-    return by_point, warnings
+        warnings.append(
+            f"{len(damaged)} files of many steps are damaged; latencies were read step by step, what these instances"
+            f" moved over time is lost: {damaged[0]}"
+        )
+    return Together(by_point, sums.of_points(), warnings)
 
 
 def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[str]]:
@@ -213,19 +226,20 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     run, fleet = uploads.run, uploads.fleet
     finished_at = now()
     actual_s = finished_at - fleet["launched_at"] if fleet else None
-    latencies, unread = histograms_of(uploads, files)
+    together = together_of(uploads, files)
     curves, unread_curves = curves_of(uploads, files)
     result = cell_result(
         cell,
         files,
         error=error,
         actual_s=actual_s,
-        histograms=latencies,
+        histograms=together.histograms,
         curves=curves,
+        over_time=together.over_time,
         launched=uploads.launched,
         shortfall=fleet.get("shortfall", "") if fleet else "",
     )
-    result["warnings"] += unread + unread_curves
+    result["warnings"] += together.warnings + unread_curves
     if error is None:
         _find_bottleneck(run, cell, files, result)
     bucket.put(Board.of_cell(run, cell["id"]).result, result)

@@ -26,6 +26,7 @@ from matrix.terms.documents.result import (
     LaunchOutcome,
     Layer,
     MetricResult,
+    OverTime,
     PointResult,
     ResultDocument,
     SampleColumns,
@@ -129,6 +130,10 @@ def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planne
         joined["layers"] = passed
     if rates := [rate for measured in points for rate in measured.get("rates") or []]:
         joined["rates"] = rates[:MOST_CURVES]
+    if of_fleet := [
+        cast("OverTime", {**moved, "launch": launch}) for launch, each in every for moved in each.get("over_time", [])
+    ]:
+        joined["over_time"] = of_fleet
     if of_each := [measured["steadiness"] for measured in points if "steadiness" in measured]:
         joined["steadiness"] = joined_steadiness(of_each)
     if ceilings := [measured["tool_ceiling"] for measured in points if "tool_ceiling" in measured]:

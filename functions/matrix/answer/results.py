@@ -20,7 +20,15 @@ from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
 from matrix.terms.documents.parts import Failure, Point
 from matrix.terms.documents.plan import PlanCell, PlanDocument
-from matrix.terms.documents.result import FleetRate, MetricResult, PointResult, Rate, ResultDocument, SampleColumns
+from matrix.terms.documents.result import (
+    FleetRate,
+    MetricResult,
+    OverTime,
+    PointResult,
+    Rate,
+    ResultDocument,
+    SampleColumns,
+)
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.metrics import Metric, metrics_of
 from matrix.terms.sentences import named
@@ -41,6 +49,7 @@ def cell_result(
     actual_s: float | None,
     histograms: Histograms | None = None,
     curves: Mapping[str, Sequence[Rate]] | None = None,
+    over_time: Mapping[str, Sequence[OverTime]] | None = None,
     launched: int | None = None,
     shortfall: str = "",
 ) -> ResultDocument:
@@ -49,7 +58,8 @@ def cell_result(
     `error` (name and message) makes it a failed cell; whatever was measured until then is in it all the same, with
     `n` below `expected_n`. `actual_s` is the wall time from launch to the end. `launched` is how many instances ran
     where that is known, `shortfall` why they are fewer than the fleet's count: what reached its quorum is measured,
-    with `n` below `expected_n` and a warning that says so first. `curves` are rates over time by point (matrix.rates).
+    with `n` below `expected_n` and a warning that says so first. `curves` are instances' rates over time by point
+    (matrix.samples.rates), `over_time` what the fleet moved (matrix.samples.over_time).
     """
     count = cell["fleet"]["count"]
     ran = count if launched is None else launched
@@ -61,6 +71,8 @@ def cell_result(
     for point in points:
         if curves and (rates := curves.get(point["id"])):
             point["rates"] = list(rates)
+        if over_time and (of_fleet := over_time.get(point["id"])):
+            point["over_time"] = list(of_fleet)
     short = [f"only {ran} of {count} instances were launched: {shortfall}"] if 0 < ran < count else []
     result: ResultDocument = {
         "id": cell["id"],
@@ -133,7 +145,7 @@ def without_samples(point: PointResult) -> PointResult:
         name: {key: value for key, value in histogram.items() if key != "bins_ns"}
         for name, histogram in (point.get("latency") or {}).items()
     }
-    slim = {name: value for name, value in point.items() if name not in ("samples", "rates")}
+    slim = {name: value for name, value in point.items() if name not in ("samples", "rates", "over_time")}
     return cast("PointResult", slim | {"latency": latencies})
 
 

@@ -209,7 +209,7 @@ def _kept(measured: Mapping[str, Document], point: Document) -> dict[str, Any]:
     """Take latencies from the result, since a summary's point has them without their bins."""
     return {
         name: measured[point["id"]][name]
-        for name in ("samples", "latency", "rates")
+        for name in ("samples", "latency", "rates", "over_time")
         if name in measured.get(point["id"], {})
     }
 

@@ -36,6 +36,7 @@ class Agent(Claims):
 class Host(Claims):
     """The machine."""
 
+    boot_id: Text = None
     kernel: Text = None
     os: Text = None
     architecture: Text = None

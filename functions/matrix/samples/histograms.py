@@ -19,12 +19,8 @@ from matrix.terms.documents.result import Latency
 
 # A file has 1,856 bins of at most 40 characters for each direction; no agent writes more.
 MAX_BYTES = 1_000_000
-# An agent puts 4 MB of such files together, with their names.
-MAX_BYTES_TOGETHER = 5_000_000
-MOST_STEPS_TOGETHER = 10_000
 PERCENTS = (50, 90, 99, 99.9, 99.99)
 _NAME = re.compile(r"raw/(?P<point>[A-Za-z0-9_-]{1,100})-r(?P<repetition>[0-9]{1,7})\.histograms\.json(?:\.gz)?")
-_TOGETHER = re.compile(r"latencies-[0-9]{4}\.json\.gz")
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
 # 2^62 ns are 146 years, and no disk completes so many operations in that time.
@@ -49,39 +45,19 @@ class HistogramFile(BaseModel):
     histograms: dict[Name, Bins] = Field(max_length=10)
 
 
-class StepsFile(BaseModel):
-    """The histogram files of many steps of one instance, by the names of the steps: `p01-r1`."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    steps: dict[Annotated[str, StringConstraints(max_length=220)], HistogramFile] = Field(
-        max_length=MOST_STEPS_TOGETHER
-    )
-
-
 def step_of(name: str) -> tuple[str, int] | None:
     """Return point and repetition whose histograms lie in an instance's file of this name; None for any other file."""
     match = _NAME.fullmatch(name)
     return (match["point"], int(match["repetition"])) if match else None
 
 
-def is_of_many_steps(name: str) -> bool:
-    """Say whether an instance's file of this name holds the histograms of many steps."""
-    return _TOGETHER.fullmatch(name) is not None
-
-
 def read_histograms(content: bytes) -> dict[str, Histogram]:
     """Return the histograms of a file by name. Raises InvalidSamples if it is too large or of another shape."""
-    return _bins_of(raw_file.read(HistogramFile, content, name="a histogram file", max_bytes=MAX_BYTES))
+    return bins_of(raw_file.read(HistogramFile, content, name="a histogram file", max_bytes=MAX_BYTES))
 
 
-def read_together(content: bytes) -> dict[str, dict[str, Histogram]]:
-    """Return the histograms of many steps, by step and name. Raises InvalidSamples as `read_histograms` does."""
-    uploaded = raw_file.read(StepsFile, content, name="a file of latencies", max_bytes=MAX_BYTES_TOGETHER)
-    return {stem: _bins_of(of_step) for stem, of_step in uploaded.steps.items()}
-
-
-def _bins_of(uploaded: HistogramFile) -> dict[str, Histogram]:
+def bins_of(uploaded: HistogramFile) -> dict[str, Histogram]:
+    """Return the histograms of a file that was read, by name."""
     return {name: histogram.bins for name, histogram in uploaded.histograms.items()}
 
 

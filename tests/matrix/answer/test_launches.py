@@ -31,10 +31,14 @@ def test_a_plan_without_launches_joins_nothing():
 def test_the_samples_of_all_launches_are_one_row_set_and_launches_are_its_units():
     document = planned()
     results = results_of(document)
+    moved = {"repetition": 1, "instances": 2, "seconds": [1.0], "mb_per_s": {}, "operations_per_s": {"operations": [9]}}
+    for result in list(results.values())[1:]:
+        result["points"][0]["over_time"] = [moved]
 
     joined = join(document, results)[JOINED]
 
     [point] = joined["points"]
+    assert point["over_time"] == [{**moved, "launch": 2}, {**moved, "launch": 3}]
     metric = point["metrics"]["duration_s"]
     medians = [results[cell["id"]]["points"][0]["metrics"]["duration_s"]["p50"] for cell in document["cells"]]
     assert (metric["n"], metric["expected_n"]) == (12, 12)

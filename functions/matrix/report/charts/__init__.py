@@ -9,6 +9,7 @@ from matrix.report.charts.curves import curves
 from matrix.report.charts.drifts import drifts
 from matrix.report.charts.fleet import skews, spreads
 from matrix.report.charts.latency import latencies
+from matrix.report.charts.over_time import left_out, over_time
 from matrix.report.charts.percentiles import bands
 from matrix.report.charts.phases import phases
 from matrix.report.charts.rates import rates
@@ -43,8 +44,8 @@ def sections(view: View, *, is_page: bool = True) -> list[Section]:
         Section(
             "timeline",
             "Over time",
-            [*timelines(view, is_page=is_page), *curves(view), *drifts(view)],
-            note(view, is_page=is_page),
+            [*timelines(view, is_page=is_page), *over_time(view, is_page=is_page), *curves(view), *drifts(view)],
+            " ".join(filter(None, [note(view, is_page=is_page), left_out(view) if is_page else ""])),
         ),
         Section("fleet", "The fleet: common start, instance against instance", [*skews(view), *spreads(view)]),
     ]

@@ -8,6 +8,7 @@ WIDE = 30.0
 # A limit farther above what was reached would flatten the curves.
 NEAR_LIMIT = 4.0
 SINCE_START = "since the first start of the cell (s)"
+SINCE_STEP = "since the start of the step (s)"
 
 
 def segments(parts: Iterable[tuple[float | None, float | None, str]]) -> tuple[list[Any], list[Any]]:

@@ -249,6 +249,22 @@ class Rate(TypedDict):
     mb_per_s: list[float]
 
 
+class OverTime(TypedDict):
+    """What the whole fleet moved and did over time in one repetition."""
+
+    repetition: int
+    launch: NotRequired[int]
+    """Of which launch, where there were several."""
+    instances: int
+    """Of how many there is a curve; of one that was killed there is none."""
+    seconds: list[float]
+    """When each stretch ended, since the first instance's start: a second each, of long steps more."""
+    mb_per_s: dict[str, list[float]]
+    """By what the machines' network interfaces and the disks below the storage counted: the mean in each stretch."""
+    operations_per_s: dict[str, list[float]]
+    """By who counted them: the workload's own engine, the disks, the NFS mounts."""
+
+
 class Layer(TypedDict):
     """How much of what one layer was asked for the next one saw, summed over all samples of a point."""
 
@@ -294,6 +310,8 @@ class PointResult(TypedDict):
     samples: NotRequired[SampleColumns | None]
     """The summary leaves it out."""
     rates: NotRequired[list[Rate]]
+    """The summary leaves it out."""
+    over_time: NotRequired[list[OverTime]]
     """The summary leaves it out."""
 
 

@@ -38,6 +38,8 @@ class Clock(TypedDict):
 class SamplesHost(TypedDict):
     """The machine."""
 
+    boot_id: NotRequired[str | None]
+    """What tells machines apart: instances with the same are processes of one, and share its counters."""
     kernel: str
     os: str
     architecture: str

@@ -1,0 +1,69 @@
+"""What every step moves over time: bytes of the network and of the storage's disk, and operations, each second.
+
+Up to MOST_READINGS are kept: each second of the first eight minutes, each 2 s, 4 s, 8 s … of longer steps, so that of a
+build of three hours there is one each 32 s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import Any
+
+from agent.machine import counters
+from agent.machine.traffic import Sampler
+
+MOST_READINGS = 480
+# A curve of fewer readings shows no more than the rate of the whole.
+LEAST_READINGS = 3
+KEPT = (
+    *("network_received_bytes", "network_sent_bytes", "disk_read_bytes", "disk_write_bytes"),
+    *("disk_read_operations", "disk_write_operations"),
+    *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations"),
+)
+
+
+def sampler(storage: Path | None) -> Sampler:
+    """Watch the network and what is mounted at `storage`, without touching that: its device is found now."""
+    device = None
+    if storage is not None:
+        with contextlib.suppress(OSError):
+            device = counters.device_of(storage)
+
+    def read() -> dict[str, float]:
+        counted = counters.of_network()
+        if storage is not None and device is not None:
+            counted.update(counters.of_device(device, storage))
+        return {name: counted[name] for name in KEPT if name in counted}
+
+    return Sampler(read, most=MOST_READINGS)
+
+
+def nothing() -> Sampler:
+    """Watch the time only: what an emulated storage is said to move reaches no network and no disk."""
+    return Sampler(dict, most=MOST_READINGS)
+
+
+def document(watched: Sampler, operations: list[tuple[int, int]]) -> dict[str, Any] | None:
+    """Return what was counted since the first reading; None of a step too short for a curve, or if nothing was.
+
+    `operations`: how many had ended by a moment (monotonic ns), as the engine tells it, in rising order.
+    """
+    seconds = watched.seconds()
+    counted = {name: [int(value) for value in values] for name, values in watched.series().items() if values[-1]}
+    if len(seconds) < LEAST_READINGS or not (counted or operations):
+        return None
+    curve: dict[str, Any] = {
+        "begun_at": round(time.time() - (time.monotonic() - watched.begun), 3),
+        "seconds": [round(at, 3) for at in seconds],
+        "counted": counted,
+    }
+    if operations:
+        every = -(-len(operations) // MOST_READINGS)
+        kept = [operations[0], *operations[-1:0:-every][::-1]]
+        curve["operations"] = {
+            "seconds": [round(max(0.0, at / 1e9 - watched.begun), 3) for at, _ in kept],
+            "done": [done for _, done in kept],
+        }
+    return curve

@@ -1,0 +1,154 @@
+"""What the whole fleet of a cell moved and did by the second of each step: a chart of bytes, one of operations."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.marks import SINCE_STEP
+from matrix.report.view import Entry, View
+from matrix.terms.figures import quantity
+
+# A page has the charts of so many cells, those of the largest fleets, and so many points of all their lines together.
+MOST_CELLS, POINTS = 24, 12_000
+LEAST_POINTS, MOST_POINTS = 40, 200
+# What is less than this part of a step's greatest rate, or than this, is noise of the machine beside it.
+LEAST_SHARE = 0.02
+LEAST = {"mb_per_s": 0.05, "operations_per_s": 1.0}
+HEADS = ("Storage", "Point", "Repetition", "Instances", "What", "Mean", "Highest", "Seconds of each mean")
+UNITS = {"mb_per_s": "MB/s", "operations_per_s": "operations/s"}
+OF = {"operations": "of the workload"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One counter's rate over one step."""
+
+    entry: Entry
+    step: Mapping[str, Any]
+    what: str
+    rates: Sequence[float]
+
+    @property
+    def name(self) -> str:
+        """What the legend calls it."""
+        launch = f", launch {self.step['launch']}" if "launch" in self.step else ""
+        point = f"{self.entry.label}, " if self.entry.label else ""
+        return f"{point}repetition {self.step['repetition']}{launch}: {OF.get(self.what, self.what)}"
+
+    @property
+    def moved(self) -> float:
+        """All that was counted."""
+        return sum(rate * length for rate, length in zip(self.rates, _lengths(self.step["seconds"]), strict=True))
+
+
+def over_time(view: View, *, is_page: bool = True) -> Iterator[Chart]:
+    """Yield the charts of the cells whose steps were watched; a page has those that it has room for."""
+    cells = _watched(view)
+    if is_page:
+        largest = sorted(cells.values(), key=lambda entries: -entries[0].instances)[:MOST_CELLS]
+        cells = {name: entries for name, entries in cells.items() if any(entries is kept for kept in largest)}
+    drawn = [
+        (number, unit, entries, lines)
+        for number, entries in enumerate(cells.values(), start=1)
+        for unit in UNITS
+        if (lines := _lines(entries, unit))
+    ]
+    count = sum(len(lines[:MOST_SERIES]) for *_, lines in drawn)
+    most = min(MOST_POINTS, max(LEAST_POINTS, POINTS // max(1, count))) if is_page else MOST_POINTS
+    for number, unit, entries, lines in drawn:
+        yield _chart(view, f"second-{number}-{unit.partition('_')[0]}", UNITS[unit], entries, lines, most)
+
+
+def left_out(view: View) -> str:
+    """Say of how many cells a page has no such charts; empty where it has them of all."""
+    count = len(_watched(view))
+    if count <= MOST_CELLS:
+        return ""
+    return (
+        f"What went on by the second is drawn of the largest fleets, {MOST_CELLS} of {count} cells; "
+        f"matrix report {view.summary['run']} --charts DIR draws it of all."
+    )
+
+
+def _watched(view: View) -> dict[str, list[Entry]]:
+    cells: dict[str, list[Entry]] = {}
+    for entry in view.entries:
+        if entry.point.get("over_time"):
+            cells.setdefault(entry.cell["id"], []).append(entry)
+    return cells
+
+
+def _lines(entries: Sequence[Entry], unit: str) -> list[Line]:
+    """Return what is worth a line: first repetitions of all points before second ones."""
+    lines = []
+    for entry in entries:
+        for step in entry.point["over_time"]:
+            greatest = max((max(rates) for rates in step[unit].values()), default=0.0)
+            lines += [
+                Line(entry, step, what, rates)
+                for what, rates in step[unit].items()
+                if max(rates) >= max(LEAST[unit], LEAST_SHARE * greatest)
+            ]
+    return sorted(lines, key=lambda line: (line.step["repetition"], line.step.get("launch", 1)))
+
+
+def _chart(view: View, id_: str, unit: str, entries: Sequence[Entry], lines: Sequence[Line], most: int) -> Chart:
+    first = entries[0]
+    series = []
+    drawn = lines[:MOST_SERIES]
+    for style, line in enumerate(drawn):
+        x, y = _stepped(line.step["seconds"], line.rates, most)
+        series.append(Series(line.name, x, y, "steps", style, hover=(), width=1.5))
+    lacking = [line.step["instances"] for line in lines if line.step["instances"] < first.instances]
+    notes = [f"Of {min(lacking)} of {first.instances} instances at least."] if lacking else []
+    if len(lines) > MOST_SERIES:
+        notes.append(
+            f"{MOST_SERIES} of {len(lines)} lines, those of the first repetitions; the cell's result.json has all."
+        )
+    return Chart(
+        id=id_,
+        title=f"{first.workload} on {first.fleet}, {first.storage}: {unit} of the whole fleet by the second",
+        reads="Added up over all instances: what their network interfaces, the disks below the storage and its mounts "
+        "counted, and the operations that the workload's own engine ended. Each value is the mean of a second, in "
+        "long steps of more. Instances that are processes of one machine share its counters, other programs' too.",
+        x_title=SINCE_STEP,
+        is_x_in_seconds=True,
+        y_title=unit,
+        series=series,
+        notes=notes,
+        heads=HEADS,
+        rows=[_row(line, unit) for line in drawn],
+        is_from_zero=True,
+        of=view.facets.marks(storage=first.storage, workload=first.workload, fleet=first.fleet),
+    )
+
+
+def _row(line: Line, unit: str) -> tuple[object, ...]:
+    seconds = line.step["seconds"]
+    return (
+        *(line.entry.storage, line.entry.label, line.step["repetition"], line.step["instances"]),
+        *(OF.get(line.what, line.what), quantity(line.moved / seconds[-1], unit), quantity(max(line.rates), unit)),
+        round(seconds[0], 2),
+    )
+
+
+def _lengths(ends: Sequence[float]) -> list[float]:
+    return [end - start for start, end in zip([0.0, *ends], ends, strict=False)]
+
+
+def _stepped(ends: Sequence[float], rates: Sequence[float], most: int) -> tuple[list[float], list[float]]:
+    """Return the places of a line that has each rate from the start of its stretch to its end.
+
+    Of more stretches than `most` neighbours become one with their mean, so nothing that was counted is lost.
+    """
+    lengths = _lengths(ends)
+    each = -(-len(ends) // most)
+    starts, means = [], []
+    for at in range(0, len(ends), each):
+        part = slice(at, at + each)
+        whole = sum(lengths[part])
+        moved = sum(rate * length for rate, length in zip(rates[part], lengths[part], strict=True))
+        starts.append(round(ends[at] - lengths[at], 2))
+        means.append(float(f"{moved / whole:.4g}"))
+    return [*starts, ends[-1]], [*means, means[-1]]

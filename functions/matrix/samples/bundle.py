@@ -1,0 +1,47 @@
+"""What an instance has put together of many steps: their latency histograms, and what it counted over time."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from matrix.samples import raw_file
+from matrix.samples.histograms import Histogram, HistogramFile, bins_of
+from matrix.samples.over_time import StepCurve
+
+# An agent puts 4 MB of both together, with their names.
+MAX_BYTES = 5_000_000
+MOST_STEPS = 10_000
+_NAME = re.compile(r"latencies-[0-9]{4}\.json\.gz")
+
+Stem = Annotated[str, StringConstraints(max_length=220)]
+
+
+class _BundleFile(BaseModel):
+    """Both by the names of the steps: `p01-r1`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    steps: dict[Stem, HistogramFile] = Field(max_length=MOST_STEPS)
+    curves: dict[Stem, StepCurve] = Field(default_factory=dict, max_length=MOST_STEPS)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Both by step."""
+
+    histograms: Mapping[str, Mapping[str, Histogram]]
+    curves: Mapping[str, StepCurve]
+
+
+def is_bundle(name: str) -> bool:
+    """Say whether an instance's file of this name is one."""
+    return _NAME.fullmatch(name) is not None
+
+
+def read(content: bytes) -> Bundle:
+    """Return what is in one. Raises InvalidSamples if it is too large, or any of it is of another shape."""
+    uploaded = raw_file.read(_BundleFile, content, name="a file of many steps", max_bytes=MAX_BYTES)
+    return Bundle({stem: bins_of(of_step) for stem, of_step in uploaded.steps.items()}, uploaded.curves)
