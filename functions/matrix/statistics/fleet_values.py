@@ -7,6 +7,7 @@ be mostly that of the slowest, and its 95 % interval held the truth in 86 to 92 
 to 97 % (launches as units: Abedi & Brecht, ICPE 2017; Kalibera & Jones, ISMM 2013, section 4).
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -102,7 +103,7 @@ class FleetValues:
     def percentile(self, level: float) -> float:
         """A percentile of all values; of several launches the mean of their own, geometric where `has_logarithms`."""
         if not self.is_relaunched:
-            return float(np.percentile(self.pooled, level))
+            return float(_percentiles(self.pooled[np.newaxis], level)[0])
         figures = self.unit_percentiles(level)
         return float(np.exp(np.log(figures).mean()) if self.has_logarithms else figures.mean())
 
@@ -124,9 +125,22 @@ class FleetValues:
 
 
 def _row_percentiles(rows: Floats, level: float) -> Floats:
-    figures = np.percentile(rows, level, axis=1)  # NaN where a row has one
+    figures = _percentiles(rows, level)  # NaN where a row has one
     for row in np.flatnonzero(np.isnan(figures)):
         figures[row] = np.percentile(rows[row][~np.isnan(rows[row])], level)
+    return figures
+
+
+def _percentiles(rows: Floats, level: float) -> Floats:
+    """Return a percentile of each row, to the last bit as numpy's, which takes several times as long for so few."""
+    last = rows.shape[1] - 1
+    place = last * (level / 100)
+    below = math.floor(place)
+    # NaN is sorted to the end, and makes the figure NaN.
+    ordered = np.sort(rows, axis=1)
+    low, high, share = ordered[:, below], ordered[:, min(below + 1, last)], place - below
+    figures: Floats = low + (high - low) * share if share < 1 / 2 else high - (high - low) * (1 - share)
+    figures[np.isnan(ordered[:, last])] = np.nan
     return figures
 
 

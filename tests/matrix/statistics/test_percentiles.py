@@ -1,9 +1,11 @@
 """Percentiles against values worked out by hand, and the properties any percentile must have."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
 
 REASONABLE = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=50)
@@ -47,3 +49,20 @@ def test_scaling_the_values_scales_the_percentiles(values, factor):
     assert scaled == pytest.approx(
         {name: value * factor for name, value in percentiles(values).items()}, rel=1e-9, abs=1e-9
     )
+
+
+def test_percentiles_of_a_fleet_are_numpys_to_the_last_bit():
+    drawn = np.random.default_rng(3)
+    for level in (0, 2, 25, 50, 75, 90, 98, 100):
+        for shape in ((1, 1), (3, 2), (7, 3), (20, 5), (5, 20)):
+            table = np.exp(drawn.normal(0, 3, shape))
+            table.flat[:: table.size // 2 + 1] = 1.0
+            known = FleetValues(tuple(map(str, range(shape[0]))), tuple(range(shape[1])), table, is_shared=False)
+
+            assert known.percentile(level) == np.percentile(table, level)
+            assert known.repetition_percentiles(level).tolist() == np.percentile(table, level, axis=0).tolist()
+
+            table[0, 0] = np.nan
+            if shape[0] > 1:
+                expected = [np.percentile(column[~np.isnan(column)], level) for column in table.T]
+                assert known.repetition_percentiles(level).tolist() == expected
