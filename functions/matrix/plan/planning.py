@@ -34,7 +34,7 @@ from matrix.price.book import (
     published_prices,
     volumes_cost,
 )
-from matrix.terms.charges import HOUR_S, Amount, Usage
+from matrix.terms.charges import HOUR_S, NOTHING, Amount, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point, Step, Volume
 from matrix.terms.documents.plan import Populate
 from matrix.terms.ids import cell_id, launch_id, unique_slugs, without_launch
@@ -55,6 +55,7 @@ class _Cell:
     file_system: str
     points: list[Point]
     repetitions: int
+    footprint: Footprint  # what one instance takes for all points once; of what it stores, the most of a point
     os: str
     launch: int = 1
     joined: str | None = None  # the cell in which its launches are joined, if there are several
@@ -85,18 +86,9 @@ class _Cell:
         return f"{self.os}-{self.combination.fleet.architecture}"
 
     @cached_property
-    def footprints(self) -> list[Footprint]:
-        """What one instance takes for each point, once."""
-        combination = self.combination
-        return [
-            combination.workload.footprint(point["params"], combination.storage, combination.fleet.count)
-            for point in self.points
-        ]
-
-    @cached_property
     def work(self) -> Work:
         steps = len(self.points) * self.repetitions
-        seconds = sum(footprint.seconds for footprint in self.footprints) * self.repetitions
+        seconds = self.footprint.seconds * self.repetitions
         return Work(seconds, steps, self.combination.fleet.count, self.filling_s)
 
     @property
@@ -235,6 +227,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
     workload_ids = _ids([combination.workload for combination in combinations])
     workloads = {id(combination.workload): combination.workload for combination in combinations}
     points = {key: _points(workload) for key, workload in workloads.items()}
+    footprints: dict[tuple[int, int, int], Footprint] = {}
     os = (matrix.image or Image()).os
     cells = []
     for launch in range(1, matrix.launches + 1):
@@ -243,6 +236,10 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
             workload, fleet = workload_ids[of_workload], combination.fleet.slug
             joined = cell_id(storage, workload, fleet) if matrix.launches > 1 else None
             file_system = launch_id(storage, launch) if joined else storage
+            # Fleets of one size take the same, whatever their type, and so do all launches.
+            alike = of_workload, id(combination.storage), combination.fleet.count
+            if alike not in footprints:
+                footprints[alike] = _footprint(combination, points[of_workload])
             cells.append(
                 _Cell(
                     combination,
@@ -250,6 +247,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
                     file_system,
                     points[of_workload],
                     matrix.repetitions,
+                    footprints[alike],
                     os,
                     launch,
                     joined,
@@ -257,6 +255,19 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
                 )
             )
     return cells
+
+
+def _footprint(combination: Combination, points: list[Point]) -> Footprint:
+    """Return what one instance takes for all points once; of what it stores, the most of a point."""
+    workload, storage, count = combination.workload, combination.storage, combination.fleet.count
+    each = [workload.footprint(point["params"], storage, count) for point in points]
+    return Footprint(
+        seconds=sum(footprint.seconds for footprint in each),
+        read_bytes=sum(footprint.read_bytes for footprint in each),
+        written_bytes=sum(footprint.written_bytes for footprint in each),
+        stored_bytes=max(footprint.stored_bytes for footprint in each),
+        read_requests=sum(footprint.read_requests for footprint in each),
+    )
 
 
 def _points(workload: Workload) -> list[Point]:
@@ -397,13 +408,13 @@ def _plan_cell(
     )
     turns = each_s.times(1 / poll_s)
     if work.meets_again:
-        turns = replace(turns, expected=turns.expected + 1, high=turns.high + EARLY_LOOKS)
+        turns = Amount(turns.low, turns.expected + 1, turns.high + EARLY_LOOKS)
     orchestration = orchestration_cost(book, poll_turns=turns, steps=work.steps, instances=fleet.count, each_s=each_s)
     crossing = _crossing_cost(cell, book)
     cost += orchestration + crossing
     measured_s = Amount(work.least_s, expected_s, deadline_s)
     usage = _usage(measured_s, [cell], stored_bytes)
-    moved = file_system_cost(book, storage, replace(usage, seconds=Amount.exactly(0.0)))
+    moved = file_system_cost(book, storage, replace(usage, seconds=NOTHING))
     if storage.volumes:
         cost += volumes_cost(book, storage, fleet.count * storage.volumes, each_s)
     return PlannedCell(
@@ -449,9 +460,9 @@ def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
     read = written = requests = 0.0
     for cell in moving:
         times = cell.combination.fleet.count * cell.repetitions
-        read += times * sum(footprint.read_bytes for footprint in cell.footprints)
-        written += times * sum(footprint.written_bytes for footprint in cell.footprints)
-        requests += times * sum(footprint.read_requests for footprint in cell.footprints)
+        read += times * cell.footprint.read_bytes
+        written += times * cell.footprint.written_bytes
+        requests += times * cell.footprint.read_requests
     return Usage(seconds, _guessed(read), _guessed(written), _guessed(stored_bytes), Amount.exactly(requests))
 
 
@@ -470,9 +481,7 @@ def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
 
 def _stored_bytes(group: list[_Cell]) -> float:
     """Return the most that these cells keep on their file system at once."""
-    return max(
-        cell.combination.fleet.count * max(footprint.stored_bytes for footprint in cell.footprints) for cell in group
-    )
+    return max(cell.combination.fleet.count * cell.footprint.stored_bytes for cell in group)
 
 
 def _guessed(amount: float) -> Amount:

@@ -322,11 +322,14 @@ def volumes_cost(book: PriceBook, storage: Storage, count: int, each_s: Amount) 
 
 
 def _cost(book: PriceBook, charges: Iterable[Charge], cost: Cost = Cost()) -> Cost:
-    for charge in charges:
+    low, expected, high = cost.low, cost.expected, cost.high
+    for name, amount in charges:
         # Instance types have a point in their names, prices of the book have none.
-        price = book.instance_hour(charge.name) if "." in charge.name else book.price(charge.name)
-        cost += price.of(charge.amount)
-    return cost
+        price = book.instance_hour(name) if "." in name else book.price(name)
+        low += amount.low * price.usd * price.spread[0]
+        expected += amount.expected * price.usd
+        high += amount.high * price.usd * price.spread[1]
+    return Cost(low, expected, high)
 
 
 def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, instances: int, each_s: Amount) -> Cost:
@@ -342,10 +345,11 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     # Functions have 512 MB, twice what the price is for; around the polls 8 calls and an analysis of 10 s at 2 GB.
     calls = poll_turns.times(2).plus(16 + 80)
     gets = each_s.times(instances)  # a look at the gate each second: two while it waits, none while it works
-    return (
-        book.price("step_functions_transition").of(transitions)
-        + book.price("lambda_call_of_1_s").of(calls)
-        + book.price("s3_put").of(puts.plus(objects))
-        + book.price("s3_put").of(lists)
-        + book.price("s3_get").of(Amount(0.0, gets.expected / 2, gets.high))
-    )
+    charges = [
+        Charge("step_functions_transition", transitions),
+        Charge("lambda_call_of_1_s", calls),
+        Charge("s3_put", puts.plus(objects)),
+        Charge("s3_put", lists),
+        Charge("s3_get", Amount(0.0, gets.expected / 2, gets.high)),
+    ]
+    return _cost(book, charges)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, TOUCH, TRANSFER, YOCTO, matrix
 
 from matrix.check.read import read_matrix
+from matrix.input.workloads.touch import TouchWorkload
 from matrix.plan.planning import plan
 from matrix.published.figures import load
 
@@ -116,6 +117,23 @@ def test_phases_stay_together_in_their_order_however_random_the_rest_is():
         }
         orders.add(tuple(row[0] for row in rows))
     assert len(orders) > 1
+
+
+def test_what_alike_cells_take_is_worked_out_once(monkeypatch):
+    asked = []
+    footprint = TouchWorkload.footprint
+
+    def counted(self, params, storage, instances):
+        asked.append((params["threads"], instances))
+        return footprint(self, params, storage, instances)
+
+    fleet = [{"instanceType": ["m6i.large", "c6i.large"], "count": [1, 4]}]
+    checked = matrix(storage=[EBS], workload=[TOUCH | {"threads": [1, 2]}], fleet=fleet, launches=2)
+    monkeypatch.setattr(TouchWorkload, "footprint", counted)
+
+    assert len(plan(checked).cells) == 2 * 2 * 2
+    # Each point for one instance and for four, whatever their type and launch.
+    assert sorted(asked) == [(1, 1), (1, 4), (2, 1), (2, 4)]
 
 
 def test_the_order_is_random_but_reproducible():
