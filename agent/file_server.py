@@ -51,10 +51,6 @@ class Refused(Exception):
     """The server refuses the request; the message says why."""
 
 
-class ServerLost(ConnectionError):
-    """The server cannot be reached, or went away."""
-
-
 class FileServer(socketserver.ThreadingTCPServer):
     """Serves a folder to clients that have the token; port 0 takes any free one."""
 
@@ -113,7 +109,7 @@ class _Reader(socketserver.StreamRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        _keep_alive(self.connection)
+        keep_alive(self.connection)
         # Limits of the kernel: a timeout of Python makes the socket non-blocking, and sendfile needs a blocking one.
         self._limit(socket.SO_SNDTIMEO, STALLED_S)
         self._limit(socket.SO_RCVTIMEO, TOKEN_WITHIN_S)
@@ -268,7 +264,8 @@ class _Reader(socketserver.StreamRequestHandler):
         self.connection.sendall(ANSWER.pack(status, len(body)) + body)
 
 
-def _keep_alive(connection: socket.socket) -> None:
+def keep_alive(connection: socket.socket) -> None:
+    """Send at once what is sent, and notice a peer that has vanished."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in KEEP_ALIVE:
@@ -349,74 +346,3 @@ def _step(folder: int, name: str, *, may_make: bool) -> int:
     below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     os.close(folder)
     return below
-
-
-class Connection:
-    """A client's connection to a file server; raises Refused where the server refuses, ServerLost where it is gone."""
-
-    def __init__(self, host: str, port: int, token: str, timeout_s: float = 900.0) -> None:
-        """Connect within a minute; an answer may take `timeout_s`, as the server may have to write much out first."""
-        self._name = f"the file server {host}:{port}"
-        try:
-            self._socket = socket.create_connection((host, port), timeout=STALLED_S)
-        except OSError as err:
-            raise self._lost(err) from err
-        _keep_alive(self._socket)
-        self._socket.settimeout(timeout_s)
-        self._ask({"op": "open", "token": token})
-        self._take()
-
-    def append(self, path: str, body: bytes | bytearray) -> None:
-        """Append to a file."""
-        self._ask({"op": "append", "path": path, "length": len(body)}, body)
-        self._take()
-
-    def forget(self, path: str) -> None:
-        """Have a file written out and its pages dropped from the server's cache."""
-        self._ask({"op": "forget", "path": path})
-        self._take()
-
-    def read_into(
-        self, buffer: memoryview, path: str, length: int, offsets: list[int], *, is_direct: bool = False
-    ) -> None:
-        """Fill `buffer` with `length` bytes from each offset, past the server's page cache if `is_direct`."""
-        self._ask({"op": "read", "path": path, "length": length, "offsets": offsets, "direct": is_direct})
-        self._take(buffer)
-
-    def close(self) -> None:
-        """Close it."""
-        self._socket.close()
-
-    def _ask(self, request: dict[str, Any], body: bytes | bytearray = b"") -> None:
-        try:
-            self._socket.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
-            self._socket.sendall(body)
-        except ConnectionError:
-            pass  # the server's reason for closing it may still be readable
-        except OSError as err:
-            raise self._lost(err) from err
-
-    def _take(self, buffer: memoryview | None = None) -> None:
-        status, length = ANSWER.unpack(self._receive(memoryview(bytearray(ANSWER.size))))
-        if status != DONE:
-            refusal = self._receive(memoryview(bytearray(min(length, MOST_LINE_BYTES)))).tobytes()
-            raise Refused(f"{self._name}: {refusal.decode(errors='replace')}")
-        if length != (0 if buffer is None else len(buffer)):
-            raise Refused(f"{self._name} answers with {length} bytes, not what was asked for")
-        if buffer is not None:
-            self._receive(buffer)
-
-    def _receive(self, buffer: memoryview) -> memoryview:
-        left = buffer
-        while left:
-            try:
-                got = self._socket.recv_into(left)
-            except OSError as err:
-                raise self._lost(err) from err
-            if not got:
-                raise self._lost("it closed the connection")
-            left = left[got:]
-        return buffer
-
-    def _lost(self, why: object) -> ServerLost:
-        return ServerLost(f"{self._name} does not answer ({why}): has its instance ended?")

@@ -270,7 +270,7 @@ class ServerReader:
 
     def __init__(self, plan: dict[str, Any]) -> None:
         """Connect."""
-        from agent.file_server import Connection
+        from agent.file_client import Connection
 
         self._page_bytes = plan["page_bytes"]
         self._path = plan["path"]

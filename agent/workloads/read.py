@@ -12,7 +12,8 @@ from agent.board.blackboard import BROKEN_OFF
 from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
-from agent.file_server import Connection, Refused
+from agent.file_client import Connection
+from agent.file_server import Refused
 from agent.machine.workspace import Workspace
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines, neighbours, uploads

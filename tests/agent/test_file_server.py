@@ -17,7 +17,8 @@ from support.agent_reads import KIB, MIB, engine, read_params
 from agent import file_server
 from agent.engine import records
 from agent.errors import ToolFailed, WorkIncomplete
-from agent.file_server import Connection, FileServer, Refused, ServerLost
+from agent.file_client import Connection, ServerLost
+from agent.file_server import FileServer, Refused
 from agent.workloads import read
 
 SECRET = b"the secret of somebody else"
