@@ -11,6 +11,7 @@ from aws.run import budget
 from aws.stack import tags
 from aws.stack.clock import now
 from aws.stack.entry import entry
+from matrix.input.storages import existing_id
 
 
 @entry
@@ -26,7 +27,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     table.set_file_system(run, name, "creating")
     storage, resource_ids = planned["storage"], []
     kind = storages.file_system(storage)
-    if kind and (exists := storages.existing_id(storage)):
+    if kind and (exists := existing_id(storage)):
         # Somebody's own: it gets no tag and no row, by either of which it would be deleted.
         resource_ids = [exists]
         table.set_file_system(run, name, "creating", resource_ids=resource_ids)

@@ -18,6 +18,7 @@ from aws.stack import tags
 from aws.stack.clients import client as cached_client
 from aws.storages import efs, fsx_openzfs, s3
 from aws.teardown import receipts
+from matrix.input.storages import existing_id
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
 
@@ -267,7 +268,7 @@ def letters(stack):
 
 def test_objects_of_somebody_are_read_where_they_are_and_neither_marked_nor_deleted(letters, context):
     assert list(s3.refusals(letters)) == []
-    assert storages.existing_id(letters) == "theirs/letters/2026"
+    assert existing_id(letters) == "theirs/letters/2026"
 
     mount = storages.mount_of(letters, ["theirs/letters/2026"], RUN)
 

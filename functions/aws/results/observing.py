@@ -12,7 +12,7 @@ from aws.results import cloudwatch
 from aws.stack.clients import client, impatient_client
 from matrix.answer import bottleneck
 from matrix.answer.bottleneck.instance_limits import limits_of
-from matrix.check.existing import FIELD
+from matrix.input.storages.contract import FILE_SYSTEM_ID
 from matrix.samples.cloudwatch import resources
 from matrix.samples.file import SampleFile
 from matrix.samples.moved import by_minute
@@ -37,7 +37,7 @@ def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[Clou
         cell["fleet"]["instanceType"],
         [file.instance.id for file in files],
         _volumes(rows_of(cell["id"])),
-        [cell["storage"][FIELD]] if FIELD in cell["storage"] else _file_systems(rows_of("")),
+        [cell["storage"][FILE_SYSTEM_ID]] if FILE_SYSTEM_ID in cell["storage"] else _file_systems(rows_of("")),
     )
     begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
     watched = cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended)

@@ -15,9 +15,9 @@ from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
 from aws.storages.contract import FileSystem as FileSystem
 from aws.storages.contract import Refusal
-from matrix.check.existing import id_of, written
+from matrix.check.existing import written
 from matrix.input.matrix import Matrix
-from matrix.input.storages import how_many
+from matrix.input.storages import existing_id, how_many
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.keys import folder_on_existing
@@ -50,11 +50,6 @@ def token(run: str, name: str, zone: int = 0) -> str:
     # Another stack of the account may have a run of the same name.
     of_zone = f"/{zone}" if zone else ""
     return hashlib.sha256(f"{environment().stack}/{run}/{name}{of_zone}".encode()).hexdigest()[:60]
-
-
-def existing_id(storage: Part) -> str | None:
-    """Return the id of a file system that is somebody's own; None for one that the run makes and deletes."""
-    return id_of(storage)
 
 
 def existing_problems(matrix: Matrix, account: str) -> Problems:

@@ -6,7 +6,7 @@ from typing import Any
 from aws.stack import network
 from aws.stack.clients import client
 from aws.storages.contract import Refusal
-from matrix.check.existing import FIELD
+from matrix.input.storages.contract import FILE_SYSTEM_ID
 
 
 def subnets(subnet_ids: Iterable[str]) -> list[dict[str, Any]]:
@@ -32,7 +32,7 @@ def of_another_vpc(resource_id: str, theirs: Iterable[Mapping[str, Any]], vpc: s
         return None
     rule = f"is mounted in {elsewhere[0]}, and the stack's instances are in {vpc}"
     fix = f"deploy a stack with VpcId {elsewhere[0]} and SubnetIds of it"
-    return Refusal(FIELD, resource_id, rule, fix)
+    return Refusal(FILE_SYSTEM_ID, resource_id, rule, fix)
 
 
 def closed(resource_id: str, door: str, interface: Mapping[str, Any], command: str) -> Refusal | None:
@@ -47,7 +47,7 @@ def closed(resource_id: str, door: str, interface: Mapping[str, Any], command: s
     groups = " ".join(own)
     rule = f"its {door} has the group {groups}, which need not let the stack's instances in at port 2049"
     fix = f"add the stack's group, which lets in nobody else: {command} {groups} {group}"
-    return Refusal(FIELD, resource_id, rule, fix, is_doubt=network.reaches_multi_az())
+    return Refusal(FILE_SYSTEM_ID, resource_id, rule, fix, is_doubt=network.reaches_multi_az())
 
 
 def otherwise(resource_id: str, storage: Mapping[str, Any], described: Mapping[str, Any]) -> Iterable[Refusal]:

@@ -13,6 +13,7 @@ from aws.records.plans import file_system_of, plan_of
 from aws.run import budget
 from aws.stack import tags
 from aws.teardown import inventory
+from matrix.input.storages import existing_id
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def step(run: str, file_system: str) -> str:
         return "deleting"
     plan = plan_of(run)
     planned = file_system_of(plan, file_system)
-    is_ours = not storages.existing_id(planned["storage"])
+    is_ours = not existing_id(planned["storage"])
     kind = storages.file_system(planned["storage"]) if is_ours else None
     if kind:
         known = [kind.find(token) for token in storages.tokens(run, file_system, planned["storage"])]

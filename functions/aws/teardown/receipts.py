@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aws import storages
 from aws.fleet import baking
 from aws.inventory import copies
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack.clock import now
 from aws.teardown import inventory
+from matrix.input.storages import existing_id
 from matrix.report import markdown, page
 from matrix.run import receipt as receipts
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
@@ -49,7 +49,7 @@ def _receipt(run: str, *, at: float, sweep: Sweep | None, unasked: list[str]) ->
 def _not_ours(run: str) -> list[NotOurs]:
     """Return the storages that were there before the run; where there are some, the boards say who has left them."""
     plan = plan_of(run)
-    existing = [planned for planned in plan["file_systems"] if storages.existing_id(planned["storage"])]
+    existing = [planned for planned in plan["file_systems"] if existing_id(planned["storage"])]
     boards = [Board.of_cell(run, cell) for planned in existing for cell in planned["cells"]]
     keys = (key for board in boards for key, _ in bucket.listing(board.instances))
     # …/instances/<role id>:<instance id>/<verdict>, written after everything else.

@@ -1,22 +1,11 @@
 """Rules for storages that exist already: what may be done with what is somebody's own."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from matrix.check.cells import Combination, path_of_workload
 from matrix.input.matrix import Matrix
 from matrix.input.storages import Storage
 from matrix.terms.problems import Problem, Problems
-
-FIELD, BUCKET, PREFIX = "fileSystemId", "bucket", "prefix"
-
-
-def id_of(document: Mapping[str, Any]) -> str | None:
-    """Return the id of a storage of a plan that is somebody's own, None of one that the run makes."""
-    if bucket := document.get(BUCKET):
-        return f"{bucket}/{document[PREFIX]}"
-    file_system: str | None = document.get(FIELD)
-    return file_system
 
 
 def written(matrix: Matrix) -> Iterator[tuple[str, Storage]]:
@@ -34,7 +23,7 @@ def existing_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield what would harm the owner's data or the figures, and a warning that says what will be done."""
     first: dict[str, str] = {}
     for path, storage in existing(matrix):
-        yield from _storage_problems(matrix, f"{path}.{storage.existing_field}", storage, first)
+        yield from _storage_problems(matrix, f"{path}.{storage.existing_fields[0]}", storage, first)
     if first:
         yield from _cache_problems(matrix, cells)
 
@@ -51,7 +40,7 @@ def _cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
                 f"{workload}.type",
                 cell.workload.type,
                 rule,
-                f"leave it out, or leave out {cell.storage.existing_field}",
+                f"leave it out, or leave out {cell.storage.existing_fields[0]}",
             )
 
 
@@ -59,7 +48,7 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
     name = storage.existing_id or ""
     if matrix.emulate:
         yield Problem(
-            path, name, "an emulated storage is only played", f"leave out {storage.existing_field}, or emulate"
+            path, name, "an emulated storage is only played", f"leave out {storage.existing_fields[0]}, or emulate"
         )
         return
     # Of S3 no cell takes anything that another would miss.

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from matrix.check.existing import BUCKET, id_of
-from matrix.input.storages import how_many
+from matrix.input.storages import MODELS, existing_id, how_many
 from matrix.terms.charges import HOUR_S, LEAST_BILLED_S
 from matrix.terms.documents.parts import CostRange, MachineRates
 from matrix.terms.documents.plan import PlanDocument
@@ -63,13 +62,13 @@ def not_ours(plan: PlanDocument, run: str, rows: Sequence[Mapping[str, Any]], en
     """
     entries: list[NotOurs] = []
     for planned in plan["file_systems"]:
-        existing = id_of(planned["storage"])
+        existing = existing_id(planned["storage"])
         if not existing:
             continue
         instances = [row["id"] for row in rows if row["kind"] == "instance" and row.get("file_system") == planned["id"]]
         is_open = any(instance not in ended for instance in instances)
-        folder = folder_on_existing(run) if is_open and BUCKET not in planned["storage"] else None
         kind = planned["storage"]["type"]
+        folder = folder_on_existing(run) if is_open and not MODELS[kind].is_only_read else None
         entries.append({"kind": kind, "id": existing, "file_system": planned["id"], "folder": folder})
     return entries
 

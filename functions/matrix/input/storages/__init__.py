@@ -33,6 +33,12 @@ def is_shared(storage: Mapping[str, Any]) -> bool:
     return model is None or model.is_shared
 
 
+def existing_id(storage: Mapping[str, Any]) -> str | None:
+    """Return the id of a storage that is somebody's own, as plan and results describe it; None of one of the run's."""
+    model = MODELS.get(str(storage.get("type")))
+    return model.existing_id_in(storage) if model else None
+
+
 def how_many(storage: Mapping[str, Any]) -> int:
     """Return how many file systems a storage is, as plan and results describe it: each is in a zone of its own."""
     return int(storage.get("fileSystems") or 1)

@@ -11,6 +11,8 @@ from matrix.terms.charges import Amount, Charge, Query, Usage
 
 # A storage as plan and results have it; an old or a published one may lack fields.
 Document = Mapping[str, Any]
+# The field by which a matrix names an EFS or FSx that exists.
+FILE_SYSTEM_ID = "fileSystemId"
 # Written around a field's value, or instead of each of its values; a value without words is left out.
 FieldWords = str | Mapping[Any, str]
 
@@ -76,6 +78,8 @@ class Storage(Element, Protocol):
     """Whether it is a disk of an instance, made for the run and empty, that can be written without a file system."""
     is_only_read: ClassVar[bool]
     """Whether it is no file system, so that no other workload can be done on it than `only_workload`."""
+    existing_fields: ClassVar[tuple[str, ...]]
+    """The fields by which a matrix names one that is there already; none where it can't."""
     are_limits_published: ClassVar[bool]
     """Whether AWS says what it can do, so that a chart may show that."""
     create_and_delete_s: ClassVar[float]
@@ -174,9 +178,9 @@ class Storage(Element, Protocol):
         """Id of the one that is there already and is somebody's own: nothing is made, tagged or deleted."""
         ...
 
-    @property
-    def existing_field(self) -> str:
-        """The field by which a matrix names that one."""
+    @classmethod
+    def existing_id_in(cls, document: Document) -> str | None:
+        """Return the same of a storage as plan and results describe it."""
         ...
 
     @property
@@ -214,6 +218,7 @@ class StorageModel(ElementModel):
 
     has_device: ClassVar[bool] = False
     is_only_read: ClassVar[bool] = False
+    existing_fields: ClassVar[tuple[str, ...]] = ()
     are_limits_published: ClassVar[bool] = True
 
     @property
@@ -284,13 +289,13 @@ class StorageModel(ElementModel):
 
     @property
     def existing_id(self) -> str | None:
-        """It is made for the run."""
-        return None
+        """What its fields name together."""
+        return self.existing_id_in(self.document)
 
-    @property
-    def existing_field(self) -> str:
-        """Of file systems their id."""
-        return "fileSystemId"
+    @classmethod
+    def existing_id_in(cls, document: Document) -> str | None:
+        """Return what its fields name together, None where none does: it is made for the run."""
+        return "/".join(document[field] for field in cls.existing_fields if field in document) or None
 
     @property
     def is_beyond_security_groups(self) -> bool:

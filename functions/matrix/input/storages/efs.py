@@ -10,7 +10,7 @@ from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst
-from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.input.storages.contract import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
 from matrix.input.storages.demand import Demand
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.problems import Problems
@@ -20,6 +20,7 @@ class EfsStorage(StorageModel):
     """An Amazon EFS file system, shared by the instances of a cell."""
 
     is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
     # Seconds that creating and deleting it takes, and may take (EFS guide: minutes).
     create_and_delete_s: ClassVar[float] = 210.0
     create_and_delete_most_s: ClassVar[float] = 2_700.0
@@ -162,11 +163,6 @@ class EfsStorage(StorageModel):
     def block_times(self) -> BlockTimes | None:
         """EFS guide, performance: 250 µs and 2.7 ms; of a block, the rsize of our mounts."""
         return BlockTimes(0.000_25, 0.002_7, unit_bytes=2**20)
-
-    @property
-    def existing_id(self) -> str | None:
-        """Its own id, if somebody has made it already."""
-        return self.file_system_id
 
     @property
     def slug(self) -> str:

@@ -10,7 +10,7 @@ from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
 from matrix.input.storages.bursts import Burst
-from matrix.input.storages.contract import BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.input.storages.contract import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
 from matrix.input.storages.demand import Demand
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.problems import Problems
@@ -29,6 +29,7 @@ class FsxOpenZfsStorage(StorageModel):
     """An Amazon FSx for OpenZFS file system on SSD, shared by the instances of a cell."""
 
     is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
     # Seconds that creating and deleting it takes, and may take (FSx guide: 10 minutes and more).
     create_and_delete_s: ClassVar[float] = 1_500.0
     create_and_delete_most_s: ClassVar[float] = 7_200.0
@@ -191,11 +192,6 @@ class FsxOpenZfsStorage(StorageModel):
     def is_free_between_zones(self) -> bool:
         """The price of Multi-AZ includes that traffic (FSx for OpenZFS pricing)."""
         return self.deployment_type == "MULTI_AZ_1"
-
-    @property
-    def existing_id(self) -> str | None:
-        """Its own id, if somebody has made it already."""
-        return self.file_system_id
 
     @property
     def slug(self) -> str:

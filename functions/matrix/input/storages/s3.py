@@ -21,6 +21,7 @@ class S3Storage(StorageModel):
 
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
     # Seconds that writing down whose the prefix is and deleting its objects takes, and may take.
     create_and_delete_s: ClassVar[float] = 10.0
     create_and_delete_most_s: ClassVar[float] = 900.0
@@ -51,16 +52,6 @@ class S3Storage(StorageModel):
     """A bucket of yours in the stack's region, whose objects commands read. Nothing is written, tagged or deleted."""
     prefix: Annotated[ObjectPrefix | None, Field(examples=["sales/2026"])] = None
     """Below which of its prefixes they are."""
-
-    @property
-    def existing_id(self) -> str | None:
-        """Its bucket and prefix, if they are somebody's."""
-        return f"{self.bucket}/{self.prefix}" if self.bucket else None
-
-    @property
-    def existing_field(self) -> str:
-        """What names it first."""
-        return "bucket"
 
     @property
     def only_workload(self) -> str:
