@@ -9,7 +9,7 @@ import pytest
 
 from agent import samples, session
 from agent.job import Step
-from agent.machine import nvme
+from agent.machine import nvme, over_time
 from agent.workloads.trial import Outcome
 
 # Offset and size of each field in struct nvme_get_amzn_stats_logpage of amazon-ec2-utils (ebsnvme), all little-endian.
@@ -167,7 +167,7 @@ def test_what_went_on_before_a_step_stands_beside_it_and_is_not_its_own(monkeypa
     measuring = session.Session(None, "u", None, None)
     measuring._seen = 2.0, {"disk_write_bytes": 100.0}
 
-    _, conditions = measuring._measure(step, trial, "not dropped", beat, tmp_path)
+    _, conditions = measuring._measure(step, trial, "not dropped", beat, tmp_path, over_time.nothing())
 
     taken = samples.sample(step, outcome, conditions, [])
     assert taken["between"] == {"since": 2.0, "counters": {"disk_write_bytes": 200.0}}
