@@ -191,7 +191,7 @@ def environment(scratch: Path) -> dict[str, str]:
     unpacked = scratch.parent / "agent"
     if not unpacked.exists():
         # Under another name until it is whole: a disk may fill up meanwhile.
-        partial = unpacked.with_suffix(".partial")
+        partial = unpacked.with_suffix(".unpacking")
         with zipfile.ZipFile(IMPORT_ROOT) as zipped:
             zipped.extractall(partial)
         partial.rename(unpacked)
