@@ -10,7 +10,7 @@ import traceback
 
 from agent import VERSION
 from agent.board.blackboard import Blackboard, Bucket, caller_userid, new_session, parse_uri
-from agent.errors import AgentError, Interruption, JobInvalid
+from agent.errors import AgentError, ContainerNotEnded, Interruption, JobInvalid
 from agent.job_check import parse
 from agent.machine.metadata import identify
 from agent.programs import interrupts, processes
@@ -69,7 +69,17 @@ def attend(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> d
     finally:
         interrupts.ignore()
         processes.kill_all()
-    return failure
+    return with_leftovers(failure)
+
+
+def with_leftovers(failure: dict[str, str] | None) -> dict[str, str] | None:
+    """Return the failure with what could not be ended, which is one by itself: it may disturb others unseen."""
+    left = processes.not_ended()
+    if not left:
+        return failure
+    if failure is None:
+        return {"error": ContainerNotEnded.__name__, "message": left}
+    return {**failure, "message": f"{failure['message']}; {left}"}
 
 
 def farewell(blackboard: Blackboard, failure: dict[str, str] | None, session: Session, written: io.StringIO) -> int:

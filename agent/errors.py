@@ -48,6 +48,10 @@ class ToolFailed(AgentError):
     """A program ended with a non-zero status."""
 
 
+class ContainerNotEnded(AgentError):
+    """A container could not be ended, and may go on beside what is measured next."""
+
+
 class WorkIncomplete(AgentError):
     """The tool said it succeeded, but files or bytes are missing."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import resource
 import select
 import signal
@@ -27,12 +28,20 @@ WAIT_AT_THE_GATE = 'echo >&4; exec 4>&-; read -r go <&3 || exit 125; exec 3<&-; 
 ARM_TIMEOUT_S = 120.0
 ENDING_S = 1.0  # from the end of a program's last descriptor to its own
 KILLER_S = 30.0
+# What docker (moby, daemon/kill.go) and podman (libpod) say of a container that has ended already, or never began.
+ENDED_ALREADY = re.compile(
+    r"no such container|no container with name|is not running|can only kill running|removal .*in progress"
+    r"|no such process|process already finished",
+    re.IGNORECASE,
+)
 TAIL_BYTES = 2_000
 # Services begin with 1,024 open files, with which GNU parallel silently runs 252 jobs at once instead of 1,024.
 OPEN_FILES = 65_536
 
 # Process ids of programs that nobody has collected, with their killers.
 _alive: dict[int, Sequence[str]] = {}
+# Killers that have failed, with the reason: what they should have ended may go on.
+_failed_killers: dict[tuple[str, ...], str] = {}
 
 
 def allow_open_files() -> None:
@@ -47,7 +56,8 @@ def allow_open_files() -> None:
 class Command:
     """A program to start; `runners` is how many newlines it takes from the gate (0: wrapped in a waiting shell).
 
-    `killer` is the program that ends what goes on without it: a container is no child of its client.
+    `killer` is the program that ends what goes on without it: a container is no child of its client. Where it fails,
+    `not_ended` says so.
     """
 
     argv: Sequence[str]
@@ -226,9 +236,11 @@ def run(command: Command, scratch: Path, env: Mapping[str, str] | None = None) -
 
 
 def kill_all() -> None:
-    """End every program that was started here and still runs."""
+    """End every program that was started here and still runs, and try once more what could not be ended before."""
     for pid in list(_alive):
         kill_group(pid)
+    for killer in list(_failed_killers):
+        _end_by(killer)
 
 
 def kill_group(pid: int, is_reaped: bool = False) -> None:
@@ -239,9 +251,35 @@ def kill_group(pid: int, is_reaped: bool = False) -> None:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
     if killer := _alive.pop(pid, ()):
-        # In a session of its own: who ends this agent shall not end the killer. An engine that hangs is not waited for.
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(killer, capture_output=True, timeout=KILLER_S, start_new_session=True, check=False)  # noqa: S603
+        _end_by(tuple(killer))
+
+
+def _end_by(killer: tuple[str, ...]) -> None:
+    """Run a killer; note why it failed, unless there is nothing left to end."""
+    _failed_killers.pop(killer, None)
+    try:
+        # In a session of its own: who ends this agent shall not end the killer.
+        ended = subprocess.run(  # noqa: S603
+            killer, capture_output=True, text=True, errors="replace",
+            timeout=KILLER_S, start_new_session=True, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        _failed_killers[killer] = f"no answer within {KILLER_S:g} s"
+    except OSError as err:
+        _failed_killers[killer] = str(err)
+    else:
+        if ended.returncode != 0 and not ENDED_ALREADY.search(ended.stderr):
+            words = " ".join(ended.stderr.split())[-TAIL_BYTES:]
+            _failed_killers[killer] = words or f"ended with {describe_status(ended.returncode)}"
+
+
+def not_ended() -> str:
+    """Return what could not be ended although this agent started it, and what to do; '' where there is nothing."""
+    return "; ".join(
+        f"a container that this agent started may go on, and disturb what is measured beside it: `{describe(killer)}` "
+        f"failed ({reason}); repeat it on that machine until it ends, unless the machine itself has ended"
+        for killer, reason in _failed_killers.items()
+    )
 
 
 def describe(argv: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.__main__ import with_leftovers
 from agent.errors import ToolFailed
 from agent.programs import processes
 from agent.programs.processes import Armed, Command
@@ -52,3 +53,68 @@ def test_of_a_long_command_line_who_runs_and_what_it_runs_are_said():
     assert len(line) <= 160
     assert line.startswith("docker run --env A=b")
     assert line.endswith("-c set -u make all")
+
+
+@pytest.fixture
+def nothing_failed(monkeypatch):
+    """No killer has failed yet."""
+    monkeypatch.setattr(processes, "_failed_killers", {})
+
+
+@pytest.mark.parametrize(
+    ("killer", "limit_s", "words"),
+    [
+        (
+            "echo 'tried to kill container, but did not receive an exit event' >&2; exit 1",
+            60,
+            "did not receive an exit event",
+        ),
+        ("exit 125", 60, "status 125"),
+        ("sleep 60", 0.2, "no answer within 0.2 s"),
+    ],
+)
+def test_what_a_killer_could_not_end_is_said_with_what_to_do(
+    tmp_path, monkeypatch, nothing_failed, killer, limit_s, words
+):
+    monkeypatch.setattr(processes, "KILLER_S", limit_s)
+    program = Command(["sleep", "60"], tmp_path, killer=["sh", "-c", killer, "kill", "storage-matrix-1f"])
+    armed = Armed([program], tmp_path)
+
+    armed.kill()
+
+    assert words in processes.not_ended()
+    assert "kill storage-matrix-1f" in processes.not_ended()
+    assert "repeat it on that machine" in processes.not_ended()
+    failure = {"error": "ToolFailed", "message": "make ended with status 2"}
+    assert with_leftovers(None)["error"] == "ContainerNotEnded"
+    assert with_leftovers(failure)["error"] == "ToolFailed"
+    assert with_leftovers(failure)["message"] == f"make ended with status 2; {processes.not_ended()}"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Error response from daemon: Cannot kill container: x: No such container: x",
+        "Error response from daemon: Cannot kill container: x: Container 1f is not running",
+        'Error: no container with name or ID "x" found: no such container',
+        "Error: can only kill running containers. 1f is in state exited: container state improper",
+    ],
+)
+def test_a_container_that_has_ended_already_is_no_failure_to_end_it(tmp_path, nothing_failed, words):
+    killer = ["sh", "-c", 'echo "$0" >&2; exit 1', words]
+
+    Armed([Command(["sleep", "60"], tmp_path, killer=killer)], tmp_path).kill()
+
+    assert processes.not_ended() == ""
+    assert with_leftovers(None) is None
+
+
+def test_what_could_not_be_ended_is_tried_again_at_the_end(tmp_path, nothing_failed):
+    killer = ["sh", "-c", "test -e again || { touch again; exit 1; }"]
+    killer = ["env", "-C", str(tmp_path), *killer]
+    Armed([Command(["sleep", "60"], tmp_path, killer=killer)], tmp_path).kill()
+    assert processes.not_ended()
+
+    processes.kill_all()
+
+    assert processes.not_ended() == ""
