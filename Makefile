@@ -69,8 +69,8 @@ test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo 
 test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
 	@$(PYTEST) -n 3 $(DEALT) && rm -rf .pytest-$@
 
-bench: $(VENV)/.dev  ## Hold our engines against C, dd, fio and GNU parallel, each with its bar (5 minutes)
-	@$(BIN)/python -m bench
+bench: $(VENV)/.dev  ## How quick it is: engines against their bars, the demo, commands, functions (12 minutes; PARTS="engines demo" for some)
+	@$(BIN)/python -m bench $(PARTS)
 
 peers: $(VENV)/.dev  ## Hold our engines against the tools of others that are on the PATH, in pairs (5 minutes on an idle machine)
 	@$(BIN)/python -m bench.peers

@@ -1,49 +1,46 @@
-"""`make bench`, or `python -m bench [DIRECTORY]`: our engines beside literal tools, each against its bar."""
+"""`make bench`, or `python -m bench [PART ...]`: every figure of docs/performance.md that this machine can make.
+
+Each part is a command of its own and can be called alone, then with its options (`python -m bench.engines --help`).
+They run one after the other, since figures are worth little while something else runs. `make peers` comes besides: it
+needs the tools of others. The largest of the runs without instances take longer: `python -m bench.whole`.
+"""
 
 from __future__ import annotations
 
 import argparse
-import itertools
-import json
+import subprocess
 import sys
-from dataclasses import asdict
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "functions")]
-
-from bench import blocks, creates, merging, phases, serving  # noqa: E402 - found by the path above
-from bench.places import place  # noqa: E402
+PARTS = {
+    "engines": ["bench.engines"],
+    "demo": ["bench.demo"],
+    "waiting": ["bench.waiting"],
+    "gates": ["bench.gates"],
+    "scale": ["bench.scale"],
+    "whole": ["bench.whole", "4x10x50x6x10"],
+}
 
 
 def main() -> int:
-    """Print one line per bar as it is measured; with --strict a bar that was not reached is exit status 1."""
-    arguments = parse_arguments()
-    reached = True
-    with place(arguments.directory) as (folder, what):
-        if not arguments.json:
-            print(f"on {what}; medians of both sides, ratio of their best rounds, theirs beside itself")
-        for result in itertools.chain(
-            creates.bars(folder, arguments.rounds),
-            phases.bars(folder, arguments.rounds),
-            blocks.bars(folder, arguments.rounds),
-            serving.bars(folder, arguments.rounds),
-            merging.bars(),
-        ):
-            reached &= result.is_reached
-            document = {**asdict(result), "is_reached": result.is_reached, "is_missed": result.is_missed}
-            print(json.dumps(document, ensure_ascii=False) if arguments.json else result.line(), flush=True)
-    return 0 if reached or not arguments.strict else 1
-
-
-def parse_arguments() -> argparse.Namespace:
-    """Return the parsed command line."""
+    """Run the parts, and say how long each took; exit status 1 where one failed."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("directory", type=Path, nargs="?", help="where to measure (default: an XFS made for it)")
-    parser.add_argument("--rounds", type=int, default=5, help="turns of each pair (default: 5)")
-    parser.add_argument("--json", action="store_true", help="one JSON document per line")
-    parser.add_argument("--strict", action="store_true", help="exit status 1 when a bar was not reached")
-    return parser.parse_args()
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all)")
+    wanted = parser.parse_args().parts or list(PARTS)
+    if unknown := ", ".join(part for part in wanted if part not in PARTS):
+        parser.error(f"no part is called {unknown}; there are {', '.join(PARTS)}")
+    failed = []
+    for part in wanted:
+        print(f"── python -m {' '.join(PARTS[part])}", flush=True)
+        began = time.monotonic()
+        if subprocess.run([sys.executable, "-m", *PARTS[part]], cwd=ROOT, check=False).returncode:
+            failed.append(part)
+        print(f"   {time.monotonic() - began:.0f} s\n", flush=True)
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""`python -m bench.waiting [CELLS]`: processor seconds of what people wait for: commands on a kept run, and its report.
+"""`python -m bench.waiting [CELLS]`: processor seconds of what people wait for: a plan, commands on a run, its report.
 
-The run is made up by the real Analyse run: 200 cells of 20 instances and 12 points, unless CELLS says otherwise, and a
-small one of 10. Each figure is the least of three processes. To open the report is what Chromium takes until all of
-it stands, where playwright and a browser are installed; a busy machine makes that longer.
+The plan is one of 10,000 cells with 6 steps each. The run is made up by the real Analyse run: 200 cells of 20 instances
+and 12 points, unless CELLS says otherwise, and a small one of 10. Each figure is the least of three processes. To open
+the report is what Chromium takes until all of it stands, where playwright and a browser are installed; a busy machine
+makes that longer.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -39,6 +41,26 @@ for key, body in cloud.objects.items():
 execution = {"run": Path(sys.argv[2]).name, "status": "SUCCEEDED", "started_at": 1000.0, "ended_at": 5000.0}
 Path(sys.argv[2], "execution.json").write_text(json.dumps({**execution, "error": "", "cause": ""}))
 """
+
+
+def large_matrix() -> dict[str, object]:
+    """Return a matrix of 200 storages, 10 workloads of two points and 5 fleets, with 3 repetitions."""
+    return {
+        "name": "large",
+        "storage": [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "iops": 3000 + n} for n in range(200)],
+        "workload": [{"type": "touch", "tool": "engine", "files": 1024 * n, "threads": [1, 4]} for n in range(1, 11)],
+        "fleet": [
+            {"instanceType": f"{family}.{size}", "count": 1}
+            for family, size in (
+                ("m6i", "large"),
+                ("m6i", "xlarge"),
+                ("c6i", "large"),
+                ("c6i", "xlarge"),
+                ("r6i", "large"),
+            )
+        ],
+        "repetitions": 3,
+    }
 
 
 def spent_s(command: list[str], folder: Path) -> float:
@@ -91,6 +113,9 @@ def main() -> int:
     cells = parser.parse_args().cells
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
+        Path(folder, "large.json").write_text(json.dumps(large_matrix()))
+        planned_s = spent_s([str(MATRIX), "plan", "large.json", "--json"], folder)
+        print(f"{'plan of 10,000 cells':<32}{planned_s:>6.2f} s   wanted < 2 s", flush=True)
         for count in (SMALL, cells):
             run = f"cells-{count}"
             kept = folder / ".local" / "runs" / run

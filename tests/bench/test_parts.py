@@ -1,0 +1,38 @@
+"""`make bench` runs each part, whatever becomes of those before it."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import bench.__main__ as parts
+
+PERFORMANCE = Path(__file__).parents[2] / "docs" / "performance.md"
+
+
+def test_each_part_is_a_command_that_the_page_of_its_figures_names():
+    page = PERFORMANCE.read_text()
+
+    for module, *_ in parts.PARTS.values():
+        assert importlib.util.find_spec(module) is not None
+        assert f"python -m {module}" in page
+
+
+def test_a_part_that_fails_is_named_at_the_end_and_does_not_keep_the_next_from_running(monkeypatch, capfd):
+    monkeypatch.setattr(parts, "PARTS", {"broken": ["bench.nothing"], "gates": ["bench.gates", "--help"]})
+    monkeypatch.setattr("sys.argv", ["bench"])
+
+    assert parts.main() == 1
+
+    printed = capfd.readouterr().out
+    assert "usage: python -m bench.gates" in printed
+    assert printed.endswith("failed: broken\n")
+
+
+def test_a_part_that_does_not_exist_is_refused_with_those_that_do(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["bench", "engine"])
+
+    with pytest.raises(SystemExit):
+        parts.main()
+
+    assert "no part is called engine; there are engines, demo," in capsys.readouterr().err
