@@ -1,6 +1,6 @@
 """What was built: which fleets reached which storage, and by what, as boxes that need no script."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from matrix.input.storage_names import storage_label
@@ -24,9 +24,18 @@ def built(view: View) -> Markup:
     systems: dict[str, list[Document]] = {}
     for cell in view.cells:
         systems.setdefault(view.curve(cell), []).append(cell)
-    rows = [row for storage, cells in systems.items() for row in _row(view, storage, cells)]
-    if not rows:
+    # Storages that the same fleets reach in the same way stand below each other at one arrow.
+    paths: dict[tuple[str, str], list[Markup]] = {}
+    for storage, cells in systems.items():
+        measured = [cell for cell in cells if cell["points"]]
+        if measured:
+            paths.setdefault(_reached(measured), []).append(_box(view, storage, measured[0]))
+    if not paths:
         return Markup("")
+    rows = [
+        tag("div", Markup(fleets), Markup(way), tag("div", *boxes), class_="path")
+        for (fleets, way), boxes in paths.items()
+    ]
     of_whom = {"published": "By the source", "emulated": "On this machine, storages only played",
                "local": "On this machine, a folder for each storage"}  # fmt: skip
     where = of_whom.get(str(view.summary.get("environment")), str((view.plan or {}).get("region") or "On AWS"))
@@ -38,32 +47,27 @@ def built(view: View) -> Markup:
                tag("div", *rows, class_="built"), id="built")  # fmt: skip
 
 
-def _row(view: View, storage: str, cells: list[Document]) -> Iterator[Markup]:
-    measured = [cell for cell in cells if cell["points"]]
-    if not measured:
-        return
-    first = measured[0]
+def _reached(cells: list[Document]) -> tuple[str, str]:
+    """Return the boxes of a storage's fleets, and the arrow from them to it."""
     fleets: dict[str, list[int]] = {}
-    for cell in measured:
+    for cell in cells:
         fleets.setdefault(str(cell["fleet"].get("instanceType", "instance")), []).append(
             int(cell["fleet"].get("count") or 1)
         )
+    placed = placement_words(dict(cells[0]["fleet"])) or "one agent on each"
     boxes = [
-        tag("div", tag("b", f"{listed(sorted(set(counts)))} × {kind}"),
-            tag("span", placement_words(dict(first["fleet"])) or "one agent on each"), class_="box")
+        tag("div", tag("b", f"{listed(sorted(set(counts)))} × {kind}"), tag("span", placed), class_="box")
         for kind, counts in fleets.items()
-    ]  # fmt: skip
-    label = storage_label(dict(first["storage"]))
-    kind, _, details = label.partition(" (")
-    mine = f"{', '.join(sorted({workload_words(cell['workload']) for cell in measured}))} through"
-    yield tag(
-        "div",
-        tag("div", *boxes, class_="fleets"),
-        tag("div", tag("span", mine), tag("b", _way(first)), class_="way"),
-        tag("div", tag("b", kind), tag("span", details.removesuffix(")") or storage), class_="box storage"),
-        class_="path",
-        **view.facets.marks(storage=storage),
-    )
+    ]
+    mine = f"{', '.join(sorted({workload_words(cell['workload']) for cell in cells}))} through"
+    way = tag("div", tag("span", mine), tag("b", _way(cells[0])), class_="way")
+    return tag("div", *boxes, class_="fleets").text, way.text
+
+
+def _box(view: View, storage: str, cell: Document) -> Markup:
+    kind, _, details = storage_label(dict(cell["storage"])).partition(" (")
+    words = tag("span", details.removesuffix(")") or storage)
+    return tag("div", tag("b", kind), words, class_="box storage", **view.facets.marks(storage=storage))
 
 
 def listed(counts: list[int]) -> str:

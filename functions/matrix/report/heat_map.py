@@ -86,7 +86,8 @@ def _marks(view: View, question: Document) -> dict[str, str]:
 def _head(view: View, questions: list[Document]) -> Markup:
     groups = [(names, list(group)) for names, group in groupby(questions, key=_group)]
     above = [
-        tag("th", " ".join(filter(None, names)), scope="colgroup", colspan=str(len(group))) for names, group in groups
+        tag("th", tag("span", " ".join(filter(None, names))), scope="colgroup", colspan=str(len(group)))
+        for names, group in groups
     ]
     fleets = [
         tag("th", question["fleet"], scope="col", **_marks(view, question)) for _, group in groups for question in group

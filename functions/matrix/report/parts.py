@@ -1,5 +1,6 @@
 """The parts of the page that are words and tables: the answer, all figures, warnings, provenance."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -45,6 +46,9 @@ SPREAD = 10
 MOST_QUESTIONS = 12
 # Longer tables of percentiles are folded away.
 MOST_ROWS = 500
+# Of more warnings than this one of each kind is shown. Those of one kind differ in words that have a digit.
+MOST_WARNINGS = 30
+FIGURED = re.compile(r"\S*\d\S*")
 # Rows of other metrics than those that workloads are judged by. Of 200 cells they were 9,600, 29 % of the page.
 MOST_OTHERS = 2_000
 
@@ -281,21 +285,31 @@ def _other_metrics(view: View) -> Markup | None:
 
 
 def warnings(view: View) -> Markup:
-    """Every warning of the run and of its cells; what is left behind stands in the receipt."""
+    """Every warning of the run and of its cells, of many by their kinds; what is left behind stands in the receipt."""
     listed = [readable(warning, view.only_workload) for warning in measuring_warnings(view.summary)]
-    by_cell: dict[str, list[str]] = {}
     names = {cell["id"] for cell in view.cells}
+    by_cell: dict[str, list[str]] = {}
+    kinds: dict[str, list[str]] = {}
     for warning in listed:
         cell, _, text = warning.partition(": ")
         by_cell.setdefault(cell if cell in names else "", []).append(text if cell in names else warning)
-    blocks = [tag("ul", *(tag("li", text) for text in by_cell.pop("", [])))]
-    blocks += [
-        details(f"{cell}: {len(texts)}", tag("ul", *(tag("li", text) for text in texts)), is_open=len(listed) <= 30)  # noqa: PLR2004
-        for cell, texts in by_cell.items()
-    ]
+        kinds.setdefault(FIGURED.sub("", text if cell in names else warning), []).append(warning)
+    if len(listed) > MOST_WARNINGS:
+        blocks = [tag("ul", *(tag("li", first, *_alike(others)) for first, *others in kinds.values()))]
+    else:
+        blocks = [_list(by_cell.pop("", []))]
+        blocks += [details(f"{cell}: {len(texts)}", _list(texts), is_open=True) for cell, texts in by_cell.items()]
     return tag(
         "section", tag("h2", f"Warnings ({len(listed)})"), *(blocks if listed else [tag("p", "None.")]), id="warnings"
     )
+
+
+def _alike(warnings: Sequence[str]) -> list[Markup]:
+    return [details(f"{len(warnings)} more like this", _list(warnings))] if warnings else []
+
+
+def _list(texts: Iterable[str]) -> Markup:
+    return tag("ul", *(tag("li", text) for text in texts))
 
 
 def failed(view: View) -> Markup:

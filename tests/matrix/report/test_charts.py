@@ -8,6 +8,8 @@ import pytest
 from support.runs_for_reports import build_run
 
 from matrix.published.yocto_run import yocto_run
+from matrix.report.charts import chart as chart_module
+from matrix.report.charts import fleet, percentiles, sections
 from matrix.report.charts.cost import costs
 from matrix.report.charts.drifts import drifts
 from matrix.report.charts.latency import latencies
@@ -136,3 +138,31 @@ def test_each_launch_has_a_clock_of_its_own_and_no_look_at_all_samples_for_each_
     assert max(chart.series[0].x) == count - 2
     # Looking at all samples for each of them would take minutes.
     assert time.process_time() - begun < 5
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """A run of more cells than rows of a chart; the largest fleet has the latest start."""
+    for module in (chart_module, percentiles, fleet):
+        monkeypatch.setattr(module, "MOST_ROWS", 4)
+    summary, results, planned = build_run({"ebs": {count: 3000.0 + count for count in range(2, 8)}}, repetitions=1)
+    return {section.id: section.charts for section in sections(view_of(summary, results=results, plan=planned))}
+
+
+def test_many_cells_are_several_charts_each_with_an_id_a_title_and_rows_of_its_own(large):
+    every = [chart.id for charts in large.values() for chart in charts]
+    assert len(set(every)) == len(every)
+    first, second = large["percentiles"]
+    assert (first.id, second.id) == ("bands-build-jobs-4", "bands-build-jobs-4-2")
+    assert (first.title[-8:], second.title[-8:]) == ("(1 of 2)", "(2 of 2)")
+    assert [len(chart.categories) for chart in (first, second)] == [3, 3]
+    assert not set(first.categories) & set(second.categories)
+
+
+def test_of_many_cells_those_with_the_latest_starts_are_seen_first(large):
+    assert [chart.id for chart in large["fleet"]] == ["skew", "spread", "skew-2", "spread-2"]
+
+    skews, spreads = large["fleet"][::2], large["fleet"][1::2]
+    assert [row[4] for chart in skews for row in chart.rows] == pytest.approx([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    inequality = [row[2] / row[4] for chart in spreads for row in chart.rows]
+    assert inequality == sorted(inequality)

@@ -550,3 +550,36 @@ def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of
     assert "Values far from the others: 21, none left out" in read.text
     whole = next(rows for rows in read.tables if [one[1] for one in rows[0]][-1] == "Far off")
     assert whole[1][-1][1] == "21"
+
+
+def test_many_warnings_are_told_by_their_kinds_and_few_each_by_itself():
+    summary, results, planned = build_run({"ebs": {1: 3000.0, 2: 3000.0}})
+    cells = [cell["id"] for cell in summary["cells"]]
+    alike = [f"{cells[at % 2]}: instance i-{at} was {at} s late" for at in range(40)]
+
+    def section_of(warnings):
+        page = render({**summary, "warnings": warnings}, results=results, plan=planned)
+        return page[page.index('<section id="warnings">') : page.index('<section id="built">')]
+
+    many = section_of(["the seed is 7", *alike])
+    assert "Warnings (41)" in many
+    assert all(warning in many for warning in alike)
+    shown = re.sub(r"<details>.*?</details>", "", many)
+    assert re.findall(r"<li>([^<]*)", shown) == ["the seed is 7", alike[0]]
+    assert "<summary>39 more like this</summary>" in many
+    assert "more like this" not in section_of(alike[:20])
+
+
+def test_storages_that_the_same_fleets_reach_in_the_same_way_stand_at_one_arrow():
+    fleets = {1: 3000.0, 4: 3000.0}
+    summary, results, planned = build_run({"efs": fleets, "ebs": fleets})
+    apart = render(summary, results=results, plan=planned)
+    for cell in summary["cells"]:
+        cell["provenance"] = {"mount": {"xfs /dev/nvme1n1": 1}}
+
+    together = render(summary, results=results, plan=planned)
+
+    counted = [
+        [page.count(f'class="{name}"') for name in ("path", "fleets", "box storage")] for page in (apart, together)
+    ]
+    assert counted == [[2, 2, 2], [1, 1, 2]]

@@ -1,6 +1,8 @@
 """Every chart of a report, from the view of a run; a chart without figures is left out."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, count, zip_longest
 
 from matrix.input.emulation import ENVIRONMENT
 from matrix.report.charts.chart import Chart
@@ -47,13 +49,29 @@ def sections(view: View, *, is_page: bool = True) -> list[Section]:
             [*timelines(view, is_page=is_page), *over_time(view, is_page=is_page), *curves(view), *drifts(view)],
             " ".join(filter(None, [note(view, is_page=is_page), left_out(view) if is_page else ""])),
         ),
-        Section("fleet", "The fleet: common start, instance against instance", [*skews(view), *spreads(view)]),
+        Section(
+            "fleet", "The fleet: common start, instance against instance", list(_in_turns(skews(view), spreads(view)))
+        ),
     ]
+    taken: set[str] = set()
     kept = [
-        replace(section, charts=[_marked(chart, view) for chart in section.charts if chart.has_points])
+        replace(section, charts=[_named(_marked(chart, view), taken) for chart in section.charts if chart.has_points])
         for section in made
     ]
     return [section for section in kept if section.charts]
+
+
+def _in_turns(*families: Iterable[Chart]) -> Iterator[Chart]:
+    """Yield the first chart of each family, then the second: only some charts of a section are not folded away."""
+    return filter(None, chain.from_iterable(zip_longest(*families)))
+
+
+def _named(chart: Chart, taken: set[str]) -> Chart:
+    """Number charts whose ids are the same, as of parts and of long titles: the script finds their figures by them."""
+    ids = (f"{chart.id}-{number}" if number > 1 else chart.id for number in count(1))
+    own = next(name for name in ids if name not in taken)
+    taken.add(own)
+    return replace(chart, id=own) if own != chart.id else chart
 
 
 def _marked(chart: Chart, view: View) -> Chart:

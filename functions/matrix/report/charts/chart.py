@@ -1,9 +1,11 @@
 """A chart as figures and words, before it is drawn."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
+T = TypeVar("T")
 Value = float | int | str | None
 Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit", "band"]  # a band lies between low and high
 
@@ -11,6 +13,8 @@ Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit", "band"]  #
 MOST_POINTS = 400
 # Marks are as wide as several points of a line.
 MOST_MARKS = 120
+# More rows than this are several charts.
+MOST_ROWS = 36
 # Nobody can follow more lines than this in one chart.
 MOST_SERIES = 14
 
@@ -99,3 +103,13 @@ def thinned(count: int, most: int = MOST_POINTS) -> list[int]:
     if count <= most:
         return list(range(count))
     return sorted({round(index * (count - 1) / (most - 1)) for index in range(most)})
+
+
+def parts_of(rows: Sequence[T]) -> Iterator[tuple[Sequence[T], str]]:
+    """Yield rows in parts as equal as can be, of MOST_ROWS at most, each with the end of its title: ` (1 of 6)`."""
+    count = math.ceil(len(rows) / MOST_ROWS)
+    for part in range(count):
+        yield (
+            rows[len(rows) * part // count : len(rows) * (part + 1) // count],
+            f" ({part + 1} of {count})" * (count > 1),
+        )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from matrix.report.charts.chart import Chart, Series, thinned
+from matrix.report.charts.chart import MOST_ROWS, Chart, Series, parts_of, thinned
 from matrix.report.charts.marks import segments
 from matrix.report.view import Entry, View
 
@@ -27,7 +27,7 @@ def _cell_name(entry: Entry) -> str:
 
 
 def skews(view: View) -> Iterator[Chart]:
-    """How far from the common start the instances began."""
+    """How far from the common start the instances began; of many cells those with the latest start first."""
     rows = []
     for cell_id, entries in _by_cell(view).items():
         starts = [
@@ -43,20 +43,27 @@ def skews(view: View) -> Iterator[Chart]:
                     cell_id,
                 )
             )
-    if rows:
-        yield Chart(
-            id="skew",
-            title="Start of each instance after the common start",
-            reads="Line: earliest to latest of all steps. Thick: median to P98. A good barrier: a short line near 0.",
-            x_title="ms after the common start",
-            y_title="",
-            series=[series for style in dict.fromkeys(row[1].style for row in rows)
-                    for series in _skew_series(view, [row for row in rows if row[1].style == style])],
-            heads=("Cell", "Earliest ms", "Median ms", "P98 ms", "Latest ms", "Starts"),
-            rows=[(row[4], *row[2].tolist(), row[3]) for row in rows],
-            categories=[row[0] for row in rows],
-            rows_of=[view.marks(row[1]) for row in rows],
-        )  # fmt: skip
+    if len(rows) > MOST_ROWS:
+        rows.sort(key=lambda row: -row[2][3])
+    for part, which in parts_of(rows):
+        yield _skew(view, part, which)
+
+
+def _skew(view: View, rows: Sequence[Any], which: str) -> Chart:
+    return Chart(
+        id="skew",
+        title=f"Start of each instance after the common start{which}",
+        reads="Line: earliest to latest of all steps. Thick: median to P98. A good barrier: a short line near 0."
+        + (" Cells with the latest starts stand first." if which else ""),
+        x_title="ms after the common start",
+        y_title="",
+        series=[series for style in dict.fromkeys(row[1].style for row in rows)
+                for series in _skew_series(view, [row for row in rows if row[1].style == style])],
+        heads=("Cell", "Earliest ms", "Median ms", "P98 ms", "Latest ms", "Starts"),
+        rows=[(row[4], *row[2].tolist(), row[3]) for row in rows],
+        categories=[row[0] for row in rows],
+        rows_of=[view.marks(row[1]) for row in rows],
+    )  # fmt: skip
 
 
 def _skew_series(view: View, rows: list[Any]) -> Iterator[Series]:
@@ -72,19 +79,28 @@ def _skew_series(view: View, rows: list[Any]) -> Iterator[Series]:
 
 
 def spreads(view: View) -> Iterator[Chart]:
-    """Each instance against the median of its fleet, over all points: is one host slower than the others?"""
+    """Each instance against the median of its fleet, over all points: is one host slower than the others?
+
+    Of many cells those with the most unequal instances stand first.
+    """
     rows = []
     for cell_id, entries in _by_cell(view).items():
         speeds = _relative(entries)
         if len(speeds) > 1:
             rows.append((_cell_name(entries[0]), entries[0], speeds, cell_id))
-    if not rows:
-        return
-    yield Chart(
+    if len(rows) > MOST_ROWS:
+        rows.sort(key=lambda row: min(row[2].values()) / max(row[2].values()))
+    for part, which in parts_of(rows):
+        yield _spread(view, part, which)
+
+
+def _spread(view: View, rows: Sequence[Any], which: str) -> Chart:
+    return Chart(
         id="spread",
-        title="Each instance against the median of its fleet",
+        title=f"Each instance against the median of its fleet{which}",
         reads="A tick is an instance over all points: 1.1 is 10 % above the median of its fleet in the primary metric. "
-        f"Of more than {MOST_INSTANCES} so many are drawn, from the slowest to the fastest.",
+        f"Of more than {MOST_INSTANCES} so many are drawn, from the slowest to the fastest."
+        + (" Cells with the most unequal instances stand first." if which else ""),
         x_title="ratio to the fleet's median",
         y_title="",
         series=[

@@ -2,36 +2,36 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.report.charts.chart import Chart, Series
+from matrix.report.charts.chart import MOST_ROWS, Chart, Series, parts_of
 from matrix.report.charts.labels import interval_words, lower, percentile_words, slug
 from matrix.report.charts.marks import is_wide, segments
 from matrix.report.view import Entry, View
 from matrix.terms.figures import Column
 
-# More rows than this are split into a chart per point.
-MOST_ROWS = 36
-
 
 def bands(view: View) -> Iterator[Chart]:
-    """Each cell's spread as a bar, one chart per workload; of large matrices one per point."""
+    """Each cell's spread as a bar, one chart per workload; of large matrices some per point."""
     for (workload, _), entries in view.by("workload", "name").items():
         if len(entries) <= MOST_ROWS:
-            yield _band(view, workload, entries)
+            yield _band(view, workload, _ranked(entries))
             continue
         labels: dict[str, list[Entry]] = {}
         for entry in entries:
             labels.setdefault(entry.label, []).append(entry)
         for label, of_label in labels.items():
-            for index in range(0, len(of_label), MOST_ROWS):
-                yield _band(view, f"{workload}, {label}", of_label[index : index + MOST_ROWS])
+            for part, which in parts_of(_ranked(of_label)):
+                yield _band(view, f"{workload}, {label}", part, which)
 
 
-def _band(view: View, title: str, entries: Sequence[Entry]) -> Chart:
+def _ranked(entries: Sequence[Entry]) -> list[Entry]:
+    """Put the best first among those that did the same work."""
+    sign = -1 if entries[0].higher_is_better else 1
+    return sorted(entries, key=lambda entry: (entry.label, entry.instances, sign * (entry.metric.get("p50") or 0.0)))
+
+
+def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> Chart:
     has_labels = len({entry.label for entry in entries}) > 1
     has_types = len({entry.cell["fleet"].get("instanceType") for entry in entries}) > 1
-    # The best stands first among those that did the same work.
-    sign = -1 if entries[0].higher_is_better else 1
-    entries = sorted(entries, key=lambda entry: (entry.label, entry.instances, sign * (entry.metric.get("p50") or 0.0)))
     rows = _distinct([_row_name(entry, has_labels, has_types) for entry in entries])
     series: list[Series] = []
     for style in sorted({entry.style for entry in entries}):
@@ -44,7 +44,7 @@ def _band(view: View, title: str, entries: Sequence[Entry]) -> Chart:
     values = [entry.metric.get(name) for entry in entries for name in ("p0", "p100")]
     return Chart(
         id=f"bands-{slug(title)}",
-        title=f"{title}: {lower(first.quantity)}" + ("" if has_types else f" on {first.type}"),
+        title=f"{title}: {lower(first.quantity)}" + ("" if has_types else f" on {first.type}") + which,
         reads=(
             f"Thin line: slowest to fastest sample. Thick line: from the median to the slow end, which 90 % of the "
             f"samples reach. Mark: median{interval_words(entries)}. {direction.capitalize()}."
