@@ -13,7 +13,6 @@ at even distances would let all instances of a fleet, which start together, ask 
 from __future__ import annotations
 
 import os
-import random
 import struct
 import time
 
@@ -39,6 +38,8 @@ class Arrivals:
 
     def __init__(self, operations: int, rate_per_s: float, seed: str) -> None:
         """Draw the moments, before any worker exists."""
+        import random  # here, because an engine with a closed loop need not wait 9 ms for it
+
         generator = random.Random(seed)  # noqa: S311 no secret
         span_ns = operations / rate_per_s * 1e9
         self._moments_ns = sorted(int(generator.random() * span_ns) for _ in range(operations))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import time
 
 from agent.engine import crew
@@ -20,7 +18,7 @@ CREATE = os.O_CREAT | os.O_WRONLY
 
 def main() -> None:
     """Prepare, wait at the gate, create, report."""
-    plan = json.loads(sys.argv[1])
+    plan = crew.read_plan()
     arrivals = Arrivals.of(plan, plan["files"])
     pilot = measure_pilot(plan)
     plan["directories"] = crew.from_common_folder(plan["directories"])
@@ -103,7 +101,3 @@ def create_all(names: list[bytes], storage: EmulatedStorage | None, sync: str, d
         fsync(directory)
         stamps[-1] = now()
     return stamps
-
-
-if __name__ == "__main__":
-    main()

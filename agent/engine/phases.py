@@ -9,10 +9,8 @@ done.
 from __future__ import annotations
 
 import errno
-import json
 import mmap
 import os
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any, Callable, cast
@@ -50,7 +48,7 @@ class Wall:
 
 def main() -> None:
     """Prepare, wait at the gate, do the phase, report."""
-    plan = json.loads(sys.argv[1])
+    plan = crew.read_plan()
     pilot: dict[str, float] = {}
     if plan["mode"] == "auto" and plan["phase"] == "list":
         # Taking a reply's entries apart is all processor: threads would wait for each other's interpreter.
@@ -210,7 +208,3 @@ def list_all(number: int, folder: str, storage: EmulatedStorage | None) -> list[
 def say_done(number: int, count: int) -> None:
     """Say how many files a worker has done, for the phases that follow; listed ones are those that were there."""
     crew.report({"number": number, DONE: count})
-
-
-if __name__ == "__main__":
-    main()

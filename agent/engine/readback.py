@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
-import sys
 
 from agent.engine import crew
 from agent.engine.stamps import MARK, STAMP, stamp
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Read all files back; report how many blocks are right, how they were read, and the first one that is not."""
-    crew.report(read_back(json.loads(sys.argv[1])))
+    crew.report(read_back(crew.read_plan()))
 
 
 def content(pool: memoryview, number: int, block_bytes: int) -> memoryview:
@@ -80,7 +78,3 @@ def describe(found: bytes, wanted: bytes) -> str:
         own = STAMP.unpack_from(wanted)[1]
         return f"holds block {block} of file {file}" + ("" if seed == own else " of another step")
     return "holds what was never written there" if any(found) else "is empty"
-
-
-if __name__ == "__main__":
-    main()

@@ -10,7 +10,6 @@ an object, or `host`, `port`, `token` and `path`. With `open_loop` each request 
 from __future__ import annotations
 
 import errno
-import json
 import mmap
 import os
 import random
@@ -44,7 +43,7 @@ MOST_CHECKS, MOST_KEPT_BYTES = 256, 64 << 20
 
 def main() -> None:
     """Prepare, wait at the gate, read, check, report."""
-    plan = json.loads(sys.argv[1])
+    plan = crew.read_plan()
     shares = draw(plan)
     pilot = measure_pilot(plan, shares[0])
     arrivals = Arrivals.of(plan, requests_of_each(plan) * plan["threads"])
@@ -292,7 +291,3 @@ class ServerReader:
     def forget(self) -> None:
         """Have the server give back what it has cached of the file."""
         self._connection.forget(self._path)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,19 +1,17 @@
 """One large file, written block by block and synchronised at the end: what `dd bs=… conv=fsync` does.
 
-Run as `python -m agent.engine.stream '<plan as JSON>'` behind the gate of agent.processes. Unlike dd it can write
+Run behind the gate of agent.processes. Unlike dd it can write
 gigabytes that do not compress from a few MiB of memory: stretches of a random pool, at other places each time round.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import sys
 import time
 from collections.abc import Iterator
 
-from agent.engine.crew import report, stand_at_the_gate
+from agent.engine.crew import read_plan, report, stand_at_the_gate
 
 POOL_BLOCKS = 4
 LEAST_POOL_BYTES = 1 << 24
@@ -21,7 +19,7 @@ LEAST_POOL_BYTES = 1 << 24
 
 def main() -> None:
     """Draw the data, wait at the gate, write, synchronise, report."""
-    plan = json.loads(sys.argv[1])
+    plan = read_plan()
     blocks = {"random": random_blocks, "zero": zero_blocks}[plan["source"]](plan["block_bytes"])
     next(blocks)  # the pool is drawn now, not in the measured time
     target = os.open(plan["path"], os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o666)
@@ -59,7 +57,3 @@ def zero_blocks(block_bytes: int) -> Iterator[memoryview]:
     block = memoryview(bytes(block_bytes))
     while True:
         yield block
-
-
-if __name__ == "__main__":
-    main()

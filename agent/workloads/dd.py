@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
@@ -140,7 +139,7 @@ def read_back(plan: dict[str, Any], scratch: Path) -> str:
     """Read every block back in another process, outside of the time; how, in words. Raises ReadBackWrong."""
     command = engines.command("readback", plan, scratch)
     read = processes.run(command, scratch / "readback", engines.environment(scratch))
-    report = json.loads(read.stdout.read_text())
+    [report] = engines.read_reports(read.stdout)
     if "wrong" in report:
         raise ReadBackWrong(
             f"{report['wrong']}, read back by {report['how']}: the storage lost or changed what it took"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
-from agent.workloads.engines import environment
+from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
 
 if TYPE_CHECKING:
@@ -74,10 +73,9 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         command = Command([tool_box.find("dd") or "dd", *argv[1:]], workspace.scratch)
         tool: dict[str, Any] = {"name": "dd", "version": tool_box.version("dd"), "argv": argv}
     else:
-        argv = [sys.executable, "-S", "-m", "agent.engine.stream", json.dumps({**params, "path": str(path)})]
-        command = Command(argv, workspace.scratch, runners=1)
+        command = replace(engines.command("stream", {**params, "path": str(path)}, workspace.scratch), runners=1)
         tool = {"name": "engine", "version": agent.VERSION, "command": "write blocks, fsync"}
-    armed = Armed([command], workspace.scratch, environment(workspace.scratch))
+    armed = Armed([command], workspace.scratch, engines.environment(workspace.scratch))
     traffic = Traffic(job.mount["kind"], workspace.mount, path)
     sampler = Sampler(traffic.read)
     allowances_before = counters.allowances()
@@ -85,7 +83,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         exceeded = counters.difference(allowances_before, counters.allowances())
         verify(path, params["total_bytes"])
-        writer = {} if is_dd else json.loads(ended[0].stdout.read_text())
+        writer = {} if is_dd else engines.read_reports(ended[0].stdout)[0]
         worked_ns = writer.get("start_ns", armed.released_ns), writer.get("end_ns", armed.ended_ns)
         duration_s = (worked_ns[1] - worked_ns[0]) / 1e9
         metrics = {"mb_per_s": params["total_bytes"] / 1e6 / duration_s, "duration_s": duration_s}

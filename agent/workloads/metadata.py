@@ -100,8 +100,8 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 def done_by(report: Path, workers: int) -> list[int]:
     """How many files each worker has done, by its own word; read_report has seen that all of them are there."""
-    lines = [json.loads(line) for line in report.read_text().splitlines()]
-    counts = {line["number"]: line[phases.DONE] for line in lines if phases.DONE in line}
+    reports = engines.read_reports(report)
+    counts = {each["number"]: each[phases.DONE] for each in reports if phases.DONE in each}
     return [counts[number] for number in range(workers)]
 
 
