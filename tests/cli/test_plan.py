@@ -208,9 +208,16 @@ def test_the_version_is_that_of_the_distribution_and_may_be_asked_for_anywhere(m
     assert matrix("--debug", "--version").stdout == shown
 
 
-def test_help_imports_nothing_that_takes_long_and_is_not_needed_for_it():
-    slow = ("boto3", "botocore", "pydantic", "numpy", "importlib.metadata", "email", "zipfile")
-    code = f"import sys, cli.main; print([m for m in {slow} if m in sys.modules])"
+@pytest.mark.parametrize(
+    ("modules", "slow"),
+    [
+        ("cli.main", ("boto3", "botocore", "pydantic", "numpy", "importlib.metadata", "email", "zipfile")),
+        ("matrix.check.read, matrix.plan.planning", ("boto3", "botocore", "numpy")),
+    ],
+    ids=["help", "a plan"],
+)
+def test_a_command_imports_nothing_that_takes_long_and_is_not_needed_for_it(modules, slow):
+    code = f"import sys, {modules}; print([m for m in {slow} if m in sys.modules])"
     paths = f"{ROOT}:{ROOT / 'functions'}"
     shown = subprocess.run(
         [sys.executable, "-c", code], env={"PYTHONPATH": paths}, capture_output=True, text=True, check=True

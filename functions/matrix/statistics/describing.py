@@ -4,12 +4,11 @@ from dataclasses import asdict
 from typing import Any
 
 from matrix.statistics import steadiness
-from matrix.statistics.carrying import JUDGED_LEVELS, at_least
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import intervals
 from matrix.statistics.outliers import outliers
-from matrix.statistics.percentiles import percentiles
+from matrix.statistics.percentiles import JUDGED_LEVELS, at_least, percentiles
 from matrix.statistics.resampling import MEAN, is_one_event, resampled, why_none
 from matrix.statistics.spread import spread
 

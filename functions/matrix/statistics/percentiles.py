@@ -1,11 +1,17 @@
 """Percentiles of a fleet's samples."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from matrix.statistics.carrying import CONFIDENCE
+from matrix.statistics.fleet_values import Floats
+
 # The six that the published Yocto comparison shows: best, median, three steps towards the slow end, worst.
 LEVELS = (0, 50, 75, 90, 98, 100)
+# P0 and P100 are the smallest and the largest value seen. They claim nothing about other values, so any n carries them.
+JUDGED_LEVELS = tuple(level for level in LEVELS if 0 < level < 100)  # noqa: PLR2004 - percent
 
 
 def percentiles(values: Sequence[float]) -> dict[str, float]:
@@ -23,3 +29,34 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     return {f"p{level}": float(value) for level, value in zip(LEVELS, figures, strict=True)} | {
         "mean": float(array.mean())
     }
+
+
+def at_least(pooled: Floats, level: float, independent_n: int, confidence: float = CONFIDENCE) -> float | None:
+    """Return a value that the true percentile exceeds with 97.5 % confidence; None where no value can be named.
+
+    The largest order statistic k with P(Binomial(n, p) >= k) >= 97.5 %: as many as k of n values lie below the
+    percentile that often. Values that are not independent are counted as the fewer ones that they are worth
+    (Woodruff 1952, J. Am. Stat. Assoc. 47, 635-646; Korn & Graubard 1998, Survey Methodology 24, 193-201).
+    """
+    rank = _largest_sure_rank(level / 100, independent_n, 1 - (1 - confidence) / 2)
+    if rank == 0:
+        return None
+    ordered = np.sort(pooled)
+    position = math.floor(rank / independent_n * len(ordered) + 1e-9)
+    return float(ordered[max(position, 1) - 1])
+
+
+def _largest_sure_rank(share: float, count: int, sureness: float) -> int:
+    """The largest k with P(Binomial(count, share) >= k) >= sureness; 0 where there is none."""
+    below = 0.0
+    for rank in range(count + 1):
+        # `below` is P(X < rank) here.
+        if 1 - below < sureness:
+            return rank - 1
+        below += math.exp(_log_binomial(count, rank, share))
+    return count
+
+
+def _log_binomial(count: int, successes: int, share: float) -> float:
+    ways = math.lgamma(count + 1) - math.lgamma(successes + 1) - math.lgamma(count - successes + 1)
+    return ways + successes * math.log(share) + (count - successes) * math.log1p(-share)

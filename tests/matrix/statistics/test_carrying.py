@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrix.statistics.carrying import at_least, is_carried, needed
+from matrix.statistics.carrying import is_carried, needed
+from matrix.statistics.percentiles import at_least
 
 
 @pytest.mark.parametrize(("level", "count"), [(50, 6), (75, 13), (90, 36), (98, 183), (99.9, 3688)])
