@@ -21,7 +21,7 @@ from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.s3 import S3Storage
 from matrix.input.workloads import AnyWorkload, Workload
 from matrix.input.workloads.touch import METERED_REQUEST_BYTES
-from matrix.price.book import PriceBook, cell_rates, file_system_cost, published_prices
+from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
 from matrix.run.receipt import CACHE, SERVER
 from matrix.terms.charges import HOUR_S, Amount, Usage
 from matrix.terms.documents import summary as documents
@@ -152,7 +152,9 @@ class Bill:
         if storage is None or not cell["fleet"].get("instanceType"):
             return None
         is_spot = bool(cell["fleet"].get("spot"))
-        rates = cell_rates(self.book, cell["fleet"]["instanceType"], storage, is_spot=is_spot)
+        rates = machine_rates(
+            self.book, cell["fleet"]["instanceType"], volume_hours(self.book, storage), is_spot=is_spot
+        )
         hour = Usage(Amount.exactly(HOUR_S), NOTHING, NOTHING, NOTHING)
         shared = file_system_cost(self.book, storage, hour).expected
         basis = f"list prices of {self.book.region}, {prices_read(self.book)}"

@@ -1,6 +1,7 @@
 """Fleets: which instances, how many at once, and their processors' architecture."""
 
 import re
+from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -22,6 +23,7 @@ Placement = Literal["spread", "same-az"] | Annotated[list[Share], Field(min_leng
 Quorum = Annotated[float, Field(gt=0, lt=1)] | Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
 
 
+@cache
 def architecture_of(instance_type: str) -> Literal["arm64", "x86_64"]:
     """Return the instruction set of an instance type's processors."""
     family = instance_type.partition(".")[0]

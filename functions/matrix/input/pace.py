@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from matrix.input import limits
 
@@ -71,7 +72,7 @@ class Work:
         """Seconds that the cell takes at least: half the work, and gates that are seen at once."""
         return (PREPARE_S + self.filling_s + self.seconds) / 2 + self.steps * STEP_S + self._gates_s
 
-    @property
+    @cached_property
     def deadline_s(self) -> float:
         """Seconds after which the cell is given up."""
         return self.ready_within_s + WORK_FACTOR * (self.seconds + self.steps * STEP_S + self._gates_s)

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from matrix.check.cells import Combination
 from matrix.check.read import CheckedMatrix
@@ -27,11 +27,12 @@ from matrix.plan.resume import Earlier, sameness
 from matrix.price.book import (
     Cost,
     PriceBook,
-    cell_rates,
     file_system_cost,
     instances_cost,
+    machine_rates,
     orchestration_cost,
     published_prices,
+    volume_hours,
     volumes_cost,
 )
 from matrix.terms.charges import HOUR_S, NOTHING, Amount, Usage
@@ -56,6 +57,7 @@ class _Cell:
     points: list[Point]
     repetitions: int
     footprint: Footprint  # what one instance takes for all points once; of what it stores, the most of a point
+    work: Work
     os: str
     launch: int = 1
     joined: str | None = None  # the cell in which its launches are joined, if there are several
@@ -85,23 +87,6 @@ class _Cell:
         """Id of the image that its instances boot."""
         return f"{self.os}-{self.combination.fleet.architecture}"
 
-    @cached_property
-    def work(self) -> Work:
-        steps = len(self.points) * self.repetitions
-        seconds = self.footprint.seconds * self.repetitions
-        return Work(seconds, steps, self.combination.fleet.count, self.filling_s)
-
-    @property
-    def filling_s(self) -> float:
-        """Seconds in which each instance writes all of its own disks and fills the cache on its own storage.
-
-        A shared storage is filled beforehand.
-        """
-        storage = self.combination.storage
-        if storage.is_shared:
-            return 0.0
-        return self.combination.workload.populate_seconds + storage.precondition_s
-
     @property
     def attached(self) -> Iterator[StorageVolumes]:
         """Yield what an instance, or the file server of its storage, has of volumes."""
@@ -129,6 +114,21 @@ class _Cell:
                 rows = shuffled(rows, f"{seed}/{self.id}/{repetition}")
             steps += [{"point": point, "repetition": repetition} for row in rows for point in row]
         return steps
+
+
+class _Alike(NamedTuple):
+    """What the cells of a file system take and cost that differ in nothing but the type of their instances."""
+
+    expected_s: float
+    ready_within_s: float
+    deadline_s: int
+    poll_s: int
+    each_s: Amount  # how long an instance exists
+    beside: Cost  # of Step Functions, functions, their S3, and traffic between zones
+    volumes: Cost
+    volumes_usd: tuple[float, float]  # of an hour of one, and of one for work
+    shared: Cost  # of the file system while such a cell runs
+    metered: Cost
 
 
 def plan(
@@ -217,7 +217,10 @@ def derived_seed(matrix: Matrix, run: str) -> int:
 def shuffled(items: Sequence[Any], seed: int | str) -> list[Any]:
     """Return the items in a random order that depends on the seed only."""
     _CHANCE.seed(str(seed))
-    return _CHANCE.sample(items, len(items))
+    # `sample` of all items draws them in the opposite order, and takes twice the time for a few.
+    order = list(items)
+    _CHANCE.shuffle(order)
+    return order[::-1]
 
 
 def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
@@ -227,7 +230,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
     workload_ids = _ids([combination.workload for combination in combinations])
     workloads = {id(combination.workload): combination.workload for combination in combinations}
     points = {key: _points(workload) for key, workload in workloads.items()}
-    footprints: dict[tuple[int, int, int], Footprint] = {}
+    takes: dict[tuple[int, int, int], tuple[Footprint, Work]] = {}
     os = (matrix.image or Image()).os
     cells = []
     for launch in range(1, matrix.launches + 1):
@@ -238,8 +241,9 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
             file_system = launch_id(storage, launch) if joined else storage
             # Fleets of one size take the same, whatever their type, and so do all launches.
             alike = of_workload, id(combination.storage), combination.fleet.count
-            if alike not in footprints:
-                footprints[alike] = _footprint(combination, points[of_workload])
+            if alike not in takes:
+                footprint = _footprint(combination, points[of_workload])
+                takes[alike] = footprint, _work(combination, footprint, len(points[of_workload]), matrix.repetitions)
             cells.append(
                 _Cell(
                     combination,
@@ -247,7 +251,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
                     file_system,
                     points[of_workload],
                     matrix.repetitions,
-                    footprints[alike],
+                    *takes[alike],
                     os,
                     launch,
                     joined,
@@ -268,6 +272,13 @@ def _footprint(combination: Combination, points: list[Point]) -> Footprint:
         stored_bytes=max(footprint.stored_bytes for footprint in each),
         read_requests=sum(footprint.read_requests for footprint in each),
     )
+
+
+def _work(combination: Combination, footprint: Footprint, points: int, repetitions: int) -> Work:
+    """Return what one instance does; of its own storage it first writes all disks and fills the cache."""
+    workload, storage = combination.workload, combination.storage
+    filling_s = 0.0 if storage.is_shared else workload.populate_seconds + storage.precondition_s
+    return Work(footprint.seconds * repetitions, points * repetitions, combination.fleet.count, filling_s)
 
 
 def _points(workload: Workload) -> list[Point]:
@@ -369,7 +380,14 @@ def _plan_fresh(
         raise AssertionError(f"{group[0].file_system} cannot be polled often enough")
     storage = group[0].combination.storage
     stored_bytes = _stored_bytes(group)
-    cells = [_plan_cell(cell, least_s, seed, book, stored_bytes, is_random=matrix.order == "random") for cell in group]
+    known: dict[tuple[int, str], _Alike] = {}
+    cells = []
+    for cell in group:
+        # Fleets of one size have one `Work`; their placement says what passes between zones.
+        key = id(cell.work), str(cell.combination.fleet.placement)
+        if key not in known:
+            known[key] = _alike(cell, least_s, book, stored_bytes)
+        cells.append(_plan_cell(cell, known[key], seed, book, is_random=matrix.order == "random"))
     populate, filling_s, populate_cost = _populate(group, book)
     creation_s, most_creation_s = _creation_s(storage)
     around_s = creation_s + filling_s
@@ -396,27 +414,37 @@ def _creation_s(storage: Storage) -> tuple[float, float]:
     return (0.0, 0.0) if storage.existing_id else (storage.create_and_delete_s, storage.create_and_delete_most_s)
 
 
-def _plan_cell(
-    cell: _Cell, least_poll_s: int, seed: int, book: PriceBook, stored_bytes: float, *, is_random: bool
-) -> PlannedCell:
+def _alike(cell: _Cell, least_poll_s: int, book: PriceBook, stored_bytes: float) -> _Alike:
     fleet, storage, work = cell.combination.fleet, cell.combination.storage, cell.work
     expected_s, poll_s = work.expected_s, work.poll_s(least_poll_s)
     deadline_s = math.ceil(work.deadline_s)
     each_s = Amount(work.least_s + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
-    cost = instances_cost(
-        book, fleet.instance_type, fleet.count, each_s, is_spot=fleet.spot, work_volume=cell.work_volume
-    )
     turns = each_s.times(1 / poll_s)
     if work.meets_again:
         turns = Amount(turns.low, turns.expected + 1, turns.high + EARLY_LOOKS)
     orchestration = orchestration_cost(book, poll_turns=turns, steps=work.steps, instances=fleet.count, each_s=each_s)
     crossing = _crossing_cost(cell, book)
-    cost += orchestration + crossing
-    measured_s = Amount(work.least_s, expected_s, deadline_s)
-    usage = _usage(measured_s, [cell], stored_bytes)
+    usage = _usage(Amount(work.least_s, expected_s, deadline_s), [cell], stored_bytes)
     moved = file_system_cost(book, storage, replace(usage, seconds=NOTHING))
-    if storage.volumes:
-        cost += volumes_cost(book, storage, fleet.count * storage.volumes, each_s)
+    return _Alike(
+        expected_s=expected_s,
+        ready_within_s=work.ready_within_s,
+        deadline_s=deadline_s,
+        poll_s=poll_s,
+        each_s=each_s,
+        beside=orchestration + crossing,
+        volumes=volumes_cost(book, storage, fleet.count * storage.volumes, each_s),
+        volumes_usd=volume_hours(book, storage, cell.work_volume),
+        shared=file_system_cost(book, storage, usage),
+        metered=orchestration + moved + crossing,
+    )
+
+
+def _plan_cell(cell: _Cell, alike: _Alike, seed: int, book: PriceBook, *, is_random: bool) -> PlannedCell:
+    fleet, storage, volume = cell.combination.fleet, cell.combination.storage, cell.work_volume
+    instances = instances_cost(
+        book, fleet.instance_type, fleet.count, alike.each_s, is_spot=fleet.spot, work_volume=volume
+    )
     return PlannedCell(
         id=cell.id,
         file_system=cell.file_system,
@@ -426,15 +454,15 @@ def _plan_cell(
         image=cell.image,
         points=cell.points,
         steps=cell.steps(seed, is_random=is_random),
-        expected_s=expected_s,
-        ready_within_s=work.ready_within_s,
-        deadline_s=deadline_s,
-        poll_s=poll_s,
-        cost=cost,
-        rates=cell_rates(book, fleet.instance_type, storage, cell.work_volume, is_spot=fleet.spot),
-        work_volume=cell.work_volume,
-        shared_cost=file_system_cost(book, storage, usage),
-        metered_cost=orchestration + moved + crossing,
+        expected_s=alike.expected_s,
+        ready_within_s=alike.ready_within_s,
+        deadline_s=alike.deadline_s,
+        poll_s=alike.poll_s,
+        cost=instances + alike.beside + alike.volumes,
+        rates=machine_rates(book, fleet.instance_type, alike.volumes_usd, is_spot=fleet.spot),
+        work_volume=volume,
+        shared_cost=alike.shared,
+        metered_cost=alike.metered,
         launch=cell.launch if cell.joined else None,
         joined=cell.joined,
         attempts=cell.earlier.attempts,

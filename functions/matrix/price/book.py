@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -283,32 +283,20 @@ class CellRates:
         return rates
 
 
-def cell_rates(
-    book: PriceBook,
-    instance_type: str,
-    storage: Storage,
-    work_volume: Volume | None = None,
-    *,
-    is_spot: bool = False,
+def volume_hours(book: PriceBook, storage: Storage, work_volume: Volume | None = None) -> tuple[float, float]:
+    """Return US dollars per hour of a volume that is measured, 0 unless each instance has its own, and of work."""
+    hour_s = Amount.exactly(HOUR_S)
+    of_work = _cost(book, [volume_charge(work_volume, hour_s)] if work_volume else [])
+    return volumes_cost(book, storage, 1, hour_s).expected, of_work.expected
+
+
+def machine_rates(
+    book: PriceBook, instance_type: str, volumes_usd: tuple[float, float] = (0.0, 0.0), *, is_spot: bool = False
 ) -> CellRates:
-    """Return what one instance of a cell, its own volumes and, with EBS, the one that it measures cost per hour."""
-    rates = machine_rates(book, instance_type, is_spot=is_spot)
-    if work_volume:
-        of_work = _cost(book, [volume_charge(work_volume, Amount.exactly(HOUR_S))])
-        rates = replace(rates, work_volume_hour=of_work.expected)
-    if not storage.volumes:
-        return rates
-    return replace(rates, data_volume_hour=volumes_cost(book, storage, 1, Amount.exactly(HOUR_S)).expected)
-
-
-def machine_rates(book: PriceBook, instance_type: str, *, is_spot: bool = False) -> CellRates:
-    """Return what one instance and its root volume cost per hour; of Spot, the price expected."""
+    """Return what one instance, its root volume and its `volume_hours` cost per hour; of Spot, the price expected."""
     usd = book.spot_hour(instance_type).expected if is_spot else book.instance_hour(instance_type).usd
-    return CellRates(
-        instance_hour=usd + book.price("public_ipv4_hour").usd,
-        root_volume_hour=book.price("ebs_gp3_gib_month").usd * ROOT_VOLUME_GIB * HOUR_S / MONTH_S,
-        data_volume_hour=0.0,
-    )
+    of_root = book.price("ebs_gp3_gib_month").usd * ROOT_VOLUME_GIB * HOUR_S / MONTH_S
+    return CellRates(usd + book.price("public_ipv4_hour").usd, of_root, *volumes_usd)
 
 
 def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
