@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agent.board.meeting import ABSENT, Meeting
+from agent.board.meeting import ABSENT, Meeting, at_once
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
 
 COMPRESS_FROM_BYTES = 100_000
@@ -64,7 +64,7 @@ class Bucket:
     def put(self, key: str, body: bytes, content_type: str = "application/json") -> None:
         """Store the object; boto3 repeats the request while S3 asks to slow down."""
         with translated(f"PUT s3://{self.name}/{key}"):
-            self._client.put_object(Bucket=self.name, Key=key, Body=body, ContentType=content_type)
+            self._client.put_object(Bucket=self.name, Key=key, Body=at_once(body), ContentType=content_type)
 
 
 class Blackboard:

@@ -23,6 +23,15 @@ FORBIDDEN, EXISTS = 403, 412
 ABSENT = (FORBIDDEN, 404)
 
 
+def at_once(body: bytes) -> bytearray:
+    """Return a body that botocore sends with the head of its request.
+
+    Of any other it makes a file, and of a file it sends the head alone, with `Expect: 100-continue`: a small PUT would
+    take two journeys in place of one.
+    """
+    return bytearray(body)
+
+
 class Unanswered(Exception):
     """S3 gave no answer that is of use this time: it was too late, throttled or broken."""
 
@@ -66,7 +75,7 @@ class Meeting:
         return None if document is None else frozenset(json.loads(document[0])["instances"])
 
     def _create(self, name: str, document: dict[str, Any]) -> None:
-        body = json.dumps(document, separators=(",", ":")).encode()
+        body = at_once(json.dumps(document, separators=(",", ":")).encode())
         self._ask(self._client.put_object, none_is=(EXISTS,), Key=self._prefix + name, Body=body, IfNoneMatch="*")
 
     def _get(self, name: str, most_bytes: int | None = None) -> tuple[bytes, float] | None:

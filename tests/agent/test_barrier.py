@@ -11,12 +11,13 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
+from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 from support.agent_cloud import BUCKET
 
 from agent.board import barrier
 from agent.board.barrier import Barrier
-from agent.board.blackboard import new_client
+from agent.board.blackboard import Bucket, new_client
 from agent.board.meeting import Meeting, Unanswered
 from agent.errors import BarrierTimeout, BlackboardUnavailable, GateForged
 from agent.job import BarrierRule
@@ -200,6 +201,17 @@ def test_a_request_that_hangs_is_given_up_and_not_repeated():
             Meeting(client, BUCKET, "p/").open(0, {})
 
         assert time.monotonic() - began < 60  # of the agent's other client it would be 8 times 30 s
+
+
+def test_a_mark_is_one_journey_and_not_two():
+    client, heads = new_client(boto3.Session("x", "x", region_name="us-east-1"), "s3"), []
+    answered = AWSResponse("", 200, {}, SimpleNamespace(stream=lambda: iter([b""])))
+    client.meta.events.register("before-send.s3", lambda request, **_: heads.append(request.headers) or answered)
+
+    Meeting(client, BUCKET, "p/").say_ready(0, FLEET[0])
+    Bucket(BUCKET, SimpleNamespace(client=lambda *_, **__: client)).put("k", b"{}")
+
+    assert ["Expect" in head for head in heads] == [False, False]
 
 
 def test_a_role_that_lacks_a_right_is_told_at_once():
