@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import tempfile
 import threading
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Removing 1,024 files one by one takes 10 s on a file system that answers in 10 ms; 16 hands take less than 1 s.
-HANDS = 16
+# Removing 1,024 files one by one takes 10 s on a file system that answers in 10 ms; 16 hands take less than 1 s. Where
+# it answers at once they only wait for each other: 2,048 files take 22 ms of processor time, of one hand 15.
+HANDS, ALONE_S = 16, 0.05
 
 
 @dataclass(frozen=True)
@@ -122,11 +126,12 @@ def disk_folder() -> str | None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder and all below it; many hands for many files."""
-    paths = [f"{parent}/{name}" for parent, _, files in os.walk(folder) for name in files]
-    if len(paths) > HANDS:
+    """Remove a folder and all below it; many hands for what takes long."""
+    paths = iter([f"{parent}/{name}" for parent, _, files in os.walk(folder) for name in files])
+    _unlink_all(paths, time.monotonic() + ALONE_S)
+    if rest := list(paths):
         # Each hand takes a stretch of files: the bookkeeping of a pool costs more than a local unlink.
-        hands = [threading.Thread(target=_unlink_all, args=(paths[n::HANDS],)) for n in range(HANDS)]
+        hands = [threading.Thread(target=_unlink_all, args=(rest[n::HANDS],)) for n in range(HANDS)]
         for hand in hands:
             hand.start()
         for hand in hands:
@@ -146,7 +151,10 @@ def count_files(folder: Path) -> int:
         return sum(entry.is_file(follow_symlinks=False) for entry in entries)
 
 
-def _unlink_all(paths: list[str]) -> None:
+def _unlink_all(paths: Iterable[str], until: float = math.inf) -> None:
+    """Unlink all, or those that are begun until a moment (monotonic clock)."""
     for path in paths:
         with contextlib.suppress(OSError):
             os.unlink(path)  # noqa: PTH108 strings from os.walk, 100,000 of them
+        if time.monotonic() > until:
+            return

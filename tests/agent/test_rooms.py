@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import resource
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +18,7 @@ import pytest
 from agent import job_check, mounts, samples, session
 from agent.errors import JobInvalid, MountFailed, ToolFailed, ToolMissing
 from agent.job import Step
-from agent.machine import counters, disks, host
+from agent.machine import counters, disks, host, workspace
 from agent.machine.workspace import Workspaces
 from agent.mounts import directory, ebs, nfs
 from agent.programs import processes, tools
@@ -638,3 +640,18 @@ def test_a_program_that_is_loaded_has_been_run_so_that_it_and_its_libraries_are_
     tools.load({"parallel", "not-installed"})
 
     assert (bin_folder / "runs").read_text() == "--version\n"
+
+
+@pytest.mark.parametrize(("alone_s", "others"), [(math.inf, 0), (0, 40)])
+def test_files_are_removed_by_many_hands_only_where_one_takes_long(tmp_path, monkeypatch, alone_s, others):
+    monkeypatch.setattr(workspace, "ALONE_S", alone_s)
+    unlink, removers = os.unlink, []
+    monkeypatch.setattr(os, "unlink", lambda path: (removers.append(threading.current_thread().name), unlink(path)))
+    for number in range(41):
+        (tmp_path / "folder" / str(number % 3)).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "folder" / str(number % 3) / f"file-{number}").touch()
+
+    workspace.remove(tmp_path / "folder")
+
+    assert not (tmp_path / "folder").exists()
+    assert len([name for name in removers if name != threading.current_thread().name]) == others
