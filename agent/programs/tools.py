@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import shutil
@@ -120,6 +121,18 @@ def version(name: str) -> str | None:
         return None
     lines = (answer.stdout.strip() or answer.stderr.strip()).splitlines()
     return lines[0].strip() if lines else None
+
+
+def recorded_version(name: str) -> str | None:
+    """Return the same for a sample; a program is asked once, not after each step."""
+    path = find(name)
+    return None if path is None else _version_at(path, name)
+
+
+@functools.cache
+def _version_at(path: str, name: str) -> str | None:
+    del path  # another program of this name is another path
+    return version(name)
 
 
 def load(names: Iterable[str]) -> None:

@@ -80,7 +80,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         warnings = _verify(params, workspace.target)
         total = params["total_bytes"]
-        tool = {"name": params["tool"], "version": tool_box.version(params["tool"]), **shown}
+        tool = {"name": params["tool"], "version": tool_box.recorded_version(params["tool"]), **shown}
         return Outcome(
             _metrics(params, armed, ended), {"bytes": total}, tool, warnings=warnings, reached={"write": total}
         )

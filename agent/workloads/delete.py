@@ -63,7 +63,12 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del ended
         _verify(target)
-        tool = {"name": "parallel", "version": tool_box.version("parallel"), "command": REMOVE_PARALLEL, "argv": argv}
+        tool = {
+            "name": "parallel",
+            "version": tool_box.recorded_version("parallel"),
+            "command": REMOVE_PARALLEL,
+            "argv": argv,
+        }
         duration_s = armed.duration_s()
         metrics = {"files_per_s": params["files"] / duration_s, "duration_s": duration_s}
         return Outcome(metrics, {"files": params["files"]}, tool)

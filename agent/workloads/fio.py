@@ -133,7 +133,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     armed = Armed([Command(argv, scratch)], workspace.scratch)
     tool = {
         "name": "fio",
-        "version": tool_box.version("fio"),
+        "version": tool_box.recorded_version("fio"),
         "command": " ".join(["fio", *(f"--{line}" for line in option_lines(options))]),
     }
 

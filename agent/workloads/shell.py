@@ -103,7 +103,7 @@ class ShellWorkload:
         if "bucket" in job.mount:
             env.update(own_objects.variables(job.mount, params, workspace.target.parent))
         if not image:
-            tool = {"name": "bash", "version": tool_box.version("bash")}
+            tool = {"name": "bash", "version": tool_box.recorded_version("bash")}
             return _Place(workspace.scratch, env, jobs, tool, lambda command: Command(shell(command), folder))
         # As outside of a container. Of a language that the image lacks bash warns in the last words of each failure.
         container = Container(image, {folder: WORK, cache: CACHE}, {**env, "LC_ALL": "C"})

@@ -73,7 +73,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del ended
         _verify(params, directories)
-        tool = {"name": params["tool"], "version": tool_box.version(params["tool"]), "command": lines[0]}
+        tool = {"name": params["tool"], "version": tool_box.recorded_version(params["tool"]), "command": lines[0]}
         return Outcome(_metrics(params["files"], armed.duration_s()), {"files": params["files"]}, tool)
 
     return Trial(armed, threads, read)

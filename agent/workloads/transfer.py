@@ -93,7 +93,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             "files_per_s": source.files / duration_s,
             "duration_s": duration_s,
         }
-        version = tool_box.version(NAMESAKE.get(params["tool"], params["tool"]))
+        version = tool_box.recorded_version(NAMESAKE.get(params["tool"], params["tool"]))
         tool = {"name": params["tool"], "version": version, "argv": argv}
         return Outcome(
             metrics,

@@ -157,3 +157,13 @@ def test_a_builder_that_lacks_a_tool_says_which(cloud, instance, make_job):
 
     assert instance.document("failed.json")["error"] == "ToolMissing"
     assert "fio-of-tomorrow is not installed" in instance.document("failed.json")["message"]
+
+
+def test_a_program_is_asked_once_for_the_version_that_samples_have(tmp_path, monkeypatch):
+    program = tmp_path / "dd"
+    program.write_text("#!/bin/sh\necho asked >> $0.log\necho dd 9.9\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    assert [tools.recorded_version("dd") for _ in range(3)] == ["dd 9.9"] * 3
+    assert (tmp_path / "dd.log").read_text() == "asked\n"
