@@ -16,6 +16,7 @@ from matrix.answer import launches
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
+from matrix.answer.values import values_of
 from matrix.report import csv_rows, markdown, page
 from matrix.terms import sentences
 from matrix.terms.documents.plan import PlanDocument
@@ -57,6 +58,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     bucket.put(run_key(run, "summary.json"), summary)
     bucket.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
     bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
+    warnings += _write_values(run, summary, results)
     undrawn = _write_report(run, summary, results, plan)
     if not receipts.stands(receipt):  # of a run that was stopped here, and swept meanwhile
         receipts.settle(run)
@@ -98,6 +100,16 @@ def _decide(summary: SummaryDocument, results: dict[str, ResultDocument], plan: 
     except Exception as error:  # of any kind: it must not cost what was measured
         logger.exception("no decision")
         return [f"no decision was reached: {type(error).__name__}: {error}"]
+    return []
+
+
+def _write_values(run: str, summary: SummaryDocument, results: dict[str, ResultDocument]) -> list[str]:
+    """Write what comparisons read; return what went wrong: they can read the results themselves."""
+    try:
+        bucket.put(run_key(run, "summary.values.json"), values_of(summary, results))
+    except Exception as error:  # of any kind: it must not cost what was measured
+        logger.exception("no values")
+        return [f"summary.values.json was not written: {type(error).__name__}: {error}"]
     return []
 
 

@@ -23,6 +23,7 @@ from matrix.answer import bottleneck
 from matrix.answer.comparing import compare
 from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
+from matrix.answer.values import values_of
 from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
 from matrix.run.job import measuring_job
@@ -186,5 +187,5 @@ def verdict_of(base: ResultDocument, run: ResultDocument) -> Document:
             for name, result in (("base", base), ("run", run))
         ),
     )
-    [compared] = compare(*runs, threshold=0.05)["compared"]
+    [compared] = compare(*map(values_of, runs), threshold=0.05)["compared"]
     return dict(compared)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def runs(*, local: bool, stack: str | None, region: str | None, cell: str | None = None) -> "list[KeptRun]":
-    """Return the runs that have results, with single values; of the others it is said why they are left out.
+    """Return the runs that have results; of the others it is said why they are left out.
 
     Of a deployment these are its newest, and with `cell` also all that have measured that cell, whenever it was.
     """
@@ -25,7 +25,7 @@ def runs(*, local: bool, stack: str | None, region: str | None, cell: str | None
     from matrix.answer.history import KeptRun
     from matrix.published.beside import beside
 
-    read = [KeptRun(each.with_samples(), each.results(), beside(each.summary)) for each in known]
+    read = [KeptRun(each.summary, each.results(), beside(each.summary)) for each in known]
     return sorted(read, key=lambda run: run.summary.get("started_at") or 0.0)
 
 

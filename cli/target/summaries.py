@@ -1,8 +1,9 @@
 """A run's summary and its other documents, from its folder here, or from the bucket."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from operator import attrgetter
 from typing import cast
 
 from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
@@ -12,25 +13,46 @@ from cli.target.documents import note, readable
 from cli.target.service import SHOWN_RUNS, Execution, Service
 from cli.target.unfinished import Read, Source
 from cli.target.workdir import run_folder, runs_folder
-from matrix.terms.documents.result import PointResult, ResultDocument
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.values import ValuesDocument
 
 LATEST = "latest"
+VALUES = "summary.values.json"
+
+
+class NoResults(Exception):
+    """A run has no results yet, or ended before it had any."""
 
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run's summary, and how to read its other documents by their names."""
+    """A run, and how to read its documents by their names."""
 
-    summary: SummaryDocument
     read: Read
+    look: Callable[[], SummaryDocument | None]
     service: Service | None = None  # None: it is kept here
 
-    def with_samples(self) -> SummaryDocument:
-        """Return the summary with the single values of each point, where they can be found."""
-        results = self.results()
-        cells = [_with_samples(cell, results.get(cell["id"])) for cell in self.summary.get("cells", [])]
-        return {**self.summary, "cells": cells}
+    @cached_property
+    def summary(self) -> SummaryDocument:
+        """Its summary. Raises NoResults, which no run does that `find` returns."""
+        summary = self.look()
+        if summary is None:
+            raise NoResults
+        return summary
+
+    @cached_property
+    def values(self) -> ValuesDocument:
+        """The values that its points are judged by; made of its results where no analysis has written them.
+
+        Raises NoResults.
+        """
+        if kept := readable(self.read, VALUES):
+            return cast("ValuesDocument", kept)
+        # numpy takes a tenth of a second to import, which other commands need not wait for.
+        from matrix.answer.values import values_of
+
+        return values_of(self.summary, self.results())
 
     def results(self) -> dict[str, ResultDocument]:
         """Return the result of each cell that has one, by its id."""
@@ -43,27 +65,35 @@ class FoundRun:
         apart = [cell for cell in cells if "launches" in cell and cell["id"] not in results]
         return {**results, **relaunched.joined(self.read, apart)}
 
+    def has(self, need: "Need") -> bool:
+        """Whether it has what is needed."""
+        try:
+            need(self)
+        except NoResults:
+            return False
+        return True
 
-def _with_samples(cell: ResultDocument, result: ResultDocument | None) -> ResultDocument:
-    """Add single values to a cell's points; results of older versions have none."""
-    samples = {point["id"]: point.get("samples") for point in (result["points"] if result else None) or []}
-    points: list[PointResult] = [{**point, "samples": samples.get(point["id"])} for point in cell.get("points") or []]
-    return {**cell, "points": points}
+
+Need = Callable[[FoundRun], object]
+SUMMARY: Need = attrgetter("summary")
 
 
-def find(run: str, *, local: bool, stack: str | None, region: str | None) -> FoundRun:
-    """Return a run that was analysed, or has ended with the results of some cells; `latest` is the newest of these."""
+def find(run: str, *, local: bool, stack: str | None, region: str | None, need: Need = SUMMARY) -> FoundRun:
+    """Return a run that was analysed, or has ended with the results of some cells; `latest` is the newest of these.
+
+    What is needed of it is read.
+    """
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
     if not on_aws:
         names = mirror.kept_runs() if run == LATEST else [run]
-        kept = next(filter(None, map(_kept, names)), None)
+        kept = next((kept for kept in map(_kept, names) if kept.has(need)), None)
         if kept is not None:
             return kept
         if local or mirror.kept_runs() or deployment.is_local_cloud_running():
-            return _from_local_cloud(run)
+            return _from_local_cloud(run, need)
     try:
-        return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run)
+        return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run, need)
     except Exception as error:
         if on_aws:
             raise
@@ -75,20 +105,23 @@ def find(run: str, *, local: bool, stack: str | None, region: str | None) -> Fou
         ) from error
 
 
-def _kept(run: str) -> FoundRun | None:
+def _kept(run: str) -> FoundRun:
     source = kept_here(run)
+    return FoundRun(source.read, partial(_summary_here, run, source))
+
+
+def _summary_here(run: str, source: Source) -> SummaryDocument | None:
     summary = analysed(run, source, lambda: readable(mirror.execution, run), "--local")
-    if summary is None:
-        try:
-            execution = mirror.execution(run)
-        except UnreadableRun as damage:
-            # Nobody knows whether it goes on; what it has measured stands all the same.
-            note(damage)
-            summary = unfinished.summary(run, source, None, "--local")
-        else:
-            if execution is not None and not execution.is_running:
-                summary = unfinished.summary(run, source, execution, "--local")
-    return None if summary is None else FoundRun(summary, source.read)
+    if summary is not None:
+        return summary
+    try:
+        execution = mirror.execution(run)
+    except UnreadableRun as damage:
+        # Nobody knows whether it goes on; what it has measured stands all the same.
+        note(damage)
+        return unfinished.summary(run, source, None, "--local")
+    is_over = execution is not None and not execution.is_running
+    return unfinished.summary(run, source, execution, "--local") if is_over else None
 
 
 def kept_here(run: str) -> Source:
@@ -118,20 +151,20 @@ def analysed(
         return summary
 
 
-def _from_local_cloud(run: str) -> FoundRun:
+def _from_local_cloud(run: str, need: Need) -> FoundRun:
     kept = mirror.kept_runs()
     execution = mirror.execution(run) if run in kept else None
     if deployment.is_local_cloud_running() and (execution is None or execution.is_running):
-        return _from_service(Service(deployment.running_local_cloud()), run)
+        return _from_service(Service(deployment.running_local_cloud()), run, need)
     if run in kept:
         raise _no_results(run, f"see what there is in {run_folder(run)}/; {unfinished.resume_line(run, '--local')}")
     known = f"local runs: {', '.join(kept[:SHOWN_RUNS])}" if kept else "there is none yet: `matrix run FILE --local`"
     raise UnknownRun(f"no local run {run}", f"{known}; for a run on AWS add --stack NAME")
 
 
-def _from_service(service: Service, run: str) -> FoundRun:
+def _from_service(service: Service, run: str, need: Need) -> FoundRun:
     names = [execution.run for execution in service.executions(SHOWN_RUNS)] if run == LATEST else [run]
-    newest = next(_in_bucket(service, names), None)
+    newest = next((stored for name in names if (stored := _in_bucket(service, name)).has(need)), None)
     if newest is not None:
         return newest
     if run == LATEST:
@@ -140,18 +173,19 @@ def _from_service(service: Service, run: str) -> FoundRun:
     raise _no_results(run, f"it is {state}; look at it: `matrix watch {run} {flag}`")
 
 
-def _in_bucket(service: Service, names: list[str]) -> Iterator[FoundRun]:
-    flag = service.deployment.flag
-    for name in names:
-        source = in_bucket(service, name)
-        execution_of = partial(_remembered, service, name)
-        summary = analysed(name, source, execution_of, flag)
-        if summary is None:
-            execution = execution_of()
-            if execution is None or not execution.is_running:
-                summary = unfinished.summary(name, source, execution, flag)
-        if summary is not None:
-            yield FoundRun(summary, source.read, service)
+def _in_bucket(service: Service, run: str) -> FoundRun:
+    source = in_bucket(service, run)
+    return FoundRun(source.read, partial(_summary_there, service, run, source), service)
+
+
+def _summary_there(service: Service, run: str, source: Source) -> SummaryDocument | None:
+    flag, execution_of = service.deployment.flag, partial(_remembered, service, run)
+    summary = analysed(run, source, execution_of, flag)
+    if summary is not None:
+        return summary
+    execution = execution_of()
+    is_over = execution is None or not execution.is_running
+    return unfinished.summary(run, source, execution, flag) if is_over else None
 
 
 def _remembered(service: Service, run: str) -> Execution | None:

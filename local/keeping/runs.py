@@ -24,7 +24,16 @@ EXECUTION, ROWS = "execution.json", "rows.jsonl"
 # What the cloud adds to a run's objects.
 OWN_FILES = (EXECUTION, ROWS)
 # A run can be read and resumed by these; anything else may be lost with the power.
-LASTING = ("plan.json", "matrix.json", "samples.json", "result.json", "summary.json", "receipt.json", EXECUTION)
+LASTING = (
+    "plan.json",
+    "matrix.json",
+    "samples.json",
+    "result.json",
+    "summary.json",
+    "summary.values.json",
+    "receipt.json",
+    EXECUTION,
+)
 # Linux takes no longer names.
 LONGEST_NAME_BYTES = 255
 LOCKS = 16

@@ -22,8 +22,8 @@ READERS = {
     ("results", "r", "--published"): (["summary.json"], "run r"),
     ("results", "latest"): (["summary.json"], "1 × m6i.large"),
     ("report", "r"): (["summary.json", "plan.json", "receipt.json", "matrix.json", CELLS], "report.html"),
-    ("compare", "r", "good"): (["summary.json", CELLS], "1 × m6i.large"),
-    ("compare", "good", "r"): (["summary.json", CELLS], "1 × m6i.large"),
+    ("compare", "r", "good"): (["summary.values.json"], "1 × m6i.large"),
+    ("compare", "good", "r"): (["summary.values.json"], "1 × m6i.large"),
     ("runs",): (["summary.json", "execution.json"], "good"),
     # The rest is only measured once nothing is damaged: what is measured again must be known before.
     ("run", "--resume", "r", "--local", "--detach"): (["plan.json", "matrix.json", CELLS], ""),
@@ -105,6 +105,7 @@ INTERRUPTED = {
     ("results", "latest"): (["plan.json", "execution.json", "matrix.json", CELLS], "m6i.large"),
     ("results", "r", "--format", "json"): (["plan.json", "execution.json", "matrix.json", CELLS], FIRST),
     ("report", "r"): (["plan.json", "execution.json", "matrix.json", CELLS], "report.html"),
+    ("compare", "r", "r"): (["plan.json", "execution.json", "matrix.json", CELLS], "Base r"),
     ("watch", "r"): (["plan.json", "execution.json", "rows.jsonl"], FIRST),
     ("runs",): (["execution.json"], "r"),
 }
@@ -126,7 +127,7 @@ def test_of_an_interrupted_run_the_damaged_file_is_named_and_the_rest_shown(work
         assert said.exit_code == 1, said.output
         assert f"{folder / name} cannot be read: " in said.stderr
         assert shown in said.stdout, name
-        assert "local" in said.stdout or command[0] == "watch", "these figures are of this machine"
+        assert "local" in said.stdout or command[0] in ("watch", "compare"), "these figures are of this machine"
         assert "Traceback" not in said.output
         assert "unexpected" not in said.stderr
         assert "region" not in said.stderr

@@ -101,6 +101,7 @@ def test_the_report_is_in_the_bucket_as_html(bucket, context):
     [
         ("page.render", "report.html was not written"),
         ("decide", "no decision was reached"),
+        ("values_of", "summary.values.json was not written"),
         ("rows.rows_of", "the run has no rows that answer questions"),
     ],
 )
@@ -115,6 +116,21 @@ def test_what_cannot_be_drawn_or_decided_loses_no_figure(bucket, context, monkey
     assert answer["state"] == "measured"
     assert f"{said}: ZeroDivisionError: of nothing" in answer["warnings"]
     assert json.loads(read(bucket, "summary.json"))["totals"]["measured"] == 4
+
+
+def test_what_comparisons_read_is_kept_with_every_single_value(bucket, context):
+    analyse_run.handler({"run": "r1"}, context)
+
+    kept = json.loads(read(bucket, "summary.values.json"))
+    cells = {cell["id"]: cell for cell in json.loads(read(bucket, "summary.json"))["cells"]}
+    assert [cell["id"] for cell in kept["cells"]] == list(cells)
+    for cell in kept["cells"]:
+        result = json.loads(read(bucket, f"cells/{cell['id']}/result.json"))
+        for judged, point in zip(cell["points"], result["points"], strict=True):
+            samples = point["samples"]
+            places = zip(map(cell["instances"].index, samples["instance"]), samples["repetition"], strict=True)
+            values = [judged["values"][row][cell["repetitions"].index(repetition)] for row, repetition in places]
+            assert values == samples["metrics"][judged["metric"]]
 
 
 def test_metrics_that_arrived_since_a_cell_was_analysed_are_kept_and_name_its_ceiling(bucket, context):

@@ -11,6 +11,7 @@ from support.matrices import BUILD, EBS, document
 from support.runs_for_reports import build_run
 
 from matrix.answer.decision import decide
+from matrix.answer.values import values_of
 from matrix.report import csv_rows, markdown
 from matrix.run import job
 from matrix.run.receipt import receipt
@@ -31,6 +32,7 @@ def write_kept_run(folder: Path, run: str) -> tuple[str, ...]:
     files = {
         "summary.json": summary, "plan.json": plan, "receipt.json": paid, "execution.json": execution,
         "matrix.json": ASKED, "booted/al2023-x86_64.json": {"image_id": "ami-1"},
+        "summary.values.json": values_of(summary, results),
         "summary.csv": csv_rows.to_csv(summary), "summary.md": markdown.to_markdown(summary),
         "report.html": "<!DOCTYPE html>",
     }  # fmt: skip
@@ -59,7 +61,7 @@ def write_kept_run(folder: Path, run: str) -> tuple[str, ...]:
 def write_interrupted_run(folder: Path, run: str) -> tuple[str, ...]:
     """Write the same run as it is left by a cloud that was killed after the first of its cells."""
     cells = write_kept_run(folder, run)
-    for name in ("summary.json", "summary.csv", "summary.md", "receipt.json", "report.html"):
+    for name in ("summary.json", "summary.values.json", "summary.csv", "summary.md", "receipt.json", "report.html"):
         (folder / name).unlink()
     (folder / "cells" / cells[1] / "result.json").unlink()
     execution = {"run": run, "status": "ABORTED", "started_at": 1000.0, "ended_at": 5000.0, "error": "LocalCloudEnded",

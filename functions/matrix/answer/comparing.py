@@ -2,20 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from matrix.input.emulation import ENVIRONMENT
-from matrix.input.storage_names import storage_label
-from matrix.input.storages import is_shared
 from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
-from matrix.statistics.fleet_values import from_columns
+from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import LEAST_LAUNCHES, LEAST_REPETITIONS
 from matrix.statistics.uncertainty import Uncertainty
-from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.names import fleet_words, point_labels, primary_metric, workload_words
+from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
+from matrix.terms.names import fleet_words, workload_words
 from matrix.terms.sameness import same_fleet, same_storage
+from matrix.terms.sentences import EMULATED
 
 Document = dict[str, Any]
 
@@ -32,6 +30,7 @@ FEW_LAUNCHES = (
     f"fewer than {LEAST_LAUNCHES} launches cannot show how much launches differ; launch {LEAST_LAUNCHES} times in both "
     "runs (`launches`)"
 )
+OF_POINT = ("label", "metric", "unit", "higher_is_better", "p50", "n", "interval")
 # Verdicts in the order in which they are listed: what needs a look comes first.
 VERDICTS = ("slower", "faster", "no difference shown", "cannot tell")
 
@@ -82,8 +81,8 @@ class Compared:
         }
 
 
-def compare(base: SummaryDocument, run: SummaryDocument, *, threshold: float) -> Document:
-    """Compare two runs, each a summary whose points may hold `samples` (as those of result.json do).
+def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float) -> Document:
+    """Compare two runs by the values that their points are judged by.
 
     A regression is a cell that is slower by more than the threshold (0.05 is 5 %) and by more than chance explains,
     all cells considered. Raises NotComparable where one of the runs is emulated and the other is not.
@@ -98,7 +97,7 @@ def compare(base: SummaryDocument, run: SummaryDocument, *, threshold: float) ->
         "base": base["run"],
         "run": run["run"],
         "threshold": threshold,
-        "environments": [base.get("environment"), run.get("environment")],
+        "environments": [base["environment"], run["environment"]],
         "compared": [cell.to_document() for cell in compared],
         "only_in_base": [before[key]["name"] for key in before if key not in after],
         "only_in_run": [after[key]["name"] for key in after if key not in before],
@@ -107,10 +106,10 @@ def compare(base: SummaryDocument, run: SummaryDocument, *, threshold: float) ->
     }
 
 
-def _refuse_mixture(base: SummaryDocument, run: SummaryDocument) -> None:
-    emulated = [summary["run"] for summary in (base, run) if summary.get("environment") == ENVIRONMENT]
+def _refuse_mixture(base: ValuesDocument, run: ValuesDocument) -> None:
+    emulated = [each["run"] for each in (base, run) if each["environment"] == EMULATED]
     if len(emulated) == 1:
-        [other] = [summary["run"] for summary in (base, run) if summary["run"] not in emulated] or emulated
+        [other] = [each["run"] for each in (base, run) if each["run"] not in emulated] or emulated
         raise NotComparable(f"the storages of {emulated[0]} were emulated, those of {other} were not")
 
 
@@ -126,55 +125,44 @@ def _by_key(*runs: list[tuple[str, Document]]) -> Iterator[dict[str, Document]]:
         }
 
 
-def measured_points(summary: SummaryDocument) -> Iterator[tuple[str, Document]]:
+def measured_points(values: ValuesDocument) -> Iterator[tuple[str, Document]]:
     """Each measured point with a key of what was measured: storage, workload, fleet and parameters, names left out."""
-    for cell in summary.get("cells", []):
-        points = cell.get("points") or []
-        labels = point_labels(points)
-        for point in points:
-            primary = primary_metric(point)
-            if primary is None:
-                continue
-            metric, figures = primary
-            storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
-            key = json.dumps([storage, cell["workload"]["type"], fleet, point["params"], metric], sort_keys=True)
-            name = f"{cell['id']}, {labels[point['id']]}"
+    for cell in values["cells"]:
+        storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
+        of_cell = {
+            "cell": cell["id"],
+            "storage": cell["storage_label"],
+            "is_relaunched": cell["is_relaunched"],
+            "workload": workload_words(cell["workload"]),
+            "fleet": fleet_words(fleet),
+        }
+        for point in cell["points"]:
+            same = [storage, cell["workload"]["type"], fleet, point["params"], point["metric"]]
+            uncertainty = point["median_uncertainty"]
             yield (
-                key,
+                json.dumps(same, sort_keys=True),
                 {
-                    "cell": cell["id"],
-                    "name": name,
-                    "label": labels[point["id"]],
-                    "metric": metric,
-                    "storage": storage_label(storage),
-                    "is_shared": is_shared(storage),
-                    "is_relaunched": bool(cell.get("launches")),
-                    "workload": workload_words(cell["workload"]),
-                    "fleet": fleet_words(fleet),
-                    "samples": point.get("samples"),
-                    **_figures(figures),
+                    **of_cell,
+                    **{name: value for name, value in point.items() if name in OF_POINT},
+                    "name": f"{cell['id']}, {point['label']}",
+                    "values": _fleet_values(cell, point),
+                    # Runs of older versions have none: their samples are resampled.
+                    "uncertainty": Uncertainty(**uncertainty) if uncertainty else None,
                 },
             )
 
 
-def _figures(metric: Mapping[str, Any]) -> Document:
-    figures = {name: metric.get(name) for name in ("p50", "n", "unit", "higher_is_better")}
-    uncertainty = metric.get("median_uncertainty")
-    return figures | {
-        "interval": (metric.get("intervals") or {}).get("p50"),
-        # Runs of older versions have none: their samples are resampled.
-        "uncertainty": Uncertainty(**uncertainty) if uncertainty else None,
-    }
+def _fleet_values(cell: JudgedCell, point: JudgedPoint) -> FleetValues | None:
+    if point["values"] is None:
+        return None
+    instances, repetitions, launches = cell["instances"], cell["repetitions"], cell["launches"]
+    return FleetValues.of_rows(instances, repetitions, point["values"], is_shared=cell["is_shared"], launches=launches)
 
 
 def _compared(base: Document, run: Document) -> Compared:
-    between = None
-    if base["samples"] and run["samples"]:
-        before, after = (
-            from_columns(point["samples"], point["metric"], is_shared=point["is_shared"]) for point in (base, run)
-        )
-        known = (base["uncertainty"], run["uncertainty"])
-        between = difference(before, after, known=known) if len(before.pooled) and len(after.pooled) else None
+    before, after, between = base["values"], run["values"], None
+    if before is not None and after is not None and before.table.size and after.table.size:
+        between = difference(before, after, known=(base["uncertainty"], run["uncertainty"]))
     ratio = between.ratio if between else run["p50"] / base["p50"] if base["p50"] and run["p50"] is not None else None
     same = {name: run[name] for name in ("storage", "workload", "fleet", "metric", "unit", "higher_is_better")}
     return Compared(**same, point=run["label"], base=base, run=run, ratio=ratio, difference=between)
@@ -235,11 +223,11 @@ def _too_few(between: Difference, cells: int) -> str:
     )
 
 
-def _warnings(base: SummaryDocument, run: SummaryDocument, matched: list[Compared]) -> list[str]:
+def _warnings(base: ValuesDocument, run: ValuesDocument, matched: list[Compared]) -> list[str]:
     warnings = []
-    if base.get("environment") != run.get("environment"):
+    if base["environment"] != run["environment"]:
         warnings.append(
-            f"{base['run']} was measured on {base.get('environment')}, {run['run']} on {run.get('environment')}: "
+            f"{base['run']} was measured on {base['environment']}, {run['run']} on {run['environment']}: "
             "their figures do not compare"
         )
     if any(cell.base["is_relaunched"] != cell.run["is_relaunched"] for cell in matched):

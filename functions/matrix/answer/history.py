@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 from matrix.answer.changes import Changed, Facts, what_changed
 from matrix.answer.comparing import NotComparable, compare, measured_points
+from matrix.answer.values import values_of
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.values import ValuesDocument
 
 # What `matrix compare` takes for a change worth an exit code; a smaller one is a change here, too, if chance is not it.
 THRESHOLD = 0.05
@@ -18,7 +21,7 @@ CHANGED = ("slower", "faster")
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run: its summary with single values where they are known, and the results of its cells by id.
+    """A run: its summary, and the results of its cells by id.
 
     `references` are what others published of the same points, as `matrix.published.beside` puts it beside.
     """
@@ -31,6 +34,11 @@ class KeptRun:
     def name(self) -> str:
         """The run's name."""
         return self.summary["run"]
+
+    @cached_property
+    def values(self) -> ValuesDocument:
+        """The values that its points are judged by."""
+        return values_of(self.summary, self.results)
 
     @property
     def environment(self) -> str:
@@ -115,7 +123,7 @@ def _points(run: KeptRun) -> Iterator[tuple[str, Track, Mapping[str, Any]]]:
     references = {(row["cell"], row["point"], row["metric"]): row for row in run.references
                   if row["percentile"] == "p50"}  # fmt: skip
     seen: set[str] = set()
-    for key, point in measured_points(run.summary):
+    for key, point in measured_points(run.values):
         # Of an A/A comparison, which measures the same twice, the first is followed.
         if key in seen:
             continue
@@ -136,7 +144,7 @@ def _measured(index: int, point: Mapping[str, Any]) -> Measured:
 
 def _compared(before: KeptRun, after: KeptRun) -> list[dict[str, Any]]:
     try:
-        return list(compare(before.summary, after.summary, threshold=THRESHOLD)["compared"])
+        return list(compare(before.values, after.values, threshold=THRESHOLD)["compared"])
     except NotComparable:
         return []
 

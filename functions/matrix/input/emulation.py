@@ -16,8 +16,8 @@ from matrix.input.storages import MODELS, Storage
 from matrix.input.workloads import Workload
 from matrix.terms.documents.parts import Emulation
 from matrix.terms.problems import InvalidMatrix, Problem, Problems
+from matrix.terms.sentences import EMULATED
 
-ENVIRONMENT = "emulated"
 # Key of a storage in plan and results, and what its id ends with.
 MARK = "emulated"
 # Types whose models say how long their blocks take.
@@ -118,7 +118,7 @@ def environment_of(name: str, *, is_emulated: bool) -> str:
         rule = f"only local runs can emulate their storages, and this is {where}"
         fix = "leave it out to measure the storages, or run it with `matrix run FILE --local`"
         raise InvalidMatrix([Problem("emulate", True, rule, fix)])
-    return ENVIRONMENT if is_emulated else name
+    return EMULATED if is_emulated else name
 
 
 def emulation_problems(

@@ -52,6 +52,37 @@ class FleetValues:
         launches = tuple(launch_of[instance] for instance in instances) if launch_of else ()
         return cls(instances, repetitions, np.array(table, dtype=float).reshape(shape), is_shared, launches)
 
+    @classmethod
+    def of_rows(
+        cls,
+        instances: Sequence[str],
+        repetitions: Sequence[int],
+        rows: Sequence[Sequence[float | None]],
+        *,
+        is_shared: bool,
+        launches: Sequence[int] = (),
+    ) -> "FleetValues":
+        """Make the table of rows of values, None where there is none; what has no value at all is left out."""
+        table = np.array(rows, dtype=float).reshape(len(instances), len(repetitions))
+        is_there = ~np.isnan(table)
+        if not is_there.all():
+            which, columns = (np.flatnonzero(is_there.any(axis=axis)).tolist() for axis in (1, 0))
+            table = table[np.ix_(which, columns)]
+            instances, repetitions = [instances[row] for row in which], [repetitions[column] for column in columns]
+            launches = [launches[row] for row in which] if launches else ()
+        return cls(tuple(instances), tuple(repetitions), table, is_shared, tuple(launches))
+
+    def rows(self, instances: Sequence[str], repetitions: Sequence[int]) -> list[list[float | None]]:
+        """Return the table with a row for each of these instances and a column for each of these repetitions."""
+        row_of = {instance: row for row, instance in enumerate(instances)}
+        columns = [repetitions.index(repetition) for repetition in self.repetitions]
+        whole = np.full((len(instances), len(repetitions)), None, dtype=object)
+        whole[np.ix_([row_of[instance] for instance in self.instances], columns)] = np.where(
+            np.isnan(self.table), np.array(None), self.table
+        )
+        rows: list[list[float | None]] = whole.tolist()
+        return rows
+
     @cached_property
     def launches(self) -> tuple["FleetValues", ...]:
         """Each launch by itself, in their order; only itself where there was to be one."""

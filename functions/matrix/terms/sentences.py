@@ -20,7 +20,9 @@ EMULATED_NOTE = (
     "Emulated: this machine played the storages as provisioned, so that the analysis can be held to a known truth. "
     "Nothing was measured of any storage, and these figures compare with no measured ones."
 )
-ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, "emulated": EMULATED_NOTE}
+# The environment of a run whose storages this machine has played.
+EMULATED = "emulated"
+ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATED_NOTE}
 
 
 def decision_sentences(summary: SummaryDocument) -> list[str]:

@@ -5,8 +5,9 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from matrix.answer.comparing import compare
+from matrix.answer import comparing
 from matrix.answer.results import cell_result
+from matrix.answer.values import values_of
 from matrix.samples.file import SampleFile
 from matrix.statistics import differing
 
@@ -38,6 +39,11 @@ def run(name, factors, *, count=12, environment="aws", storage=None, noise=0.02,
         ]  # fmt: skip
         cells.append(cell_result(cell, files, error=None, actual_s=1.0))
     return {"run": name, "environment": environment, "cells": cells}
+
+
+def compare(base, run, *, threshold):
+    """What `matrix compare` says of the values of two runs."""
+    return comparing.compare(values_of(base), values_of(run), threshold=threshold)
 
 
 def verdicts(document):

@@ -11,6 +11,7 @@ from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.launches import join
 from matrix.answer.results import interrupted_summary, never_begun, run_summary, skipped_result
+from matrix.answer.values import values_of
 from matrix.report import csv_rows, markdown, page
 from matrix.terms.documents.reading import read
 from matrix.terms.documents.result import ResultDocument
@@ -144,7 +145,7 @@ def compared(seconds_of_base, seconds_of_run, launches=3):
         whole = join(document, results)
         summary = summary_of(document, results, name)
         cells = [{**cell, "points": whole[cell["id"]]["points"]} for cell in summary["cells"]]
-        runs.append({**summary, "cells": cells})
+        runs.append(values_of({**summary, "cells": cells}))
     return runs
 
 

@@ -8,6 +8,7 @@ from support.matrices import COMMAND, EBS, EFS, TPS, matrix
 from matrix.answer.comparing import compare
 from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
+from matrix.answer.values import values_of
 from matrix.plan.planning import plan
 from matrix.report.csv_rows import to_csv
 from matrix.report.page import render
@@ -102,7 +103,7 @@ def test_it_is_compared_by_its_direction():
         {"run": name, "environment": "aws", "cells": list(of.values())} for name, of in (("a", before), ("b", after))
     )
 
-    compared = compare(*runs, threshold=0.05)["compared"]
+    compared = compare(*map(values_of, runs), threshold=0.05)["compared"]
 
     assert [(cell["verdict"], cell["metric"], cell["unit"]) for cell in compared] == [
         ("slower", "own", "ms"), ("faster", "own", "ms"),

@@ -4,6 +4,7 @@ import pytest
 from support.matrices import DD, EBS, EFS, FIO, FSX, METADATA, TOUCH, matrix, problems_of
 
 from matrix.answer.comparing import NotComparable, compare
+from matrix.answer.values import values_of
 from matrix.input.emulation import environment_of, truth
 from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
@@ -111,4 +112,4 @@ def test_an_emulated_run_is_not_compared_with_a_measured_one(environments):
     base, run = ({"run": name, "environment": name, "cells": []} for name in environments)
 
     with pytest.raises(NotComparable, match="the storages of emulated were emulated, those of"):
-        compare(base, run, threshold=0.05)
+        compare(values_of(base), values_of(run), threshold=0.05)

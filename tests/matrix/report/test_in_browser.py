@@ -292,7 +292,7 @@ def test_pages_of_several_runs_are_for_all_people_and_any_screen(chromium, tmp_p
     runs = [KeptRun(build_run(sizes, spread=0.01)[0] | {"run": name}, {}) for name in ("mon", "tue")]
     pages = {
         "explore": render_explore([*runs, KeptRun(yocto_run("published-yocto"), {})]),
-        "compare": render_comparison(compare(*(run.summary for run in runs), threshold=0.05), *runs),
+        "compare": render_comparison(compare(*(run.values for run in runs), threshold=0.05), *runs),
     }
     for name, text in pages.items():
         path = tmp_path / f"{name}.html"

@@ -101,7 +101,7 @@ def test_a_page_of_runs_without_any_says_so():
 
 def test_the_page_of_two_runs_has_their_ratios_as_times_as_slow_and_what_was_different(nights):
     _, base, run = nights
-    page = render_comparison(compare(base.summary, run.summary, threshold=0.05), base, run)
+    page = render_comparison(compare(base.values, run.values, threshold=0.05), base, run)
     text = words(page)
 
     assert "1 of 2 became slower by more than 5 % and by more than chance explains." in text
@@ -112,7 +112,7 @@ def test_the_page_of_two_runs_has_their_ratios_as_times_as_slow_and_what_was_dif
 
 def test_the_page_of_two_runs_without_a_common_cell_says_so(nights):
     other = KeptRun(yocto_run("p"), {})
-    document = compare(nights[0].summary, other.summary, threshold=0.05)
+    document = compare(nights[0].values, other.values, threshold=0.05)
 
     assert "the two runs have no cell in common" in words(render_comparison(document, nights[0], other))
 
@@ -125,14 +125,17 @@ def test_hostile_names_are_text_in_pages_of_runs():
             point["label"] = HOSTILE
     run = KeptRun(summary, {})
 
-    for page in (render_explore([run, run]), render_comparison(compare(summary, summary, threshold=0.05), run, run)):
+    for page in (
+        render_explore([run, run]),
+        render_comparison(compare(run.values, run.values, threshold=0.05), run, run),
+    ):
         assert "<img" not in page
         assert page.count("<script>") == 1
 
 
 def test_where_nothing_can_be_told_the_page_does_not_say_that_nothing_is_slower(nights):
     alone = [KeptRun({**run.summary, "cells": build_run({"ebs": {1: 3000.0}})[0]["cells"]}, {}) for run in nights[:2]]
-    page = render_comparison(compare(*(run.summary for run in alone), threshold=0.05), *alone)
+    page = render_comparison(compare(*(run.values for run in alone), threshold=0.05), *alone)
 
     assert "It cannot be told of any of 1 whether it became slower" in words(page)
     assert "Nothing is shown" not in words(page)

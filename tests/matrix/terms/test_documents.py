@@ -18,6 +18,7 @@ from agent.machine.settling import Steadiness
 from agent.workloads.trial import Outcome
 from matrix.answer.decision import decide
 from matrix.answer.results import skipped_result
+from matrix.answer.values import values_of
 from matrix.plan.planning import plan
 from matrix.published.yocto_run import yocto_run
 from matrix.run import job, receipt
@@ -119,6 +120,7 @@ def test_results_summary_and_decision_of_a_run_fit():
     assert {result["state"] for result in results.values()} == {"measured", "failed"}
     for result in [*results.values(), skipped_result(planned["cells"][0], skip)]:
         assert_fits(result, "result")
+    assert_fits(values_of(summary, results), "summary.values")
     objective = {"metric": "duration_s", "percentile": 90, "atMost": 6000}
     assert_fits(
         summary | {"receipt": paid, "decision": decide(summary, results=results, objective=objective)}, "summary"

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count, zip_longest
 
-from matrix.input.emulation import ENVIRONMENT
 from matrix.report.charts.chart import Chart
 from matrix.report.charts.cost import costs
 from matrix.report.charts.curves import curves
@@ -21,6 +20,7 @@ from matrix.report.charts.timeline import timelines
 from matrix.report.charts.totals import totals
 from matrix.report.charts.watched import note
 from matrix.report.view import View
+from matrix.terms.sentences import EMULATED
 
 
 @dataclass(frozen=True)
@@ -76,5 +76,5 @@ def _named(chart: Chart, taken: set[str]) -> Chart:
 
 def _marked(chart: Chart, view: View) -> Chart:
     """Mark an emulated chart in its own title, since a picture is shown without the page's note."""
-    is_emulated = view.summary.get("environment") == ENVIRONMENT
+    is_emulated = view.summary.get("environment") == EMULATED
     return replace(chart, title=f"Emulated: {chart.title}") if is_emulated else chart

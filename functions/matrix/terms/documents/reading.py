@@ -15,6 +15,7 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.samples import SamplesDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.values import ValuesDocument
 from matrix.terms.errors import InvalidDocument
 from matrix.terms.problems import display, path_text
 
@@ -33,6 +34,7 @@ DOCUMENTS: dict[str, type] = {
     "samples": SamplesDocument,
     "result": ResultDocument,
     "summary": SummaryDocument,
+    "summary.values": ValuesDocument,
     "receipt": ReceiptDocument,
 }
 

@@ -1,0 +1,71 @@
+"""The values that the points of a run are judged by: of its summary and its results what a comparison needs."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from matrix.input.storage_names import storage_label
+from matrix.input.storages import is_shared
+from matrix.statistics.fleet_values import from_columns
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
+from matrix.terms.names import point_labels, primary_metric
+from matrix.terms.sameness import same_storage
+
+SCHEMA = 1
+NONE: Mapping[str, ResultDocument] = MappingProxyType({})
+
+
+def values_of(summary: SummaryDocument, results: Mapping[str, ResultDocument] = NONE) -> ValuesDocument:
+    """Return the values of a run; `results` of its cells have the samples where the summary's own points have none."""
+    cells = [_cell(cell, results.get(cell["id"], cell)) for cell in summary.get("cells", []) if cell.get("points")]
+    return {"schema": SCHEMA, "run": summary["run"], "environment": summary["environment"], "cells": cells}
+
+
+def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
+    shared = is_shared(cell["storage"])
+    samples = {point["id"]: point.get("samples") for point in result["points"] or []}
+    judged = [(point, *primary) for point in cell["points"] if (primary := primary_metric(point))]
+    tables = {
+        point["id"]: from_columns(dict(columns), metric, is_shared=shared)
+        for point, metric, _ in judged
+        if (columns := samples.get(point["id"]))
+    }
+    instances = sorted({instance for table in tables.values() for instance in table.instances})
+    repetitions = sorted({repetition for table in tables.values() for repetition in table.repetitions})
+    launch_of = {
+        instance: launch
+        for table in tables.values()
+        for instance, launch in zip(table.instances, table.launch_of, strict=False)
+    }
+    labels = point_labels(cell["points"])
+    points: list[JudgedPoint] = [
+        {
+            "id": point["id"],
+            "params": point["params"],
+            "label": labels[point["id"]],
+            "metric": metric,
+            "unit": figures["unit"],
+            "higher_is_better": figures["higher_is_better"],
+            "p50": figures.get("p50"),
+            "n": figures.get("n"),
+            "interval": (figures.get("intervals") or {}).get("p50"),
+            "median_uncertainty": figures.get("median_uncertainty"),
+            "values": tables[point["id"]].rows(instances, repetitions) if point["id"] in tables else None,
+        }
+        for point, metric, figures in judged
+    ]
+    return {
+        "id": cell["id"],
+        "storage": cell["storage"],
+        # Two runs may call the same storage by other names.
+        "storage_label": storage_label(same_storage(cell["storage"])),
+        "is_shared": shared,
+        "workload": cell["workload"],
+        "fleet": cell["fleet"],
+        "is_relaunched": bool(cell.get("launches")),
+        "instances": instances,
+        "launches": [launch_of[instance] for instance in instances if launch_of],
+        "repetitions": repetitions,
+        "points": points,
+    }

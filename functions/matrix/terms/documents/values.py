@@ -1,0 +1,57 @@
+"""summary.values.json: the values that the points of a run are judged by, which is all that a comparison reads."""
+
+from typing_extensions import TypedDict
+
+from matrix.terms.documents.parts import Fleet, Params, Part
+from matrix.terms.documents.result import Interval, MedianUncertainty
+
+
+class JudgedPoint(TypedDict):
+    """One point of a cell, and the metric that it is judged by."""
+
+    id: str
+    params: Params
+    label: str
+    """What sets it apart from the other points of its cell."""
+    metric: str
+    unit: str
+    higher_is_better: bool
+    p50: float | None
+    n: int | None
+    """How many samples have the metric; None where a source does not tell."""
+    interval: Interval | None
+    """Of the median."""
+    median_uncertainty: MedianUncertainty | None
+    """None where there is none, and in runs of older versions."""
+    values: list[list[float | None]] | None
+    """A row for each of the cell's instances, a column for each of its repetitions. None where none are known."""
+
+
+class JudgedCell(TypedDict):
+    """One cell that has figures."""
+
+    id: str
+    storage: Part
+    storage_label: str
+    """As it is called in sentences."""
+    is_shared: bool
+    """Whether its instances share the storage."""
+    workload: Part
+    fleet: Fleet
+    is_relaunched: bool
+    """Whether it was launched several times."""
+    instances: list[str]
+    launches: list[int]
+    """In which launch each of these was, where there were several; else empty."""
+    repetitions: list[int]
+    points: list[JudgedPoint]
+
+
+class ValuesDocument(TypedDict):
+    """The values that the points of a run are judged by."""
+
+    schema: int
+    run: str
+    environment: str
+    cells: list[JudgedCell]
+    """Those that have figures, with or without single values."""
