@@ -18,6 +18,9 @@ def main() -> None:
 
     # What is imported stays: to look for garbage in it takes a tenth of the time.
     gc.disable()
+    from cli.target import cloud_process
+
+    cloud_process.start_early(sys.argv[1:])
     from cli.main import main as run_command
 
     gc.freeze()

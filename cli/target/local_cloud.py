@@ -5,18 +5,16 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from cli.messages import terminal
 from cli.messages.errors import CloudDidNotStart
-from cli.target import deployment
+from cli.target import cloud_process, deployment
 from cli.target.deployment import Deployment, from_cloud_document
-from cli.target.workdir import cloud_log, workdir
+from cli.target.workdir import cloud_log
 from local.instances.vm import image
 from local.programs import memory
 
@@ -27,8 +25,6 @@ ENDS_WITHIN_S = 30.0
 LOG_LINES = 15
 # A run of one instance held 1,015 MiB at most: the cloud, a sandbox for each function, an agent (docs/damage.md).
 NEEDED_MIB = 1_100
-# -P keeps Python from importing a folder `local` or `matrix` of the user's working directory.
-COMMAND = (sys.executable, "-P", "-m", "local", "up", "--await-word")
 
 
 @contextmanager
@@ -40,7 +36,7 @@ def prepared(*, is_wanted: bool) -> Iterator[subprocess.Popen[bytes] | None]:
     if not is_wanted or deployment.is_local_cloud_running():
         yield None
         return
-    child = start()
+    child = cloud_process.started_early() or start()
     try:
         yield child
     finally:
@@ -97,35 +93,10 @@ def _warn_of_little_memory() -> None:
 
 
 def start(instances: str = "process", account: str = "usual") -> subprocess.Popen[bytes]:
-    """Start the local cloud, which touches nothing until it is to begin.
-
-    If this process dies, its standard input ends and so does the local cloud.
-    """
+    """Start the local cloud, which touches nothing until it is to begin and ends with this process."""
     if instances == "vm":
         _prepare_machines()
-    root = Path(__file__).resolve().parents[2]
-    paths = [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-    # A session of its own keeps Ctrl-C from the local cloud, which this process still needs to clean up.
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        # The installed template, since the working directory may be any folder.
-        [
-            *COMMAND,
-            "--workdir",
-            str(workdir()),
-            "--template",
-            str(root / "template.yaml"),
-            "--instances",
-            instances,
-            "--account",
-            account,
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,  # its log does not exist before it begins
-        env=environment,
-        start_new_session=True,
-    )
+    return cloud_process.start(instances, account)
 
 
 def begin(child: subprocess.Popen[bytes]) -> None:

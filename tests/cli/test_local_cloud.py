@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.messages.errors import CloudDidNotStart
-from cli.target import local_cloud
+from cli.target import cloud_process, local_cloud
 from local.instances.vm import image
 from local.programs import memory
 
@@ -24,7 +24,7 @@ def plays(monkeypatch, tmp_path):
     def play(script):
         path = tmp_path / "cloud.py"
         path.write_text(script)
-        monkeypatch.setattr(local_cloud, "COMMAND", (sys.executable, str(path)))
+        monkeypatch.setattr(cloud_process, "COMMAND", (sys.executable, str(path)))
 
     return play
 
@@ -68,6 +68,22 @@ def test_a_prepared_cloud_begins_at_a_word_and_ends_untouched_without_it(plays, 
         assert found.endpoint == "http://localhost:1"
         assert (tmp_path / "begun").exists()
     assert child.returncode == 0
+
+
+def test_a_run_on_this_machine_finds_its_cloud_started_before_the_command_line_is_imported(plays):
+    plays("import sys; sys.stdin.read()")
+    run = ["run", "matrix.json", "--local"]
+    for arguments in ([*run, "--instances=vm"], [*run, "--resume", "r"], [*run, "--help"], run[:2], ["plan", *run[1:]]):
+        cloud_process.start_early(arguments)
+        assert cloud_process.started_early() is None, arguments
+
+    cloud_process.start_early(run)
+    [early] = cloud_process._started_early
+    with local_cloud.prepared(is_wanted=True) as child:
+        assert child is early
+
+    assert early.returncode == 0
+    assert cloud_process.started_early() is None
 
 
 def test_the_stack_is_our_own_whatever_folder_one_is_in(plays, tmp_path, monkeypatch):
