@@ -30,7 +30,12 @@ from typing import Any, NoReturn
 # Not scipy: it takes as long as all of these, and only the analysis of large fleets needs it.
 # Not awslambdaric: its native part connects to the address that is in the environment when it is imported.
 PRELOADED = ("boto3", "pydantic", "numpy", "aws_lambda_powertools")
+# Of which each run asks.
+SERVICES = (
+    "ec2", "s3", "sts", "dynamodb", "ssm", "efs", "fsx", "stepfunctions", "pricing", "service-quotas", "cloudwatch"
+)  # fmt: skip
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
+_prepared: list[Any] = []
 
 
 @contextmanager
@@ -59,14 +64,30 @@ def preload() -> None:
         import botocore.session
         from pydantic import BaseModel  # noqa: F401 - pydantic imports its machinery when this is asked for
 
+        sys.modules["service_models"].read_quickly()
         # An agent makes its own session, which would parse the models anew.
         botocore.session.create_loader = cache(botocore.session.create_loader)
         # The default session keeps the models of services, and sandboxes inherit it: EC2's alone takes 120 ms to load.
         boto3.setup_default_session()
-        for service in ("ec2", "s3", "sts", "dynamodb", "ssm", "efs", "fsx", "stepfunctions"):
-            boto3.client(service, region_name="us-east-1", aws_access_key_id="none", aws_secret_access_key="none")  # noqa: S106
+        keys = {"region_name": "us-east-1", "aws_access_key_id": "none", "aws_secret_access_key": "none"}
+        for service in SERVICES:
+            boto3.client(service, **keys)
+        boto3.resource("dynamodb", **keys)
+        _prepare_session()
     except ImportError:
         pass
+
+
+def _prepare_session() -> None:
+    """Let the first in each sandbox who asks botocore for a session get this one: another takes 25 ms to make."""
+    import botocore.session
+
+    make = botocore.session.get_session
+    # It is written into the session when that is made; all else is read when a client is.
+    os.environ["AWS_EXECUTION_ENV"] = f"AWS_Lambda_python{sys.version_info.major}.{sys.version_info.minor}"
+    _prepared.append(make())
+    del os.environ["AWS_EXECUTION_ENV"]
+    botocore.session.get_session = lambda *settings: _prepared.pop() if _prepared and not settings else make(*settings)
 
 
 def _what(request: dict) -> str:
@@ -196,6 +217,7 @@ class ForkServer:
             self._agent.forget()
             _end_with(lambda: sys.modules["lambda_client"].main(request["handler"]))
         self._functions.forget()
+        _prepared.clear()
         self._libc.prctl(PR_SET_NAME, b"agent")  # for ps, which shows the command of this server
         sys.argv = request["archive"]
         _end_with(lambda: runpy.run_path(sys.argv[0], run_name="__main__"))
@@ -259,7 +281,7 @@ def _kill_group(pid: int) -> None:
 
 
 if __name__ == "__main__":
-    for name in ("retry_waits", "lambda_client"):
+    for name in ("retry_waits", "lambda_client", "service_models"):
         __import__(name)  # before their folder leaves the path
     sys.path.pop(0)  # this folder: a sandbox must not be able to import the cloud's modules
     preload()

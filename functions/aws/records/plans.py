@@ -3,8 +3,12 @@
 from functools import lru_cache
 
 from aws.records import bucket
+from matrix.terms.documents import reading
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanImage
 from matrix.terms.keys import run_key
+
+# Built while Lambda initialises a sandbox, and not in its first call: nearly each function reads the plan.
+reading.adapter(PlanDocument)
 
 
 @lru_cache(maxsize=4)
