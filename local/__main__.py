@@ -8,12 +8,13 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from local.corrections.names import MotoChangedError
-from local.deploy import DeployError
-from local.instances.vm.image import ImageUnavailableError
-from local.server import ACCOUNTS, Cloud, CloudRunningError, Options, PortTakenError
+from local.programs.processes import ProcessStarter
+from local.settings import ACCOUNTS, Options, set_environment
+
+if TYPE_CHECKING:
+    from local.server import Cloud
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -44,14 +45,24 @@ def main() -> int:
         if arguments.with_parent:
             threading.Thread(target=_wait_for_parent, args=(ending,), daemon=True).start()
     log = arguments.workdir / "logs" / "cloud.log" if arguments.await_word else None
-    return _serve(Cloud(_options(arguments)), begun, ending, log)
-
-
-def _serve(cloud: Cloud, begun: threading.Event, ending: threading.Event, log: Path | None) -> int:
-    """Serve from `begun` to `ending`; from then on what goes wrong is written to `log`, if there is one."""
     # What is imported and created now stays. To look for garbage in it again and again takes a quarter of the start's
     # processor time.
     gc.disable()
+    set_environment(arguments.region)
+    # First, since the fork server imports its packages meanwhile.
+    starter = ProcessStarter()
+    from local.server import Cloud
+
+    return _serve(Cloud(_options(arguments), starter), begun, ending, log)
+
+
+def _serve(cloud: "Cloud", begun: threading.Event, ending: threading.Event, log: Path | None) -> int:
+    """Serve from `begun` to `ending`; from then on what goes wrong is written to `log`, if there is one."""
+    from local.corrections.names import MotoChangedError
+    from local.deploy import DeployError
+    from local.instances.vm.image import ImageUnavailableError
+    from local.server import CloudRunningError, PortTakenError
+
     try:
         cloud.prepare()
         begun.wait()

@@ -10,6 +10,8 @@ import json
 import platform
 import sys
 import zipfile
+from collections.abc import Callable
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,9 @@ class DeployError(RuntimeError):
 class Deployment:
     """One stack from one template file."""
 
-    def __init__(self, template: Path, operator: Operator) -> None:
+    def __init__(self, template: Path, operator: Operator, expect_code: Callable[[bytes], None]) -> None:
+        """`expect_code` is called with the archive that functions share, before anything is made of it."""
+        self._expect_code = expect_code
         self._root = template.parent
         self._template = template
         self._operator = operator
@@ -79,11 +83,17 @@ class Deployment:
             raise DeployError(f"stack {stack} ended as {described['StackStatus']}")
         return {output["OutputKey"]: output["OutputValue"] for output in described.get("Outputs", [])}
 
+    @cached_property
+    def _bucket(self) -> Any:
+        return self._operator.client("s3")
+
     def _package(self, template: dict[str, Any]) -> None:
         """Upload what the template refers to by local paths."""
-        self._operator.client("s3").create_bucket(Bucket=ARTIFACTS, **_location(self._operator.region))
         common = template.get("Globals", {}).get("Function", {})
         common_code = common.pop("CodeUri", None)
+        if isinstance(common_code, str) and (self._root / common_code).is_dir():
+            self._expect_code(zipped(self._root / common_code))
+        self._bucket.create_bucket(Bucket=ARTIFACTS, **_location(self._operator.region))
         for name, resource in template["Resources"].items():
             properties = resource.setdefault("Properties", {})
             match resource["Type"]:
@@ -107,7 +117,7 @@ class Deployment:
 
     def _upload(self, body: bytes) -> dict[str, str]:
         key = hashlib.sha256(body).hexdigest()
-        self._operator.client("s3").put_object(Bucket=ARTIFACTS, Key=key, Body=body)
+        self._bucket.put_object(Bucket=ARTIFACTS, Key=key, Body=body)
         return {"Bucket": ARTIFACTS, "Key": key}
 
     def _upload_template(self, template: dict[str, Any]) -> str:
@@ -128,6 +138,7 @@ def local_parameters(storage: Path, *, are_vms: bool = False) -> dict[str, str]:
     }
 
 
+@cache
 def zipped(folder: Path) -> bytes:
     """Return an archive of a folder without __pycache__; the same files give the same bytes."""
     archive = io.BytesIO()

@@ -2,10 +2,16 @@
 
 import sys
 from functools import cache
+from importlib.util import LazyLoader, find_spec, module_from_spec
 from types import ModuleType
 from typing import Any
 
 import botocore.session
+
+from local.programs import service_models
+
+# SAM's models of resources that no template of ours has: pydantic builds them for 0.1 s.
+MODELS_OF_OTHERS = ("capacity_provider", "function", "microvmimage", "networkconnector")
 
 
 def skip_needless_work() -> None:
@@ -23,6 +29,7 @@ def skip_needless_work() -> None:
 
 def load_only(region: str) -> None:
     """Spare moto what nobody here asks for, 0.4 s of processor time; to be called before its EC2 is imported."""
+    service_models.read_quickly()
     from moto.core import utils as core_utils
     from moto.utilities import utils
 
@@ -36,3 +43,17 @@ def load_only(region: str) -> None:
         return [] if is_of_others or folder.endswith("ecs/optimized_amis") else load(resource)
 
     utils.load_resource = load_ours
+
+
+def load_sam_as_needed() -> None:
+    """Let SAM's translator import models of resources once a template has one; to be called before it is imported."""
+    # Packages of the test tools, which jsonschema imports where it finds them. Users do not have them.
+    sys.modules["isoduration"] = sys.modules["rfc3986_validator"] = None
+    from samtranslator.internal import schema_source
+
+    for name in MODELS_OF_OTHERS:
+        spec: Any = find_spec(f"{schema_source.__name__}.aws_serverless_{name}")
+        spec.loader = LazyLoader(spec.loader)
+        module = sys.modules[spec.name] = module_from_spec(spec)
+        setattr(schema_source, spec.name.rpartition(".")[2], module)
+        spec.loader.exec_module(module)

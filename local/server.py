@@ -23,6 +23,7 @@ from local.instances import metadata
 from local.keeping import room, runs
 from local.programs import leftovers, processes
 from local.programs.liveness import is_alive, started_ticks
+from local.settings import Options
 
 if TYPE_CHECKING:
     from local.roles.enforcement import RoleEnforcement
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 OWN_PORTS = (20_000, 32_768)
 
 
-ACCOUNTS = ("usual", "new", "customer-key")
-
-
 class CloudRunningError(RuntimeError):
     """Another cloud is up in the same working directory."""
 
@@ -44,27 +42,12 @@ class PortTakenError(RuntimeError):
     """Another program listens to the port that the cloud shall have."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a cloud is started; the defaults are the command line's."""
-
-    workdir: Path = Path(".local")
-    port: int = 0
-    template: Path | None = Path("template.yaml")
-    stack: str = "storage-matrix"
-    region: str = "us-east-1"
-    time_scale: float = 40.0
-    vcpu_quota: int | None = None
-    faults: Path | None = None
-    instances: str = "process"
-    account: str = "usual"
-
-
 @dataclass
 class Cloud:
     """The cloud of this process; start it once only: the corrections change moto for good."""
 
     options: Options
+    starter: processes.ProcessStarter
     description: dict[str, Any] = field(default_factory=dict)
     # Sentences on what an earlier cloud of this folder left, when it was killed.
     left_by_others: list[str] = field(default_factory=list)
@@ -73,13 +56,11 @@ class Cloud:
 
     def prepare(self) -> None:
         """Import moto, which takes most of a start, and touch nothing: nobody may want the cloud in the end."""
-        _set_environment(self.options.region)
-        # First, since the fork server imports its packages meanwhile.
-        self._starter = processes.ProcessStarter()
-        self._closing.append(self._starter.close)
+        self._closing.append(self.starter.close)
         _configure_moto()
         quick_start.skip_needless_work()
         quick_start.load_only(self.options.region)
+        quick_start.load_sam_as_needed()
         names.check()
         import local.corrections.cloudformation
         import local.functions.runtime
@@ -98,7 +79,7 @@ class Cloud:
         self._bring_up(operator, port)
         outputs: dict[str, str] = {}
         if self.options.template is not None:
-            deployment = Deployment(self.options.template.resolve(), operator)
+            deployment = Deployment(self.options.template.resolve(), operator, self._runtime.expect_code)
             are_vms = self.options.instances == "vm"
             outputs = deployment.run(self.options.stack, self._workdir / "storage", are_vms=are_vms)
         self._keeper.begin(outputs)
@@ -166,8 +147,8 @@ class Cloud:
         return sentences
 
     def _bring_up(self, operator: Operator, port: int) -> None:
-        self._starter.log_to(self._workdir / "logs" / "processes.log")
-        enforcement = self._correct_moto(operator, self._starter, port)
+        self.starter.log_to(self._workdir / "logs" / "processes.log")
+        enforcement = self._correct_moto(operator, self.starter, port)
         from moto import backends
         from moto.server import DomainDispatcherApplication, create_backend_app
         from werkzeug.serving import make_server
@@ -240,7 +221,7 @@ class Cloud:
         self._keeper = keeper = writes.Keeper(runs.KeptRuns(self._workdir / "runs"))
         keeper.install()
 
-        runtime = lambda_runtime.LambdaRuntime(
+        self._runtime = runtime = lambda_runtime.LambdaRuntime(
             starter,
             operator.endpoint,
             self._workdir,
@@ -311,20 +292,6 @@ class Cloud:
         machines = Machines(aws_port, self._workdir / "storage" / "file-systems", self._workdir / "logs")
         self._closing.append(machines.close)
         return machines
-
-
-def _set_environment(region: str) -> None:
-    """Set what moto reads when it is imported."""
-    os.environ.update(
-        MOTO_DISABLE_GLOBAL_CORS="true",
-        MOTO_ENABLE_AMI_VALIDATION="true",
-        MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true",
-        AWS_DEFAULT_REGION=region,
-        # Good for nothing, here and elsewhere: a client of moto's own must not find the user's.
-        AWS_ACCESS_KEY_ID="local",
-        AWS_SECRET_ACCESS_KEY="local",  # noqa: S106  # pragma: allowlist secret
-    )
-    os.environ.pop("AWS_PROFILE", None)
 
 
 def _configure_moto() -> None:

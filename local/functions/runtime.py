@@ -99,10 +99,13 @@ class LambdaRuntime:
 
         The functions of a stack mostly share their code, so that the first call of any finds it imported.
         """
-        if self._is_expecting or not getattr(function, "code_bytes", None):
-            return
+        if not self._is_expecting and getattr(function, "code_bytes", None):
+            self.expect_code(function.code_bytes, self._layers(function))
+
+    def expect_code(self, archive: bytes, opt: Path | None = None) -> None:
+        """Let the packages in an archive be imported, of which functions without packages in a layer will be made."""
         self._is_expecting = True
-        path = _path(self._unpack([function.code_bytes]), self._layers(function))
+        path = _path(self._unpack([archive]), opt)
         if not _bundles_preloaded(path):
             self._starter.preload(path)
 

@@ -10,14 +10,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
+import botocore.session
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from support.disturbance import attempts
 from support.running_cloud import function, role
 
+from local.deploy import Deployment
 from local.functions import runtime as runtime_module
 from local.functions.runtime import LambdaRuntime
+from local.programs import fork_server
 from local.programs.fork_server import ForkServer
 from local.programs.processes import ProcessStarter
 
@@ -231,8 +234,42 @@ def test_the_code_of_a_stack_is_imported_once_and_while_the_stack_is_created(tmp
         runtime.expect(SimpleNamespace(**of_stack, layers=[{"Arn": "agent"}]))
         runtime.expect(SimpleNamespace(**of_stack, layers=[]))
 
-    [[root]] = asked
-    assert [path.name for path in Path(root).iterdir()] == ["plan.py"]
+        [[root]] = asked
+        assert [path.name for path in Path(root).iterdir()] == ["plan.py"]
+
+        runtime = LambdaRuntime(SimpleNamespace(preload=asked.append), "http://localhost", tmp_path, dict)
+        runtime.expect_code(content.getvalue())
+        runtime.expect(SimpleNamespace(**of_stack, layers=[]))
+
+    assert asked == [[root], [root]], "also before any function is created, and then once too"
+
+
+def test_the_code_that_functions_share_is_expected_before_anything_is_uploaded(tmp_path):
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "plan.py").write_text("")
+    happened: list[str] = []
+    bucket = SimpleNamespace(
+        create_bucket=lambda **_: happened.append("bucket"), put_object=lambda **_: happened.append("upload")
+    )
+    operator = SimpleNamespace(client=lambda _: bucket, region="us-east-1")
+    deployment = Deployment(tmp_path / "template.yaml", operator, lambda _: happened.append("expected"))
+    functions = {name: {"Type": "AWS::Serverless::Function"} for name in ("Plan", "Launch")}
+
+    deployment._package({"Globals": {"Function": {"CodeUri": "code"}}, "Resources": functions})
+
+    assert happened == ["expected", "bucket", "upload"]
+
+
+def test_the_first_session_of_a_sandbox_is_made_before_and_says_that_a_function_asks(monkeypatch):
+    monkeypatch.setattr(botocore.session, "get_session", botocore.session.get_session)
+
+    fork_server._prepare_session()
+    [prepared] = fork_server._prepared
+    first, second = (botocore.session.get_session() for _ in range(2))
+
+    assert (first is prepared, second is prepared) == (True, False)
+    agents = [session.get_component("user_agent_creator").to_string() for session in (first, second)]
+    assert ["AWS_Lambda_python3" in agent for agent in agents] == [True, False]
 
 
 def test_the_fork_server_has_a_log_of_its_own_once_the_cloud_has_a_folder(tmp_path):
