@@ -30,8 +30,9 @@ STANDBYS, STANDBY_S, SELDOM_S = 5, 2.0, 30.0
 ROSTER_S = 0.3
 # A gate's start lies at most so long after its writing (the largest margin is 10 s, of emulated machines).
 LATEST_START_S = 15.0
-# Where requests take long, on a busy machine, others see the gate later too: the margin is three times what saying
-# ready and listing took, up to this. The margins of AWS are longer.
+# Where requests take long, on a busy machine, others see the gate later too: the margin is the time between two looks
+# and three times what saying ready and listing took, at this step or the one before, up to this. The margins of AWS are
+# longer.
 MOST_BUSY_MARGIN_S = 1.0
 # S3 tells times in whole seconds.
 GRAIN_S = 1.0
@@ -47,7 +48,7 @@ class Barrier:
         self._roster: frozenset[str] | None = None
         self._has_begun = False
         self._ready_at: float | None = None
-        self._said_in_s = 0.0
+        self._said_in_s = self._took_s = self._took_before_s = 0.0
 
     def wait(self, step: int) -> float:
         """Return the fleet's start of a step (epoch seconds) once its gate is open.
@@ -57,6 +58,7 @@ class Barrier:
         give_up_at = time.monotonic() + self._rule.timeout_s
         watch = _Watch(self._meeting, step)
         self._ready_at = None
+        self._took_before_s = self._took_s
         self._say_ready(step, give_up_at)
         # Two look at the gate in turn, so that an answer that takes long holds up one of them only.
         other = threading.Thread(target=watch.repeat, args=(self._rule.poll_s,), name="gate", daemon=True)
@@ -100,10 +102,11 @@ class Barrier:
                 return ROSTER_S * _jitter()
             began = time.monotonic()
             marks = self._meeting.ready(step)
-            busy_margin_s = min(MOST_BUSY_MARGIN_S, 3 * (self._said_in_s + time.monotonic() - began))
+            self._took_s = self._said_in_s + time.monotonic() - began
+            busy_margin_s = self._rule.poll_s + 3 * max(self._took_s, self._took_before_s)
             self._ready_at = marks.get(self._userid)
             if self._roster <= {userid.rpartition(":")[2] for userid in marks}:
-                start_at = time.time() + max(self._rule.margin_s, busy_margin_s)
+                start_at = time.time() + max(self._rule.margin_s, min(MOST_BUSY_MARGIN_S, busy_margin_s))
                 self._meeting.open(step, {"step": step, "start_at": start_at, "opener": self._userid})
         except Unanswered:
             return _DICE.uniform(0.1, 0.3)
