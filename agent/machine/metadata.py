@@ -20,6 +20,8 @@ SESSION_S = 60
 # At boot the network may come up after user data starts: 8 attempts with doubling pauses wait about 25 s.
 ATTEMPTS = 8
 FIRST_PAUSE_S = 0.2
+# Through a proxy the question would come from somebody else.
+OPENER = build_opener(ProxyHandler({}))
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,12 @@ def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
 
 def _ask(method: str, url: str, headers: dict[str, str], attempts: int) -> str:
     """The answer's text; empty when the service has no such entry."""
-    # Through a proxy the question would come from somebody else.
-    opener = build_opener(ProxyHandler({}))
     # A PUT without a body must still say its length; some servers wait for one otherwise.
     request = Request(url, b"" if method == "PUT" else None, headers, method=method)  # noqa: S310 not a user's URL
     pause_s = FIRST_PAUSE_S
     for attempt in range(1, attempts + 1):
         try:
-            with opener.open(request, timeout=TIMEOUT_S) as answer:
+            with OPENER.open(request, timeout=TIMEOUT_S) as answer:
                 return str(answer.read().decode())
         except HTTPError as err:  # noqa: PERF203 a network call is slower than a try
             if err.code == http.client.NOT_FOUND:
