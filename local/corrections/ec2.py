@@ -19,6 +19,7 @@ from moto.ec2.utils import generic_filter
 
 NO_TOKEN = "ABCDE"  # noqa: S105 - what moto passes when a request has no ClientToken
 PENDING, RUNNING, SHUTTING_DOWN, TERMINATED = 0, 16, 32, 48
+RUN_TAG = "storage-matrix:run"
 _launching = threading.local()
 
 
@@ -45,6 +46,7 @@ def install(player: Player, vcpu_quota: int | None = None, without_types: str | 
         _enforce_quota(vcpu_quota)
     _associate_profiles_once()
     _leave_out_public_snapshots()
+    note_described()
     _launch_idempotently(player)
     _terminate_through(player)
 
@@ -105,6 +107,21 @@ def _leave_out_public_snapshots() -> None:
         return generic_filter(filters, own) if filters else own
 
     EBSBackend.describe_snapshots = describe_own
+
+
+def note_described() -> None:
+    """Note of each instance whether EC2 has described its volumes to somebody who asks for those of a run."""
+    describe = EBSBackend.describe_volumes
+
+    def describe_and_note(self: Any, volume_ids: list[str] | None = None, filters: Any = None) -> list[Any]:
+        volumes = describe(self, volume_ids, filters)
+        if f"tag:{RUN_TAG}" in (filters or {}):
+            for volume in volumes:
+                if volume.attachment:
+                    volume.attachment.instance.local_is_described = True
+        return volumes
+
+    EBSBackend.describe_volumes = describe_and_note
 
 
 def _enforce_quota(vcpu_quota: int) -> None:

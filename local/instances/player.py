@@ -38,8 +38,9 @@ MAX_STARTING = 8
 # An agent counts as started when it asks the metadata service for the first time, or after this long.
 START_GRACE_S = 5.0
 END_GRACE_S = 0.5
-# On AWS an instance boots for longer than it is described late. Launch fleet looks for volumes each 4 s, and these go
-# with an instance that has little to do: here that may be 2 s after its boot.
+# On AWS an instance boots for longer than it is described late, and than Launch fleet takes for its first look. Launch
+# fleet looks for volumes each 4 s, and these go with an instance that has little to do: here that may be 2 s after its
+# boot, and sooner than a busy machine's Launch fleet looks.
 BEFORE_ITS_END_S = 10.0
 SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|MEETING|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
 
@@ -159,6 +160,17 @@ class InstancePlayer:
             process.end(END_GRACE_S)
             status = process.wait()
         self._say(instance, f"agent ended with status {status}")
+        self._stay_until_described(instance)
+
+    def _stay_until_described(self, instance: Any) -> None:
+        """Let an instance of a run stay until EC2 has described its volumes: else no receipt could ever have them."""
+        if ec2.RUN_TAG not in instance.ec2_backend.tags.get(instance.id, {}):
+            return
+        give_up_at = time.time() + BEFORE_ITS_END_S
+        while time.time() < give_up_at and not self._running[instance.id].is_ending:
+            if getattr(instance, "local_is_described", False):
+                return
+            time.sleep(0.05)
 
     def _boot(self, instance: Any, run: str) -> None:
         """Boot until EC2 has described the instance and its tags, where both are late, for some looks: as on AWS."""

@@ -11,8 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError
+from moto.ec2.models.elastic_block_store import EBSBackend
 from support.running_cloud import RunningCloud, role, wait_until
 
+from local.corrections import ec2
 from local.instances import player as player_module
 
 # A stand-in for the agent: says who it is on the blackboard, then does what its job says.
@@ -321,6 +323,43 @@ def test_fifty_instances_run_and_leave_nothing(cloud, launch):
     threads = len(os.listdir(f"/proc/{cloud.process.pid}/task"))  # noqa: PTH208
     assert threads < 60, threads
     print(f"50 instances: {time.monotonic() - began:.1f} s")
+
+
+@pytest.mark.parametrize(
+    ("tags", "described_after_s", "stays_s"),
+    [({"storage-matrix:run": "r"}, 3, 3), ({"storage-matrix:run": "r"}, 99, 10), ({"Name": "somebody's"}, 99, 0)],
+)
+def test_an_instance_that_ends_at_once_stays_until_its_launch_has_seen_its_volumes(
+    monkeypatch, tags, described_after_s, stays_s
+):
+    clock = SimpleNamespace(now_s=1000.0)
+    player = player_module.InstancePlayer.__new__(player_module.InstancePlayer)
+    player._running = {"i-1": player_module.Running()}
+    instance = SimpleNamespace(id="i-1", ec2_backend=SimpleNamespace(tags={"i-1": tags}))
+
+    def sleep(pause_s: float) -> None:
+        clock.now_s += pause_s
+        instance.local_is_described = clock.now_s - 1000 >= described_after_s
+
+    monkeypatch.setattr(player_module, "time", SimpleNamespace(time=lambda: clock.now_s, sleep=sleep))
+
+    player._stay_until_described(instance)
+
+    assert clock.now_s - 1000 == pytest.approx(stays_s, abs=0.1)
+
+
+def test_volumes_count_as_described_to_who_asks_for_those_of_a_run(monkeypatch):
+    monkeypatch.setattr(EBSBackend, "describe_volumes", EBSBackend.describe_volumes)  # as it was, at the end
+    attached = SimpleNamespace(instance=SimpleNamespace(local_is_described=False))
+    volumes = {"vol-1": SimpleNamespace(id="vol-1", attachment=attached), "vol-2": SimpleNamespace(attachment=None)}
+    monkeypatch.setattr("moto.ec2.models.elastic_block_store.generic_filter", lambda _filters, matches: matches)
+    ec2.note_described()
+
+    EBSBackend.describe_volumes(SimpleNamespace(volumes=volumes), filters={"volume-id": ["vol-1"]})
+    assert not attached.instance.local_is_described
+
+    EBSBackend.describe_volumes(SimpleNamespace(volumes=volumes), filters={"tag:storage-matrix:run": ["r"]})
+    assert attached.instance.local_is_described
 
 
 @pytest.mark.parametrize(("late", "up_s"), [({}, 0), ({"tags": 5}, 15), ({"tags": 5, "instances": 20}, 30)])
