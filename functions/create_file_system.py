@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws import storages
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
-from aws.run import budget
+from aws.run import budget, creations
 from aws.stack import tags
 from aws.stack.clock import now
 from aws.stack.entry import entry
@@ -33,10 +33,11 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         table.set_file_system(run, name, "creating", resource_ids=resource_ids)
     elif kind:
         file_system_tags = tags.tags(plan, file_system=name)
-        for zone, token in enumerate(storages.tokens(run, name, storage)):
-            resource_ids.append(kind.create(token, storage, file_system_tags, run, name, zone))
-            facts = {"file_system": name, **({"cell": kind.PURPOSE} if kind.PURPOSE else {})}
-            table.record_resource(run, storage["type"], resource_ids[-1], **facts)
+        facts = {"file_system": name, **({"cell": kind.PURPOSE} if kind.PURPOSE else {})}
+        with creations.noted(run, name):
+            for zone, token in enumerate(storages.tokens(run, name, storage)):
+                resource_ids.append(kind.create(token, storage, file_system_tags, run, name, zone))
+                table.record_resource(run, storage["type"], resource_ids[-1], **facts)
         table.set_file_system(run, name, "creating", resource_ids=resource_ids)
     return {
         "resource_ids": resource_ids,

@@ -9,6 +9,7 @@ from aws.ec2.volume_mappings import WORK_DEVICE, devices_of
 from aws.inventory import resources
 from aws.records import bucket, table
 from aws.records.plans import image_of
+from aws.run import creations
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
@@ -48,28 +49,29 @@ def launch(
     bucket.put_if_absent(board.job, document)
     nonce = _nonce(board) if document["barrier"] is not None else ""
     launched_at = now()
-    launched = instances.launch(
-        plan=plan,
-        file_system=cell["file_system"],
-        cell=purpose,
-        storage=cell["storage"],
-        fleet=fleet,
-        boot=boot,
-        user_data=user_data(
-            bucket=environ.bucket,
-            agent_key=plan["agent_key"],
-            job_key=board.job,
-            region=environ.region,
-            lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
-            meeting=nonce,
-        ),
-        work_volume=cell.get("work_volume"),
-    )
+    facts = {"file_system": cell["file_system"], "cell": purpose}
+    with creations.noted(plan["run"], f"the instances of {purpose} on {cell['file_system']}"):
+        launched = instances.launch(
+            plan=plan,
+            file_system=cell["file_system"],
+            cell=purpose,
+            storage=cell["storage"],
+            fleet=fleet,
+            boot=boot,
+            user_data=user_data(
+                bucket=environ.bucket,
+                agent_key=plan["agent_key"],
+                job_key=board.job,
+                region=environ.region,
+                lifetime_s=cell["deadline_s"] + WATCHDOG_GRACE_S,
+                meeting=nonce,
+            ),
+            work_volume=cell.get("work_volume"),
+        )
+        table.record_resources(plan["run"], (("instance", instance, facts) for instance in launched.instances))
     if nonce:
         roster: Roster = {"instances": launched.instances}
         bucket.put(board.meet(nonce).roster, roster)
-    facts = {"file_system": cell["file_system"], "cell": purpose}
-    table.record_resources(plan["run"], (("instance", instance, facts) for instance in launched.instances))
     volumes: FleetVolumes = {"volumes": _record_volumes(plan["run"], purpose, cell, len(launched.instances))}
     if cell["workload"].get("device"):
         # An agent writes no disk as it is but those that are said here to be its own.

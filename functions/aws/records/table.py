@@ -124,6 +124,32 @@ def instances(run: str, file_system: str, cell: str) -> list[str]:
     return [row["id"] for row in resources(run, file_system, cell) if row["kind"] == "instance"]
 
 
+def begin_creation(run: str, what: str) -> None:
+    """Note that something is about to be created."""
+    _update(run, f"CREATION#{what}", {"what": what, "begun_at": now(), "is_over": False})
+
+
+def end_creation(run: str, what: str) -> None:
+    """Note that what was to be created has its rows, or was refused."""
+    _update(run, f"CREATION#{what}", {"is_over": True})
+
+
+def open_creations(run: str) -> list[dict[str, Any]]:
+    """Return the rows of creations whose end nobody has noted."""
+    return [row for row in _rows(run, "CREATION#") if not row["is_over"]]
+
+
+def end_run(run: str) -> None:
+    """Note that a run that is in the table has ended: nothing more is created for it."""
+    if run_row(run):
+        _update(run, "ENDED", {}, {"ended_at": now()})
+
+
+def has_ended(run: str) -> bool:
+    """Say whether a sweep has noted the end of a run."""
+    return any(_rows(run, "ENDED"))
+
+
 def file_systems(run: str) -> list[dict[str, Any]]:
     """Return the rows of the run's file systems."""
     return list(_rows(run, "FS#"))

@@ -41,6 +41,8 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool
     that the account may not use is named in `unasked`; the others are swept.
     """
     is_running = _RunningRuns({only_run} if only_run and has_ended else set(), now)
+    # Before anything is looked for: see aws.run.creations.
+    refusal = None if is_dry_run else _note_ends(only_run, is_running)
     deleted: list[dict[str, str]] = []
     remaining: list[dict[str, str]] = []
     unasked: dict[str, str] = {}
@@ -54,6 +56,8 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool
         is_gone = not is_dry_run and _delete(leftover)
         (deleted if is_gone else remaining).append(entry)
     try:
+        if refusal:
+            raise refusal
         for run in _runs_to_settle(only_run, [*deleted, *remaining], is_running):
             remaining += _copies_of(run)
             if not is_dry_run:
@@ -64,6 +68,17 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool
         Logger().exception("no receipt yet", reason=str(error))
     swept = {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
     return swept | {"unasked": unasked} if unasked else swept
+
+
+def _note_ends(only_run: str | None, is_running: Callable[[str], bool]) -> ClientError | None:
+    """Note the end of ended runs, after which their functions create nothing; return what kept it from that."""
+    try:
+        for run in [only_run] if only_run else table.open_receipts():
+            if not is_running(run):
+                table.end_run(run)
+    except ClientError as error:
+        return error
+    return None
 
 
 def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from aws.fleet import baking
 from aws.inventory import copies
 from aws.records import bucket, table
 from aws.records.plans import plan_of
+from aws.run import creations
 from aws.stack.clock import now
 from aws.teardown import inventory
 from matrix.input.storages import existing_id
@@ -28,21 +29,24 @@ def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
     """
     inventory.record(run)
     inventory.verify(run)
+    # Before the rows are read that the receipt lists: what has its row is noted as over only afterwards.
+    unfinished = creations.unfinished(run, sweep["at"] if sweep else now())
     rows = table.resources(run)
     seen = copies.look(run, rows)
     copies.note(run, seen, rows)
     if sweep is not None:
         copies.delete(seen.copies)
     unasked = [f"{kind}: {reason}" for kind, reason in seen.unasked.items()]
-    table.record_receipt(run, _receipt(run, at=now(), sweep=sweep, unasked=unasked))
+    receipt = _receipt(run, at=now(), sweep=sweep, unasked=unasked, unfinished=unfinished)
+    table.record_receipt(run, receipt)
     return _written(run, lambda receipt: bucket.put(run_key(run, "receipt.json"), receipt))
 
 
-def _receipt(run: str, *, at: float, sweep: Sweep | None, unasked: list[str]) -> ReceiptDocument:
+def _receipt(run: str, *, at: float, sweep: Sweep | None, unasked: list[str], unfinished: list[str]) -> ReceiptDocument:
     metered_usd = float((table.run_row(run) or {}).get("metered_usd", 0))
     return receipts.receipt(
         run=run, plan=plan_of(run), rows=table.resources(run), metered_usd=metered_usd, now=at, sweep=sweep,
-        unasked=unasked, not_ours=_not_ours(run),
+        unasked=unasked, unfinished=unfinished, not_ours=_not_ours(run),
     )  # fmt: skip
 
 
@@ -65,7 +69,8 @@ def _written(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocum
     """
     while True:
         row = table.receipt_row(run)
-        receipt = _receipt(run, at=float(row["at"]), sweep=_sweep_of(row), unasked=row.get("unasked", []))
+        reasons: dict[str, list[str]] = {name: row.get(name, []) for name in ("unasked", "unfinished")}
+        receipt = _receipt(run, at=float(row["at"]), sweep=_sweep_of(row), **reasons)
         write(receipt)
         if stands(receipt):
             return receipt

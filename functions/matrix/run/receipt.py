@@ -21,14 +21,15 @@ SERVER = "file-server"
 
 def receipt(
     *, run: str, plan: PlanDocument, rows: Iterable[Mapping[str, Any]], metered_usd: float, now: float,
-    sweep: Sweep | None, unasked: Sequence[str], not_ours: Sequence[NotOurs] = (),
+    sweep: Sweep | None, unasked: Sequence[str], unfinished: Sequence[str] = (), not_ours: Sequence[NotOurs] = (),
 ) -> ReceiptDocument:  # fmt: skip
     """Return the receipt from the run's resource rows.
 
     `metered_usd` is what is billed by use (requests, elastic bytes) as planned for the cells that ran, `sweep` what the
-    last sweep after the end has left, None before; `unasked` are services that could not be asked for leaks. Complete
-    is a receipt once each resource was seen gone, or is kept on purpose as baked images are, and the sweep that follows
-    the run found nothing more.
+    last sweep after the end has left, None before; `unasked` are services that could not be asked for leaks, and
+    `unfinished` what was being created and may still come. Complete is a receipt once nothing may come any more, each
+    resource was seen gone, or is kept on purpose as baked images are, and the sweep that follows the run found nothing
+    more.
     """
     resources = [resource(row, plan, now) for row in sorted(rows, key=lambda row: (row["created_at"], row["id"]))]
     gone = sum(line["gone_at"] is not None for line in resources)
@@ -38,7 +39,10 @@ def receipt(
         "schema": SCHEMA,
         "run": run,
         "at": now,
-        "is_complete": gone + len(kept) == len(resources) and sweep is not None and sweep["remaining"] == 0,
+        "is_complete": gone + len(kept) == len(resources)
+        and not unfinished
+        and sweep is not None
+        and sweep["remaining"] == 0,
         "resources": resources,
         "totals": {
             "resources": len(resources),
@@ -51,6 +55,7 @@ def receipt(
         },
         "sweep": sweep,
         "unasked": list(unasked),
+        "unfinished": list(unfinished),
         "not_ours": list(not_ours),
     }
 

@@ -49,6 +49,10 @@ class ImageFailed(StorageMatrixError):
     """A machine image could not be made, so nothing that boots it is measured."""
 
 
+class RunEnded(StorageMatrixError):
+    """The run has ended, so that nothing more may be created for it."""
+
+
 class CacheFailed(StorageMatrixError):
     """The instance that fills the cache ended without having filled it."""
 

@@ -53,7 +53,17 @@ def receipt_sentence(receipt: Mapping[str, Any]) -> str:
         state = f"{totals['gone']} gone; the sweep after the run completes this"
     cost = f"{totals['resources_usd']:.4f} USD by the hour and {totals['metered_usd']:.4f} USD by use"
     created = f"{totals['resources']} resources were created, {state}. By the price book they cost {cost}.{kept}"
-    return " ".join([created, *map(_not_ours_sentence, receipt.get("not_ours") or [])])
+    unfinished = _unfinished_sentence(receipt.get("unfinished") or [])
+    return " ".join([f"{created}{unfinished}", *map(_not_ours_sentence, receipt.get("not_ours") or [])])
+
+
+def _unfinished_sentence(unfinished: list[str]) -> str:
+    """Say of what something may still come; '' where there is nothing."""
+    if not unfinished:
+        return ""
+    shown = ", ".join(unfinished[:NAMED_AT_MOST])
+    more = len(unfinished) - NAMED_AT_MOST
+    return f" May still come, as its creation was cut short: {shown}{f' and {more} more' if more > 0 else ''}."
 
 
 def _not_ours_sentence(storage: Mapping[str, Any]) -> str:

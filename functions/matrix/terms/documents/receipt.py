@@ -74,4 +74,6 @@ class ReceiptDocument(TypedDict):
     sweep: Sweep | None
     unasked: NotRequired[list[str]]
     """Services that could not be asked for what is left."""
+    unfinished: NotRequired[list[str]]
+    """What was being created when a function was cut short: it may still come, and later sweeps look for it."""
     not_ours: NotRequired[list[NotOurs]]
