@@ -14,6 +14,7 @@ import plan_matrix
 from aws.ec2 import instances as fleets
 from aws.ec2.volume_mappings import work_mapping
 from aws.fleet import launching, watching
+from aws.inventory import resources
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack import network
@@ -402,6 +403,39 @@ def test_volumes_that_ec2_describes_late_are_waited_for_as_nobody_sees_them_afte
     assert kinds.count("volume") == (4 if looks_in_vain < 100 else 0)
     assert len(pauses_s) == min(looks_in_vain, len(launching.PAUSES_S))
     assert 20 < sum(launching.PAUSES_S) < 60
+
+
+def test_a_volume_that_is_described_before_its_attachment_is_waited_for_and_then_said_to_hold_the_data(
+    stack, monkeypatch
+):
+    described, pauses_s = fleets.volumes, []
+
+    def volumes(filters):
+        return [volume | ({} if pauses_s else {"Attachments": []}) for volume in described(filters)]
+
+    monkeypatch.setattr(fleets, "volumes", volumes)
+    monkeypatch.setattr(launching.time, "sleep", pauses_s.append)
+    fleet = launch_fleet(1)
+
+    of_data = launching._record_volumes(PLAN["run"], "c1", {"file_system": "ebs", "storage": EBS}, 1)
+
+    rows = [row for row in table.resources(PLAN["run"]) if row["kind"] == "volume"]
+    assert [row["is_data"] for row in rows if row["id"] in of_data[fleet.instances[0]]] == [True]
+    assert [row["instance"] for row in rows] == fleet.instances * 2
+    assert len(pauses_s) == 1
+
+
+def test_a_volume_that_ec2_does_not_describe_is_not_gone_while_its_instance_is_there(stack, monkeypatch):
+    fleet, described = launch_fleet(1), fleets.volumes
+    resources.record(PLAN["run"], "c1", "ebs")
+    table.record_resources(PLAN["run"], [("instance", fleet.instances[0], {"file_system": "ebs", "cell": "c1"})])
+    monkeypatch.setattr(fleets, "volumes", lambda _filters: [])
+
+    assert {row["kind"] for row in resources.verify(PLAN["run"])} == {"instance", "volume"}
+
+    monkeypatch.setattr(fleets, "volumes", described)
+    fleets.terminate(fleet.instances)
+    assert resources.verify(PLAN["run"]) == []
 
 
 def test_agents_of_a_cell_on_raw_devices_are_told_the_ids_of_their_own_data_volumes(stack, context):

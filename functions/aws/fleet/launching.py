@@ -22,8 +22,8 @@ from matrix.terms.keys import Board
 
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
-# EC2 is eventually consistent: new volumes may be missing from its descriptions, or be there without tags, for some 20
-# seconds. Instances boot meanwhile, and one that has little to do may end seconds later.
+# EC2 is eventually consistent: new volumes may be missing from its descriptions, or be there without tags or without
+# their instance, for some 20 seconds. Instances boot meanwhile, and one that has little to do may end seconds later.
 # https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
 PAUSES_S = (1.0, 2.0, *[4.0] * 7)
 
@@ -94,7 +94,7 @@ def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> di
     of_instance = 1 + of_storage + ("work_volume" in cell)
     for pause_s in (*PAUSES_S, None):
         described = resources.record(run, purpose, cell["file_system"])
-        volumes = [resource for resource in described if resource.kind == "volume"]
+        volumes = [resource for resource in described if resource.kind == "volume" and "instance" in resource.facts]
         if len(volumes) >= instances * of_instance or pause_s is None:
             break
         time.sleep(pause_s)

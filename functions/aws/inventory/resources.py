@@ -50,7 +50,9 @@ def add_rows(run: str, resources: Iterable[Resource], file_system: str | None = 
     Most rows were written by the function that created the resource. This adds those of a function that crashed in
     between, and of volumes, which EC2 creates with the instances.
     """
-    known = {row["id"] for row in table.resources(run, file_system, cell)}
+    rows = table.resources(run, file_system, cell)
+    # What a volume is for is said by its device, and EC2 may describe a new volume before its attachment.
+    known = {row["id"] for row in rows if row["kind"] != "volume" or "instance" in row}
     unknown = (resource for resource in resources if resource.id not in known)
     table.record_resources(run, ((resource.kind, resource.id, resource.facts) for resource in unknown))
 
@@ -96,6 +98,9 @@ def verify(
     for kind in kinds & asked.keys():
         created_at = {row["id"]: float(row["created_at"]) for row in open_rows if row["kind"] == kind}
         gone |= dict.fromkeys(asked[kind].gone(created_at), asked[kind].words)
+    there = {row["id"] for row in open_rows if row["id"] not in gone}
+    # A volume goes with its instance. While that is there, EC2 only fails to describe the volume.
+    gone = {row["id"]: gone[row["id"]] for row in open_rows if row["id"] in gone and row.get("instance") not in there}
     table.resources_gone(run, ((row, gone[row["id"]]) for row in open_rows if row["id"] in gone))
     return [row for row in open_rows if row["id"] not in gone]
 
