@@ -1,5 +1,7 @@
 """Record failed cell: whatever was measured before it failed is kept."""
 
+import json
+
 import pytest
 from support.function_events import RUN, load_event
 
@@ -7,6 +9,7 @@ import plan_matrix
 import record_failed_cell
 from aws.records import bucket, table
 from aws.records.plans import plan_of
+from aws.run.failures import readable
 from matrix.terms.keys import Board
 
 
@@ -37,3 +40,31 @@ def test_samples_of_a_launch_that_failed_half_way_count(cell, context):
     result = bucket.get(Board.of_cell(RUN, cell["id"]).result)
     assert (result["state"], result["error"]["name"]) == ("failed", "ClientError")
     assert result["points"][0]["metrics"]["files_per_s"]["n"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "advice"),
+    [
+        (
+            "ClientError",
+            "An error occurred (UnauthorizedOperation) when calling the RunInstances operation",
+            "`matrix verify` says which right is missing",
+        ),
+        ("AccessDenied", "An error occurred (AccessDenied) when calling the GetObject operation", "matrix verify"),
+        ("Lambda.TooManyRequestsException", "Rate exceeded", "resume the run later, or with a lower"),
+        (
+            "ClientError",
+            "An error occurred (SlowDown) when calling PutObject (reached max retries: 9)",
+            "resume the run",
+        ),
+        ("Lambda.ServiceException", "", "resume the run later"),
+        ("LaunchThrottled", "RequestLimitExceeded; lower maxConcurrentFileSystems or try later", ""),  # says it itself
+        ("KeyError", "'x'", ""),
+    ],
+)
+def test_an_error_in_aws_words_is_recorded_with_what_to_do(name, message, advice):
+    said = readable({"Error": name, "Cause": json.dumps({"errorMessage": message})})["message"]
+
+    assert said.startswith(message)
+    assert advice in said
+    assert bool(advice) is (said != message)

@@ -1,9 +1,22 @@
 """A caught error of Step Functions as name and message for a person."""
 
 import json
+import re
 from typing import Any
 
+from matrix.terms import errors
 from matrix.terms.documents.parts import Failure
+
+# What to do after an error of AWS, by its words; errors of ours say it themselves.
+_ADVICE = {
+    re.compile(r"AccessDenied|UnauthorizedOperation|not authorized"): "`matrix verify` says which right is missing",
+    re.compile(r"SlowDown|RequestLimitExceeded|TooManyRequests|Throttling|Rate exceeded"): (
+        "AWS went on refusing so many calls: resume the run later, or with a lower maxConcurrentFileSystems"
+    ),
+    re.compile(r"Internal(Server)?(Error|Failure)|ServiceException|Unavailable"): (
+        "AWS went on failing: resume the run later"
+    ),
+}
 
 
 def readable(failure: dict[str, Any] | None) -> Failure:
@@ -19,4 +32,14 @@ def readable(failure: dict[str, Any] | None) -> Failure:
         message = json.loads(cause)["errorMessage"]
     except (ValueError, TypeError, KeyError):
         message = cause
-    return {"name": failure.get("Error") or "Unknown", "message": str(message)[:4000]}
+    name = failure.get("Error") or "Unknown"
+    return {"name": name, "message": advised(name, str(message)[:4000])}
+
+
+def advised(name: str, message: str) -> str:
+    """Return the message of an error with what to do, where AWS's own words do not say it."""
+    if hasattr(errors, name):
+        return message
+    words = f"{name} {message}"
+    advice = next((advice for pattern, advice in _ADVICE.items() if pattern.search(words)), "")
+    return f"{message}; {advice}" if advice else message

@@ -11,6 +11,7 @@ from aws.inventory import copies as backups
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.run import budget
+from aws.run.failures import advised
 from aws.stack import tags
 from aws.teardown import inventory
 from matrix.input.storages import existing_id
@@ -22,7 +23,8 @@ def telling(run: str, file_system: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        why = {"name": type(error).__name__, "message": str(error)}
+        name = type(error).__name__
+        why = {"name": name, "message": advised(name, str(error))}
         with suppress(ClientError):  # the table may be what refuses
             table.set_file_system(run, file_system, "failed", undeleted=why)
         raise
