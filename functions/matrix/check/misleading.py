@@ -86,16 +86,17 @@ def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Probl
 
 def _short_tail_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a warning for each open loop whose steps have too few operations for a P99."""
-    warned: set[str] = set()
+    asked: set[int] = set()
     for cell in cells:
-        workload, path = cell.workload, path_of_workload(matrix, cell)
-        if path in warned or not isinstance(workload, (ReadWorkload, TouchWorkload)):
+        workload = cell.workload
+        if id(workload) in asked or not isinstance(workload, (ReadWorkload, TouchWorkload)):
             continue
+        asked.add(id(workload))
         fewest = min((workload.operations(point) for point in workload.points() if RATE in point), default=math.inf)
         if fewest < needed(99):
-            warned.add(path)
             rule = f"{fewest:,.0f} operations carry no P99, by which an open loop is judged: it takes {needed(99)}"
             name = "records" if isinstance(workload, ReadWorkload) else "files"
+            path = path_of_workload(matrix, cell)
             yield Problem(f"{path}.{name}", None, rule, "write more, best for steps of 30 s and more", disputed=True)
 
 

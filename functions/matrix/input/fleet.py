@@ -1,7 +1,7 @@
 """Fleets: which instances, how many at once, and their processors' architecture."""
 
 import re
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -54,7 +54,7 @@ class Fleet(_Launch):
         """Instruction set of its processors."""
         return architecture_of(self.instance_type)
 
-    @property
+    @cached_property
     def slug(self) -> str:
         """Readable id, such as `m6i.4xlarge-x10`."""
         words = [f"{self.instance_type}-x{self.count}"]

@@ -56,6 +56,7 @@ class _Cell:
     file_system: str
     points: list[Point]
     repetitions: int
+    rows: list[list[list[Step]]]  # of each repetition, what stays together: nobody may change it, cells share it
     footprint: Footprint  # what one instance takes for all points once; of what it stores, the most of a point
     work: Work
     os: str
@@ -101,18 +102,14 @@ class _Cell:
         return self.combination.workload.work_volume(self.combination.storage)
 
     def steps(self, seed: int, *, is_random: bool) -> list[Step]:
-        """Return the order of the points: repetition by repetition, so that drift over time meets every point.
-
-        Phases of one piece of work stay together, in their order.
-        """
-        length = self.combination.workload.points_in_a_row
-        ids = [point["id"] for point in self.points]
-        rows = [ids[first : first + length] for first in range(0, len(ids), length)]
+        """Return the order of the points: repetition by repetition, so that drift over time meets every point."""
         steps: list[Step] = []
-        for repetition in range(1, self.repetitions + 1):
+        order = list(range(len(self.rows[0])))
+        for repetition, rows in enumerate(self.rows, start=1):
             if is_random and len(rows) > 1:
-                rows = shuffled(rows, f"{seed}/{self.id}/{repetition}")
-            steps += [{"point": point, "repetition": repetition} for row in rows for point in row]
+                order = shuffled(order, f"{seed}/{self.id}/{repetition}")
+            for row in order:
+                steps += rows[row]
         return steps
 
 
@@ -181,7 +178,9 @@ def plan(
     cost += sum((image.cost for image in planned_images), Cost())
     warnings += book.warnings()
     warnings += budget.warnings(matrix.budget_usd, cost, planned_cells)
-    attached = [] if matrix.emulate else [volumes for cell in _fresh(named) for volumes in cell.attached]
+    # Each storage with each type once, however many workloads, sizes and launches they have.
+    pairs = {(id(cell.combination.storage), cell.combination.fleet.instance_type): cell for cell in _fresh(named)}
+    attached = [] if matrix.emulate else [volumes for cell in pairs.values() for volumes in cell.attached]
     warnings += instance_ebs.warnings(attached, instance_ebs.known_limits())
     return Plan(
         name=matrix.name,
@@ -230,6 +229,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
     workload_ids = _ids([combination.workload for combination in combinations])
     workloads = {id(combination.workload): combination.workload for combination in combinations}
     points = {key: _points(workload) for key, workload in workloads.items()}
+    rows = {key: _rows(points[key], workload, matrix.repetitions) for key, workload in workloads.items()}
     takes: dict[tuple[int, int, int], tuple[Footprint, Work]] = {}
     os = (matrix.image or Image()).os
     cells = []
@@ -251,6 +251,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
                     file_system,
                     points[of_workload],
                     matrix.repetitions,
+                    rows[of_workload],
                     *takes[alike],
                     os,
                     launch,
@@ -283,6 +284,16 @@ def _work(combination: Combination, footprint: Footprint, points: int, repetitio
 
 def _points(workload: Workload) -> list[Point]:
     return [{"id": f"p{i:02d}", "params": params} for i, params in enumerate(workload.points(), start=1)]
+
+
+def _rows(points: list[Point], workload: Workload, repetitions: int) -> list[list[list[Step]]]:
+    """Return the steps of each repetition; phases of one piece of work stay together, in their order."""
+    length = workload.points_in_a_row
+    starts = range(0, len(points), length)
+    return [
+        [[{"point": point["id"], "repetition": repetition} for point in points[at : at + length]] for at in starts]
+        for repetition in range(1, repetitions + 1)
+    ]
 
 
 def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[PlannedImage]:
