@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from agent import workloads
 from agent.engine import reads
 from agent.job import Step
 from agent.job_check import parse
 from agent.machine.workspace import Workspace, remove
-from agent.workloads import dd, engines, fio, read
+from agent.workloads import engines, read
 from agent.workloads.trial import Trial
 from bench.pairs import Result, cost, in_turns
 
@@ -69,7 +70,7 @@ def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
     """Return MB/s of a dd point: by the clocks of the engine's workers, or by that of the slowest dd."""
     params = {"total_bytes": 256 * MIB, "block_bytes": MIB, "sync": sync, "threads": threads, "tool": tool}
     with_source = {**params, "source": "zero"}
-    trial = prepare(dd, folder, with_source)
+    trial = prepare("dd", folder, with_source)
     metrics = trial.read(trial.armed, trial.run()).metrics
     return metrics.get("slowest_dd_mb_per_s", metrics["mb_per_s"])
 
@@ -114,7 +115,7 @@ def run_fio_alone(folder: Path) -> float:
 
 def run_fio_under_agent(folder: Path) -> float:
     """Return writes per second of the same job in the agent."""
-    trial = prepare(fio, folder, {"options": FIO_WRITES})
+    trial = prepare("fio", folder, {"options": FIO_WRITES})
     return trial.read(trial.armed, trial.run()).metrics["iops"]
 
 
@@ -137,12 +138,12 @@ def start_to_first_read(folder: Path) -> float:
     return (report.workers[0]["end_ns"] - begun_ns) / 1e9
 
 
-def prepare(workload: object, folder: Path, params: dict[str, object]) -> Trial:
+def prepare(kind: str, folder: Path, params: dict[str, object]) -> Trial:
     """Prepare a point as the agent does."""
     document = {
         "schema": 1, "kind": "measure", "run": "bench", "cell": "bench", "environment": "local", "bucket": "none",
         "prefix": "none", "storage": {}, "mount": {"kind": "directory", "path": str(folder)},
-        "workload": {"type": workload.__name__.rpartition(".")[2]}, "points": [{"id": "p01", "params": params}],
+        "workload": {"type": kind}, "points": [{"id": "p01", "params": params}],
         "steps": [{"point": "p01", "repetition": 1}],
     }  # fmt: skip
     target, scratch = folder / "target", folder / "scratch"
@@ -150,4 +151,4 @@ def prepare(workload: object, folder: Path, params: dict[str, object]) -> Trial:
         remove(path)
         path.mkdir()
     workspace = Workspace(folder, target, scratch, folder, folder)
-    return workload.prepare(parse(json.dumps(document).encode(), "i-0"), Step(0, "p01", 1, params), workspace)
+    return workloads.prepare(parse(json.dumps(document).encode(), "i-0"), Step(0, "p01", 1, params), workspace)

@@ -68,8 +68,8 @@ int main(int argc, char **argv) {
 
 def bars(folder: Path, rounds: int) -> Iterator[Result]:
     """Yield all bars of creates."""
-    program = compile_c(folder)
-    for workers in (1, 4) if program else ():
+    for workers in (1, 4) if shutil.which("cc") else ():
+        program = compile_c(folder)
         name = f"create engine / C loop, own directories, {workers} worker{'s' * (workers > 1)}"
         engine, c = partial(run_engine, folder, workers, FILES), partial(run_c, folder, program, workers)
         yield in_turns(name, engine, c, bar=0.95, unit="files/s", rounds=rounds)
@@ -116,10 +116,8 @@ def slow_storage(folder: Path, create_s: float) -> dict[str, object]:
     return {**emulation.UNLIMITED, **own, "path": str(folder / "bucket")}
 
 
-def compile_c(folder: Path, name: str = "create", act: str = CREATE) -> Path | None:
-    """Build the C loop with what it does to a file called `name`; return its path, None where there is no compiler."""
-    if shutil.which("cc") is None:
-        return None
+def compile_c(folder: Path, name: str = "create", act: str = CREATE) -> Path:
+    """Build the C loop with what it does to a file called `name`; return its path."""
     source, program = folder / f"{name}.c", folder / f"{name}-loop"
     source.write_text(C_LOOP.replace("ACT", act))
     subprocess.run(["cc", "-O2", "-o", str(program), str(source)], check=True)

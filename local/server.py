@@ -250,7 +250,7 @@ class Cloud:
             runtime.execution_ended(execution.name)
 
         interpreter.install(
-            operator,
+            operator.client,
             credentials.environment,
             self.options.time_scale,
             begun=keeper.keep_execution,

@@ -9,11 +9,12 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 from moto.stepfunctions.parser.asl.component.state.exec.state_map.iteration.distributed_iteration_component import (
@@ -37,7 +38,7 @@ ROOT = Path(__file__).parents[2]
 ACCOUNT, REGION = "123456789012", "us-east-1"
 MACHINE = "storage-matrix-run"
 SUBSTITUTED = re.compile(r"\$\{(\w+)Function\}")
-Event = dict[str, Any]
+Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -100,14 +101,14 @@ class Functions:
 class Histories:
     """The events of a run's execution and of its children, each with its status."""
 
-    parent: list[Event]
+    parent: Sequence[Event]
     status: str
     reason: str
-    children: list[list[Event]]
+    children: Sequence[Sequence[Event]]
     entered: Counter[int]
     """States that were entered in each second."""
 
-    def all(self) -> Iterator[list[Event]]:
+    def all(self) -> Iterator[Sequence[Event]]:
         """Yield every history."""
         yield self.parent
         yield from self.children
@@ -118,6 +119,7 @@ class Engine:
 
     functions: Functions
     clock: Clock
+    _entered: Counter[int]
 
     def __init__(self) -> None:
         """Take the place of the interpreter's time and of its clients."""
@@ -125,7 +127,7 @@ class Engine:
         self._children: list[child_executions.Child] = []
         self._at_once: tuple[JobPool, int] | None = None
         interpreter.install(
-            self,
+            self.client,
             lambda *_: dict.fromkeys("abc", ""),
             1.0,
             begun=lambda _: None,
@@ -170,8 +172,9 @@ class Engine:
         def wait(_: Any, env: Any, wait_seconds: float) -> None:  # noqa: ARG001 - as moto calls it
             self.clock.wait(wait_seconds)
 
-        WaitFunction._wait_interval = wait
-        retrier_decl.time = type("Virtual", (), {"sleep": staticmethod(partial(wait, None, None))})
+        patch.object(WaitFunction, "_wait_interval", wait).start()
+        virtual = type("Virtual", (), {"sleep": staticmethod(partial(wait, None, None))})
+        patch.object(retrier_decl, "time", virtual).start()
 
     def _follow_children(self) -> None:
         begin = child_executions.Child.begin
@@ -180,7 +183,7 @@ class Engine:
             self._children.append(child)
             begin(child, env)
 
-        child_executions.Child.begin = begin_and_keep
+        patch.object(child_executions.Child, "begin", begin_and_keep).start()
 
     def _follow_states(self) -> None:
         evaluate = CommonStateField._eval_state_input
@@ -189,7 +192,7 @@ class Engine:
             self._entered[int(self.clock.now)] += 1
             evaluate(state, env)
 
-        CommonStateField._eval_state_input = enter
+        patch.object(CommonStateField, "_eval_state_input", enter).start()
 
     def _count_active(self) -> None:
         """Note what the distributed Map works on, and let time go on where one of its workers ends."""
@@ -204,8 +207,8 @@ class Engine:
             close(job_pool, job)
             self.clock.go_on()
 
-        InlineIterationComponent._launch_worker = launch_and_note
-        JobPool.close_job = close_and_go_on
+        patch.object(InlineIterationComponent, "_launch_worker", launch_and_note).start()
+        patch.object(JobPool, "close_job", close_and_go_on).start()
 
     def _active(self) -> int:
         """Return how many threads work: the workers of the distributed Map, else the parent alone."""

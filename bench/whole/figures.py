@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -171,7 +171,7 @@ class Figures:
         return max(sizes)
 
     def _units_a_second(self, kind: str) -> float:
-        by_second: Counter[int] = Counter()
+        by_second: defaultdict[int, float] = defaultdict(float)
         for call in self._log:
             for second, share in _spread(call):
                 by_second[second] += share * call.units.get(kind, 0)
@@ -208,7 +208,7 @@ def _payloads(event: Mapping[str, Any]) -> Iterator[str]:
                     yield details[payload]
 
 
-def _mean(values: Any) -> float:
+def _mean(values: Iterable[float]) -> float:
     listed = list(values)
     return sum(listed) / len(listed)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
+from unittest.mock import patch
 
 from botocore.exceptions import ClientError  # noqa: TID251 - the agent catches it
 
@@ -49,7 +50,8 @@ class Agents:
         self._fleets: dict[str, Fleet] = {}
         world.launched, world.measured = self._join, self._content
         # Both tell the time to the agent's own code.
-        barrier.time = meeting.time = clock
+        for module in (barrier, meeting):
+            patch.object(module, "time", clock).start()
 
     def _join(self, launch: Launched) -> None:
         place = JOB.search(launch.user_data)
@@ -214,7 +216,15 @@ class _Client:
 
 
 def _refused(operation: str, status: int) -> ClientError:
-    return ClientError({"Error": {"Code": str(status)}, "ResponseMetadata": {"HTTPStatusCode": status}}, operation)
+    return ClientError(
+        {
+            "Error": {"Code": str(status)},
+            "ResponseMetadata": {
+                "RequestId": "", "HostId": "", "HTTPStatusCode": status, "HTTPHeaders": {}, "RetryAttempts": 0,
+            },
+        },
+        operation,
+    )  # fmt: skip
 
 
 def _moment(at: float) -> datetime:

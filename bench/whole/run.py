@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import aws.stack.clock
 from aws.fleet import launching
@@ -83,7 +84,8 @@ def play(matrix: dict[str, Any], name: str = "r", processor_s: Callable[[], floa
     plans.plan_of.cache_clear()
     observing.instance_limits.cache_clear()
     clock = Clock(BEGINS_AT)
-    aws.stack.clock.time = launching.time = clock
+    for module in (aws.stack.clock, launching):
+        patch.object(module, "time", clock).start()
     world = World(clock, volumes_each=2)
     world.play()
     functions, agents = Functions(clock, world, processor_s), Agents(clock, world, name)

@@ -47,7 +47,6 @@ from moto.stepfunctions.parser.asl.utils import boto_client
 from moto.stepfunctions.parser.backend.execution import BaseExecutionWorkerCommunication
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend, stepfunctions_parser_backends
 
-from local.corrections.clients import Operator
 from local.faults.injection import Call, Faults
 from local.step_functions import child_executions, definition_lint, failures, jsonata
 
@@ -67,7 +66,7 @@ class InvalidName(ServiceException):
 
 
 def install(
-    operator: Operator,
+    client_of: Callable[..., Any],
     credentials_for: Callable[[str, str], dict[str, str]],
     time_scale: float,
     *,
@@ -75,10 +74,13 @@ def install(
     ended: Report,
     injected: Faults | None = None,
 ) -> None:
-    """Apply all corrections; `begun` is called with each execution that begins, `ended` with each that ends."""
+    """Apply all corrections; `client_of` makes clients as an operator's `client` does.
+
+    `begun` is called with each execution that begins, `ended` with each that ends.
+    """
     # moto evaluates a Map by recursion, one level per item of a worker
     sys.setrecursionlimit(20_000)
-    _use_cached_clients(operator, credentials_for)
+    _use_cached_clients(client_of, credentials_for)
     jsonata.install()
     failures.install()
     _correct_parser()
@@ -96,7 +98,7 @@ def install(
         _stop_when_told(injected)
 
 
-def _use_cached_clients(operator: Operator, credentials_for: Callable[[str, str], dict[str, str]]) -> None:
+def _use_cached_clients(client_of: Callable[..., Any], credentials_for: Callable[[str, str], dict[str, str]]) -> None:
     """Make a client per region, service and role, not per task (10 ms instead of 17); it signs with the role's keys."""
     clients: dict[tuple[str, str, str], Any] = {}
     lock = threading.Lock()
@@ -110,7 +112,7 @@ def _use_cached_clients(operator: Operator, credentials_for: Callable[[str, str]
             if (region, service, role) not in clients:
                 names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
                 keys = dict(zip(names, credentials_for(role, "states").values(), strict=True)) if role else {}
-                clients[region, service, role] = operator.client(service, region, config=config, **keys)
+                clients[region, service, role] = client_of(service, region, config=config, **keys)
         return clients[region, service, role]
 
     original = boto_client.boto_client_for
