@@ -7,7 +7,9 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.core.serialize import AttributePicker
+from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
+from moto.dynamodb.parsing.validators import Validator
 from moto.dynamodb.responses import DynamoHandler
 
 from local.corrections import dynamodb_speed
@@ -53,6 +55,21 @@ VALUES = {
 }  # fmt: skip
 
 
+def setting(client, row: str, names: dict[str, str], values: dict[str, dict]) -> dict:
+    """The answer to a client that sets attributes, every other one only where the row has none yet."""
+    expression = ", ".join(
+        f"{name} = if_not_exists({name}, :v{n})" if n % 2 else f"{name} = :v{n}" for n, name in enumerate(names)
+    )
+    content = {f":v{n}": value for n, value in enumerate(reversed(list(values.values())[: len(names)]))}
+    try:
+        return client.update_item(
+            TableName="rows", Key={"k": {"S": row}}, UpdateExpression=f"SET {expression}",
+            ExpressionAttributeNames=names, ExpressionAttributeValues=content, ReturnValues="ALL_NEW",
+        )  # fmt: skip
+    except ClientError as error:
+        return error.response
+
+
 def what_a_client_sees(values: dict[str, dict]) -> list[dict]:
     """Answers of moto to one of each call, but for what is random in them."""
     columns = {f"#{name}": name for name in values}
@@ -81,6 +98,8 @@ def what_a_client_sees(values: dict[str, dict]) -> list[dict]:
                 ExpressionAttributeValues={":n": {"N": "7"}},
             ),
             client.batch_write_item(RequestItems={"rows": [{"PutRequest": {"Item": {"k": {"S": "other"}}}}]}),
+            *(setting(client, row, names, values) for row in ("row", "absent") for names in (columns, {"#k": "k"})),
+            client.get_item(TableName="rows", Key={"k": {"S": "absent"}}),
         ]  # fmt: skip
     for answer in answers:
         head = answer["ResponseMetadata"]
@@ -91,7 +110,8 @@ def what_a_client_sees(values: dict[str, dict]) -> list[dict]:
 @pytest.fixture
 def quick(monkeypatch):
     """A function that installs the quicker answers; after the test moto is as it was."""
-    for holder, name in ((DynamoType, "size"), (Item, "project"), (DynamoHandler, "serialized")):
+    holders = (DynamoType, "size"), (Item, "project"), (DynamoHandler, "serialized"), (DynamoDBBackend, "update_item")
+    for holder, name in holders:
         monkeypatch.setattr(holder, name, getattr(holder, name))
     return dynamodb_speed.install
 
@@ -117,3 +137,14 @@ def test_rows_are_answered_without_a_walk_through_the_model_of_their_answer(quic
     what_a_client_sees({"k2": {"M": {"p50": {"N": "1"}}}, "map": {"M": {}}})
 
     assert set(looked_up) == {"CreateTable", "BatchWriteItem"}
+
+
+def test_an_update_that_only_sets_attributes_is_not_validated_as_a_tree(quick, monkeypatch):
+    quick()
+    validated, validate = [], Validator.validate
+    monkeypatch.setattr(Validator, "validate", lambda tree: validated.append(tree) or validate(tree))
+
+    what_a_client_sees({"a": {"S": "x"}, "b": {"N": "1"}})
+
+    # One has no placeholder for its attribute, and two set a row's key, which DynamoDB refuses.
+    assert len(validated) == 3
