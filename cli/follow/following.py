@@ -1,9 +1,10 @@
 """Follow a run until it ends: at each look one call for the execution and one query for its rows."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -16,7 +17,7 @@ from cli.messages.errors import CommandError
 from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.workdir import cloud_log, run_folder
-from local.keeping.runs import how_far
+from local.keeping.runs import EXECUTION, how_far
 from matrix.terms.documents.plan import PlanDocument
 
 # On AWS each look is paid for, and what it shows changes by the poll. Here a look takes processor time from what is
@@ -131,6 +132,7 @@ def follow(
     while True:
         if closing and closing.is_wanted:
             raise Interrupted
+        seen = _kept_at(service, run)
         try:
             now = look(service, run, plan, measured)
             failed_looks = 0
@@ -141,12 +143,12 @@ def follow(
             failed_looks += 1
             if failed_looks >= FAILED_LOOKS:
                 raise _lost_sight(service, run, error) from error
-            _sleep(FAILED_LOOK_PAUSE_S, closing)
+            _sleep(FAILED_LOOK_PAUSE_S, closing, lambda: False)
             continue
         shown.show(now)
         if not now.execution.is_running:
             return now
-        _sleep(LOOK_EVERY_S[service.deployment.environment], closing)
+        _sleep(LOOK_EVERY_S[service.deployment.environment], closing, partial(_is_kept_again, service, run, seen))
 
 
 def refuse_dead_cloud(service: Service, run: str) -> None:
@@ -159,11 +161,22 @@ def refuse_dead_cloud(service: Service, run: str) -> None:
     )
 
 
-def _sleep(seconds: float, closing: ClosingDown | None) -> None:
-    if closing:
-        closing.sleep(seconds)
-    else:
-        time.sleep(seconds)
+def _kept_at(service: Service, run: str) -> int:
+    """Return when a local execution was last kept (ns): when it began or ended. 0 before, and on AWS."""
+    if service.deployment.environment == "local":
+        with suppress(FileNotFoundError):
+            return (run_folder(run) / EXECUTION).stat().st_mtime_ns
+    return 0
+
+
+def _is_kept_again(service: Service, run: str, seen: int) -> bool:
+    return _kept_at(service, run) != seen
+
+
+def _sleep(seconds: float, closing: ClosingDown | None, is_over: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + seconds
+    while not (closing and closing.is_wanted) and not is_over() and (left := deadline - time.monotonic()) > 0:
+        time.sleep(min(0.1, left))
 
 
 def _lost_sight(service: Service, run: str, error: Exception) -> CommandError:

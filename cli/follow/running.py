@@ -6,6 +6,7 @@ import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -22,7 +23,7 @@ from cli.tables import result_tables
 from cli.target import mirror, summaries
 from cli.target.documents import readable
 from cli.target.service import Execution, Service
-from cli.target.unfinished import resume_line
+from cli.target.unfinished import Source, resume_line
 from cli.target.workdir import run_folder
 from local.keeping.room import DISK_FULL
 from local.keeping.runs import how_far
@@ -34,6 +35,8 @@ from matrix.terms.sentences import receipt_sentence
 AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)
 # The local cloud deletes at once; what is left goes when it ends.
 LOCAL_PATIENCE = Patience(pause_s=0.5, at_most_s=60.0)
+# Its sweep takes a second on two idle processors. It is not waited for beyond that: it may be none, or fail.
+SWEPT_WITHIN_S = 15.0
 # An execution's name has at most 80 characters; the time and three random ones take 19 of them.
 LONGEST_STEM = 60
 
@@ -151,7 +154,7 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
         # Nothing can be invoked on a full disk: each call would be tried for a minute.
         if ended.execution.error != DISK_FULL:
             _complete_receipt(service, run)
-        summary = summaries.analysed(run, summaries.in_bucket(service, run), lambda: ended.execution, flag)
+        summary = summaries.analysed(run, _results(service, run), lambda: ended.execution, flag)
     except Exception:
         if not service.deployment.has_ended:
             raise
@@ -193,14 +196,33 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
 
 
 def _complete_receipt(service: Service, run: str) -> None:
-    """Let a sweep complete a local run's receipt before its files are kept; on AWS a schedule does that."""
+    """See to it that a sweep completes a local run's receipt before its cloud ends; on AWS a schedule does that."""
     # botocore takes a quarter of a second to import, so `matrix --help` must not import it.
     from botocore.exceptions import ClientError
 
     if service.deployment.environment == "local":
         # The results are shown even if the receipt stays incomplete.
         with suppress(CommandError, ClientError):
-            service.reap(run)
+            if not _is_completed(service, run):
+                service.reap(run)
+
+
+def _is_completed(service: Service, run: str) -> bool:
+    """Wait for the sweep that the end of a run has started; return whether it has completed the receipt."""
+    deadline = time.monotonic() + SWEPT_WITHIN_S
+    while service.has_open_receipt(run):
+        receipt = readable(partial(mirror.document, run), "receipt.json") or {}
+        has_fallen_short = receipt.get("sweep") and not receipt["is_complete"]
+        if has_fallen_short or time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def _results(service: Service, run: str) -> Source:
+    """Return where the results of a run are read: a local run's in its folder, which takes no client of S3."""
+    is_kept = service.deployment.environment == "local" and (run_folder(run) / "summary.json").is_file()
+    return summaries.kept_here(run) if is_kept else summaries.in_bucket(service, run)
 
 
 def _say_where(console: Console, outcome: Outcome) -> None:

@@ -12,6 +12,7 @@ from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target.deployment import Deployment
 from cli.target.documents import parsed
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.keys import OPEN_RECEIPTS
 
 SHOWN_RUNS = 10
 PROGRESS_COLUMNS = (
@@ -107,6 +108,16 @@ class Service:
             ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":points": {"S": f"POINT#{cell}#"}},
         )
         return [plain_row(row) for page in pages for row in page["Items"]]
+
+    def has_open_receipt(self, run: str) -> bool:
+        """Whether a run was planned, and no sweep has completed its receipt and all that holds it."""
+        answer = self._table.query(
+            TableName=self.deployment.outputs["TableName"],
+            KeyConditionExpression="PK = :open AND SK = :run",
+            ExpressionAttributeValues={":open": {"S": OPEN_RECEIPTS}, ":run": {"S": run}},
+            ConsistentRead=True,
+        )
+        return bool(answer["Items"])
 
     def plan(self, run: str) -> PlanDocument | None:
         """Return the plan of a run from the bucket; None when it is not there."""

@@ -118,7 +118,8 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.by_secret = by_secret
         self.only = only
-        threading.Thread(target=self.serve_forever, name="metadata", daemon=True).start()
+        # It sees that it shall end when it looks, twice a second otherwise, and the cloud waits for that.
+        threading.Thread(target=self.serve_forever, args=(0.05,), name="metadata", daemon=True).start()
 
     def end(self) -> None:
         self.shutdown()

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
@@ -16,6 +17,7 @@ from cli.follow.interruption import ClosingDown, Patience
 from cli.follow.running import Wish
 from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
+from cli.target import mirror
 from cli.target.deployment import Deployment, from_cloud_document, running_local_cloud
 from cli.target.service import Execution, Service
 from local.keeping.room import DISK_FULL
@@ -293,6 +295,70 @@ def test_results_are_shown_though_the_cloud_was_killed_just_after_them(keep_run,
 
     assert ended.value.exit_code == ExitCode.MEASURED
     assert f"Results: {workdir}/runs/r/" in capsys.readouterr().out
+
+
+class Swept(Service):
+    """A local run whose receipt is open at the first looks."""
+
+    def __init__(self, open_looks):
+        super().__init__(Deployment("local", "s", "us-east-1", "http://localhost:1"))
+        self.__dict__.update(open_looks=open_looks, reaped=[])
+
+    def has_open_receipt(self, _run):
+        self.__dict__["open_looks"] -= 1
+        return self.open_looks >= 0
+
+    def reap(self, run):
+        self.reaped.append(run)
+
+
+@pytest.mark.parametrize(
+    ("open_looks", "within_s", "receipt", "reaped"),
+    [
+        pytest.param(0, 60, None, [], id="it is complete"),
+        pytest.param(2, 60, {"sweep": None, "is_complete": False}, [], id="its sweep completes it"),
+        pytest.param(
+            2, 60, {"sweep": {"at": 1, "remaining": 1}, "is_complete": False}, ["r"], id="its sweep fell short"
+        ),
+        pytest.param(2, 60, {"sweep": {"at": 1, "remaining": 0}, "is_complete": True}, [], id="it is being written"),
+        pytest.param(9, -1, None, ["r"], id="nobody sweeps it"),
+    ],
+)
+def test_the_sweep_that_the_end_of_a_local_run_starts_is_waited_for_and_not_started_twice(
+    monkeypatch, open_looks, within_s, receipt, reaped
+):
+    monkeypatch.setattr(running, "SWEPT_WITHIN_S", within_s)
+    monkeypatch.setattr(mirror, "document", lambda *_: receipt)
+    service = Swept(open_looks)
+
+    running._complete_receipt(service, "r")
+
+    assert service.reaped == reaped
+
+
+def test_a_local_run_is_looked_at_as_soon_as_its_end_is_kept(workdir, monkeypatch):
+    execution = workdir / "runs" / "r" / "execution.json"
+    execution.parent.mkdir(parents=True)
+    execution.write_text("{}")
+    clock, statuses = [0.0], ["RUNNING", "SUCCEEDED"]
+
+    def sleep(seconds):
+        clock[0] += seconds
+        if clock[0] > 0.35:
+            os.utime(execution, ns=(1, 1))
+
+    def look(*_):
+        return progress.read([], None, Execution("r", statuses.pop(0), 0.0))
+
+    monkeypatch.setattr(following, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
+    monkeypatch.setattr(following, "look", look)
+    shown = SimpleNamespace(show=lambda _: None)
+    service = SimpleNamespace(deployment=Deployment("local", "s", "us-east-1", "http://localhost:1"))
+
+    ended = following.follow(service, "r", None, shown)
+
+    assert ended.execution.status == "SUCCEEDED"
+    assert clock[0] == pytest.approx(0.4)
 
 
 def test_a_full_disk_is_not_asked_to_delete_anything(keep_run):

@@ -15,6 +15,7 @@ from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.keys import OPEN_RECEIPTS
 
 # As many as a client has connections.
 WRITES_AT_ONCE = 16
@@ -32,10 +33,6 @@ def _numbers(value: Any) -> Any:
 
 def _partition(run: str) -> str:
     return f"RUN#{run}"
-
-
-# Partition of the runs whose receipt is incomplete: the sweep visits each until its receipt is complete.
-OPEN_RECEIPTS = "OPEN-RECEIPTS"
 
 
 def start_run(run: str, plan: PlanDocument, **facts: Any) -> None:

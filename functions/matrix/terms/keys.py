@@ -13,6 +13,10 @@ RUN_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"
 RAW_LETTER = "w"
 
 
+# The table's partition of the runs whose receipt is incomplete: the sweep visits each until its receipt is complete.
+OPEN_RECEIPTS = "OPEN-RECEIPTS"
+
+
 def run_key(run: str, name: str) -> str:
     """Key of a document of the whole run, such as `plan.json`."""
     return f"runs/{run}/{name}"
