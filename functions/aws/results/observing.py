@@ -56,9 +56,11 @@ def refresh(run: str, results: dict[str, ResultDocument], environment: str) -> N
     with ThreadPoolExecutor(READS_AT_ONCE) as pool:
         refreshed = pool.map(lambda result: bottleneck.refreshed(result, environment, read), late.values())
         for (cell, before), result in zip(late.items(), refreshed, strict=True):
-            if result["cloudwatch"]["series"] != before["cloudwatch"]["series"]:
+            known, asked = before["cloudwatch"], result["cloudwatch"]
+            # What only the moment of asking tells apart is not worth a write, and what is not written is not drawn.
+            if (known["series"], known["is_settled"]) != (asked["series"], asked["is_settled"]):
                 bucket.put(Board.of_cell(run, cell).result, result)
-            results[cell] = result
+                results[cell] = result
 
 
 def _volumes(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:

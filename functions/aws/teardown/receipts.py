@@ -11,7 +11,7 @@ from aws.run import creations
 from aws.stack.clock import now
 from aws.teardown import inventory
 from matrix.input.storages import existing_id
-from matrix.report import markdown, page
+from matrix.report import markdown, origin, page
 from matrix.run import receipt as receipts
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
@@ -103,19 +103,28 @@ def after_sweep(run: str, sweep: Sweep) -> None:
 def settle(run: str) -> ReceiptDocument:
     """Put the receipt that stands into the run's summary and report, where they exist; return it."""
 
+    key = run_key(run, "summary.json")
+
     def write(receipt: ReceiptDocument) -> None:
-        summary = bucket.read(run_key(run, "summary.json"), SummaryDocument)
-        if summary is not None:
+        with bucket.noted() as digests:
+            summary = bucket.read(key, SummaryDocument)
+            if summary is None:
+                return
+            before = digests.get(key, "")
             summary["receipt"], summary["left_behind"] = receipt, still_there(receipt)
-            bucket.put(run_key(run, "summary.json"), summary)
+            bucket.put(key, summary)
             bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
-            _settle_report(run, summary)
+            _settle_report(run, summary, (before, digests.get(key, "")))
 
     return _written(run, write)
 
 
-def _settle_report(run: str, summary: SummaryDocument) -> None:
+def _settle_report(run: str, summary: SummaryDocument, digests: tuple[str, str]) -> None:
+    """Put the receipt of a summary into the run's page. `digests` are those of the summary before and now."""
     key = run_key(run, "report.html")
-    html = bucket.get_bytes(key)
-    if html is not None:
-        bucket.put_text(key, page.settled(html.decode(), summary), "text/html; charset=utf-8")
+    content = bucket.get_bytes(key)
+    if content is not None:
+        html = content.decode()
+        receipt = origin.digest(bucket.as_text(summary.get("receipt")).encode())
+        html = origin.carried_over(html, page.settled(html, summary), summary=digests, receipt=receipt)
+        bucket.put_text(key, html, "text/html; charset=utf-8")
