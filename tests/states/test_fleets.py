@@ -11,10 +11,11 @@ from support.function_events import RUN, load_event
 
 import launch_fleet as launch_fleet_function
 import plan_matrix
+from aws.ec2 import images
 from aws.ec2 import instances as fleets
 from aws.ec2.volume_mappings import work_mapping
 from aws.fleet import launching, watching
-from aws.inventory import resources
+from aws.inventory import copies, resources
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack import network
@@ -403,6 +404,20 @@ def test_volumes_that_ec2_describes_late_are_waited_for_as_nobody_sees_them_afte
     assert kinds.count("volume") == (4 if looks_in_vain < 100 else 0)
     assert len(pauses_s) == min(looks_in_vain, len(launching.PAUSES_S))
     assert 20 < sum(launching.PAUSES_S) < 60
+
+
+def test_every_list_of_ec2_is_asked_for_page_by_page(stack):
+    asked = {}
+    note = lambda params, model, **_: asked.update({model.name: params.get("MaxResults")})  # noqa: E731
+    client("ec2").meta.events.register("before-parameter-build.ec2", note)
+
+    list(fleets.of_run("r"))
+    list(fleets.tagged_volumes())
+    images.all_baked()
+    copies.look("r", [])
+
+    lists = ("DescribeInstances", "DescribeVolumes", "DescribeImages", "DescribeSnapshots")
+    assert asked == dict.fromkeys(lists, 500)
 
 
 def test_a_volume_that_is_described_before_its_attachment_is_waited_for_and_then_said_to_hold_the_data(

@@ -11,7 +11,7 @@ from aws.ec2.instances import Boot
 from aws.records import bucket
 from aws.records.plans import image_of
 from aws.stack import tags
-from aws.stack.clients import client
+from aws.stack.clients import client, pages_of
 from matrix.terms.documents.image import BootedImage
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.errors import ImageFailed
@@ -100,7 +100,7 @@ def _unless_gone(call: Any) -> None:
 
 
 def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for page in client("ec2").get_paginator("describe_images").paginate(Owners=["self"], Filters=filters):
+    for page in pages_of("describe_images", Owners=["self"], Filters=filters):
         yield from page["Images"]
 
 

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from aws.ec2 import volume_mappings
 from aws.stack import network, tags
-from aws.stack.clients import WANT_OF_CAPACITY, client
+from aws.stack.clients import WANT_OF_CAPACITY, client, pages_of
 from aws.stack.environment import environment
 from matrix.plan import placing, quotas
 from matrix.plan.quotas import Quota
@@ -260,7 +260,7 @@ def tagged_volumes() -> Iterator[tuple[str, str, dict[str, str]]]:
 
 def volumes(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield EC2's description of every volume that passes the filters."""
-    for page in client("ec2").get_paginator("describe_volumes").paginate(Filters=filters):
+    for page in pages_of("describe_volumes", Filters=filters):
         yield from page["Volumes"]
 
 
@@ -309,6 +309,6 @@ def _quota_of(instance: Mapping[str, Any]) -> Quota:
 
 
 def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for page in client("ec2").get_paginator("describe_instances").paginate(Filters=filters):
+    for page in pages_of("describe_instances", Filters=filters):
         for reservation in page["Reservations"]:
             yield from reservation["Instances"]

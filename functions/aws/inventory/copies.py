@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.records import table
 from aws.stack import tags
-from aws.stack.clients import DENIED, client, impatient_client
+from aws.stack.clients import DENIED, client, impatient_client, pages_of
 
 FSX_BACKUP, SNAPSHOT, RECOVERY_POINT = "fsx-backup", "ebs-snapshot", "efs-recovery-point"
 WHO_SAYS_SO = {
@@ -118,7 +118,7 @@ def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
     asked += [[{"Name": "volume-id", "Values": volumes[start : start + 200]}] for start in range(0, len(volumes), 200)]
     seen: set[str] = set()
     for filters in asked:
-        for page in client("ec2").get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=filters):
+        for page in pages_of("describe_snapshots", OwnerIds=["self"], Filters=filters):
             for snapshot in page["Snapshots"]:
                 name = snapshot["SnapshotId"]
                 is_kept = tags.IMAGE in tags.as_mapping(snapshot.get("Tags", []))  # of an image that a run has baked

@@ -24,6 +24,9 @@ _CONFIG = Config(
 )
 
 
+# Of EC2's lists: half of the most that its reference allows where it names one (DescribeNetworkInterfaces).
+PAGE_SIZE = 500
+
 # For calls a run can do without: the account may not use or allow the service, or the network may not reach it.
 _IMPATIENT = Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=5)
 
@@ -82,6 +85,16 @@ def client(service: str) -> Any:
     if service == "ec2":
         boto_client.meta.events.register("needs-retry.ec2.RunInstances", _do_not_retry_want_of_capacity)
     return boto_client
+
+
+def pages_of(operation: str, **request: Any) -> Iterator[dict[str, Any]]:
+    """Yield the pages of one of EC2's lists.
+
+    Without a size EC2 may answer with the whole list at once, 9,000 volumes of a large fleet: "Unpaginated requests are
+    susceptible to throttling and timeouts."
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeVolumes.html
+    """
+    yield from client("ec2").get_paginator(operation).paginate(**request, PaginationConfig={"PageSize": PAGE_SIZE})
 
 
 def _do_not_retry_want_of_capacity(response: tuple[Any, dict[str, Any]] | None, **_: Any) -> None:
