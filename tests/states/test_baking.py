@@ -282,6 +282,27 @@ def test_what_is_kept_is_in_the_receipt_with_its_price_and_is_no_leak(stack, con
     assert not any(one["kind"] == "ebs-snapshot" for one in receipt["resources"])
 
 
+def test_an_image_whose_creation_was_cut_short_is_no_longer_waited_for_once_it_is_found(stack, context, monkeypatch):
+    planned(context)
+    bake(context)
+    finish_builder()
+    create = images.create
+
+    def create_and_crash(*arguments):
+        create(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(images, "create", create_and_crash)
+    with pytest.raises(KeyboardInterrupt):
+        check(context)
+    assert table.open_creations(RUN)
+
+    finish_image()
+    assert check(context) == "baked"
+
+    assert table.open_creations(RUN) == []
+
+
 def test_an_image_that_its_run_could_not_note_any_more_is_in_the_receipt_after_the_sweep(stack, context):
     planned(context)
     bake(context)

@@ -150,6 +150,12 @@ def _note(run: str, image: str, baked: images.Baked) -> None:
     facts = {"file_system": BUILDERS, "cell": image, "kept": True}
     for kind, name in [("image", baked.id), *(("image-snapshot", snapshot) for snapshot in baked.snapshots)]:
         table.record_resource(run, kind, name, **facts)
+    # A function that crashed after CreateImage is called again, finds the image and creates none.
+    table.end_creation(run, _creation_of(image))
+
+
+def _creation_of(image: str) -> str:
+    return f"the image {image}"
 
 
 def _make_image(plan: PlanDocument, planned: PlanImage, recipe: BakeRecord, board: Board) -> None:
@@ -167,5 +173,5 @@ def _make_image(plan: PlanDocument, planned: PlanImage, recipe: BakeRecord, boar
     if state == "stopped":
         # An image's name may have 128 characters, a stack's name too: 80 + 1 + the image's id + 1 + 12 fit.
         name = f"{environment().stack[:80]}-{planned['id']}-{recipe['fingerprint'][:12]}"
-        with creations.noted(plan["run"], f"the image {planned['id']}"):
+        with creations.noted(plan["run"], _creation_of(planned["id"])):
             images.create(plan, builder, name, recipe["fingerprint"])
