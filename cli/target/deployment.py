@@ -68,6 +68,16 @@ class Deployment:
         return session.client(service, endpoint_url=self.endpoint, config=config)
 
 
+def prepare_clients() -> None:
+    """Import boto3 and read what the clients are made from that follow a local run; asks nobody."""
+    from local.programs import service_models
+
+    service_models.read_quickly()
+    nowhere = Deployment("local", "", "us-east-1", "http://localhost", access_key="none", secret_key="none")  # noqa: S106
+    for service in ("stepfunctions", "dynamodb"):
+        nowhere.client(service)
+
+
 def refuse_two_places(*, local: bool, stack: str | None) -> None:
     """Refuse --local together with --stack, since the local cloud must not answer for a stack on AWS."""
     if local and stack is not None:

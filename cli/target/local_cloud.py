@@ -62,8 +62,8 @@ def started(instances: str = "process", child: subprocess.Popen[bytes] | None = 
     child = child or start(instances)
     try:
         begin(child)
-        import boto3  # noqa: F401 - it takes a quarter of a second, in which nothing else is to be done here
-
+        # It takes a quarter of a second, in which nothing else is to be done here.
+        deployment.prepare_clients()
         cloud = wait_until_ready(child)
         say_what_was_left(cloud)
         yield from_cloud_document(cloud)
