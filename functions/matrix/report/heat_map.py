@@ -19,6 +19,8 @@ Cell = tuple[str, list[Markup]]  # its class and what stands in it
 
 # A figure that is at most this many times worse than the best of its column has the colour of that place.
 LEVELS = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
+# So many columns fit on paper.
+PAPER_COLUMNS = 7
 NOT_TOLD_APART = ("no difference shown", "to tell apart")
 
 
@@ -33,6 +35,9 @@ def heat_map(view: View) -> Markup:
     rows = [storage for storage in view.curves if storage in measured]
     nowhere = [storage for storage in view.curves if storage not in measured]
     note = [tag("p", f"Nowhere measured: {'; '.join(nowhere)}.", class_="quiet")] if nowhere else []
+    if len(questions) > PAPER_COLUMNS:
+        words = f"Paper has no room for all of the {len(questions)} columns; the page has them on a screen."
+        note.append(tag("p", words, class_="quiet on-paper"))
     ahead = [_expected_ahead(view, question) for question in questions]
     body = tag(
         "tbody",

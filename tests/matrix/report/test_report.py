@@ -11,7 +11,7 @@ from support.runs_for_reports import TWO_STORAGES, build_run, cell_of, swept_pag
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
-from matrix.report import page, parts
+from matrix.report import heat_map, page, parts
 from matrix.report.charts.cost import costs
 from matrix.report.charts.phases import phases
 from matrix.report.charts.scaling import scaling
@@ -583,3 +583,16 @@ def test_storages_that_the_same_fleets_reach_in_the_same_way_stand_at_one_arrow(
         [page.count(f'class="{name}"') for name in ("path", "fleets", "box storage")] for page in (apart, together)
     ]
     assert counted == [[2, 2, 2], [1, 1, 2]]
+
+
+def test_a_matrix_that_is_too_wide_for_paper_says_so_there(monkeypatch):
+    run = build_run(TWO_STORAGES)[0]
+    assert "on-paper" not in body_of(render(run))
+    monkeypatch.setattr(heat_map, "PAPER_COLUMNS", 1)
+
+    assert "Paper has no room for all of the 2 columns" in body_of(render(run))
+
+
+def body_of(page):
+    """A page without its head, where the style is."""
+    return page.partition("<body>")[2]
