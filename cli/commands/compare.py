@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
 from cli.inputs import completing, options
@@ -22,6 +23,8 @@ Document = dict[str, Any]
 STYLES = {"slower": "red", "faster": "green", "cannot tell": "yellow"}
 DEFAULT_THRESHOLD = "5%"
 LARGEST_PERCENT = 1000
+# Of more points than fit on a page those without a difference are only counted.
+MOST_LISTED = 40
 
 
 def compare(
@@ -34,6 +37,7 @@ def compare(
     threshold: Annotated[
         str, typer.Option("--threshold", metavar="PERCENT", help="How much slower a cell may become.")
     ] = DEFAULT_THRESHOLD,
+    all_: Annotated[bool, typer.Option("--all", help="List those that show no difference too.")] = False,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
@@ -43,8 +47,9 @@ def compare(
     """Compare two runs cell by cell.
 
     Cells match by storage, workload, fleet and parameters. Shown are the medians, their ratio with a 95 % interval, and
-    what that means, corrected for the number of cells. The exit code is 1 when a cell became slower by more than the
-    threshold and by more than chance explains, or when the runs have no cell in common.
+    what that means, corrected for the number of cells. Of more than 40 points those without a difference are only
+    counted, unless --all is given; --json and --web have all. The exit code is 1 when a cell became slower by more than
+    the threshold and by more than chance explains, or when the runs have no cell in common.
 
     Example: matrix compare nightly-baseline latest --threshold 10%
     """
@@ -62,7 +67,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        _show(document)
+        _show(document, is_all=all_)
     if web:
         _write_page(document, both, is_json=as_json)
     if not document["compared"]:
@@ -90,12 +95,12 @@ def _share(threshold: str) -> float:
     return float(percent[1]) / 100
 
 
-def _show(document: Document) -> None:
+def _show(document: Document, *, is_all: bool) -> None:
     console = terminal.stdout()
     console.print(Text.assemble(("Base ", "bold"), document["base"], ("  Run ", "bold"), document["run"]))
     if document["compared"]:
         console.print()
-        console.print(_table(document["compared"]))
+        _show_compared(console, document["compared"], is_all=is_all)
         console.print()
     for name in document["only_in_base"]:
         console.print(f"only in {document['base']}: {name}")
@@ -104,6 +109,15 @@ def _show(document: Document) -> None:
     for warning in document["warnings"]:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     console.print(_verdict(document))
+
+
+def _show_compared(console: Console, compared: list[Document], *, is_all: bool) -> None:
+    is_long = len(compared) > MOST_LISTED and not is_all
+    listed = [pair for pair in compared if not is_long or pair["verdict"] != "no difference shown"]
+    if listed:
+        console.print(_table(listed))
+    if alike := len(compared) - len(listed):
+        console.print(f"{alike:,} of {len(compared):,} points show no difference: --all lists them too")
 
 
 def _verdict(document: Document) -> Text:

@@ -146,6 +146,22 @@ def test_a_run_compared_with_itself_shows_no_difference(keep_measured, matrix):
     assert found["regressions"] == 0
 
 
+def test_of_many_points_those_without_a_difference_are_only_counted(keep_measured, matrix, monkeypatch):
+    keep_measured("base", 1000)
+    keep_measured("new", 500)
+    monkeypatch.setattr("cli.commands.compare.MOST_LISTED", 4)
+    few = matrix("compare", "base", "base").stdout
+    monkeypatch.setattr("cli.commands.compare.MOST_LISTED", 3)
+
+    many, listed = matrix("compare", "base", "base").stdout, matrix("compare", "base", "base", "--all").stdout
+
+    assert few == listed
+    assert listed.count("no difference shown (ratio 1.000") == 4
+    assert "4 of 4 points show no difference: --all lists them too" in many
+    assert "ratio" not in many
+    assert matrix("compare", "base", "new").stdout.count("slower by 50.0 %") == 4
+
+
 def test_runs_without_single_values_are_compared_by_their_medians_only(keep_run, matrix):
     keep_run("base")
     keep_run("new")
