@@ -129,6 +129,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, Document]]:
     """Each measured point with a key of what was measured: storage, workload, fleet and parameters, names left out."""
     for cell in values["cells"]:
         storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
+        same = json.dumps([storage, cell["workload"]["type"], fleet], sort_keys=True)
         of_cell = {
             "cell": cell["id"],
             "storage": cell["storage_label"],
@@ -137,10 +138,9 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, Document]]:
             "fleet": fleet_words(fleet),
         }
         for point in cell["points"]:
-            same = [storage, cell["workload"]["type"], fleet, point["params"], point["metric"]]
             uncertainty = point["median_uncertainty"]
             yield (
-                json.dumps(same, sort_keys=True),
+                f"{same} {json.dumps([point['params'], point['metric']], sort_keys=True)}",
                 {
                     **of_cell,
                     **{name: value for name, value in point.items() if name in OF_POINT},
