@@ -9,10 +9,11 @@ from support.runs_for_reports import build_run
 
 from matrix.published.yocto_run import yocto_run
 from matrix.report.charts import chart as chart_module
-from matrix.report.charts import fleet, percentiles, sections
+from matrix.report.charts import fleet, latency, percentiles, sections
 from matrix.report.charts.cost import costs
 from matrix.report.charts.drifts import drifts
 from matrix.report.charts.latency import latencies
+from matrix.report.charts.sweeps import sweeps
 from matrix.report.charts.timeline import timelines
 from matrix.report.charts.totals import totals
 from matrix.report.page import view_of
@@ -114,11 +115,43 @@ def test_of_many_samples_some_are_drawn_and_the_slowest_always(view):
     many = [replace(entry, cell={**entry.cell, "id": f"cell {number}"}, point={**entry.point, "samples": samples})
             for number in range(20)]  # fmt: skip
 
-    [chart] = drifts(SimpleNamespace(by=lambda *_: {("build", entry.fleet, "duration_s"): many}, facets=view.facets))
+    charts = [*drifts(SimpleNamespace(by=lambda *_: {("build", entry.fleet, "duration_s"): many}, facets=view.facets))]
 
-    # A page of 20 cells has 40 marks of each.
-    assert {len(line.x) for line in chart.series} == {41}
-    assert {max(line.y) for line in chart.series} == {9.0}
+    # A page of 20 cells has 40 marks of each; nobody follows so many lines in one chart.
+    assert [(len(chart.series), chart.title[-8:]) for chart in charts] == [(10, "(1 of 2)"), (10, "(2 of 2)")]
+    assert {len(line.x) for chart in charts for line in chart.series} == {41}
+    assert {max(line.y) for chart in charts for line in chart.series} == {9.0}
+
+
+def test_a_sweep_of_more_lines_than_anybody_can_follow_is_several_charts_and_leaves_none_out():
+    summary, _, _ = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
+    for cell in summary["cells"]:
+        [point] = cell["points"]
+        cell["points"] = [
+            {**point, "id": f"p{threads}-{block}", "params": {"threads": threads, "block_bytes": block}}
+            for threads in (1, 2)
+            for block in range(8)
+        ]
+
+    charts = [chart for chart in sweeps(view_of(summary)) if "over threads" in chart.title]
+
+    assert [(len(chart.series), chart.title[-8:]) for chart in charts] == [(8, "(1 of 2)"), (8, "(2 of 2)")]
+    assert len({series.name for chart in charts for series in chart.series}) == 16
+    assert len({row[:2] for chart in charts for row in chart.rows}) == 16
+
+
+def test_latencies_of_more_cells_than_one_chart_has_room_for_are_those_of_the_largest_fleets_and_say_so(monkeypatch):
+    for module in (chart_module, latency):
+        monkeypatch.setattr(module, "MOST_SERIES", 2)
+    summary, results, planned = build_run({"ebs": FLEETS, "efs": FLEETS})
+    view = view_of(summary, results=results, plan=planned)
+    for entry in view.entries:
+        entry.point["latency"] = {"read_lat": {"unit": "µs", "operations": 9, "bins_ns": {"1000000": 9}}}
+
+    [chart] = latencies(view)
+
+    assert {series.name for series in chart.series} == {"EBS gp3, 4 × m6i.large", "EFS bursting, 4 × m6i.large"}
+    assert chart.notes == ["2 of 4 lines, those of the largest fleets; result.json of each cell has all."]
 
 
 def test_each_launch_has_a_clock_of_its_own_and_no_look_at_all_samples_for_each_of_them(view):

@@ -164,7 +164,7 @@ def test_a_page_of_many_cells_draws_the_largest_fleets_with_few_points_and_all_o
     assert {len(chart.rows) for chart in page} == {14}
     assert page[0].notes == [
         "Of 1 of 11 instances at least.",
-        "14 of 15 lines, those of the first repetitions; the cell's result.json has all.",
+        "14 of 15 lines, those of the first repetitions; result.json of each cell has all.",
     ]
     # Neighbours are averaged: what both halves moved is still there.
     assert sum(lines[0].y[:-1]) * 5 == pytest.approx(1000)

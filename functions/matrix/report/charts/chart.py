@@ -15,7 +15,7 @@ MOST_POINTS = 400
 MOST_MARKS = 120
 # More rows than this are several charts.
 MOST_ROWS = 36
-# Nobody can follow more lines than this in one chart.
+# Nobody can follow more lines than this in one chart: what has more is several charts, or says how many it draws.
 MOST_SERIES = 14
 
 
@@ -105,11 +105,18 @@ def thinned(count: int, most: int = MOST_POINTS) -> list[int]:
     return sorted({round(index * (count - 1) / (most - 1)) for index in range(most)})
 
 
-def parts_of(rows: Sequence[T]) -> Iterator[tuple[Sequence[T], str]]:
-    """Yield rows in parts as equal as can be, of MOST_ROWS at most, each with the end of its title: ` (1 of 6)`."""
-    count = math.ceil(len(rows) / MOST_ROWS)
+def parts_of(drawn: Sequence[T], most: int) -> Iterator[tuple[Sequence[T], str]]:
+    """Yield rows or lines in parts as equal as can be, `most` at most, each with the end of its title: ` (1 of 6)`."""
+    count = math.ceil(len(drawn) / most)
     for part in range(count):
         yield (
-            rows[len(rows) * part // count : len(rows) * (part + 1) // count],
+            drawn[len(drawn) * part // count : len(drawn) * (part + 1) // count],
             f" ({part + 1} of {count})" * (count > 1),
         )
+
+
+def few_lines(count: int, which: str) -> list[str]:
+    """Say of a chart with room for MOST_SERIES of `count` lines which it draws; nothing where it has them all."""
+    if count <= MOST_SERIES:
+        return []
+    return [f"{MOST_SERIES} of {count} lines, {which}; result.json of each cell has all."]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series, thinned
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines, thinned
 from matrix.report.view import Entry, View
 
 # What each counter counts, in words.
@@ -44,6 +44,7 @@ def _chart(view: View, number: int, entries: list[Entry]) -> Chart:
         x_title="seconds since the start of the step",
         y_title="MB/s",
         series=series,
+        notes=few_lines(len(drawn), "those of the first points"),
         heads=HEADS,
         rows=[row for entry in entries for row in _rows(entry)],
         is_from_zero=True,

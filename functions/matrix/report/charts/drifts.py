@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.report.charts.chart import MOST_MARKS, MOST_SERIES, Chart, Series, thinned
+from matrix.report.charts.chart import MOST_MARKS, MOST_SERIES, Chart, Series, parts_of, thinned
 from matrix.report.charts.labels import lower, slug
 from matrix.report.charts.marks import SINCE_START
 from matrix.report.view import Entry, View
@@ -27,19 +27,21 @@ def drifts(view: View) -> Iterator[Chart]:
                 cells.setdefault(entry.cell["id"], []).append(entry)
         known = {metric for entry in entries for metric in (entry.samples or {"metrics": {}})["metrics"]}
         latencies = sorted(metric for metric in known if metric.endswith("_lat_p99_us"))
-        shown = list(cells.values())[:MOST_SERIES]
         for metric in [*([] if entries[0].higher_is_better else [name]), *(each for each in latencies if each != name)]:
-            yield _chart(view, workload, fleet, metric, shown, most)
+            for part, which in parts_of(list(cells.values()), MOST_SERIES):
+                yield _chart(view, workload, fleet, metric, part, most, which)
 
 
-def _chart(view: View, workload: str, fleet: str, metric: str, cells: Sequence[Sequence[Entry]], most: int) -> Chart:
+def _chart(
+    view: View, workload: str, fleet: str, metric: str, cells: Sequence[Sequence[Entry]], most: int, which: str
+) -> Chart:
     is_latency = metric.endswith("_us")
     unit = "ms" if is_latency else cells[0][0].unit if cells else "s"
     most = min(most, MOST_LATENCIES if is_latency else MOST_MARKS)
     title = metric_title(metric, workload)
     return Chart(
         id=f"drift-{slug(f'{workload}-{fleet}-{metric}')}",
-        title=f"{workload} on {fleet}: {lower(title)} over time",
+        title=f"{workload} on {fleet}: {lower(title)} over time{which}",
         reads=f"Each sample at its start; of more than {most} evenly chosen ones and the greatest. A slope is a drift: "
         "a cache that fills, credits that run out." + (" A single high mark is a stall." if is_latency else ""),
         x_title=SINCE_START,

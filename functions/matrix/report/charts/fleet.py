@@ -45,7 +45,7 @@ def skews(view: View) -> Iterator[Chart]:
             )
     if len(rows) > MOST_ROWS:
         rows.sort(key=lambda row: -row[2][3])
-    for part, which in parts_of(rows):
+    for part, which in parts_of(rows, MOST_ROWS):
         yield _skew(view, part, which)
 
 
@@ -90,7 +90,7 @@ def spreads(view: View) -> Iterator[Chart]:
             rows.append((_cell_name(entries[0]), entries[0], speeds, cell_id))
     if len(rows) > MOST_ROWS:
         rows.sort(key=lambda row: min(row[2].values()) / max(row[2].values()))
-    for part, which in parts_of(rows):
+    for part, which in parts_of(rows, MOST_ROWS):
         yield _spread(view, part, which)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines
 from matrix.report.charts.labels import point_title, slug
 from matrix.report.view import Entry, View
 
@@ -34,14 +34,19 @@ def latencies(view: View) -> Iterator[Chart]:
         for (workload, label), entries in view.by("workload", "label").items():
             latencies = [(entry, entry.point["latency"][name]) for entry in entries if _bins(entry, name)]
             if latencies:
-                yield _latency_chart(view, name, workload, label, latencies[:MOST_SERIES])
+                notes = few_lines(len(latencies), "those of the largest fleets")
+                if notes:
+                    latencies = sorted(latencies, key=lambda pair: -pair[0].instances)[:MOST_SERIES]
+                yield _latency_chart(view, name, workload, label, latencies, notes)
 
 
 def _bins(entry: Entry, name: str) -> bool:
     return bool(((entry.point.get("latency") or {}).get(name) or {}).get("bins_ns"))
 
 
-def _latency_chart(view: View, name: str, workload: str, label: str, latencies: list[tuple[Entry, Any]]) -> Chart:
+def _latency_chart(
+    view: View, name: str, workload: str, label: str, latencies: list[tuple[Entry, Any]], notes: list[str]
+) -> Chart:
     sizes = sorted({entry.instances for entry, _ in latencies})
     series = []
     for entry, latency in latencies:
@@ -65,6 +70,7 @@ def _latency_chart(view: View, name: str, workload: str, label: str, latencies: 
         x_title="percentile of the operations",
         y_title="latency (ms)",
         series=series,
+        notes=notes,
         heads=(
             *("Storage", "Fleet", "Operations"),
             *(f"{percentile} (ms)" for percentile in PERCENTILES.values()),

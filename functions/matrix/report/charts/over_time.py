@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines
 from matrix.report.charts.marks import SINCE_STEP
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
@@ -102,10 +102,7 @@ def _chart(view: View, id_: str, unit: str, entries: Sequence[Entry], lines: Seq
         series.append(Series(line.name, x, y, "steps", style, hover=(), width=1.5))
     lacking = [line.step["instances"] for line in lines if line.step["instances"] < first.instances]
     notes = [f"Of {min(lacking)} of {first.instances} instances at least."] if lacking else []
-    if len(lines) > MOST_SERIES:
-        notes.append(
-            f"{MOST_SERIES} of {len(lines)} lines, those of the first repetitions; the cell's result.json has all."
-        )
+    notes += few_lines(len(lines), "those of the first repetitions")
     return Chart(
         id=id_,
         title=f"{first.workload} on {first.fleet}, {first.storage}: {unit} of the whole fleet by the second",

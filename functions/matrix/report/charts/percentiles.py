@@ -19,7 +19,7 @@ def bands(view: View) -> Iterator[Chart]:
         for entry in entries:
             labels.setdefault(entry.label, []).append(entry)
         for label, of_label in labels.items():
-            for part, which in parts_of(_ranked(of_label)):
+            for part, which in parts_of(_ranked(of_label), MOST_ROWS):
                 yield _band(view, f"{workload}, {label}", part, which)
 
 

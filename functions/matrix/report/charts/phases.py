@@ -1,8 +1,8 @@
 """Phases of one piece of work side by side: what a storage is good at, create to delete."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series, parts_of
 from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
@@ -17,7 +17,11 @@ def phases(view: View) -> Iterator[Chart]:
             if "phase" in (entry.point.get("params") or {}):
                 combinations.setdefault(_rest(entry), []).append(entry)
         for rest, of_rest in combinations.items():
-            yield _chart(view, f"{workload} on {fleet}{f', {rest}' if rest else ''}", of_rest)
+            by_storage: dict[str, list[Entry]] = {}
+            for entry in of_rest:
+                by_storage.setdefault(entry.storage, []).append(entry)
+            for part, which in parts_of(list(by_storage.items()), MOST_SERIES):
+                yield _chart(view, f"{workload} on {fleet}{f', {rest}' if rest else ''}", dict(part), which)
 
 
 def _rest(entry: Entry) -> str:
@@ -29,14 +33,13 @@ def _rest(entry: Entry) -> str:
     return point_labels(points)[entry.point["id"]]
 
 
-def _chart(view: View, title: str, entries: Sequence[Entry]) -> Chart:
+def _chart(view: View, title: str, by_storage: Mapping[str, Sequence[Entry]], which: str) -> Chart:
+    entries = [entry for of_storage in by_storage.values() for entry in of_storage]
     names = list(dict.fromkeys(str(entry.point["params"]["phase"]) for entry in entries))
-    storages = list(dict.fromkeys(entry.storage for entry in entries))[:MOST_SERIES]
-    by_storage = {storage: [entry for entry in entries if entry.storage == storage] for storage in storages}
     first = entries[0]
     return Chart(
         id=f"phases-{slug(title)}",
-        title=f"{title}: {lower(first.quantity)} of each phase",
+        title=f"{title}: {lower(first.quantity)} of each phase{which}",
         reads=f"Mark: median of each phase{interval_words(entries)}. Right is better.",
         x_title=first.title,
         y_title="",

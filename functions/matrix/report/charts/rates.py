@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series, parts_of
 from matrix.report.charts.labels import lower, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
@@ -20,9 +20,8 @@ HEADS = ("Storage", "Fleet", "Else", "Due/s", "Done/s", "P99 µs at the median",
 def rates(view: View) -> Iterator[Chart]:
     """Yield a chart for each workload and metric that was measured at several rates."""
     for (workload, name), entries in view.by("workload", "name").items():
-        curves = _curves(entries)
-        if curves:
-            yield _chart(view, workload, name, curves)
+        for part, which in parts_of(list(_curves(entries).items()), MOST_SERIES):
+            yield _chart(view, workload, name, dict(part), which)
 
 
 def _curves(entries: Sequence[Entry]) -> dict[tuple[str, str, str], list[tuple[float, Entry]]]:
@@ -33,8 +32,7 @@ def _curves(entries: Sequence[Entry]) -> dict[tuple[str, str, str], list[tuple[f
     curves: dict[tuple[str, str, str], list[tuple[float, Entry]]] = {}
     for index, (rate, entry) in enumerate(paced):
         curves.setdefault((entry.storage, entry.fleet, labels[str(index)]), []).append((rate, entry))
-    kept = {key: sorted(curve, key=lambda pair: pair[0]) for key, curve in curves.items() if len(curve) > 1}
-    return dict(list(kept.items())[:MOST_SERIES])
+    return {key: sorted(curve, key=lambda pair: pair[0]) for key, curve in curves.items() if len(curve) > 1}
 
 
 def _rest(params: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +41,7 @@ def _rest(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chart(
-    view: View, workload: str, name: str, curves: dict[tuple[str, str, str], list[tuple[float, Entry]]]
+    view: View, workload: str, name: str, curves: dict[tuple[str, str, str], list[tuple[float, Entry]]], which: str
 ) -> Chart:
     fleets = list(dict.fromkeys(fleet for _, fleet, _ in curves))
     has_rests = len({rest for _, _, rest in curves}) > 1
@@ -82,7 +80,7 @@ def _chart(
             )
     return Chart(
         id=f"rates-{slug(f'{workload}-{name}')}",
-        title=f"{workload}: {lower(entries[0].quantity)} over the rate at which operations are due",
+        title=f"{workload}: {lower(entries[0].quantity)} over the rate at which operations are due{which}",
         reads=(
             "Median of the instances' P99 at each rate, with its 95 % interval where there is one. Latency counts from "
             "the moment at which an operation was due, so a stall is in all that had to wait for it. Where a line "

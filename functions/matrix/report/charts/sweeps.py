@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.chart import MOST_SERIES, Chart, Series, parts_of
 from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
@@ -20,8 +20,8 @@ def sweeps(view: View) -> Iterator[Chart]:
         # Rates at which operations are due have a chart of their own.
         for param in dict.fromkeys(key for values in params.values() for key in values if key != RATE):
             curves = _curves(entries, params, param)
-            if curves:
-                yield _sweep_chart(view, workload, fleet, param, curves, entries[0])
+            for part, which in parts_of(list(curves.items()), MOST_SERIES):
+                yield _sweep_chart(view, workload, fleet, param, dict(part), entries[0], which)
 
 
 def _curves(
@@ -36,22 +36,21 @@ def _curves(
         if x is not None:
             rest = ", ".join(f"{key.replace('_', ' ')} {values[key]}" for key in values if key in varying - {param})
             curves.setdefault((entry.storage, rest), []).append((x, entry))
-    kept = {
+    return {
         key: sorted(curve, key=lambda pair: pair[0]) for key, curve in curves.items() if len({x for x, _ in curve}) > 1
     }
-    return dict(list(kept.items())[:MOST_SERIES])
 
 
 def _sweep_chart(
     view: View, workload: str, fleet: str, param: str,
-    curves: dict[tuple[str, str], list[tuple[float, Entry]]], first: Entry,
+    curves: dict[tuple[str, str], list[tuple[float, Entry]]], first: Entry, which: str,
 ) -> Chart:  # fmt: skip
     rests = list(dict.fromkeys(rest for _, rest in curves))
     x = sorted({value for curve in curves.values() for value, _ in curve})
     word = param.replace("_", " ")
     return Chart(
         id=f"sweep-{slug(f'{workload}-{fleet}-{param}')}",
-        title=f"{workload} on {fleet}: {lower(first.quantity)} over {word}",
+        title=f"{workload} on {fleet}: {lower(first.quantity)} over {word}{which}",
         reads=f"Mark: median of each point{interval_words([each for curve in curves.values() for _, each in curve])}.",
         x_title=word,
         y_title=first.title,
