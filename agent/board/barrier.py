@@ -30,9 +30,8 @@ STANDBYS, STANDBY_S, SELDOM_S = 5, 2.0, 30.0
 ROSTER_S = 0.3
 # A gate's start lies at most so long after its writing (the largest margin is 10 s, of emulated machines).
 LATEST_START_S = 15.0
-# Where requests take long, on a busy machine, others see the gate later too: the margin is the time between two looks
-# and three times what saying ready and listing took, at this step or the one before, up to this. The margins of AWS are
-# longer.
+# Where requests take long, on a busy machine, others see the gate later too: the margin is three times what saying
+# ready and listing took, at this step or the one before, up to this. The margins of AWS are longer.
 MOST_BUSY_MARGIN_S = 1.0
 # S3 tells times in whole seconds.
 GRAIN_S = 1.0
@@ -103,7 +102,7 @@ class Barrier:
             began = time.monotonic()
             marks = self._meeting.ready(step)
             self._took_s = self._said_in_s + time.monotonic() - began
-            busy_margin_s = self._rule.poll_s + 3 * max(self._took_s, self._took_before_s)
+            busy_margin_s = 3 * max(self._took_s, self._took_before_s)
             self._ready_at = marks.get(self._userid)
             if self._roster <= {userid.rpartition(":")[2] for userid in marks}:
                 start_at = time.time() + max(self._rule.margin_s, min(MOST_BUSY_MARGIN_S, busy_margin_s))
