@@ -1,7 +1,7 @@
 """One large file, written block by block and synchronised at the end: what `dd bs=… conv=fsync` does.
 
-Run behind the gate of agent.processes. Unlike dd it can write
-gigabytes that do not compress from a few MiB of memory: stretches of a random pool, at other places each time round.
+Run behind the gate of agent.processes. Unlike dd it can write gigabytes that do not compress from a few MiB of memory:
+stretches of a random pool, at other places each time round.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The fleet: common start, instance against instance."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
@@ -26,6 +26,11 @@ def _cell_name(entry: Entry) -> str:
     return f"{entry.workload}, {entry.storage}, {entry.fleet}"
 
 
+def _worst_first(rows: list[Any], goodness: Callable[[Any], float]) -> Iterator[tuple[Sequence[Any], str]]:
+    """Yield what fits in one chart as it stands, and more in parts, those that are worst first."""
+    return parts_of(sorted(rows, key=goodness) if len(rows) > MOST_ROWS else rows, MOST_ROWS)
+
+
 def skews(view: View) -> Iterator[Chart]:
     """How far from the common start the instances began; of many cells those with the latest start first."""
     rows = []
@@ -43,9 +48,7 @@ def skews(view: View) -> Iterator[Chart]:
                     cell_id,
                 )
             )
-    if len(rows) > MOST_ROWS:
-        rows.sort(key=lambda row: -row[2][3])
-    for part, which in parts_of(rows, MOST_ROWS):
+    for part, which in _worst_first(rows, lambda row: -row[2][3]):
         yield _skew(view, part, which)
 
 
@@ -88,9 +91,7 @@ def spreads(view: View) -> Iterator[Chart]:
         speeds = _relative(entries)
         if len(speeds) > 1:
             rows.append((_cell_name(entries[0]), entries[0], speeds, cell_id))
-    if len(rows) > MOST_ROWS:
-        rows.sort(key=lambda row: min(row[2].values()) / max(row[2].values()))
-    for part, which in parts_of(rows, MOST_ROWS):
+    for part, which in _worst_first(rows, lambda row: min(row[2].values()) / max(row[2].values())):
         yield _spread(view, part, which)
 
 
