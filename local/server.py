@@ -23,7 +23,7 @@ from local.instances import metadata
 from local.keeping import room, runs
 from local.programs import leftovers, processes
 from local.programs.liveness import is_alive, started_ticks
-from local.settings import Options
+from local.settings import ADDRESS, Options
 
 if TYPE_CHECKING:
     from local.roles.enforcement import RoleEnforcement
@@ -75,7 +75,7 @@ class Cloud:
         _log_to(self._workdir / "logs" / "cloud.log")
         port = _usable_port(self.options.port)
         os.environ["MOTO_PORT"] = str(port)
-        operator = Operator(f"http://localhost:{port}", self.options.region)
+        operator = Operator(f"http://{ADDRESS}:{port}", self.options.region)
         self._bring_up(operator, port)
         outputs: dict[str, str] = {}
         if self.options.template is not None:
@@ -169,7 +169,7 @@ class Cloud:
         if record := os.environ.get(recording.VARIABLE):
             application = recording.Recorder(application, Path(record))
         admission = Admission(application, self._hosts(port), secret_of)
-        server = make_server("127.0.0.1", port, admission, threaded=True, request_handler=KeepAliveHandler)
+        server = make_server(ADDRESS, port, admission, threaded=True, request_handler=KeepAliveHandler)
         threading.Thread(target=server.serve_forever, name="aws", daemon=True).start()
 
     def _hosts(self, port: int) -> list[str]:
@@ -321,7 +321,7 @@ def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((ADDRESS, port))
         except OSError:
             return False
         return True

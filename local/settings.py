@@ -23,9 +23,20 @@ class Options:
     account: str = "usual"
 
 
+# The only address of the cloud. Not a name: where `localhost` is ::1 alone, nobody would answer.
+ADDRESS = "127.0.0.1"
+
+
 def set_environment(region: str) -> None:
-    """Set what moto reads when it is imported."""
+    """Set what moto reads when it is imported, and drop all settings that the user has made for AWS.
+
+    A profile that is not there, or an endpoint of AWS's, would end or mislead the clients of moto's own.
+    """
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
     os.environ.update(
+        # Requests to ourselves stay on this machine; what leaves it, such as an image's packages, needs the proxy.
+        dict.fromkeys(("no_proxy", "NO_PROXY"), _without_proxy()),
         MOTO_DISABLE_GLOBAL_CORS="true",
         MOTO_ENABLE_AMI_VALIDATION="true",
         MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true",
@@ -33,5 +44,11 @@ def set_environment(region: str) -> None:
         # Good for nothing, here and elsewhere: a client of moto's own must not find the user's.
         AWS_ACCESS_KEY_ID="local",
         AWS_SECRET_ACCESS_KEY="local",  # noqa: S106  # pragma: allowlist secret
+        AWS_CONFIG_FILE=os.devnull,
+        AWS_SHARED_CREDENTIALS_FILE=os.devnull,
     )
-    os.environ.pop("AWS_PROFILE", None)
+
+
+def _without_proxy() -> str:
+    users = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+    return ",".join(filter(None, [users, ADDRESS, "localhost"]))

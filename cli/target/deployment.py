@@ -21,6 +21,12 @@ OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
 INVOKE_TIMEOUT_S = 960
 # A network may come back. The local cloud does not, and a command shall say so within 5 s: a retry waits up to 1 s.
 ATTEMPTS = {"aws": 5, "local": 2}
+# The names, in botocore's configuration, environment and defaults, of what it reads of the user: here none.
+WITHOUT_PROFILE = {
+    "profile": (None, None, None, None),
+    "config_file": (None, None, os.devnull, None),
+    "credentials_file": (None, None, os.devnull, None),
+}
 
 
 @dataclass(frozen=True)
@@ -55,15 +61,24 @@ class Deployment:
         """Return a boto3 client of this deployment."""
         # boto3 takes half a second to import, so `matrix --help` and `matrix plan` must not import it.
         import boto3
+        import botocore.session
         from botocore.config import Config
 
         config = Config(retries={"mode": "standard", "total_max_attempts": ATTEMPTS[self.environment]})
         if service == "lambda":
             # An invocation whose answer takes long must not be retried, since that would start the function twice.
             config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})
+        core = None
+        if self.environment == "local":
+            # What the user has set for AWS is not for this machine: no request to it may go to a proxy.
+            config = config.merge(Config(proxies={}, use_fips_endpoint=False, use_dualstack_endpoint=False))
+            core = botocore.session.Session(WITHOUT_PROFILE)
         # The local cloud's own key keeps the user's real one from being sent to it.
         session: Any = boto3.Session(
-            aws_access_key_id=self.access_key, aws_secret_access_key=self.secret_key, region_name=self.region
+            aws_access_key_id=self.access_key,
+            aws_secret_access_key=self.secret_key,
+            region_name=self.region,
+            botocore_session=core,
         )
         return session.client(service, endpoint_url=self.endpoint, config=config)
 
@@ -73,7 +88,7 @@ def prepare_clients() -> None:
     from local.programs import service_models
 
     service_models.read_quickly()
-    nowhere = Deployment("local", "", "us-east-1", "http://localhost", access_key="none", secret_key="none")  # noqa: S106
+    nowhere = Deployment("local", "", "us-east-1", "http://127.0.0.1", access_key="none", secret_key="none")  # noqa: S106
     for service in ("stepfunctions", "dynamodb"):
         nowhere.client(service)
 

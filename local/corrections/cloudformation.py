@@ -2,7 +2,8 @@
 
 The gaps: SAM templates are not translated; a CREATE change set leaves the stack without outputs and events;
 UsePreviousValue gives the resolved value; unknown types are skipped in silence; some properties of functions, layers
-and state machines are dropped; lists with AWS::NoValue, list parameters' defaults, Fn::Cidr and GetAZs are wrong.
+and state machines are dropped; lists with AWS::NoValue, list parameters' defaults, Fn::Cidr and GetAZs are wrong; a
+template below 127.0.0.1 is not found.
 """
 
 import base64
@@ -47,6 +48,7 @@ def install(operator: Operator) -> None:
     security_groups.install()
     models.Stack.parse_template = staticmethod(yaml_template.load)
     models.ChangeSet._parse_template = lambda self: setattr(self, "template_dict", yaml_template.load(self.template))
+    _find_templates_by_address(operator)
     _translate_on_arrival()
     _return_submitted_templates()
     _keep_passed_parameters()
@@ -72,6 +74,16 @@ def translate(template: dict[str, Any], parameters: dict[str, str], region: str)
 @cache
 def _managed_policies() -> dict[str, str]:
     return {policy.name: policy.arn for policy in iam_backends[ACCOUNT]["aws"].aws_managed_policies}
+
+
+def _find_templates_by_address(operator: Operator) -> None:
+    """Let moto read the bucket of a TemplateURL from its path: it does so for `localhost`, and not for 127.0.0.1."""
+    read = CloudFormationResponse._get_stack_from_s3_url
+
+    def from_path(self: Any, url: str) -> str:
+        return str(read(self, url.replace(operator.endpoint, "http://localhost", 1)))
+
+    CloudFormationResponse._get_stack_from_s3_url = from_path
 
 
 def _translate_on_arrival() -> None:

@@ -107,7 +107,10 @@ NAMES = {
         "FSxResponse.describe_backups",
     ],
     "moto.iam.responses": ["IamResponse._get_params"],
-    "moto.cloudformation.responses": ["CloudFormationResponse.get_template"],
+    "moto.cloudformation.responses": [
+        "CloudFormationResponse.get_template",
+        "CloudFormationResponse._get_stack_from_s3_url",
+    ],
     "moto.iam.models": ["iam_backends", "IAMBackend.get_role", "IAMBackend._init_aws_policies"],
     "moto.s3.models": ["s3_backends", "FakeBucket.get_permission", "S3Backend.put_object"],
     "moto.s3.responses": ["S3Response._key_response", "S3Response._bucket_response", "S3Response.put_object"],

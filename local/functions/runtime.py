@@ -259,6 +259,9 @@ class LambdaRuntime:
             "AWS_REGION": function.region,
             "AWS_DEFAULT_REGION": function.region,
             "AWS_ENDPOINT_URL": self._endpoint,
+            # Not those of HOME, a folder that every user of the machine may write to.
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             **({"LOCAL_BACKOFF_SCALE": str(BACKOFF_SCALE)} if self._injected is not None else {}),
         }
 

@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from local.settings import ADDRESS
+
 TOKEN_HEADER = "X-aws-ec2-metadata-token"  # noqa: S105 - a header's name
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -88,7 +90,7 @@ class MetadataService:
 
     def endpoint(self, instance_id: str) -> str:
         """Return the AWS_EC2_METADATA_SERVICE_ENDPOINT of an instance's agent."""
-        return f"http://localhost:{self._server.server_port}/{self._by_id[instance_id].secret}/"
+        return f"http://{ADDRESS}:{self._server.server_port}/{self._by_id[instance_id].secret}/"
 
     def own_port(self, instance_id: str) -> int:
         """Return a port of this machine that serves this instance only, after a line with its secret."""
@@ -115,7 +117,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 256
 
     def __init__(self, by_secret: dict[str, InstanceIdentity], only: InstanceIdentity | None = None) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__((ADDRESS, 0), _Handler)
         self.by_secret = by_secret
         self.only = only
         # It sees that it shall end when it looks, twice a second otherwise, and the cloud waits for that.

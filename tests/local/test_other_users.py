@@ -121,7 +121,7 @@ def metadata() -> Iterator[MetadataService]:
 
 
 def test_the_metadata_service_gives_no_token_to_who_knows_only_the_instances_id(metadata: MetadataService):
-    address = metadata.endpoint("i-1").removeprefix("http://localhost:")
+    address = metadata.endpoint("i-1").removeprefix("http://127.0.0.1:")
     port, _, secret = address.strip("/").partition("/")
 
     for wrong in ("i-1", "", secret[:-1]):
