@@ -12,7 +12,7 @@ from moto import mock_aws
 
 from aws.stack import entry
 
-ROOT, PARENT = "1-5759e988-bd862e3fe1be46a994272793", "557abcec3ee5a047"
+ROOT, PARENT = "1-5759e988-bd862e3fe1be46a994272793", "557abcec3ee5a047"  # pragma: allowlist secret
 SAMPLED = f"Root={ROOT};Parent={PARENT};Sampled=1;Lineage=1:a87bd80c:0"
 
 
