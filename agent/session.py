@@ -19,6 +19,7 @@ from agent.machine import caches, counters, host, nvme, over_time
 from agent.machine.workspace import Workspaces
 from agent.mounts import ebs
 from agent.programs import provisions, tools
+from agent.retrying import GaveUp, NotYet, patience, retried
 
 if TYPE_CHECKING:
     import logging
@@ -81,7 +82,7 @@ class Session:
                 raise JobInvalid("the job has a barrier, but its user data names no meeting")
             meeting = self._blackboard.meeting(self._nonce, job.barrier.request_s)
             self._barrier = Barrier(meeting, self.userid, job.barrier)
-        heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
+        heartbeat = Heartbeat(self._blackboard, job.heartbeat_s)
         try:
             self._prepared = self._provide(job)
             own = self._own(job.mount)
@@ -97,7 +98,7 @@ class Session:
 
     def bake(self, job: Job) -> None:
         """Install everything, and make the machine fit to be copied."""
-        heartbeat = Heartbeat(self._blackboard, job.heartbeat_s, self._log)
+        heartbeat = Heartbeat(self._blackboard, job.heartbeat_s)
         try:
             heartbeat.say("preparing")
             provisions.provide(job.provisions, job.may_administer, self._log)
@@ -119,11 +120,18 @@ class Session:
         """Return the mount; of a device with the ids of the only volumes that this instance may write as they are."""
         if mount["kind"] != DEVICE:
             return mount
-        give_up_at = time.monotonic() + VOLUMES_S
-        while (volumes := self._blackboard.volumes(self.identity.instance_id)) is None:
-            if time.monotonic() > give_up_at:
-                raise DeviceRefused(f"nobody has said within {VOLUMES_S:g} s which volumes are this instance's")
-            time.sleep(PAUSE_S)
+
+        def said() -> list[str]:
+            volumes = self._blackboard.volumes(self.identity.instance_id)
+            if volumes is None:
+                raise NotYet("Launch fleet has not written volumes.json, or this role may not read it")
+            return volumes
+
+        try:
+            volumes = retried("the volumes of this instance", said, patience(VOLUMES_S, PAUSE_S))
+        except GaveUp as err:
+            why = f"nobody has said within {VOLUMES_S:g} s which volumes are this instance's: {err.__cause__}"
+            raise DeviceRefused(why) from err
         return {**mount, "volumes": volumes}
 
     def _serve(self, job: Job, folder: Path, heartbeat: Heartbeat) -> None:

@@ -15,7 +15,8 @@ import time
 from typing import TYPE_CHECKING
 
 from agent.board.meeting import Unanswered
-from agent.errors import BarrierTimeout, GateForged
+from agent.errors import AgentError, BarrierTimeout, GateForged
+from agent.retrying import GaveUp, Series, pauses_until, retried
 
 if TYPE_CHECKING:
     from agent.board.meeting import Meeting
@@ -56,6 +57,7 @@ class Barrier:
         """
         give_up_at = time.monotonic() + self._rule.timeout_s
         watch = _Watch(self._meeting, step)
+        listing = Series(f"opening the gate of step {step}")
         self._ready_at = None
         self._took_before_s = self._took_s
         self._say_ready(step, give_up_at)
@@ -66,9 +68,11 @@ class Barrier:
             list_at = time.monotonic()
             while True:
                 if time.monotonic() >= list_at:
-                    list_at = time.monotonic() + self._list_and_open(step)
+                    list_at = time.monotonic() + self._list_and_open(step, listing)
                 watch.look()
                 if watch.is_over.wait(2 * self._rule.poll_s * _jitter()):
+                    if watch.refusal is not None:
+                        raise watch.refusal
                     self._has_begun = True
                     return self._checked(step, *watch.gate)
                 if time.monotonic() >= give_up_at:
@@ -78,20 +82,21 @@ class Barrier:
                     )
         finally:
             watch.is_over.set()
+            watch.looks.closed()
+            listing.closed()
 
     def _say_ready(self, step: int, give_up_at: float) -> None:
-        while True:
+        def say() -> None:
             began = time.monotonic()
-            try:
-                self._meeting.say_ready(step, self._userid)
-                self._said_in_s = time.monotonic() - began
-                return
-            except Unanswered as err:
-                if time.monotonic() >= give_up_at:
-                    raise BarrierTimeout(f"the mark of step {step} could not be written: {err}") from err
-            time.sleep(_DICE.uniform(0.1, 0.5))
+            self._meeting.say_ready(step, self._userid)
+            self._said_in_s = time.monotonic() - began
 
-    def _list_and_open(self, step: int) -> float:
+        try:
+            retried(f"the mark of step {step}", say, pauses_until(give_up_at, lambda: _DICE.uniform(0.1, 0.5)))
+        except GaveUp as err:
+            raise BarrierTimeout(f"this instance could not say that it is ready: {err}") from err
+
+    def _list_and_open(self, step: int, listing: Series) -> float:
         """Open the gate if all are ready; return after how many seconds to list again."""
         try:
             if not self._has_begun:
@@ -107,8 +112,10 @@ class Barrier:
             if self._roster <= {userid.rpartition(":")[2] for userid in marks}:
                 start_at = time.time() + max(self._rule.margin_s, min(MOST_BUSY_MARGIN_S, busy_margin_s))
                 self._meeting.open(step, {"step": step, "start_at": start_at, "opener": self._userid})
-        except Unanswered:
+        except Unanswered as err:
+            listing.failed(err)
             return _DICE.uniform(0.1, 0.3)
+        listing.succeeded()
         rank = sum(userid < self._userid for userid in marks)
         return STANDBY_S * (rank + 1) if rank < STANDBYS else SELDOM_S
 
@@ -133,7 +140,10 @@ class _Watch:
     def __init__(self, meeting: Meeting, step: int) -> None:
         self.is_over = threading.Event()
         self.gate: tuple[bytes, float] = (b"", 0.0)
+        self.refusal: AgentError | None = None  # of the other thread, which cannot raise it to anybody
         self.last_seen = "no gate"
+        # An outage of S3 shorter than the barrier's timeout is no failure.
+        self.looks = Series(f"the gate of step {step}")
         self._meeting, self._step = meeting, step
 
     def look(self) -> None:
@@ -141,8 +151,10 @@ class _Watch:
         try:
             gate = self._meeting.gate(self._step)
         except Unanswered as err:
-            self.last_seen = str(err)  # an outage of S3 shorter than the barrier's timeout is no failure
+            self.last_seen = str(err)
+            self.looks.failed(err)
             return
+        self.looks.succeeded()
         self.last_seen = "no gate"
         if gate is not None and not self.is_over.is_set():
             self.gate = gate
@@ -152,7 +164,11 @@ class _Watch:
         """Look between the looks of the other thread until the gate is there."""
         pause_s = poll_s
         while not self.is_over.wait(pause_s * _jitter()):
-            self.look()
+            try:
+                self.look()
+            except AgentError as err:
+                self.refusal = err
+                self.is_over.set()
             pause_s = 2 * poll_s
 
 

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agent import mending
 from agent.board.meeting import ABSENT, Meeting, at_once
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
 
@@ -163,14 +164,12 @@ def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> b
     boto3 repeats a failed request, but not one whose answer breaks off, as some of millions do. Repeating it here takes
     time of the caller; each repetition writes a line that begins with BROKEN_OFF to standard error.
     """
-    from botocore.exceptions import BotoCoreError
-
     for left in reversed(range(BODIES)):
         body = client.get_object(**place, Range=f"bytes={first}-{last}")["Body"]
         try:
             return bytes(body.read())
-        except BotoCoreError as err:
-            if not left:
+        except Exception as err:  # older releases of botocore let errors of urllib3 through
+            if not left or not mending.verdict(err).is_mendable:
                 raise
             print(f"{BROKEN_OFF}: {err}", file=sys.stderr)
     raise AssertionError("unreachable")

@@ -6,11 +6,10 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from agent.errors import AgentError
+from agent.errors import AgentError, BlackboardUnavailable
+from agent.retrying import Series, troubles
 
 if TYPE_CHECKING:
-    import logging
-
     from agent.board.blackboard import Blackboard
 
 
@@ -19,20 +18,27 @@ class Heartbeat:
 
     A change of state waits for the next beat: 1,000 instances with three changes at each of 60 steps would put 0.90 USD
     of objects that nobody reads but who follows their logs.
+
+    What is attempted in vain meanwhile is in it as `troubles`: an instance that cannot say ready can still say why.
     """
 
-    def __init__(self, blackboard: Blackboard, period_s: float, log: logging.Logger) -> None:
+    def __init__(self, blackboard: Blackboard, period_s: float) -> None:
         """Start beating with the state "preparing"."""
         self._blackboard = blackboard
         self._period_s = period_s
-        self._log = log
         self._state: dict[str, object] = {"state": "preparing", "step": None, "point": None}
+        self._refusal = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         self._thread.start()
 
     def say(self, state: str, step: int | None = None, point: str | None = None) -> None:
-        """Change the state that the next beat says."""
+        """Change the state that the next beat says.
+
+        Raises BlackboardUnavailable where no beat arrives any more: without them the instance counts as silent.
+        """
+        if self._refusal:
+            raise BlackboardUnavailable(self._refusal)
         self._state = {"state": state, "step": step, "point": point}
 
     def stop(self) -> None:
@@ -41,12 +47,20 @@ class Heartbeat:
         self._thread.join(timeout=10)
 
     def _beat(self) -> None:
+        beats = Series("a heartbeat")
         while True:
             is_last = self._over.is_set()
+            beat: dict[str, object] = {"at": time.time(), **self._state}
+            if unmended := troubles():
+                beat["troubles"] = unmended
             try:
-                self._blackboard.put("heartbeat", {"at": time.time(), **self._state})
+                self._blackboard.put("heartbeat", beat)
             except (AgentError, OSError) as err:
-                self._log.warning("a heartbeat was lost: %s", err)
+                if not beats.failed(err).is_mendable:
+                    self._refusal = str(err)
+                    return
+            else:
+                beats.succeeded()
             if is_last:
                 return
             self._over.wait(self._period_s)

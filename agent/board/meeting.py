@@ -11,6 +11,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+from agent import mending
 from agent.errors import BlackboardUnavailable
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def at_once(body: bytes) -> bytearray:
 
 class Unanswered(Exception):
     """S3 gave no answer that is of use this time: it was too late, throttled or broken."""
+
+    is_mendable = True
 
 
 class Meeting:
@@ -82,25 +85,32 @@ class Meeting:
         answer = self._ask(self._client.get_object, none_is=ABSENT, Key=self._prefix + name)
         if answer is None:
             return None
-        from botocore.exceptions import BotoCoreError
-
         try:
             return bytes(answer["Body"].read(most_bytes)), answer["LastModified"].timestamp()
-        except BotoCoreError as err:
-            raise Unanswered(str(err)) from err
+        except Exception as err:  # it broke off: older releases of botocore let errors of urllib3 through
+            raise self._translated(err, "the body of GetObject") from err
 
     def _ask(self, call: Any, none_is: Collection[int] = (), **request: Any) -> Any:
-        """Return the answer, None for a status of `none_is`; raises BlackboardUnavailable where the role lacks it."""
-        from botocore.exceptions import BotoCoreError, ClientError
+        """Return the answer, None for a status of `none_is`.
+
+        Raises Unanswered where another attempt may be answered, BlackboardUnavailable where none will be.
+        """
+        from botocore.exceptions import ClientError
 
         try:
             return call(Bucket=self._bucket, **request)
-        except ClientError as err:
-            status = err.response["ResponseMetadata"]["HTTPStatusCode"]
-            if status in none_is:
+        except Exception as err:
+            if isinstance(err, ClientError) and err.response["ResponseMetadata"]["HTTPStatusCode"] in none_is:
                 return None
-            if status == FORBIDDEN:
-                raise BlackboardUnavailable(f"{self._prefix}: {err}") from err
-            raise Unanswered(str(err)) from err
-        except BotoCoreError as err:
-            raise Unanswered(str(err)) from err
+            raise self._translated(err, getattr(call, "__name__", "a request")) from err
+
+    def _translated(self, err: Exception, request: str) -> Exception:
+        """Return an error of ours in place of one of a request, and any other as it is."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        verdict = mending.verdict(err)
+        if verdict.is_mendable:
+            return Unanswered(verdict.reason)
+        if isinstance(err, (BotoCoreError, ClientError)):
+            return BlackboardUnavailable(f"{request} below {self._prefix} is refused: {verdict.reason}")
+        return err

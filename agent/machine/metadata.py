@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import http.client
 import os
-import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, Request, build_opener
 
 from agent.errors import MetadataUnavailable
+from agent.retrying import GaveUp, retried
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DEFAULT_ENDPOINT = "http://169.254.169.254/"
 TIMEOUT_S = 5
 SESSION_S = 60
 # At boot the network may come up after user data starts: 8 attempts with doubling pauses wait about 25 s.
 ATTEMPTS = 8
-FIRST_PAUSE_S = 0.2
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 10.0
 # Through a proxy the question would come from somebody else.
 OPENER = build_opener(ProxyHandler({}))
 
@@ -66,18 +70,26 @@ def _ask(method: str, url: str, headers: dict[str, str], attempts: int) -> str:
     """The answer's text; empty when the service has no such entry."""
     # A PUT without a body must still say its length; some servers wait for one otherwise.
     request = Request(url, b"" if method == "PUT" else None, headers, method=method)  # noqa: S310 not a user's URL
-    pause_s = FIRST_PAUSE_S
-    for attempt in range(1, attempts + 1):
+
+    def ask() -> str:
         try:
             with OPENER.open(request, timeout=TIMEOUT_S) as answer:
                 return str(answer.read().decode())
-        except HTTPError as err:  # noqa: PERF203 a network call is slower than a try
+        except HTTPError as err:
             if err.code == http.client.NOT_FOUND:
                 return ""
-            raise MetadataUnavailable(f"{url} answered {err.code}; is IMDSv2 switched on?") from err
-        except (OSError, http.client.HTTPException) as err:
-            if attempt == attempts:
-                raise MetadataUnavailable(f"{url} did not answer {attempt} times: {err}") from err
-            time.sleep(pause_s)
-            pause_s = min(pause_s * 2, 10)
-    raise AssertionError("unreachable")
+            raise
+
+    try:
+        return retried(url, ask, _pauses(attempts - 1))
+    except HTTPError as err:
+        raise MetadataUnavailable(f"{url} answered {err.code}; is IMDSv2 switched on?") from err
+    except GaveUp as err:
+        raise MetadataUnavailable(f"{url} did not answer {attempts} times: {err}") from err
+    except (OSError, http.client.HTTPException) as err:
+        raise MetadataUnavailable(f"{url} cannot be asked: {err}") from err
+
+
+def _pauses(count: int) -> Iterator[float]:
+    for number in range(count):
+        yield min(FIRST_PAUSE_S * 2**number, LONGEST_PAUSE_S)

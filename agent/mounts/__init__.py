@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import pkgutil
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -16,12 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent.errors import MountFailed
+from agent.retrying import GaveUp, pauses_until, retried
 
 if TYPE_CHECKING:
     import logging
 
 MOUNT_POINT = Path("/mnt/storage-matrix")
 COMMAND_TIMEOUT_S = 120
+# mount (util-linux) and mount.nfs (nfs-utils 2.6) on what was asked for. "access denied by server" is none of it:
+# policies and exports of a new file system take minutes to take effect.
+NEVER_MOUNTED = re.compile(
+    r"incorrect mount option was specified|[Uu]nsupported nfs4? mount option|unknown filesystem type|must be superuser"
+)
 
 
 @dataclass(frozen=True)
@@ -100,19 +107,35 @@ def _own_folder(path: Path, name: str | None) -> Iterator[Path]:
 
 
 def persist(
-    refusal: Callable[[float], str | None], source: str, advice: str, log: logging.Logger,
-    *, timeout_s: float, pause_s: float,
+    refusal: Callable[[float], str | None], source: str, advice: str, *, timeout_s: float, pause_s: float
 ) -> None:  # fmt: skip
-    """Try to mount a source every `pause_s`, until there is no refusal; MountFailed with the last when time is over.
+    """Try to mount a source every `pause_s`, until there is no refusal.
 
-    `refusal` tries once, for as many seconds as are left, and returns why it could not be mounted.
+    `refusal` tries once, for as many seconds as are left, and returns why it could not be mounted. Raises MountFailed
+    with that when time is over, at once where no further attempt mends it.
     """
     give_up_at = time.monotonic() + timeout_s
-    while (why := refusal(give_up_at - time.monotonic())) is not None:
-        log.info("not mounted yet: %s", why)
-        if time.monotonic() + pause_s > give_up_at:
-            raise MountFailed(f"{source} could not be mounted within {timeout_s:g} s, lastly: {why}; {advice}")
-        time.sleep(pause_s)
+
+    def attempt() -> None:
+        why = refusal(give_up_at - time.monotonic())
+        if why is not None:
+            raise _Refused(why)
+
+    try:
+        retried(f"mounting {source}", attempt, pauses_until(give_up_at - pause_s, lambda: pause_s))
+    except GaveUp as err:
+        raise MountFailed(f"{source} could not be mounted within {timeout_s:g} s; {err}; {advice}") from err
+    except _Refused as err:
+        raise MountFailed(f"{source} cannot be mounted: {err}") from err
+
+
+class _Refused(Exception):
+    """Why a source could not be mounted."""
+
+    @property
+    def is_mendable(self) -> bool:
+        """Whether another attempt may succeed: a name that is not known yet, a server that does not answer yet."""
+        return not NEVER_MOUNTED.search(str(self))
 
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:

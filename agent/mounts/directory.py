@@ -32,7 +32,6 @@ def attach(mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOU
         lambda _left_s: None if path.is_dir() else "it is not there",
         f"the directory {path}",
         "its owner makes it",
-        log,
         timeout_s=timeout_s,
         pause_s=pause_s,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent import mounts
 from agent.errors import MountFailed
 from agent.machine import disks
+from agent.retrying import GaveUp, NotYet, patience, retried
 
 if TYPE_CHECKING:
     import logging
@@ -87,18 +87,19 @@ def stripe(volumes: list[Path], log: logging.Logger) -> Path:
 
 def wait_for_disk(device: str, log: logging.Logger, timeout_s: float = TIMEOUT_S, root: Path = Path("/")) -> Path:
     """Return the volume's device once the kernel shows it. Raises MountFailed after `timeout_s`."""
-    give_up_at = time.monotonic() + timeout_s
-    while True:
+
+    def shown() -> Path:
         disk = disks.find(device, root)
-        if disk is not None:
-            log.info("the volume %s is %s", device, disk)
-            return disk
-        if time.monotonic() > give_up_at:
-            raise MountFailed(
-                f"no volume appeared at {device} within {timeout_s:g} s; "
-                f"the disks are {[disk.name for disk in disks.all_disks(root)]}"
-            )
-        time.sleep(PAUSE_S)
+        if disk is None:
+            raise NotYet(f"the disks are {[disk.name for disk in disks.all_disks(root)]}")
+        return disk
+
+    try:
+        disk = retried(f"the volume at {device}", shown, patience(timeout_s, PAUSE_S))
+    except GaveUp as err:
+        raise MountFailed(f"no volume appeared at {device} within {timeout_s:g} s; {err.__cause__}") from err
+    log.info("the volume %s is %s", device, disk)
+    return disk
 
 
 def has_file_system(disk: Path) -> bool:

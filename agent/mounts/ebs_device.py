@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from agent import mounts
 from agent.errors import DeviceRefused, MountFailed
 from agent.machine import disks, raw_disks
 from agent.mounts import ebs
+from agent.retrying import GaveUp, NotYet, patience, retried
 
 if TYPE_CHECKING:
     import logging
@@ -45,12 +45,17 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 
 def wait_for_volumes(volumes: list[str], log: logging.Logger, timeout_s: float = ebs.TIMEOUT_S) -> list[Path]:
     """Return the devices of volumes once the kernel shows all of them. Raises MountFailed after `timeout_s`."""
-    give_up_at = time.monotonic() + timeout_s
-    while (devices := raw_disks.of_volumes(volumes)) is None:
-        if time.monotonic() > give_up_at:
-            there = [f"{disk.name} ({disk.serial})" for disk in disks.all_disks()]
-            raise MountFailed(f"no disk of {', '.join(volumes)} appeared within {timeout_s:g} s; the disks are {there}")
-        time.sleep(ebs.PAUSE_S)
+
+    def shown() -> list[Path]:
+        devices = raw_disks.of_volumes(volumes)
+        if devices is None:
+            raise NotYet(f"the disks are {[f'{disk.name} ({disk.serial})' for disk in disks.all_disks()]}")
+        return devices
+
+    try:
+        devices = retried(f"the disks of {', '.join(volumes)}", shown, patience(timeout_s, ebs.PAUSE_S))
+    except GaveUp as err:
+        raise MountFailed(f"no disk of {', '.join(volumes)} appeared within {timeout_s:g} s; {err.__cause__}") from err
     log.info("the volumes %s are %s", ", ".join(volumes), ", ".join(map(str, devices)))
     return devices
 

@@ -43,7 +43,6 @@ def attach(
         lambda left_s: _refusal(command, left_s),
         mount["source"],
         "look at its mount targets and at port 2049 in the security groups",
-        log,
         timeout_s=timeout_s,
         pause_s=pause_s,
     )

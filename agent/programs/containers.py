@@ -5,10 +5,10 @@ A text of the matrix only ever becomes one argument of an argv list or the scrip
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import secrets
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, Literal
 from agent.errors import ToolFailed
 from agent.programs import tools
 from agent.programs.processes import Command, run
+from agent.retrying import GaveUp, retried
 
 ENGINES = ("docker", "podman")
 # none: its loopback only; bridge: a network of its own behind the machine's; host: the machine's own.
@@ -26,6 +27,11 @@ BASH_OR_SH = 'exec "$(command -v bash || command -v sh)" "$@"'
 # Build systems refuse to run as root; the container needs no user with this number.
 UNPRIVILEGED = 1000
 PULLS, PAUSE_S = 3, 10.0
+# Docker and podman on an image that is not there, not for this processor, or not for us; the first also names it.
+NEVER_PULLED = re.compile(
+    r"manifest unknown|name unknown|no matching manifest|pull access denied|access to the resource is denied"
+    r"|authentication required|no basic auth credentials|invalid reference format"
+)
 # What a name may begin with is what keeps it from being an option of docker.
 SAFE_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 
@@ -79,11 +85,26 @@ class Container:
 
     def _pull(self, scratch: Path) -> None:
         pull = [engine_path(), "pull", "--quiet", self.image]
-        for _ in range(PULLS - 1):
-            if _succeeds(pull, scratch):
-                return
-            time.sleep(PAUSE_S)
-        run(Command(pull, scratch), scratch / "pull")
+
+        def attempt() -> None:
+            try:
+                run(Command(pull, scratch), scratch / "pull")
+            except ToolFailed as err:
+                raise _NotPulled(str(err)) from err
+
+        try:
+            retried(f"pulling {self.image}", attempt, itertools.repeat(PAUSE_S, PULLS - 1))
+        except (GaveUp, _NotPulled) as err:
+            raise ToolFailed(str(err)) from err
+
+
+class _NotPulled(Exception):
+    """Why an image could not be pulled."""
+
+    @property
+    def is_mendable(self) -> bool:
+        """Whether another attempt may succeed, as where the registry does not answer or is throttled."""
+        return not NEVER_PULLED.search(str(self))
 
 
 def engine() -> str:

@@ -7,11 +7,11 @@ removes it, since its writer cannot know when it has been read.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable
 
 from agent.errors import WorkIncomplete
+from agent.retrying import GaveUp, NotYet, patience, retried
 
 if TYPE_CHECKING:
     from agent.machine.workspace import Workspace
@@ -51,14 +51,13 @@ def data_of_neighbour(
 
 
 def _wait(folder: Path, instances: int, timeout_s: float, pause_s: float) -> list[str]:
-    give_up_at = time.monotonic() + timeout_s
-    while True:
+    def written() -> list[str]:
         fleet = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-        if len(fleet) >= instances:
-            return fleet
-        if time.monotonic() > give_up_at:
-            raise WorkIncomplete(
-                f"{len(fleet)} of {instances} instances have written what their neighbours are to read, after "
-                f"{timeout_s:g} s: see the log.gz of the others"
-            )
-        time.sleep(pause_s)
+        if len(fleet) < instances:
+            raise NotYet(f"{len(fleet)} of {instances} instances have written what their neighbours are to read")
+        return fleet
+
+    try:
+        return retried("the data of the neighbours", written, patience(timeout_s, pause_s))
+    except GaveUp as err:
+        raise WorkIncomplete(f"{err.__cause__}, after {timeout_s:g} s: see the log.gz of the others") from err

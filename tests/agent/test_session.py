@@ -377,7 +377,7 @@ def test_a_change_of_state_waits_for_the_next_heartbeat_and_the_last_one_says_ho
         beats.append((name, document["state"]))
         (second if first.is_set() else first).set()
 
-    beating = Heartbeat(SimpleNamespace(put=put), 3_600, logging.getLogger())
+    beating = Heartbeat(SimpleNamespace(put=put), 3_600)
     assert first.wait(60)
     for state in ("waiting", "running", "preparing"):
         beating.say(state)

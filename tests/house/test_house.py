@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 FLOORS = {
     "functions/matrix": "terms statistics samples input price check run plan answer report published",
     "functions/aws": "stack records ec2 account inventory run results fleet storages teardown",
-    "agent": "errors file_server file_client job programs board machine engine mounts workloads samples calibration "
-    "job_check session __main__",
+    "agent": "errors mending retrying file_server file_client job programs board machine engine mounts workloads "
+    "samples calibration job_check session __main__",
     "cli": "messages target tables inputs follow console selftest verify commands main",
     "local": "settings programs quick_start serving corrections faults deploy roles keeping functions step_functions "
     "instances admission recording server __main__",

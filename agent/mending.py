@@ -1,0 +1,83 @@
+"""Which failures of a request another attempt can mend, and which none can.
+
+The agent has this file as `agent/mending.py`, the functions and the command as `matrix/terms/mending.py`: neither of
+the first two imports the other, so tests/house/test_mending.py holds both to the same lines. Classes are known by their
+names, since instances have boto3 of any release, and older ones lack some of them.
+"""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from typing import Any
+
+# What is not named here no attempt mends: parameters that botocore refuses, missing keys, unknown services.
+MENDABLE = frozenset(
+    {
+        # botocore 1.43, exceptions.py and parsers.py: no connection, no answer in time, an answer that broke off. Its
+        # own retries (retries/standard.py) name the first two, with the classes below them.
+        *("ConnectionError", "HTTPClientError", "IncompleteReadError", "ChecksumError", "FlexibleChecksumError"),
+        "ResponseParserError",
+        # The instance's metadata service, which gives the role's keys, was busy; the client's own pace has no room.
+        *("CredentialRetrievalError", "MetadataRetrievalError", "CapacityNotAvailableError"),
+        # urllib3, whose errors older releases of botocore let through while a body is read.
+        *("ProtocolError", "TimeoutError"),
+        # Python: `timeout` is that of sockets before 3.10.
+        *("timeout", "gaierror", "HTTPException"),
+    }
+)
+UNREACHABLE = frozenset({errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.EHOSTUNREACH})
+# botocore 1.43, retries/standard.py: throttled, and transient.
+MENDABLE_CODES = frozenset(
+    {
+        *("Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException"),
+        *("TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException"),
+        *("RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException", "RequestThrottled", "SlowDown"),
+        *("PriorRequestNotComplete", "EC2ThrottledException", "RequestTimeout", "RequestTimeoutException"),
+        # S3's conflicts with another request to the same key, after which it asks for the upload again.
+        # https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+        *("ConditionalRequestConflict", "OperationAborted"),
+    }
+)
+# 501 is none of them: what a service does not implement it will not implement the next time.
+MENDABLE_STATUSES = frozenset({429, 500, 502, 503, 504})
+# A refusal of parameters names all that there are.
+REASON_MOST_LETTERS = 300
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether another attempt can mend a failure, and the failure in one line."""
+
+    is_mendable: bool
+    reason: str
+
+
+def verdict(error: BaseException) -> Verdict:
+    """Judge a failure. A class of ours says it by `is_mendable`; one that does not is what its cause is."""
+    return Verdict(_is_mendable(error), reason_of(error))
+
+
+def reason_of(error: BaseException) -> str:
+    """Return a failure in one line."""
+    line = " ".join(str(error).split()) or type(error).__name__
+    return line if len(line) <= REASON_MOST_LETTERS else f"{line[: REASON_MOST_LETTERS - 2]} …"
+
+
+def _is_mendable(error: BaseException) -> bool:
+    own_word: Any = getattr(error, "is_mendable", None)
+    if isinstance(own_word, bool):
+        return own_word
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    answer: Any = getattr(error, "response", None)
+    if isinstance(answer, dict):  # of botocore's ClientError
+        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        return answer.get("Error", {}).get("Code") in MENDABLE_CODES or status in MENDABLE_STATUSES
+    if {"HTTPError", "URLError"} <= kinds:  # urllib's
+        return getattr(error, "code", None) in MENDABLE_STATUSES
+    if "certificate verify failed" in str(error).lower():
+        return False
+    within: Any = getattr(error, "reason", None)  # of urllib's URLError
+    below = within if isinstance(within, BaseException) else error.__cause__
+    is_known = bool(kinds & MENDABLE) or (isinstance(error, OSError) and error.errno in UNREACHABLE)
+    return is_known or (below is not None and _is_mendable(below))

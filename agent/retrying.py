@@ -1,0 +1,130 @@
+"""Attempts that are made again: what is said of them, and when they end.
+
+Of a series of failures the log has the first with its reason, at once, and how it ended: not each, which may be
+thousands. While it lasts, heartbeats carry it, so that Poll fleet can say what an instance waits for. A failure that no
+attempt mends (agent/mending.py) ends it at once.
+
+tenacity and stamina, the usual libraries, do less than this: they repeat one call and sleep, while two threads look for
+a gate here, an event interrupts their pauses, and a series is told of elsewhere. They would be one more package on
+instances, which have what their distribution has.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING, Callable, TypeVar
+
+from agent import mending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+T = TypeVar("T")
+LOG = logging.getLogger("agent")
+_lock = threading.Lock()
+_open: dict[int, Series] = {}
+
+
+class NotYet(Exception):
+    """What is waited for is not there so far; the message says what was seen instead."""
+
+    is_mendable = True
+
+
+class GaveUp(Exception):
+    """A series ended with a failure that a further attempt might have mended; the message says how it went."""
+
+    is_mendable = False
+
+
+class Series:
+    """Failed attempts at one thing, in a row. Threads may share it."""
+
+    def __init__(self, what: str) -> None:
+        """`what` is attempted, as a noun: "the mark of step 3"."""
+        self.what = what
+        self._failures, self._first_at, self._reason = 0, 0.0, ""
+
+    def failed(self, error: BaseException) -> mending.Verdict:
+        """Take a failure; return whether another attempt can mend it."""
+        verdict = mending.verdict(error)
+        with _lock:
+            self._failures += 1
+            self._reason = verdict.reason
+            is_first = self._failures == 1
+            if is_first:
+                self._first_at = time.monotonic()
+            _open[id(self)] = self
+        if not verdict.is_mendable:
+            LOG.error("%s: given up, no further attempt mends this: %s", self.what, verdict.reason)
+            self._forget()
+        elif is_first:
+            LOG.warning("%s: tried again after: %s", self.what, verdict.reason)
+        return verdict
+
+    def succeeded(self) -> None:
+        """Take a success: it ends the series."""
+        if self._failures:
+            LOG.info("%s: well after %s", self.what, self._how_long())
+            self._forget()
+
+    def closed(self) -> None:
+        """End the series, whatever came of it: nobody waits for it any more."""
+        if self._failures:
+            LOG.info("%s", self)
+            self._forget()
+
+    def __str__(self) -> str:
+        """Say how it went so far; empty without a failure."""
+        return f"{self.what}: {self._how_long()}, lastly: {self._reason}" if self._failures else ""
+
+    def _how_long(self) -> str:
+        times = "1 failed attempt" if self._failures == 1 else f"{self._failures} failed attempts"
+        return f"{times} in {time.monotonic() - self._first_at:.1f} s"
+
+    def _forget(self) -> None:
+        with _lock:
+            _open.pop(id(self), None)
+            self._failures = 0
+
+
+def troubles() -> list[str]:
+    """Return what is attempted in vain just now, in words."""
+    with _lock:
+        return [str(series) for series in _open.values()]
+
+
+def retried(what: str, call: Callable[[], T], pauses: Iterator[float]) -> T:
+    """Return what `call` returns, called again after each pause (s) as long as another attempt can mend its failure.
+
+    Raises the failure that none can mend, GaveUp where the pauses end.
+    """
+    series = Series(what)
+    while True:
+        try:
+            answer = call()
+        except Exception as err:
+            if not series.failed(err).is_mendable:
+                raise
+            pause_s = next(pauses, None)
+            if pause_s is None:
+                words = str(series)
+                series.closed()
+                raise GaveUp(words) from err
+        else:
+            series.succeeded()
+            return answer
+        time.sleep(pause_s)
+
+
+def pauses_until(give_up_at: float, draw: Callable[[], float]) -> Iterator[float]:
+    """Yield pauses until a moment (time.monotonic)."""
+    while time.monotonic() < give_up_at:
+        yield draw()
+
+
+def patience(seconds: float, pause_s: float) -> Iterator[float]:
+    """Return equal pauses for so many seconds from now."""
+    return pauses_until(time.monotonic() + seconds, lambda: pause_s)
