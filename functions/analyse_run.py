@@ -17,7 +17,7 @@ from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
 from matrix.answer.values import values_of
-from matrix.report import csv_rows, markdown, origin, page
+from matrix.report import csv_rows, markdown, page
 from matrix.terms import sentences
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
@@ -30,11 +30,7 @@ logger = Logger()
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the summaries and the report; answer whether every cell was measured and nothing was left behind."""
-    with bucket.noted() as digests:
-        return _analyse(event["run"], digests)
-
-
-def _analyse(run: str, digests: dict[str, str]) -> dict[str, Any]:
+    run = event["run"]
     plan = plan_of(run)
     results = {
         cell["id"]: result
@@ -63,7 +59,7 @@ def _analyse(run: str, digests: dict[str, str]) -> dict[str, Any]:
     bucket.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
     bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
     warnings += _write_values(run, summary, results)
-    undrawn = _write_report(run, summary, results, plan, digests)
+    undrawn = _write_report(run, summary, results, plan)
     if not receipts.stands(receipt):  # of a run that was stopped here, and swept meanwhile
         receipts.settle(run)
     return {
@@ -122,13 +118,10 @@ def _write_report(
     summary: SummaryDocument,
     results: dict[str, ResultDocument],
     plan: PlanDocument,
-    digests: dict[str, str],
 ) -> list[str]:
     """Write report.html; return what went wrong: a page that cannot be drawn must not cost a measured figure."""
     try:
         html = page.render(summary, results=results, plan=plan)
-        if "decision" in summary:  # `matrix report` would decide by the objective of the matrix, too
-            html = origin.marked(html, {key.removeprefix(run_key(run, "")): known for key, known in digests.items()})
         bucket.put_text(run_key(run, "report.html"), html, "text/html; charset=utf-8")
     except Exception as error:  # of any kind: the summary is written, and `matrix report` can draw the page again
         logger.exception("no report")

@@ -8,16 +8,15 @@ import typer
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.target import kept_page, metrics
+from cli.target import metrics
 from cli.target.deployment import refuse_two_places
-from cli.target.documents import is_damaged, readable
-from cli.target.kept_page import NAME
-from cli.target.pages import show_page, write_page
+from cli.target.documents import readable
+from cli.target.pages import write_page
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.workdir import run_folder
-from matrix.report import origin
 from matrix.terms.documents.summary import SummaryDocument
 
+NAME = "report.html"
 Documents = dict[str, Any]
 
 
@@ -30,9 +29,6 @@ def report(
         Path | None, typer.Option("--charts", metavar="DIR", help="Also write each chart as SVG into DIR.")
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
-    redraw: Annotated[
-        bool, typer.Option("--redraw", help="Draw it also where the page that is kept is current.")
-    ] = False,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
@@ -40,19 +36,13 @@ def report(
     """Write the report of a run as one HTML page.
 
     It works offline. Which storage to take, by how much, at what cost and how sure that is; then charts and tables
-    of all figures. The page that a run has left here is shown as it is while it is just what would be drawn: by this
-    code, of these documents. On AWS each run has its page in the bucket already; this draws it anew, also of older
-    and of published runs.
+    of all figures. The page is drawn from the run's documents each time: a page that lies in the run's folder may be
+    somebody else's. On AWS each run has its page in the bucket already; this draws it anew, also of older and of
+    published runs.
 
     Example: matrix report latest --open
     """
     refuse_two_places(local=local, stack=stack)
-    name = kept_page.kept_run(run, stack=stack, region=region)
-    # Before any of them is read: of what changes meanwhile the page is not current.
-    drawn_from = kept_page.digests(name)
-    if not redraw and charts is None and (kept := kept_page.current(name, drawn_from)):
-        _show(kept, output, is_opened=open_)
-        return
     reported = find(run, local=local, stack=stack, region=region)
     known = documents(reported)
     summary = metrics.with_bottlenecks(reported.summary, known["results"])
@@ -60,10 +50,7 @@ def report(
     from matrix.report.page import render
 
     page = render(summary, **known)
-    # Without a decision in its summary a page also depends on the matrix.
-    if not is_damaged() and reported.service is None and "decision" in summary and summary["run"] == name:
-        page = origin.marked(page, drawn_from)
-    path = output or _place(summary)
+    path = output or _place(reported)
     if output is None:
         # A page in its place may be a link to any file of this machine, which must not be written over.
         path.unlink(missing_ok=True)
@@ -72,18 +59,16 @@ def report(
         _write_charts(summary, known, charts)
 
 
-def _show(kept: Path, output: Path | None, *, is_opened: bool) -> None:
-    """Show a page that is kept, where the user wants it."""
-    if output is None:
-        show_page(kept, is_opened=is_opened)
-    else:
-        write_page(output, kept.read_bytes().decode(), is_opened=is_opened)
+def _place(run: FoundRun) -> Path:
+    """Return the path of the page: in the folder of a run that is kept here, else in the working directory.
 
-
-def _place(summary: SummaryDocument) -> Path:
-    """Return the path of the page: in the folder of a run that is kept here, else in the working directory."""
-    folder = run_folder(Path(summary["run"]).name)
-    return folder / NAME if folder.is_dir() else Path(f"{Path(summary['run']).name}-{NAME}")
+    A kept summary may name another run than its folder. Its page stays in its own folder.
+    """
+    if run.folder is not None:
+        return run.folder / NAME
+    name = Path(run.summary["run"]).name
+    folder = run_folder(name)
+    return folder / NAME if folder.is_dir() else Path(f"{name}-{NAME}")
 
 
 def documents(run: FoundRun) -> Documents:

@@ -40,11 +40,6 @@ def note(error: UnreadableRun) -> None:
         damage.append(error)
 
 
-def is_damaged() -> bool:
-    """Say whether this command came upon a document that could not be read."""
-    return bool(_damage.get([]))
-
-
 def readable(read: Callable[[str], T | None], name: str) -> T | None:
     """Return the document of a name, or of a run, that `read` finds; None where there is none, or a damaged one.
 

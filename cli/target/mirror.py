@@ -9,7 +9,6 @@ from cli.target.documents import checked_row, note, parsed, readable
 from cli.target.service import Execution, Service, plain_row
 from cli.target.workdir import runs_folder
 from local.keeping import runs
-from matrix.report import origin
 from matrix.terms.documents.plan import PlanDocument
 
 ENDED = ("measured", "failed", "skipped")
@@ -140,21 +139,6 @@ def document(run: str, name: str) -> dict[str, Any] | None:
     """
     text = _bytes(run, name)
     return None if text is None else parsed(text, name, str(_folder(run) / name), _advice(run))
-
-
-def digests(run: str) -> dict[str, str]:
-    """Return the digest of each document of a kept run that its page is drawn from, by its name.
-
-    Raises UnreadableRun where one is a link, or no file of its own.
-    """
-    names = [
-        origin.SUMMARY,
-        origin.RECEIPT,
-        origin.PLAN,
-        *(f"cells/{cell}/result.json" for cell in measured_cells(run)),
-    ]
-    texts = ((name, _bytes(run, name)) for name in names)
-    return {name: origin.digest(text) for name, text in texts if text is not None}
 
 
 def _bytes(run: str, name: str) -> bytes | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import attrgetter
+from pathlib import Path
 from typing import cast
 
 from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
@@ -31,7 +32,8 @@ class FoundRun:
 
     read: Read
     look: Callable[[], SummaryDocument | None]
-    service: Service | None = None  # None: it is kept here
+    service: Service | None = None  # None: it is kept here, in `folder`
+    folder: Path | None = None
 
     @cached_property
     def summary(self) -> SummaryDocument:
@@ -107,7 +109,7 @@ def find(run: str, *, local: bool, stack: str | None, region: str | None, need: 
 
 def _kept(run: str) -> FoundRun:
     source = kept_here(run)
-    return FoundRun(source.read, partial(_summary_here, run, source))
+    return FoundRun(source.read, partial(_summary_here, run, source), folder=run_folder(run))
 
 
 def _summary_here(run: str, source: Source) -> SummaryDocument | None:

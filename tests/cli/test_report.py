@@ -1,20 +1,13 @@
 """`matrix report`: a page and images from what a run has left, wherever that is."""
 
 import json
-import os
-import shutil
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from support.cli_documents import plan_document, rows, summary_document
 from support.runs_for_reports import build_run
 
-from cli.target import summaries
 from matrix.answer.decision import decide
-from matrix.report.page import render
-
-RECEIPT = Path(__file__).parents[1] / "matrix/terms/documents_of_a_run/receipt.json"
 
 
 def test_the_page_of_a_kept_run_is_written_beside_its_results(keep_run, matrix, workdir):
@@ -98,128 +91,35 @@ def kept(keep_run):
     return folder
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """How often a page was drawn; each says so in its title."""
-    pages = []
+def test_a_page_that_lies_in_the_folder_is_never_shown_as_ours(kept, matrix, tmp_path):
+    matrix("report", "r")
+    own = (kept / "report.html").read_text()
+    (kept / "report.html").write_text(own.replace("EBS", "Take EFS<script>fetch('//evil')</script>"))
 
-    def draw(summary, **known):
-        pages.append(summary)
-        return render({**summary, "name": f"drawing {len(pages)}"}, **known)
+    assert matrix("report", "r").exit_code == 0
+    copied = matrix("report", "r", "--output", str(tmp_path / "copy.html"))
 
-    monkeypatch.setattr("matrix.report.page.render", draw)
-    return pages
-
-
-def test_a_page_that_is_current_is_shown_as_it_is(kept, matrix, drawn, tmp_path):
-    first = matrix("report", "r")
-    page = (kept / "report.html").read_text()
-
-    again, latest = matrix("report", "r"), matrix("report")
-    copied = matrix("report", "r", "--local", "--output", str(tmp_path / "copy.html"))
-
-    assert len(drawn) == 1
-    assert first.stdout == again.stdout == latest.stdout == f"{kept / 'report.html'}\n"
     assert copied.exit_code == 0
-    assert (tmp_path / "copy.html").read_text() == (kept / "report.html").read_text() == page
+    assert (kept / "report.html").read_text() == (tmp_path / "copy.html").read_text() == own
 
 
-def _correct_the_summary(kept):
+def test_a_page_is_written_into_the_folder_that_was_asked_for_whatever_the_summary_says(kept, keep_run, matrix):
+    victim = keep_run("victim") / "report.html"
+    victim.write_text("the page of another run")
     text = (kept / "summary.json").read_text()
-    (kept / "summary.json").write_text(text.replace('"finished_at": 5000.0', '"finished_at": 5001.0'))
+    (kept / "summary.json").write_text(text.replace('"run": "r"', '"run": "victim"'))
+
+    seen = matrix("report", "r")
+
+    assert seen.stdout == f"{kept / 'report.html'}\n"
+    assert victim.read_text() == "the page of another run"
 
 
-def _correct_a_result(kept):
-    [path] = kept.glob("cells/*/result.json")
-    # Neither its size nor its time tells that it is another.
-    time = path.stat()
-    path.write_text(path.read_text().replace('"i-0001"', '"i-0009"'))
-    os.utime(path, ns=(time.st_atime_ns, time.st_mtime_ns))
-
-
-def _remove_the_results(kept):
-    for path in kept.glob("cells/*/result.json"):
-        path.unlink()
-
-
-def _add_a_receipt(kept):
-    shutil.copy(RECEIPT, kept / "receipt.json")
-
-
-def _remove_the_plan(kept):
-    (kept / "plan.json").unlink()
-
-
-def _cut_off_the_page(kept):
-    page = (kept / "report.html").read_text()
-    (kept / "report.html").write_text(page[: len(page) // 2])
-
-
-def _link_the_page(kept):
-    (kept / "report.html").rename(kept / "mine.html")
-    (kept / "report.html").symlink_to(kept / "mine.html")
-
-
-def _link_a_result(kept):
-    [path] = kept.glob("cells/*/result.json")
-    path.rename(kept / "mine.json")
-    path.symlink_to(kept / "mine.json")
-
-
-@pytest.mark.parametrize(
-    "change",
-    [_correct_the_summary, _correct_a_result, _remove_the_results, _add_a_receipt, _remove_the_plan, _cut_off_the_page,
-     _link_the_page, _link_a_result],
-)  # fmt: skip
-def test_a_page_that_is_not_current_is_drawn_anew(kept, matrix, drawn, change):
-    matrix("report", "r")
-    change(kept)
+def test_a_page_that_is_a_link_is_replaced_and_not_followed(kept, matrix, tmp_path):
+    (tmp_path / "mine.html").write_text("mine")
+    (kept / "report.html").symlink_to(tmp_path / "mine.html")
 
     matrix("report", "r")
 
-    assert len(drawn) == 2
-    assert "drawing 2" in (kept / "report.html").read_text()
-
-
-@pytest.mark.parametrize("how", [["--redraw"], ["--charts", "charts"]])
-def test_a_page_is_drawn_anew_where_that_is_asked_for(kept, matrix, drawn, how, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    matrix("report", "r")
-
-    matrix("report", "r", *how)
-
-    assert len(drawn) == 2
-
-
-def test_a_page_of_other_code_is_drawn_anew(kept, matrix, drawn, monkeypatch):
-    matrix("report", "r")
-    monkeypatch.setattr("matrix.report.origin.code", lambda: "edited")
-
-    matrix("report", "r")
-
-    assert len(drawn) == 2
-
-
-def test_a_page_that_lacks_a_damaged_document_is_not_current(kept, matrix, drawn):
-    (kept / "plan.json").write_text("{")
-
-    seen = [matrix("report", "r").exit_code for _ in range(2)]
-
-    assert (len(drawn), seen) == (2, [seen[0]] * 2)
-    assert seen[0] != 0
-
-
-def test_a_document_that_changes_while_a_page_is_drawn_makes_it_old(kept, matrix, drawn, monkeypatch):
-    find = summaries.find
-
-    def find_late(*arguments, **options):
-        _correct_the_summary(kept)
-        monkeypatch.setattr("cli.commands.report.find", find)
-        return find(*arguments, **options)
-
-    monkeypatch.setattr("cli.commands.report.find", find_late)
-    matrix("report", "r")
-
-    matrix("report", "r")
-
-    assert len(drawn) == 2
+    assert (tmp_path / "mine.html").read_text() == "mine"
+    assert not (kept / "report.html").is_symlink()

@@ -10,8 +10,6 @@ from support.runs_for_reports import build_run
 
 import analyse_run
 from aws.records import plans, table
-from aws.teardown import receipts
-from matrix.report import origin
 from matrix.samples.cloudwatch import document, resources
 
 OBJECTIVE = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
@@ -42,12 +40,6 @@ def bucket(stack):
 def read(bucket, name):
     """A text of the run."""
     return bucket.Object(f"runs/r1/{name}").get()["Body"].read().decode()
-
-
-def documents(bucket):
-    """The digests of all documents of the run, by their names."""
-    kept = bucket.objects.filter(Prefix="runs/r1/")
-    return {each.key.removeprefix("runs/r1/"): origin.digest(each.get()["Body"].read()) for each in kept}
 
 
 def test_the_decision_is_in_the_answer_in_the_summary_and_in_the_markdown(bucket, context):
@@ -169,25 +161,9 @@ def test_metrics_that_arrived_since_a_cell_was_analysed_are_kept_and_name_its_ce
     assert kept["bottleneck"]["name"] == cell["bottleneck"]["name"] == "volume throughput"
     assert "series" not in cell["cloudwatch"]
     assert "| volume throughput |" in read(bucket, "summary.md")
-    assert origin.is_current(read(bucket, "report.html"), documents(bucket))
 
     plans.plan_of.cache_clear()
     analyse_run.handler({"run": "r1"}, context)
 
     # Only the moment of asking is another now.
     assert json.loads(read(bucket, name)) == kept
-    assert origin.is_current(read(bucket, "report.html"), documents(bucket))
-
-
-def test_the_page_says_what_it_was_drawn_from_also_after_the_sweep(bucket, context):
-    analyse_run.handler({"run": "r1"}, context)
-    page, known = read(bucket, "report.html"), documents(bucket)
-    receipts.after_sweep("r1", {"at": 7000.0, "remaining": 0})
-    swept, known_then = read(bucket, "report.html"), documents(bucket)
-
-    assert origin.is_current(page, known)
-    assert origin.is_current(swept, known_then)
-    assert not origin.is_current(page, known_then)
-    assert {name for name in known if known[name] != known_then[name]} == {
-        "summary.json", "summary.md", "receipt.json", "report.html",
-    }  # fmt: skip

@@ -4,39 +4,19 @@ import json
 import random
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from contextvars import ContextVar
+from contextlib import closing
 from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from matrix.report.origin import digest
 from matrix.terms.documents import reading
 
-_noted: ContextVar[dict[str, str] | None] = ContextVar("noted", default=None)
 T = TypeVar("T")
 
 # A conflict lasts as long as the other request, some 100 ms. Six attempts wait 1.6 s on average, 3.1 s at most.
 CONFLICT_ATTEMPTS, CONFLICT_PAUSE_S = 6, 0.05
-
-
-@contextmanager
-def noted() -> Iterator[dict[str, str]]:
-    """Note the digest of each object that this thread reads or writes meanwhile, by its key, as it was last."""
-    digests: dict[str, str] = {}
-    token = _noted.set(digests)
-    try:
-        yield digests
-    finally:
-        _noted.reset(token)
-
-
-def _note(key: str, content: bytes) -> None:
-    digests = _noted.get()
-    if digests is not None:
-        digests[key] = digest(content)
 
 
 def put(key: str, document: Any) -> None:
@@ -57,7 +37,6 @@ def put_text(key: str, text: str, content_type: str) -> None:
 def put_bytes(key: str, content: bytes, content_type: str) -> None:
     """Write what is no text."""
     client("s3").put_object(Bucket=environment().bucket, Key=key, Body=content, ContentType=content_type)
-    _note(key, content)
 
 
 def put_if_absent(key: str, document: Any) -> bool:
@@ -100,7 +79,6 @@ def get_bytes(key: str, at_most: int | None = None) -> bytes | None:
             part: bytes = body.read(at_most + 1)
             return part
         content: bytes = body.read()
-    _note(key, content)
     return content
 
 

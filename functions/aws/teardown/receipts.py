@@ -11,7 +11,7 @@ from aws.run import creations
 from aws.stack.clock import now
 from aws.teardown import inventory
 from matrix.input.storages import existing_id
-from matrix.report import markdown, origin, page
+from matrix.report import markdown, page
 from matrix.run import receipt as receipts
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
@@ -106,25 +106,20 @@ def settle(run: str) -> ReceiptDocument:
     key = run_key(run, "summary.json")
 
     def write(receipt: ReceiptDocument) -> None:
-        with bucket.noted() as digests:
-            summary = bucket.read(key, SummaryDocument)
-            if summary is None:
-                return
-            before = digests.get(key, "")
-            summary["receipt"], summary["left_behind"] = receipt, still_there(receipt)
-            bucket.put(key, summary)
-            bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
-            _settle_report(run, summary, (before, digests.get(key, "")))
+        summary = bucket.read(key, SummaryDocument)
+        if summary is None:
+            return
+        summary["receipt"], summary["left_behind"] = receipt, still_there(receipt)
+        bucket.put(key, summary)
+        bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
+        _settle_report(run, summary)
 
     return _written(run, write)
 
 
-def _settle_report(run: str, summary: SummaryDocument, digests: tuple[str, str]) -> None:
-    """Put the receipt of a summary into the run's page. `digests` are those of the summary before and now."""
+def _settle_report(run: str, summary: SummaryDocument) -> None:
+    """Put the receipt of a summary into the run's page."""
     key = run_key(run, "report.html")
     content = bucket.get_bytes(key)
     if content is not None:
-        html = content.decode()
-        receipt = origin.digest(bucket.as_text(summary.get("receipt")).encode())
-        html = origin.carried_over(html, page.settled(html, summary), summary=digests, receipt=receipt)
-        bucket.put_text(key, html, "text/html; charset=utf-8")
+        bucket.put_text(key, page.settled(content.decode(), summary), "text/html; charset=utf-8")
