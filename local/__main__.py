@@ -7,16 +7,30 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from local.programs import claims
 from local.programs.processes import ProcessStarter
-from local.settings import ACCOUNTS, Options, set_environment
+from local.settings import ACCOUNTS, ALREADY_RUNNING, Options, set_environment
 
 if TYPE_CHECKING:
     from local.server import Cloud
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+# Locks that are held until this process has ended.
+_kept: list[IO[bytes]] = []
+
+
+@dataclass(frozen=True)
+class Moments:
+    """When the cloud may begin, has made the folder its own, and is to end."""
+
+    begun: threading.Event
+    claimed: threading.Event
+    ending: threading.Event
 
 
 def main() -> int:
@@ -30,7 +44,13 @@ def main() -> int:
             file=sys.stderr,
         )
         return 2
-    begun, ending = threading.Event(), threading.Event()
+    begun, claimed, ending = threading.Event(), threading.Event(), threading.Event()
+
+    def parent_ended() -> None:
+        if claimed.is_set():
+            # Other commands may have begun to use this cloud, and would lose their runs.
+            _kept.append(claims.wait_until_unused(arguments.workdir))
+        end()
 
     def end(*_: Any) -> None:
         ending.set()
@@ -39,11 +59,11 @@ def main() -> int:
     for number in SIGNALS:
         signal.signal(number, end)
     if arguments.await_word:
-        threading.Thread(target=_await_word, args=(begun, ending), daemon=True).start()
+        threading.Thread(target=_await_word, args=(begun, parent_ended), daemon=True).start()
     else:
         begun.set()
         if arguments.with_parent:
-            threading.Thread(target=_wait_for_parent, args=(ending,), daemon=True).start()
+            threading.Thread(target=_wait_for_parent, args=(parent_ended,), daemon=True).start()
     log = arguments.workdir / "logs" / "cloud.log" if arguments.await_word else None
     # What is imported and created now stays. To look for garbage in it again and again takes a quarter of the start's
     # processor time.
@@ -53,56 +73,61 @@ def main() -> int:
     starter = ProcessStarter()
     from local.server import Cloud
 
-    return _serve(Cloud(_options(arguments), starter), begun, ending, log)
+    return _serve(Cloud(_options(arguments), starter), Moments(begun, claimed, ending), log)
 
 
-def _serve(cloud: "Cloud", begun: threading.Event, ending: threading.Event, log: Path | None) -> int:
-    """Serve from `begun` to `ending`; from then on what goes wrong is written to `log`, if there is one."""
+def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
+    """Serve once it is to begin, until it is to end; what goes wrong meanwhile is written to `log`, if there is one."""
     from local.corrections.names import MotoChangedError
     from local.deploy import DeployError
     from local.instances.vm.image import ImageUnavailableError
-    from local.server import CloudRunningError, PortTakenError
+    from local.server import CloudRunningError, FolderUnusableError, PortTakenError
 
     try:
         cloud.prepare()
-        begun.wait()
+        moments.begun.wait()
+        if (log and moments.ending.is_set()) or not cloud.claim(moments.ending):
+            cloud.stop()
+            return 0
+        moments.claimed.set()
         if log:
-            if ending.is_set():
-                return 0
-            log.parent.mkdir(parents=True, exist_ok=True)
             log.write_bytes(b"")
             with log.open("ab") as file:
                 os.dup2(file.fileno(), sys.stderr.fileno())
         description = cloud.start()
-    except CloudRunningError as err:
-        print(f"local cloud: {err}", file=sys.stderr)
-        return 1
-    except (DeployError, ImageUnavailableError, MotoChangedError, PortTakenError) as err:
+    except (
+        CloudRunningError,
+        FolderUnusableError,
+        DeployError,
+        ImageUnavailableError,
+        MotoChangedError,
+        PortTakenError,
+    ) as err:
         print(f"local cloud: {err}", file=sys.stderr)
         cloud.stop()
-        return 1
+        return ALREADY_RUNNING if isinstance(err, CloudRunningError) else 1
     except BaseException:
         cloud.stop()
         raise
     gc.freeze()
     gc.enable()
     print(json.dumps(description), flush=True)
-    ending.wait()
+    moments.ending.wait()
     cloud.stop()
     return 0
 
 
-def _await_word(begun: threading.Event, ending: threading.Event) -> None:
+def _await_word(begun: threading.Event, parent_ended: Callable[[], None]) -> None:
     if not os.read(sys.stdin.fileno(), 4096):
         os._exit(0)  # while moto is imported, perhaps: nothing was begun, so that nothing is left
     begun.set()
-    _wait_for_parent(ending)
+    _wait_for_parent(parent_ended)
 
 
-def _wait_for_parent(ending: threading.Event) -> None:
+def _wait_for_parent(parent_ended: Callable[[], None]) -> None:
     while os.read(sys.stdin.fileno(), 4096):
         continue
-    ending.set()
+    parent_ended()
 
 
 def _options(arguments: argparse.Namespace) -> Options:

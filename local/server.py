@@ -4,16 +4,15 @@ import json
 import logging
 import os
 import random
-import shutil
 import socket
 import sys
 import threading
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from local import quick_start, recording
+from local import quick_start, recording, sweeping
 from local.admission import Admission, Application
 from local.corrections import names
 from local.corrections.clients import ACCOUNT, Operator
@@ -21,7 +20,7 @@ from local.deploy import Deployment
 from local.faults.injection import Faults
 from local.instances import metadata
 from local.keeping import room, runs
-from local.programs import leftovers, processes
+from local.programs import claims, leftovers, processes
 from local.programs.liveness import is_alive, started_ticks
 from local.settings import ADDRESS, Options
 
@@ -32,10 +31,16 @@ if TYPE_CHECKING:
 
 # Below those that Linux gives to outgoing connections (32768 and up).
 OWN_PORTS = (20_000, 32_768)
+# While another cloud of the folder starts or ends, which takes seconds.
+LOOK_EVERY_S = 0.05
 
 
 class CloudRunningError(RuntimeError):
     """Another cloud is up in the same working directory."""
+
+
+class FolderUnusableError(RuntimeError):
+    """The working directory cannot be made, or not be written to."""
 
 
 class PortTakenError(RuntimeError):
@@ -52,7 +57,13 @@ class Cloud:
     # Sentences on what an earlier cloud of this folder left, when it was killed.
     left_by_others: list[str] = field(default_factory=list)
     _closing: list[Any] = field(default_factory=list)
-    _has_claimed: bool = False
+    # Held until the process has ended.
+    _lock: IO[bytes] | None = None
+
+    def __post_init__(self) -> None:
+        """Name what is in the folder."""
+        self._workdir = self.options.workdir.resolve()
+        self._description_file = self._workdir / "cloud.json"
 
     def prepare(self) -> None:
         """Import moto, which takes most of a start, and touch nothing: nobody may want the cloud in the end."""
@@ -67,11 +78,29 @@ class Cloud:
         import local.instances.player
         import local.step_functions.interpreter  # noqa: F401
 
+    def claim(self, ending: threading.Event) -> bool:
+        """Make the folder this cloud's own; False where `ending` comes before another one has left it.
+
+        Another cloud that is starting or ending is waited for. Raises CloudRunningError once it is up.
+        """
+        while True:
+            try:
+                self._lock = claims.own(self._workdir)
+            except OSError as err:
+                raise FolderUnusableError(f"{self._workdir} cannot be used: {err.strerror}") from err
+            if self._lock is not None:
+                self._take_over()
+                return True
+            if pid := _running_in(self._description_file):
+                raise CloudRunningError(
+                    f"a local cloud is up already (process {pid}, {self._description_file}); use it, end it with "
+                    f"`kill {pid}`, or choose another --workdir"
+                )
+            if ending.wait(LOOK_EVERY_S):
+                return False
+
     def start(self) -> dict[str, Any]:
-        """Start everything once it is prepared; return what is written to cloud.json."""
-        self._workdir = self.options.workdir.resolve()
-        self._description_file = self._workdir / "cloud.json"
-        self._claim_workdir()
+        """Start everything once the folder is claimed; return what is written to cloud.json."""
         _log_to(self._workdir / "logs" / "cloud.log")
         port = _usable_port(self.options.port)
         os.environ["MOTO_PORT"] = str(port)
@@ -100,51 +129,30 @@ class Cloud:
 
     def stop(self) -> None:
         """End every instance, sandbox and process; remove every folder that stood for storage."""
+        if self._lock is not None:
+            # First, so that nobody begins to use it.
+            self._description_file.unlink(missing_ok=True)
         for close in reversed(self._closing):
             try:
                 close()
             except Exception as err:
                 print(f"local cloud: while ending: {err!r}", file=sys.stderr)
         self._closing.clear()
-        if not self._has_claimed:
-            return
-        for name in ("storage", "code"):
-            shutil.rmtree(self._workdir / name, ignore_errors=True)
-        leftovers.remove_folders()
-        if _owner_of(self._description_file) == _this_process():
-            self._description_file.unlink(missing_ok=True)
+        if self._lock is not None:
+            sweeping.remove_folders(self._workdir)
+            leftovers.remove_folders()
 
-    def _claim_workdir(self) -> None:
-        owner = _owner_of(self._description_file)
-        if owner is not None and owner != _this_process() and is_alive(*owner):
-            pid, _ = owner
-            raise CloudRunningError(
-                f"a local cloud is up already (process {pid}, {self._description_file}); use it, end it with "
-                f"`kill {pid}`, or choose another --workdir"
-            )
+    def _take_over(self) -> None:
+        """Remove what an earlier cloud has left, and say that this one is starting."""
         # No other user of the machine may read the key, the logs and the results in it.
-        self._workdir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._workdir.chmod(0o700)
-        self.left_by_others = self._sweep()
+        self._description_file.unlink(missing_ok=True)
+        self.left_by_others = sweeping.sweep(self._workdir)
         for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
             (self._workdir / name).mkdir(parents=True, exist_ok=True)
         pid, started = _this_process()
         starting = {"pid": pid, "started_ticks": started, "state": "starting"}
         _write_privately(self._description_file, json.dumps(starting) + "\n")
-        self._has_claimed = True
-
-    def _sweep(self) -> list[str]:
-        """Remove what a killed cloud of this folder left behind, and say what became of its runs."""
-        ended = leftovers.end_processes(self._workdir)
-        for name in ("storage", "code"):
-            shutil.rmtree(self._workdir / name, ignore_errors=True)
-        freed = leftovers.remove_folders()
-        sentences = runs.close_interrupted(self._workdir / "runs")
-        if ended:
-            sentences.append(f"{ended} process{'es' if ended > 1 else ''} of a killed cloud went on and are ended")
-        if freed:
-            sentences.append(f"{freed / 2**20:.0f} MiB of killed agents were left and are freed")
-        return sentences
 
     def _bring_up(self, operator: Operator, port: int) -> None:
         self.starter.log_to(self._workdir / "logs" / "processes.log")
@@ -336,13 +344,14 @@ def _write_privately(path: Path, text: str) -> None:
     partial.rename(path)
 
 
-def _owner_of(description: Path) -> tuple[int, int] | None:
-    """Return the process that has claimed the folder: its number and start."""
+def _running_in(description: Path) -> int | None:
+    """Return the process of the cloud that is described there and up."""
     try:
-        owner = json.loads(description.read_text())
-        return int(owner["pid"]), int(owner["started_ticks"])
+        cloud = json.loads(description.read_text())
+        pid, started = int(cloud["pid"]), int(cloud["started_ticks"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+    return pid if "endpoint" in cloud and is_alive(pid, started) else None
 
 
 def _this_process() -> tuple[int, int]:

@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+# The exit code of a cloud that has found another one up in its folder.
+ALREADY_RUNNING = 3
 ACCOUNTS = ("usual", "new", "customer-key")
 
 

@@ -50,7 +50,7 @@ def up(instances: options.Instances = "process", account: options.Account = "usu
     except KeyboardInterrupt:
         terminal.stderr().print("Ending the local cloud …")
     finally:
-        local_cloud.stop(child)
+        local_cloud.stop(child, at_once=True)
 
 
 def _show(cloud: dict[str, Any]) -> None:

@@ -71,12 +71,8 @@ def run(
         raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
     if instances == "vm" and not local:
         raise CommandError("--instances is for the local cloud", "add --local", ExitCode.BAD_INPUT)
-    if instances == "vm" and deployment.is_local_cloud_running():
-        raise CommandError(
-            "a local cloud runs already, and what its instances are is settled",
-            "end it, or start it with `matrix local up --instances vm`",
-            ExitCode.BAD_INPUT,
-        )
+    if deployment.is_local_cloud_running():
+        local_cloud.refuse_machines_of_others(instances)
     if file is None and resume is None:
         raise CommandError("what shall be measured?", "give a matrix FILE, or --resume RUN", ExitCode.BAD_INPUT)
     if web and detach:
@@ -143,11 +139,11 @@ def _resume(
         _to_end(service, planned, _named(wish, planned))
         return
     _refuse_kept_name(wish)
-    own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
     with local_cloud.running_or_started(instances) as cloud:
         service = Service(cloud)
         planned = resuming.plan_rest(service, run, file, region)
         terminal.stderr().print(_taken_over(planned))
+        own = replace(wish, ends_cloud=cloud.ends_with_command)
         _to_end(service, _one_at_a_time(planned), _named(own, planned))
 
 
@@ -171,8 +167,8 @@ def _run_here(planned: Planned, wish: Wish, instances: str, child: subprocess.Po
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
         )
     _refuse_kept_name(wish)
-    own = replace(wish, ends_cloud=not deployment.is_local_cloud_running())
     with local_cloud.running_or_started(instances, child) as cloud:
+        own = replace(wish, ends_cloud=cloud.ends_with_command)
         _to_end(Service(cloud), _one_at_a_time(planned), own)
 
 

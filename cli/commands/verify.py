@@ -66,11 +66,8 @@ def _target(*, local: bool, stack: str | None, region: str | None) -> Iterator[D
             yield deployment.deployed_stack(name, region)
         except NoDeployment:
             yield Deployment("aws", name, deployment.chosen_region(region), endpoint=None)
-    elif deployment.is_local_cloud_running():
-        yield deployment.running_local_cloud()
     else:
-        terminal.stderr().print("Starting the local cloud …")
-        with local_cloud.started() as cloud:
+        with local_cloud.running_or_started() as cloud:
             yield cloud
 
 

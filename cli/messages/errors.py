@@ -46,5 +46,9 @@ class CloudDidNotStart(CommandError):
     """The local cloud ended before it was ready."""
 
 
+class CloudIsRunning(CommandError):
+    """Another local cloud is up in the same folder."""
+
+
 class FunctionFailed(CommandError):
     """A Lambda function of the stack raised an error."""

@@ -43,6 +43,8 @@ class Deployment:
     secret_key: str | None = field(default=None, repr=False)
     # The process of the local cloud: its number, and when it started.
     process: tuple[int, int] | None = None
+    # A local cloud that this command has started.
+    ends_with_command: bool = False
 
     @property
     def has_ended(self) -> bool:

@@ -7,16 +7,18 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from cli.messages import terminal
-from cli.messages.errors import CloudDidNotStart
+from cli.messages.errors import CloudDidNotStart, CloudIsRunning, CommandError, ExitCode
 from cli.target import cloud_process, deployment
 from cli.target.deployment import Deployment, from_cloud_document
-from cli.target.workdir import cloud_log
+from cli.target.workdir import cloud_log, workdir
 from local.instances.vm import image
-from local.programs import memory
+from local.programs import claims, memory
+from local.settings import ALREADY_RUNNING
 
 # The local cloud is ready after about 3 s on two cores, and after ten times that on a busy machine.
 READY_WITHIN_S = 300.0
@@ -47,18 +49,31 @@ def prepared(*, is_wanted: bool) -> Iterator[subprocess.Popen[bytes] | None]:
 def running_or_started(
     instances: str = "process", child: subprocess.Popen[bytes] | None = None
 ) -> Iterator[Deployment]:
-    """Yield the running local cloud, or start one for as long as the block lasts, that which is prepared if any is."""
-    if deployment.is_local_cloud_running():
-        yield deployment.running_local_cloud()
-        return
-    terminal.stderr().print("Starting the local cloud …")
-    with started(instances, child) as cloud:
-        yield cloud
+    """Yield the running local cloud, or start one for as long as the block lasts, that which is prepared if any is.
+
+    The running one stays up until the block has ended, also where the command that has started it ends before.
+    """
+    while True:
+        with _used():
+            if deployment.is_local_cloud_running():
+                refuse_machines_of_others(instances)
+                yield deployment.running_local_cloud()
+                return
+        terminal.stderr().print("Starting the local cloud …")
+        try:
+            with started(instances, child) as cloud:
+                yield cloud
+                return
+        except CloudIsRunning:
+            child = None  # another command was faster
 
 
 @contextmanager
 def started(instances: str = "process", child: subprocess.Popen[bytes] | None = None) -> Iterator[Deployment]:
-    """Run a local cloud for as long as the block lasts, that which is prepared if any is."""
+    """Run a local cloud for as long as the block lasts, that which is prepared if any is.
+
+    Raises CloudIsRunning where another command starts one meanwhile.
+    """
     child = child or start(instances)
     try:
         begin(child)
@@ -66,10 +81,34 @@ def started(instances: str = "process", child: subprocess.Popen[bytes] | None = 
         deployment.prepare_clients()
         cloud = wait_until_ready(child)
         say_what_was_left(cloud)
-        yield from_cloud_document(cloud)
+        yield replace(from_cloud_document(cloud), ends_with_command=True)
     finally:
         _say_if_killed(child)
-        stop(child)
+        leave(child)
+
+
+@contextmanager
+def _used() -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(claims.used(workdir()))
+        except OSError as error:
+            raise CommandError(
+                f"{workdir()} cannot be used: {error.strerror}",
+                "set MATRIX_WORKDIR to a folder that you may make and write to",
+                ExitCode.BAD_INPUT,
+            ) from error
+        yield
+
+
+def refuse_machines_of_others(instances: str) -> None:
+    """Refuse emulated machines while a local cloud runs; to be called where one does."""
+    if instances == "vm":
+        raise CommandError(
+            "a local cloud runs already, and what its instances are is settled",
+            "end it, or start it with `matrix local up --instances vm`",
+            ExitCode.BAD_INPUT,
+        )
 
 
 def _say_if_killed(child: subprocess.Popen[bytes]) -> None:
@@ -130,6 +169,8 @@ def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:
             continue
         part = os.read(child.stdout.fileno(), 65536)
         if not part:
+            if child.wait() == ALREADY_RUNNING:
+                raise CloudIsRunning("a local cloud is running already", "use it with --local")
             raise CloudDidNotStart(f"the local cloud ended with exit code {child.wait()}: {_log_end(child)}", _advice())
         printed += part
         for line in printed.split(b"\n")[:-1]:
@@ -146,12 +187,32 @@ def say_what_was_left(cloud: dict[str, Any]) -> None:
         terminal.stderr().print(f"Found: {sentence}", soft_wrap=True)
 
 
-def stop(child: subprocess.Popen[bytes]) -> None:
-    """End the local cloud: by closing its input, then by SIGTERM, then by SIGKILL."""
+def leave(child: subprocess.Popen[bytes]) -> None:
+    """End the local cloud, unless another command uses it: then it ends with the last that does."""
+    _close_input(child)
+    deadline = time.monotonic() + ENDS_WITHIN_S
+    while child.poll() is None and time.monotonic() < deadline:
+        if claims.is_used(workdir()):
+            terminal.stderr().print("Another command uses this local cloud, which ends with it.")
+            return
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(0.1)
+    stop(child)
+
+
+def _close_input(child: subprocess.Popen[bytes]) -> None:
     if child.stdin:
         with suppress(BrokenPipeError):
             child.stdin.close()
-    for ask in (None, signal.SIGTERM, signal.SIGKILL):
+
+
+def stop(child: subprocess.Popen[bytes], *, at_once: bool = False) -> None:
+    """End the local cloud: by closing its input, then by SIGTERM, then by SIGKILL.
+
+    Its input's end lets it wait for other commands that use it, and SIGTERM, with which `at_once` begins, does not.
+    """
+    _close_input(child)
+    for ask in (signal.SIGTERM, signal.SIGKILL) if at_once else (None, signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             if ask is signal.SIGKILL:
                 os.killpg(child.pid, ask)
@@ -176,4 +237,5 @@ def _log_end(child: subprocess.Popen[bytes]) -> str:
 
 
 def _advice() -> str:
-    return f"see {cloud_log()}; in the foreground: `matrix local up`"
+    see = f"see {cloud_log()}; " if cloud_log().exists() else ""
+    return f"{see}in the foreground: `matrix local up`; in another folder: MATRIX_WORKDIR=FOLDER"

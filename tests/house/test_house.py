@@ -18,8 +18,8 @@ FLOORS = {
     "agent": "errors mending retrying file_server file_client job programs board machine engine mounts workloads "
     "samples calibration job_check session __main__",
     "cli": "messages target tables inputs follow console selftest verify commands main",
-    "local": "settings programs quick_start serving corrections faults deploy roles keeping functions step_functions "
-    "instances admission recording server __main__",
+    "local": "settings programs quick_start serving corrections faults deploy roles keeping sweeping functions "
+    "step_functions instances admission recording server __main__",
 }
 
 

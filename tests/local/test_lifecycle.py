@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.running_cloud import client_of, start_cloud, wait_until
 
+from local.settings import ALREADY_RUNNING
+
 TEMPLATE = """
 Transform: AWS::Serverless-2016-10-31
 Parameters:
@@ -167,7 +169,7 @@ def test_a_second_cloud_in_the_same_folder_is_refused(up, project):
     second = start_cloud(project / "work", "--no-deploy")
     _, errors = second.communicate(timeout=30)
 
-    assert second.returncode == 1
+    assert second.returncode == ALREADY_RUNNING
     assert f"up already (process {process.pid}" in errors
     assert "Traceback" not in errors
     assert (project / "work" / "cloud.json").exists()

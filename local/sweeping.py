@@ -1,0 +1,29 @@
+"""What a killed cloud of a folder has left there; only for the folder's owner (local/programs/claims.py)."""
+
+import shutil
+from pathlib import Path
+
+from local.keeping import runs
+from local.programs import leftovers
+
+# Folders that stand for storage and for functions.
+ITS_OWN = ("storage", "code")
+
+
+def sweep(workdir: Path) -> list[str]:
+    """Remove it, and return a sentence for each thing that somebody should know of, such as a run that was cut off."""
+    ended = leftovers.end_processes(workdir)
+    remove_folders(workdir)
+    freed = leftovers.remove_folders()
+    sentences = runs.close_interrupted(workdir / "runs")
+    if ended:
+        sentences.append(f"{ended} process{'es' if ended > 1 else ''} of a killed cloud went on and are ended")
+    if freed:
+        sentences.append(f"{freed / 2**20:.0f} MiB of killed agents were left and are freed")
+    return sentences
+
+
+def remove_folders(workdir: Path) -> None:
+    """Remove the folders of a cloud."""
+    for name in ITS_OWN:
+        shutil.rmtree(workdir / name, ignore_errors=True)
