@@ -6,14 +6,17 @@ import time
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from support.hostile import HOSTILE
 
 import poll_fleet
 from aws.ec2 import instances
 from aws.ec2.instances import Boot, Launched
 from aws.fleet import launching
 from aws.records import bucket
+from aws.stack.clients import client
+from matrix.run import polling
 from matrix.run.job import measuring_job
-from matrix.terms.errors import GateForged, InvalidDocument
+from matrix.terms.errors import BarrierTimeout, GateForged, InstanceSilent, InvalidDocument
 from matrix.terms.keys import Board
 
 FLEET = ["i-1", "i-2"]
@@ -55,6 +58,12 @@ def poll(context, monkeypatch, later_s=0.0):
     for module in ("aws.fleet.watching", "poll_fleet"):
         monkeypatch.setattr(f"{module}.now", lambda: time.time() + later_s)
     return poll_fleet.handler({"run": "r", "cell": "c", "poll_s": 10}, context)["state"]
+
+
+def poll_late(context, monkeypatch, later_s):
+    """Poll after so many seconds, in which heartbeats have gone on."""
+    monkeypatch.setattr(polling, "SILENT_AFTER_S", 1e6)
+    return poll(context, monkeypatch, later_s)
 
 
 def test_a_gate_that_all_instances_leave_closed_is_opened_by_poll_fleet(fleet, context, monkeypatch):
@@ -104,6 +113,53 @@ def test_a_fleet_that_waits_for_one_of_them_is_waiting(fleet, context, monkeypat
     say_ready(0, "i-1")
 
     assert poll(context, monkeypatch, later_s=60) == "waiting"
+
+
+def beat(instance, **says):
+    bucket.put(f"{BOARD.instances}AROA:{instance}/heartbeat", {"at": time.time(), **says})
+
+
+def test_a_fleet_that_is_not_ready_in_time_says_the_reasons_of_its_instances(fleet, context, monkeypatch):
+    say_ready(0, "i-1")
+    beat("i-1", state="waiting", troubles=["no trouble of one that is ready"])
+    beat("i-2", state="waiting", troubles=["the mark of step 0: 312 failed attempts in 45.2 s, lastly: SlowDown"])
+
+    reason = r"1 \(i-2\) of 2 .*; their heartbeats say: waiting: the mark of step 0: 312 .* lastly: SlowDown$"
+    with pytest.raises(BarrierTimeout, match=reason):
+        poll_late(context, monkeypatch, 901)
+
+
+def test_a_reason_that_all_instances_have_is_said_once(fleet, context, monkeypatch):
+    for number, instance in enumerate(FLEET):
+        beat(instance, state="preparing", troubles=[f"mounting fs-1:/: {number + 3} failed attempts in {number} s"])
+
+    with pytest.raises(BarrierTimeout, match=r"heartbeats say: preparing: mounting fs-1:/: 3 failed attempts in 0 s$"):
+        poll_late(context, monkeypatch, 901)
+
+
+def test_a_fleet_that_falls_silent_says_what_it_said_last(fleet, context, monkeypatch):
+    beat("i-1", state="preparing")
+
+    with pytest.raises(InstanceSilent, match=r"silent for more than 120 s; their heartbeats say: preparing$"):
+        poll(context, monkeypatch, later_s=130)
+
+
+OTHER_BEATS = {
+    "a state that is a list": b'{"state": [1], "troubles": []}',
+    "troubles that are none": b'{"state": "waiting", "troubles": {"a": 1}}',
+    "troubles without end": json.dumps({"state": "x" * 5_000, "troubles": ["\x1b[2J" * 5_000, None, {}]}).encode(),
+}
+
+
+@pytest.mark.parametrize("body", [*HOSTILE.values(), *OTHER_BEATS.values()], ids=[*HOSTILE, *OTHER_BEATS])
+def test_a_heartbeat_may_say_anything(fleet, context, monkeypatch, body):
+    client("s3").put_object(Bucket="results", Key=f"{BOARD.instances}AROA:i-1/heartbeat", Body=body)
+
+    with pytest.raises(BarrierTimeout, match=r"not ready to start \d+ s after launch; see their log\.gz") as caught:
+        poll_late(context, monkeypatch, 901)
+
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 2_000
 
 
 @pytest.mark.parametrize(

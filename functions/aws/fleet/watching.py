@@ -1,6 +1,6 @@
 """Look at a fleet: EC2's view first, then the blackboard."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -9,10 +9,17 @@ from aws.records import bucket
 from aws.stack.clock import now
 from matrix.run import gates, polling
 from matrix.run.gates import OpenGate
-from matrix.run.polling import Fleet, Met, Progress
+from matrix.run.polling import Fleet, Met, Progress, Seen
 from matrix.terms import sentences
 from matrix.terms.documents.job import FleetRecord, JobDocument, MeetingRecord
-from matrix.terms.errors import InstanceDied, InstanceFailed, SpotInterrupted
+from matrix.terms.errors import (
+    BarrierTimeout,
+    CellTimeout,
+    InstanceDied,
+    InstanceFailed,
+    InstanceSilent,
+    SpotInterrupted,
+)
 from matrix.terms.keys import RAW_LETTER, Board, MeetingPlace
 
 T = TypeVar("T")
@@ -24,6 +31,10 @@ KEY_REFUSED = (
     "(Launch fleet, Populate cache, Create file system, Bake image): kms:CreateGrant, kms:Decrypt, kms:DescribeKey, "
     "kms:GenerateDataKeyWithoutPlaintext, kms:ReEncrypt*"
 )
+
+
+# A fleet of 1,000 that waits mostly waits for one reason: so many heartbeats tell it, in a second.
+HEARTBEATS_READ = 20
 
 
 def _is_of_key(reason: str) -> bool:
@@ -62,6 +73,11 @@ def watch(board: Board) -> Watched:
         progress = polling.assess(fleet, seen, states, now(), met)
     except InstanceFailed as error:
         raise InstanceFailed(f"{error}: {_reasons(board)}") from error
+    except (BarrierTimeout, InstanceSilent, CellTimeout) as error:
+        # An instance that cannot say that it is ready, or done, says why in its heartbeat.
+        late = [name for name in fleet.instances if not seen.get(name, Seen()).is_done and not _is_ready(met, name)]
+        words = _stands(board, late or fleet.instances)
+        raise type(error)(f"{error}{'; their heartbeats say: ' if words else ''}{words}") from error
     except InstanceDied as error:
         taken = instances.interrupted(fleet.instances)
         if not taken:
@@ -89,6 +105,25 @@ def _ready_at(place: MeetingPlace, step: int) -> dict[str, float]:
     """Return when each instance has said that it is ready for a step."""
     prefix = place.ready(step)
     return gates.instances_of(gates.read_names(prefix, bucket.listing(prefix)))
+
+
+def _is_ready(met: Met | None, instance: str) -> bool:
+    return met is not None and instance in met.ready_at
+
+
+def _stands(board: Board, instances: Collection[str]) -> str:
+    """Return the states and troubles that the heartbeats of these instances say, each once, of the first of them."""
+    stands: dict[str, str] = {}
+    beats = [
+        key
+        for key, _ in bucket.listing(board.instances, RAW_LETTER)
+        if key.endswith("/heartbeat") and key.rpartition("/")[0].rpartition(":")[2] in instances
+    ]
+    for key in beats[:HEARTBEATS_READ]:
+        words = polling.stand(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")
+        if words and len(stands) < sentences.NAMED_AT_MOST:
+            stands.setdefault(polling.alike(words), words)
+    return "; ".join(stands.values())
 
 
 def _of(key: str, kind: type[T]) -> T:

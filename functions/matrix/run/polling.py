@@ -1,6 +1,7 @@
 """How far a fleet has got, told from the names and times of the objects its agents have put on the blackboard."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,9 @@ SILENT_AFTER_S = 120.0
 # Agents stop at the cell's deadline by themselves, and need a moment to report it.
 DEADLINE_GRACE_S = 60.0
 REASON_MOST_BYTES = 100_000
+# Of a heartbeat's troubles, which are mostly one.
+TROUBLES = 3
+DIGITS = re.compile(r"[0-9.,]+")
 
 
 @dataclass
@@ -126,7 +130,27 @@ def reason(text: bytes) -> str:
         words = f"{failure['error']}: {failure['message']}"
     except (ValueError, TypeError, KeyError, RecursionError):
         words = f"failed.json is not readable: {text[:100]!r}"
-    # The reason is shown in tables, reports and terminals: control characters must not reach them.
+    return _printable(words)
+
+
+def stand(text: bytes) -> str:
+    """Return in words what a heartbeat says: its state, and what its instance attempts in vain. It may be anything."""
+    try:
+        beat = json.loads(text)
+        troubles = [str(trouble) for trouble in beat.get("troubles", [])[:TROUBLES]]
+        words = ": ".join([str(beat["state"]), *([" and ".join(troubles)] if troubles else [])])
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return ""
+    return _printable(words)
+
+
+def alike(words: str) -> str:
+    """Return the words without their figures: 200 instances say the same, each after another time."""
+    return DIGITS.sub("", words)
+
+
+def _printable(words: str) -> str:
+    # It is shown in tables, reports and terminals: control characters must not reach them.
     return "".join(letter if letter.isprintable() else " " for letter in words[:1000])
 
 
