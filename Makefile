@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published privilege calls proof graph selftest lock sbom bench peers vm bare clean
+.PHONY: help install demo quick test test-all faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph selftest lock sbom bench peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -122,6 +122,9 @@ predictions: install  ## Write docs/predictions.md from the published figures
 
 published: install  ## Write docs/published.md: which matrix measures each published row again
 	@$(BIN)/python -m matrix.published.rows events > docs/published.md
+
+instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy
+	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables
 
 selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/selftest.md (5 minutes)
 	@$(BIN)/matrix selftest --markdown > .selftest.md; status=$$?; \

@@ -2,6 +2,7 @@
 
 import pytest
 from moto.ec2.models.instance_types import INSTANCE_TYPES
+from support import instance_tables
 from support.matrices import EBS, FILE_SERVER, READ, TOUCH, matrix
 
 from matrix.input.storages.contract import AttachedVolumes
@@ -119,9 +120,37 @@ def test_the_plan_says_which_blocks_reach_both_limits_of_a_volume():
 
 def test_the_table_has_what_ec2_says_of_each_type():
     # moto's file is EC2's own answer to DescribeInstanceTypes.
-    for name, limits in instance_ebs.known_limits().items():
-        assert limits == instance_ebs.limits_of(INSTANCE_TYPES[name]["EbsInfo"]["EbsOptimizedInfo"]), name
+    said = {
+        name: limits
+        for name, described in INSTANCE_TYPES.items()
+        if (limits := instance_ebs.limits_of(described["EbsInfo"].get("EbsOptimizedInfo", {})))
+    }
+
+    assert instance_ebs.known_limits() == said
 
     # The source of the published rows ran on r5b.large: 10 Gbit/s to EBS at the most.
     assert instance_ebs.known_limits()["r5b.large"] == EbsLimits(156.25e6, 1250e6, 5417, 43333)
     assert instance_ebs.limits_of({}) is None
+
+
+def test_the_tables_of_instance_types_are_those_that_make_instances_writes():
+    for path, table in (
+        (instance_tables.EBS_LIMITS, instance_tables.ebs_limits()),
+        (instance_tables.INSTANCE_STORES, instance_tables.instance_stores()),
+    ):
+        assert path.read_text(encoding="utf-8") == instance_tables.rendered(table), f"{path.name}: run make instances"
+
+
+@pytest.mark.parametrize("kind", ["m8i.large", "c8gd.large", "i7ie.large", "m9g.large", "c7i-flex.large", "d3.xlarge"])
+def test_a_type_of_today_is_known_without_asking_ec2(kind):
+    [message] = slower(storage=[FAST | {"throughputMiBps": 2000}], fleet=fleet(kind))
+
+    assert message.startswith(f"{kind} is slower than the volume of fast: ")
+
+
+def test_a_bare_machine_is_named_only_where_no_other_of_its_family_carries_the_volumes():
+    raid = GP3 | {"name": "raid", "raid0": 4}
+
+    [message] = slower(storage=[raid], fleet=fleet("m8g.24xlarge"))
+
+    assert message.endswith("the smallest of its family that carries that always is m8g.48xlarge")
