@@ -6,6 +6,9 @@ from pathlib import Path
 
 # The exit code of a cloud that has found another one up in its folder.
 ALREADY_RUNNING = 3
+# Of a function's code and layers; Lambda takes no more.
+# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+LAMBDA_UNZIPPED_BYTES = 262_144_000
 ACCOUNTS = ("usual", "new", "customer-key")
 
 

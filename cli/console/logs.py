@@ -1,16 +1,15 @@
 """What an instance wrote down, for the browser: the end of its log, however large somebody made it."""
 
-import zlib
+from collections import deque
 
 from typing_extensions import TypedDict
 
 from cli.console.sources import Source
 from cli.target.documents import CONTROL
+from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
 
 LINES = 500
-MOST_BYTES = 4_000_000
-# zlib: a gzip header is expected.
-GZIP = 16 + zlib.MAX_WBITS
+LONGEST_LINE = 20_000
 
 
 class InstanceLog(TypedDict):
@@ -25,17 +24,17 @@ def instance_lines(source: Source, run: str, cell: str, instance: str) -> Instan
     below = f"cells/{cell}/instances/"
     names = [name for name, _ in source.traces.listing(run, below)]
     name = next((name for name in names if name.partition("/")[0].endswith(f":{instance}") and _is_log(name)), None)
-    stored = source.commands.content(run, f"{below}{name}") if name else None
+    stored = source.commands.content(run, f"{below}{name}", LARGEST_ZIPPED_BYTES + 1) if name else None
     if stored is None:
         return {"lines": [], "note": "an instance uploads its log when it ends"}
-    unpacking = zlib.decompressobj(GZIP)
-    try:
-        text = unpacking.decompress(stored, MOST_BYTES).decode(errors="replace")
-    except zlib.error as error:
-        return {"lines": [], "note": f"the log cannot be read: {error}"}
-    lines = [CONTROL.sub("?", line) for line in text.splitlines()]
-    cut = f"the last {LINES} of {len(lines):,} lines" if len(lines) > LINES else ""
-    return {"lines": lines[-LINES:], "note": cut}
+    unzipped, number = Unzipped(stored), 0
+    last: deque[str] = deque(maxlen=LINES)
+    for line in unzipped.lines():
+        last.append(CONTROL.sub("?", line[:LONGEST_LINE]))
+        number += 1
+    cut = f"the last {LINES} of {number:,} lines" if number > LINES else ""
+    problem = f"the log {unzipped.problem}" if unzipped.problem else ""
+    return {"lines": list(last), "note": "; ".join(filter(None, [cut, problem]))}
 
 
 def _is_log(name: str) -> bool:

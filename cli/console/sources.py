@@ -30,7 +30,7 @@ class Commands(Protocol):
     def document(self, run: str, name: str) -> dict[str, Any] | None:
         """Return a document of a run; None when it is not there. Raises UnreadableRun."""
 
-    def content(self, run: str, name: str) -> bytes | None:
+    def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
         """Return the bytes of an object of a run; None when it is not there."""
 
 

@@ -1,9 +1,7 @@
 """What the instances of a cell wrote down: log.gz of each, from the run's folder here or from the bucket."""
 
-import gzip
 import json
 import time
-import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +9,7 @@ from cli.messages.errors import UnreadableRun
 from cli.target import deployment, mirror
 from cli.target.documents import CONTROL, note, readable
 from cli.target.service import Service
+from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
 from cli.target.workdir import run_folder
 
 LOG, FAILED, HEARTBEAT, RESULT = "log.gz", "failed.json", "heartbeat", "result.json"
@@ -95,7 +94,8 @@ class _Kept:
         return [name for name in names if name.startswith(below)]
 
     def content(self, name: str) -> bytes:
-        return (self._folder / name).read_bytes()
+        with (self._folder / name).open("rb") as file:
+            return file.read(LARGEST_ZIPPED_BYTES + 1)
 
     def where(self, name: str) -> str:
         return str(self._folder / name)
@@ -117,7 +117,7 @@ class _Stored:
         return [key.removeprefix(f"runs/{self._run}/") for key in self._service.keys(self._run, below)]
 
     def content(self, name: str) -> bytes:
-        return self._service.content(self._run, name) or b""
+        return self._service.content(self._run, name, LARGEST_ZIPPED_BYTES + 1) or b""
 
     def goes_on(self, run: str) -> bool:
         return self._service.execution(run).is_running
@@ -128,13 +128,10 @@ class _Stored:
 
 def _lines(store: _Kept | _Stored, name: str) -> Iterator[str]:
     try:
-        text = gzip.decompress(store.content(name)).decode(errors="replace")
-    except (OSError, EOFError, zlib.error) as error:
-        note(
-            UnreadableRun(
-                f"{store.where(name)} cannot be read: {error}", "the instance may have died while it wrote it"
-            )
-        )
-        return
+        unzipped = Unzipped(store.content(name))
+    except OSError as error:
+        unzipped = Unzipped(b"", f"cannot be read: {error.strerror}")
     # What an instance writes is not trusted: it could clear the terminal.
-    yield from (CONTROL.sub("?", line) for line in text.splitlines())
+    yield from (CONTROL.sub("?", line) for line in unzipped.lines())
+    if unzipped.problem:
+        note(UnreadableRun(f"{store.where(name)} {unzipped.problem}", "the instance may have died while it wrote it"))

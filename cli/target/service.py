@@ -132,13 +132,13 @@ class Service:
         where = f"{self.where(run)}{name}"
         return None if stored is None else parsed(stored, name, where, "measure the run again, or mend the object")
 
-    def content(self, run: str, name: str) -> bytes | None:
-        """Return the bytes of an object of a run, such as an instance's log; None when it is not there."""
+    def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
+        """Return the bytes, or the first `most`, of an object of a run, such as a log; None when it is not there."""
         try:
             stored = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=f"runs/{run}/{name}")
         except self._bucket.exceptions.NoSuchKey:
             return None
-        return cast("bytes", stored["Body"].read())
+        return cast("bytes", stored["Body"].read(most))
 
     def keys(self, run: str, below: str = "") -> Iterator[str]:
         """Yield the keys of all objects of a run, or of those `below` a prefix within it."""

@@ -10,6 +10,7 @@ from typing import Any
 from cli.verify.checks import Check, required
 from cli.verify.stack import Stack
 from local.corrections import yaml_template
+from local.settings import LAMBDA_UNZIPPED_BYTES
 
 # Where `sam package` writes what it has uploaded, in place of a folder or file of the tree.
 ARTIFACTS = ("CodeUri", "ContentUri", "DefinitionUri")
@@ -100,6 +101,10 @@ def _other_files(stack: Stack, path: str, properties: dict[str, Any]) -> Iterato
             yield from differences(json.loads(own.read_bytes()), json.loads(uploaded))
         return
     with zipfile.ZipFile(io.BytesIO(uploaded)) as archive:
+        unzipped_bytes = sum(member.file_size for member in archive.infolist())
+        if unzipped_bytes > LAMBDA_UNZIPPED_BYTES:
+            yield f"its code has {unzipped_bytes:,} bytes unzipped, and Lambda takes {LAMBDA_UNZIPPED_BYTES:,}"
+            return
         packed = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
     files = dict(_sources_of(own))
     yield from (f"{name} is not deployed" for name in sorted(files.keys() - packed.keys()))

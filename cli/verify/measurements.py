@@ -1,6 +1,5 @@
 """Steps that run matrices: a plan only, one instance, a fleet behind a gate, and each kind of storage once."""
 
-import gzip
 import json
 import re
 import time
@@ -14,6 +13,7 @@ from cli.follow.running import Wish
 from cli.inputs import planning
 from cli.inputs.planning import Planned
 from cli.target.service import Service
+from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
 from cli.verify import expectations
 from cli.verify.checks import Check, required
 from cli.verify.expectations import Evidence
@@ -161,7 +161,7 @@ def denials_of_functions(stack: Stack, began_at: float) -> Iterator[str]:
 
 def denials_of_instance(stack: Stack, key: str) -> Iterator[str]:
     """Yield the lines of an agent's log in which it was denied something."""
-    stored = stack.client("s3").get_object(Bucket=stack.deployment.outputs["BucketName"], Key=key)["Body"].read()
-    for line in gzip.decompress(stored).decode(errors="replace").splitlines():
+    stored = stack.client("s3").get_object(Bucket=stack.deployment.outputs["BucketName"], Key=key)["Body"]
+    for line in Unzipped(stored.read(LARGEST_ZIPPED_BYTES + 1)).lines():
         if DENIAL.search(line):
             yield f"{key.rpartition('/')[0]}: {line}"

@@ -29,6 +29,7 @@ from local.functions.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool
 from local.programs import lambda_client
 from local.programs.fork_server import PRELOADED
 from local.programs.processes import Process, ProcessStarter
+from local.settings import LAMBDA_UNZIPPED_BYTES
 
 SITE_PACKAGES = sysconfig.get_path("purelib")
 # Invocations at once; further ones wait here, before their timeout begins. Without a cap, a Map of 20 on two cores made
@@ -46,6 +47,14 @@ class ThrottledError(JsonRESTError):
 
     def __init__(self) -> None:
         super().__init__("TooManyRequestsException", "Rate Exceeded.")
+
+
+class CodeTooLargeError(JsonRESTError):
+    """Lambda's refusal of code or layers that are too large."""
+
+    def __init__(self) -> None:
+        message = f"Unzipped size must be smaller than {LAMBDA_UNZIPPED_BYTES} bytes"
+        super().__init__("InvalidParameterValueException", message)
 
 
 class LambdaRuntime:
@@ -272,8 +281,13 @@ class LambdaRuntime:
         if not folder.exists():
             partial = folder.with_suffix(f".{uuid.uuid4().hex[:8]}")
             partial.mkdir(parents=True)
+            left_bytes = LAMBDA_UNZIPPED_BYTES
             for archive in archives:
                 with zipfile.ZipFile(io.BytesIO(archive)) as content:
+                    # No more is written than is said here: zipfile ends a file at its size.
+                    left_bytes -= sum(member.file_size for member in content.infolist())
+                    if left_bytes < 0:
+                        raise CodeTooLargeError
                     content.extractall(partial)
             partial.rename(folder)
         return folder

@@ -6,6 +6,8 @@ import io
 import json
 import os
 import re
+import tracemalloc
+import zlib
 from dataclasses import replace
 
 import duckdb
@@ -17,8 +19,10 @@ from support.runs_for_reports import build_run
 from cli.follow import following
 from cli.messages import terminal
 from cli.tables import result_tables
+from cli.target import logs
 from cli.target.deployment import running_local_cloud
 from cli.target.service import Execution, Service
+from cli.target.unzipping import LARGEST_BYTES
 
 
 def finished(cloud, run="r", states=("measured", "measured")):
@@ -131,6 +135,40 @@ def test_logs_that_are_not_there_or_damaged_are_said(keep_run, matrix):
     assert "no log of i-9 in run r" in absent.stderr
     assert "instances with a log: i-1" in absent.stderr
     assert "i-1/log.gz cannot be read" in damaged.stderr
+
+
+def test_a_log_is_unzipped_no_further_than_to_a_bound_in_little_memory(keep_run, matrix):
+    own = write_log(keep_run("r"), CELLS[0], "i-1", "booted")
+    packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    bomb = b"".join([packer.compress(b"booted\n" * 150_000) for _ in range(300)]) + packer.flush()
+    own.joinpath("log.gz").write_bytes(bomb)
+    assert len(bomb) < 2 * 2**20
+
+    tracemalloc.start()
+    seen = 0
+    for line in logs.of_cell("r", CELLS[0], local=True, stack=None, region=None)["i-1"]:
+        assert line == "booted"[: len(line)]
+        seen += 1
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert seen == LARGEST_BYTES // len("booted\n") + 1
+    assert most_bytes < 32 * 2**20
+    own.joinpath("log.gz").write_bytes(bomb[:-100])
+    cut = matrix("logs", "r", CELLS[0])
+    assert cut.exit_code == 1
+    assert "i-1/log.gz is shown as far as 16,777,216 bytes: more are zipped in it" in " ".join(cut.stderr.split())
+
+
+def test_a_log_that_is_too_large_to_be_one_is_not_read(keep_run, matrix):
+    own = write_log(keep_run("r"), CELLS[0], "i-1", "booted")
+    with own.joinpath("log.gz").open("r+b") as log:
+        log.truncate(100 * 2**30)
+
+    refused = matrix("logs", "r", CELLS[0])
+
+    assert refused.exit_code == 1
+    assert "log.gz cannot be read: it has more than 16,777,216 bytes" in " ".join(refused.stderr.split())
 
 
 def test_logs_on_aws_come_from_the_bucket(cloud, matrix):

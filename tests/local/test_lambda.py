@@ -19,7 +19,7 @@ from support.running_cloud import function, role
 
 from local.deploy import Deployment
 from local.functions import runtime as runtime_module
-from local.functions.runtime import LambdaRuntime
+from local.functions.runtime import CodeTooLargeError, LambdaRuntime
 from local.programs import fork_server
 from local.programs.fork_server import ForkServer
 from local.programs.processes import ProcessStarter
@@ -293,3 +293,16 @@ def test_the_fork_server_imports_what_is_expected_without_starting_anything():
     server._start({"preload": ["/code"]})
 
     assert loaded == [["/code"]]
+
+
+def test_code_that_lambda_would_not_unpack_is_not_unpacked(tmp_path):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(27):
+            archive.writestr(f"{number}.py", b"\n" * 10_000_000)
+    runtime = LambdaRuntime(SimpleNamespace(preload=None), "http://localhost", tmp_path, dict)
+
+    with pytest.raises(CodeTooLargeError, match="smaller than 262144000 bytes"):
+        runtime.expect_code(packed.getvalue())
+
+    assert not list(tmp_path.rglob("*.py"))

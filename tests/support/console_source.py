@@ -67,7 +67,7 @@ class PlayedRun:
         self.asked.append(("document", name))
         return self.record["documents"].get(name)
 
-    def content(self, run: str, name: str) -> bytes | None:
+    def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
         """An object that was recorded."""
         text = self.record["documents"].get(name)
         return None if text is None else gzip.compress("\n".join(text).encode())

@@ -118,7 +118,7 @@ class LargeRun:
             }
         return None
 
-    def content(self, run: str, name: str) -> bytes | None:
+    def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
         """No logs."""
         return None
 

@@ -1,0 +1,53 @@
+"""What an instance has zipped, unzipped within bounds: a file of 1 MB may hold 1 GB."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Of an instance's log, zipped and unzipped. An agent logs some lines for each step; its tools' outputs are files.
+LARGEST_ZIPPED_BYTES = 16 * 2**20
+LARGEST_BYTES = 16 * 2**20
+# Unzipped at once.
+PART_BYTES = 2**20
+# zlib: a gzip header is expected.
+GZIP = 16 + zlib.MAX_WBITS
+
+
+@dataclass
+class Unzipped:
+    """The lines of a zipped text, and, once these were read, why there are no more of them."""
+
+    zipped: bytes
+    problem: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines as they are unzipped, up to the bound, or to where the file is damaged."""
+        left = b""
+        for part in self._parts():
+            *whole, left = (left + part).split(b"\n")
+            for line in whole:
+                yield from _text(line)
+        yield from _text(left)
+
+    def _parts(self) -> Iterator[bytes]:
+        unpacking, waiting, total = zlib.decompressobj(GZIP), self.zipped, 0
+        if len(waiting) > LARGEST_ZIPPED_BYTES:
+            self.problem = f"cannot be read: it has more than {LARGEST_ZIPPED_BYTES:,} bytes"
+            return
+        try:
+            while waiting and not unpacking.eof:
+                part = unpacking.decompress(waiting, min(PART_BYTES, LARGEST_BYTES - total))
+                yield part
+                waiting, total = unpacking.unconsumed_tail, total + len(part)
+                if total >= LARGEST_BYTES:
+                    self.problem = f"is shown as far as {LARGEST_BYTES:,} bytes: more are zipped in it"
+                    return
+        except zlib.error as error:
+            self.problem = f"cannot be read: {error}"
+            return
+        if not unpacking.eof:
+            self.problem = "cannot be read to its end: it is cut off"
+
+
+def _text(line: bytes) -> Iterator[str]:
+    yield from line.decode(errors="replace").splitlines()
