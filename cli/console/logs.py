@@ -5,8 +5,8 @@ from collections import deque
 from typing_extensions import TypedDict
 
 from cli.console.sources import Source
-from cli.target.documents import CONTROL
 from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
+from matrix.terms.printable import printable
 
 LINES = 500
 LONGEST_LINE = 20_000
@@ -30,7 +30,7 @@ def instance_lines(source: Source, run: str, cell: str, instance: str) -> Instan
     unzipped, number = Unzipped(stored), 0
     last: deque[str] = deque(maxlen=LINES)
     for line in unzipped.lines():
-        last.append(CONTROL.sub("?", line[:LONGEST_LINE]))
+        last.append(printable(line[:LONGEST_LINE]))
         number += 1
     cut = f"the last {LINES} of {number:,} lines" if number > LINES else ""
     problem = f"the log {unzipped.problem}" if unzipped.problem else ""

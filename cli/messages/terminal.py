@@ -2,19 +2,43 @@
 
 import os
 import sys
+from dataclasses import dataclass
+from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.text import Text
 
 from cli.messages.errors import CommandError
+from matrix.terms.printable import printable
 
 # Markup is off, since rich would take the brackets of storage[2].iops for a style.
 # A pipe has no width, so tables keep their lines whole for grep and awk; COLUMNS overrules that.
 PIPE_WIDTH = 160
 
 
+class _Harmless(RenderHook):
+    """Prints a question mark for each control character of a text: it may be somebody else's, a file's name too."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Printable(renderable) for renderable in renderables]
+
+
+@dataclass
+class _Printable:
+    text: ConsoleRenderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self.text, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+
 class Pipe(Console):
     """A console whose reader may leave, as in `matrix results | head`: it has what it wanted, and nothing failed."""
+
+    def __init__(self, **settings: Any) -> None:
+        """Print nothing that does more than to be seen."""
+        super().__init__(**settings)
+        self.push_render_hook(_Harmless())
 
     def on_broken_pipe(self) -> None:
         """Write nothing more, and let the command end as it would have; rich would end it here with 1."""

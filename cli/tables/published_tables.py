@@ -1,7 +1,5 @@
 """Figures of a run beside the published ones, as a table, CSV or Markdown."""
 
-import csv
-import io
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +8,7 @@ from rich.text import Text
 
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
+from matrix.terms.printable import csv_text
 
 Row = dict[str, Any]
 
@@ -40,12 +39,8 @@ def show(console: Console, summary: SummaryDocument, rows: list[Row]) -> None:
 
 def to_csv(rows: list[Row]) -> str:
     """Write the rows as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
     joined = [{name: "; ".join(row[name]) for name in ("why_not", "differs")} for row in rows]
-    writer.writerows({**row, **words} for row, words in zip(rows, joined, strict=True))
-    return text.getvalue()
+    return csv_text(COLUMNS, ({**row, **words} for row, words in zip(rows, joined, strict=True)))
 
 
 def to_markdown(rows: list[Row]) -> str:

@@ -13,12 +13,11 @@ from typing_extensions import TypedDict
 
 from cli.messages.errors import UnreadableRun
 from matrix.terms.documents.parts import Failure
+from matrix.terms.printable import printable
 
 T = TypeVar("T")
 Document = dict[str, Any]
 
-# A file of somebody else could clear the terminal, or type into it. Line feeds and tabs may stand in a text.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # As JSON has them: escaped, or as they are from 0x7f on. Few documents have any, and looking at each text takes long.
 # Each begins with one byte, which is searched for six times as fast as one of several.
 MAY_BE_CONTROL = [re.compile(way) for way in (rb"\\(?:u00(?:[01]|7[fF]|[89])|[bfr])", rb"\x7f", rb"\xc2[\x80-\x9f]")]
@@ -114,7 +113,7 @@ def checked_row(row: Document, where: str) -> Document:
 def _printable(value: Any) -> Any:
     """Return a value with a question mark for each control character of its texts."""
     if isinstance(value, str):
-        return CONTROL.sub("?", value)
+        return printable(value)
     if isinstance(value, dict):
         return {_printable(key): _printable(inner) for key, inner in value.items()}
     return [_printable(inner) for inner in value] if isinstance(value, list) else value

@@ -7,10 +7,11 @@ from pathlib import Path, PurePosixPath
 
 from cli.messages.errors import UnreadableRun
 from cli.target import deployment, mirror
-from cli.target.documents import CONTROL, note, readable
+from cli.target.documents import note, readable
 from cli.target.service import Service
 from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
 from cli.target.workdir import run_folder
+from matrix.terms.printable import printable
 
 LOG, FAILED, HEARTBEAT, RESULT = "log.gz", "failed.json", "heartbeat", "result.json"
 
@@ -57,7 +58,7 @@ def _below(cell: str) -> str:
 
 def _instance(name: PurePosixPath) -> str:
     """Return the id of the instance that wrote a file: its folder is named by role and instance, as its rights are."""
-    return name.parent.name.rpartition(":")[2]
+    return printable(name.parent.name.rpartition(":")[2])
 
 
 def _stand(store: "_Kept | _Stored", name: str) -> str:
@@ -68,7 +69,7 @@ def _stand(store: "_Kept | _Stored", name: str) -> str:
         words = f"{beat['state']}{step} {beat.get('point') or ''}"
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return ""
-    return f"[{CONTROL.sub('?', words).strip()}]"
+    return f"[{printable(words).strip()}]"
 
 
 def _store(run: str, *, local: bool, stack: str | None, region: str | None) -> "_Kept | _Stored":
@@ -132,6 +133,6 @@ def _lines(store: _Kept | _Stored, name: str) -> Iterator[str]:
     except OSError as error:
         unzipped = Unzipped(b"", f"cannot be read: {error.strerror}")
     # What an instance writes is not trusted: it could clear the terminal.
-    yield from (CONTROL.sub("?", line) for line in unzipped.lines())
+    yield from (printable(line) for line in unzipped.lines())
     if unzipped.problem:
         note(UnreadableRun(f"{store.where(name)} {unzipped.problem}", "the instance may have died while it wrote it"))

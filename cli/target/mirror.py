@@ -1,5 +1,6 @@
 """The folder of a local run, `.local/runs/<run>/`, which the local cloud writes as the run goes on."""
 
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -10,6 +11,7 @@ from cli.target.service import Execution, Service, plain_row
 from cli.target.workdir import runs_folder
 from local.keeping import runs
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.printable import printable
 
 ENDED = ("measured", "failed", "skipped")
 # These decide what of a run is measured again.
@@ -53,18 +55,23 @@ def refuse_loaded(run: str) -> None:
 
 def measured_cells(run: str) -> list[str]:
     """Return the cells of a run that have a result, readable or not."""
-    return sorted(path.parent.name for path in (_folder(run) / "cells").glob("*/result.json"))
+    return sorted(_plain(path.parent.name for path in (_folder(run) / "cells").glob("*/result.json")))
 
 
 def known_cells(run: str) -> list[str]:
     """Return the cells of a kept run that have left anything, measured or not."""
-    return sorted(path.name for path in (_folder(run) / "cells").glob("*"))
+    return sorted(_plain(path.name for path in (_folder(run) / "cells").glob("*")))
 
 
 def kept_runs() -> list[str]:
     """Return the names of the runs that are kept here, newest first."""
     folders = [folder for folder in runs_folder().glob("*") if folder.is_dir()]
-    return [folder.name for folder in sorted(folders, key=_ended_at, reverse=True)]
+    return list(_plain(folder.name for folder in sorted(folders, key=_ended_at, reverse=True)))
+
+
+def _plain(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names that can be those of runs and cells: one with control characters was made to do harm."""
+    return (name for name in names if name == printable(name))
 
 
 def _ended_at(folder: Path) -> float:

@@ -9,9 +9,9 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from cli.target.deployment import Deployment
-from cli.target.documents import CONTROL
 from cli.target.service import execution_arn
 from cli.target.workdir import workdir
+from matrix.terms.printable import printable
 
 # The most that GetExecutionHistory answers at once.
 # https://docs.aws.amazon.com/step-functions/latest/apireference/API_GetExecutionHistory.html
@@ -100,7 +100,7 @@ class Traces:
         name = function.rsplit(":function:", maxsplit=1)[-1].partition(":")[0]
         read = self._local_lines if self.deployment.environment == "local" else self._aws_lines
         written = read(name, since, until + LATE_LINES_S)
-        return {"group": written["group"], "lines": [CONTROL.sub("?", line) for line in written["lines"][-LOG_LINES:]]}
+        return {"group": written["group"], "lines": [printable(line) for line in written["lines"][-LOG_LINES:]]}
 
     def _aws_lines(self, name: str, since: float, until: float) -> LogLines:
         configured = self.deployment.client("lambda").get_function_configuration(FunctionName=name)

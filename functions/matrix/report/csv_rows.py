@@ -1,7 +1,5 @@
 """A run as CSV: one row per cell, point and metric."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,6 +10,7 @@ from matrix.terms.figures import PERCENTILES
 from matrix.terms.layers import is_far, layer_sentence, layers_of
 from matrix.terms.names import marks, point_labels
 from matrix.terms.open_loop import HIGHEST_RATE
+from matrix.terms.printable import csv_text
 from matrix.terms.sentences import error_text
 
 CSV_COLUMNS = (
@@ -26,13 +25,13 @@ CSV_COLUMNS = (
 
 def to_csv(summary: SummaryDocument) -> str:
     """Render the run as CSV: one row per cell, point and metric; a cell that has none keeps a row with its error."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, CSV_COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    return csv_text(CSV_COLUMNS, _rows(summary))
+
+
+def _rows(summary: SummaryDocument) -> Iterator[dict[str, Any]]:
     for cell in summary.get("cells", []):
         rows = [*_csv_metrics(cell), *_csv_highest_rates(cell)] or [{}]
-        writer.writerows({**_csv_cell(summary, cell), **row} for row in rows)
-    return text.getvalue()
+        yield from ({**_csv_cell(summary, cell), **row} for row in rows)
 
 
 def _csv_cell(summary: SummaryDocument, cell: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,8 +4,6 @@ fio 2 writes completion latencies as `clat` in microseconds, fio 3 as `clat_ns` 
 which percentiles missing in the list are computed. Warnings may precede the document.
 """
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -13,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from matrix.samples.histograms import percentile
+from matrix.terms.printable import csv_text, printable
 
 DIRECTIONS = ("read", "write", "trim")
 PERCENTS = (50, 99)
@@ -103,11 +102,7 @@ def _object(whole: dict[str, Any], name: str) -> dict[str, Any]:
 
 def to_csv(rows: list[Row]) -> str:
     """Write rows as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) for row in rows)
-    return text.getvalue()
+    return csv_text(COLUMNS, map(asdict, rows))
 
 
 def _documents(text: str) -> Iterator[dict[str, Any]]:
@@ -130,11 +125,11 @@ def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator
         side = job.get(direction)
         if not isinstance(side, dict) or not _number(side.get("iops")):
             continue
-        mode = str(options.get("rw", options.get("readwrite", direction)))
+        mode = printable(str(options.get("rw", options.get("readwrite", direction))))
         latency = _latencies(side)
         yield Row(
-            file=file,
-            jobname=str(job.get("jobname", "")),
+            file=printable(file),
+            jobname=printable(str(job.get("jobname", ""))),
             rw=mode if mode.removeprefix("rand") == direction else f"{mode} ({direction})",
             block_kib=_block_kib(options, place) or _moved_kib(side),
             jobs=_whole(options.get("numjobs", 1)),

@@ -1,0 +1,35 @@
+"""Texts of others, as they may be printed or opened: they shall do nothing to a terminal or a spreadsheet."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+# Could clear the terminal, or type into it. Line feeds and tabs may stand in a text.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Half of a character, which JSON can hold and no encoding has.
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+# With one of these a spreadsheet takes a text for a formula, which can send other cells to an address.
+# https://owasp.org/www-community/attacks/CSV_Injection
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def printable(text: str) -> str:
+    """Return a text with a question mark for each control character, line feeds and tabs apart."""
+    return SURROGATE.sub("?", CONTROL.sub("?", text))
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV. A text that a spreadsheet would take for a formula begins with an apostrophe."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _field(value) for name, value in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def _field(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return printable(f"'{value}" if value.startswith(FORMULA) else value)
