@@ -123,8 +123,8 @@ predictions: install  ## Write docs/predictions.md from the published figures
 published: install  ## Write docs/published.md: which matrix measures each published row again
 	@$(BIN)/python -m matrix.published.rows events > docs/published.md
 
-instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy
-	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables
+instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy (PRICES=FILE for prices)
+	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables $(PRICES)
 
 selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/selftest.md (5 minutes)
 	@$(BIN)/matrix selftest --markdown > .selftest.md; status=$$?; \

@@ -1,19 +1,31 @@
-"""Write what is known of instance types: limits to EBS, and disks.
+"""Write what is known of instance types: limits to EBS, disks, and, given their source, prices.
 
-They are EC2's own answers to DescribeInstanceTypes, of which moto has a copy.
+Limits are EC2's own answers to DescribeInstanceTypes, of which moto has a copy. Prices are those that Karpenter's
+releases carry: AWS's price list of us-east-1, as its generator read it. `go mod download -json MODULE` says where the
+module lies, and the file is pkg/providers/pricing/zz_generated.pricing_aws.go in it.
 """
 
 import json
+import re
+import sys
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 
+from matrix.price.book import size_factor
+
 FUNCTIONS = Path(__file__).parents[2] / "functions/matrix"
 EBS_LIMITS = FUNCTIONS / "input/ebs_limits.json"
 INSTANCE_STORES = FUNCTIONS / "input/instance_stores.json"
+PRICES = FUNCTIONS / "price/instance_prices.json"
+MODULE = "github.com/aws/karpenter-provider-aws"
+REGION = "us-east-1"
+# On-demand prices are proportional to sizes but for rounding; a type that differs by more has a price of its own.
+ROUNDING = 0.01
 
 Families = dict[str, dict[str, Any]]
 
@@ -34,6 +46,31 @@ def instance_stores() -> dict[str, Any]:
         "about": "NVMe instance store by instance family and size: number of disks, and GB (10^9 bytes) of each",
         "source": f"EC2 DescribeInstanceTypes, InstanceStorageInfo, SSD with NvmeSupport required ({_copy()})",
         "types": _by_family(_disks),
+    }
+
+
+def prices(source: Path) -> dict[str, Any]:
+    """On-demand prices of Linux: of each family's large, and of types that are not in proportion to it."""
+    text = source.read_text(encoding="utf-8")
+    [release] = re.findall(r"karpenter-provider-aws@(v[0-9.]+)", str(source))
+    [read] = re.findall(rf"^// generated at (\S+) for {REGION}$", text, re.MULTILINE)
+    [of_region] = re.findall(rf'^\t"{REGION}": {{$(.*?)^\t}},$', text, re.MULTILINE | re.DOTALL)
+    families: dict[str, dict[str, float]] = {}
+    for family, size, usd in re.findall(r'"([a-z0-9-]+)\.([a-z0-9-]+)":\s*([0-9.]+)', of_region):
+        families.setdefault(family, {})[size] = float(usd)
+    large = {family: usd for family, sizes in families.items() if (usd := _large_of(sizes))}
+    return {
+        "about": "US dollars per hour of Linux, on demand: of each family's large, to which sizes are proportional,"
+        " and of each type of which that is not so",
+        "region": REGION,
+        "source": f"AWS Pricing API, as {MODULE} {release} has its answers (pkg/providers/pricing/{source.name})",
+        "read": read[: len("2026-07")],
+        "large": large,
+        "others": {
+            family: others
+            for family, sizes in families.items()
+            if (others := {size: usd for size, usd in sizes.items() if not _is_near(usd, large.get(family), size)})
+        },
     }
 
 
@@ -85,14 +122,30 @@ def _disks(described: Mapping[str, Any]) -> list[int] | None:
     return [disk["Count"], disk["SizeInGB"]] if disk["Type"] == "ssd" else None
 
 
+def _large_of(sizes: Mapping[str, float]) -> float | None:
+    """What a family's large costs, if need be by its other sizes; None where most sizes are not in proportion to it."""
+    virtual = {size: usd for size, usd in sizes.items() if not size.startswith("metal")}
+    if not virtual:
+        return None
+    large = virtual.get("large") or round(median(usd / size_factor(size) for size, usd in virtual.items()), 6)
+    near = [size for size, usd in virtual.items() if _is_near(usd, large, size)]
+    return large if 2 * len(near) > len(virtual) else None
+
+
+def _is_near(usd: float, large: float | None, size: str) -> bool:
+    return large is not None and not size.startswith("metal") and abs(usd / (large * size_factor(size)) - 1) <= ROUNDING
+
+
 def _plain(value: float) -> float:
     return int(value) if value == int(value) else value
 
 
 def main() -> None:
-    """Write both tables."""
+    """Write the tables; that of prices only from the file that is named."""
     EBS_LIMITS.write_text(rendered(ebs_limits()), encoding="utf-8")
     INSTANCE_STORES.write_text(rendered(instance_stores()), encoding="utf-8")
+    for source in sys.argv[1:]:
+        PRICES.write_text(rendered(prices(Path(source))), encoding="utf-8")
 
 
 if __name__ == "__main__":

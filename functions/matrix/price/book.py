@@ -20,6 +20,8 @@ from matrix.terms.charges import (
 from matrix.terms.documents.parts import CostRange, MachineRates, Volume
 from matrix.terms.documents.plan import PlanWarning
 
+_HERE = Path(__file__).parent
+_BOOKS = ("prices.json", "instance_prices.json")
 BOOK_REGION = "us-east-1"
 # Shares of the on-demand price, low, expected and high: AWS says "up to 90% off" (aws.amazon.com/ec2/spot), and the
 # highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing); half of it is our guess.
@@ -95,7 +97,10 @@ class Fresh:
 
 @dataclass
 class PriceBook:
-    """Prices of one region; `unconfirmed` and `guessed` gather the names of doubtful ones that were used."""
+    """Prices of one region; `unconfirmed` and `guessed` gather the names of doubtful ones that were used.
+
+    `instances` has the hour of each family's large, and of each type whose size does not say its price.
+    """
 
     prices: dict[str, Price]
     instances: dict[str, Price]
@@ -151,8 +156,8 @@ class PriceBook:
     def sources(self) -> str:
         """Return in words where the prices that were used come from."""
         fresh = [name for name in self._known if self._fresh(name)]
-        read = max(price.read for price in self.prices.values())
-        of_book = f"the book of {read}"
+        months = [price.read for price in (*self.prices.values(), *self.instances.values())]
+        of_book = f"the book of {min(months)} to {max(months)}"
         if not fresh:
             return f"all prices are from {of_book}: the Pricing API was not asked or gave none"
         today = max(self._known[name].read for name in fresh)
@@ -167,15 +172,17 @@ class PriceBook:
         return self._known[name]
 
     def instance_hour(self, instance_type: str) -> Price:
-        """Return the on-demand price of an hour of Linux; of an unknown family, a guess."""
+        """Return the on-demand price of an hour of Linux; of an unknown family or an unknown .metal, a guess."""
         if instance_type not in self._known:
             self._known[instance_type] = self._fresh(instance_type) or self._instance_hour(instance_type)
         return self._known[instance_type]
 
     def _instance_hour(self, instance_type: str) -> Price:
+        if instance_type in self.instances:
+            return self._judged(instance_type, self.instances[instance_type])
         family, _, size = instance_type.partition(".")
         price = self.instances.get(family)
-        factor = _size_factor(size)
+        factor = size_factor(size)
         if price is not None and not size.startswith("metal"):
             name = f"instance family {family}"
             scaled = Price(price.usd * factor, price.unit, price.source, price.read, price.confirmed)
@@ -196,7 +203,9 @@ class PriceBook:
             )
         if self.guessed:
             names = ", ".join(sorted(self.guessed))
-            doubts.append((names, "no price in the book; estimated by family and size, half to double"))
+            doubts.append(
+                (names, "no price in the book: a guess from family letter and size, so half or double may be true")
+            )
         if self.unconfirmed:
             names = ", ".join(sorted(self.unconfirmed))
             doubts.append((names, "prices that nobody has confirmed widen the range, 25% down and 50% up"))
@@ -215,11 +224,14 @@ class PriceBook:
 
 @lru_cache(maxsize=1)
 def _published() -> tuple[dict[str, Price], dict[str, Price]]:
-    text = (Path(__file__).parent / "prices.json").read_text(encoding="utf-8")
-    book = json.loads(text)
+    book, table = (json.loads((_HERE / name).read_text(encoding="utf-8")) for name in _BOOKS)
+    others = {f"{family}.{size}": usd for family, sizes in table["others"].items() for size, usd in sizes.items()}
     return (
         {name: Price(**entry) for name, entry in book["prices"].items()},
-        {name: Price(unit="hour", **entry) for name, entry in book["instances_large_hour"].items()},
+        {
+            name: Price(usd, "hour", table["source"], table["read"], confirmed=True)
+            for name, usd in {**table["large"], **others}.items()
+        },
     )
 
 
@@ -229,7 +241,8 @@ def published_prices() -> PriceBook:
     return PriceBook(prices, instances)
 
 
-def _size_factor(size: str) -> float:
+def size_factor(size: str) -> float:
+    """Return how many times the price of a family's large a size costs."""
     if size in SIZES:
         return SIZES[size]
     if size.startswith("metal"):

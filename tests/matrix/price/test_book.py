@@ -118,7 +118,45 @@ def test_an_unknown_instance_type_is_estimated_widely_and_warned_of():
 
     warned = [warning for warning in document["warnings"] if warning["path"] == "prices"]
     assert "m99zz.4xlarge" in warned[0]["value"]
+    assert "a guess from family letter and size" in warned[0]["message"]
     assert document["totals"]["cost_usd"]["high"] >= 2 * document["totals"]["cost_usd"]["expected"] > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "usd"),
+    [
+        # The families of 2025 and 2026, with and without disks, as AWS's price list has them.
+        ("i8g.4xlarge", 1.3728), ("i7ie.xlarge", 0.5198), ("c8gd.16xlarge", 3.13536), ("m8i.large", 0.10584),
+        ("m9g.large", 0.09783),
+        # Not in proportion to their size: a bare machine, GPUs, a c4.large beside larger c4.
+        ("i8g.metal-24xl", 9.06048), ("g5.16xlarge", 4.096), ("x8i.96xlarge", 48.74), ("c4.large", 0.1),
+        # A family without a large.
+        ("d3.2xlarge", 0.999),
+    ],
+)  # fmt: skip
+def test_a_type_of_the_price_list_is_not_guessed(kind, usd):
+    book = published_prices()
+
+    price = book.instance_hour(kind)
+
+    assert price.usd == pytest.approx(usd, rel=0.01)
+    assert (price.confirmed, price.spread, book.guessed, book.warnings()) == (True, (1.0, 1.0), set(), [])
+
+
+def test_a_bare_machine_and_a_family_that_the_price_list_lacks_are_guessed():
+    book = published_prices()
+
+    assert [book.instance_hour(kind).confirmed for kind in ("c8g.metal-96xl", "g5.96xlarge", "z9x.large")] == 3 * [
+        False
+    ]
+    assert book.guessed == {"c8g.metal-96xl", "g5.96xlarge", "z9x.large"}
+
+
+def test_the_plan_says_between_which_months_the_prices_of_its_book_were_read():
+    book = published_prices()
+    months = {price.read for price in (*book.prices.values(), *book.instances.values())}
+
+    assert f"the book of {min(months)} to {max(months)}" in book.sources()
 
 
 def test_unconfirmed_prices_and_other_regions_widen_the_range_and_are_said():
