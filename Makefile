@@ -12,19 +12,20 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph selftest lock sbom bench peers vm bare clean
+.PHONY: help install demo quick test test-all faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph selftest agent lock sbom bench peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The stamp is newer than the lock file once the environment matches it.
-$(VENV)/.run: requirements/run.txt requirements/bootstrap.txt pyproject.toml
+$(VENV)/.run: requirements/run.txt requirements/bootstrap.txt agent_client/requirements.txt agent_client/carry.py pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Storage Matrix needs Python 3.11 or newer, this is %s; try make PYTHON=python3.12" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bootstrap.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/run.txt
 	@TMPDIR="$(CURDIR)/$(VENV)" $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@$(BIN)/python agent_client/carry.py $(VENV)/agent-client
 	@touch $@
 
 # Bytecode: where PYTHONDONTWRITEBYTECODE is set, each of some thousand processes would compile boto3 or moto anew.
@@ -101,10 +102,14 @@ lint-judge:
 lint-audit:
 	@$(BIN)/python tools/audit.py
 
-sbom: $(VENV)/.dev  ## Write dist/sbom.cdx.json: what a release is made of, with hashes (CycloneDX), and the layer's beside it
+sbom: $(VENV)/.dev  ## Write dist/sbom.cdx.json: what a release is made of, with hashes (CycloneDX), and those of the layer and of the agent's client
 	@mkdir -p dist
 	@$(SBOM) --pyproject pyproject.toml --output-file dist/sbom.cdx.json requirements/run.txt
 	@$(SBOM) --output-file dist/sbom-layer.cdx.json dependencies/requirements.txt
+	@$(SBOM) --output-file dist/sbom-agent.cdx.json agent_client/requirements.txt
+
+agent: install  ## Write dist/agent.pyz: the zip that instances run, with its own AWS client
+	@PYTHONPATH=functions:. $(BIN)/python tools/agent_zip.py dist/agent.pyz
 
 types: $(VENV)/.dev  ## Check types
 	@$(BIN)/mypy
@@ -156,6 +161,7 @@ lock:  ## Pin every package with its hash (needs uv)
 	@$(COMPILE) --constraint requirements/dev.txt pyproject.toml -o requirements/run.txt
 	@$(COMPILE) --constraint requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
 	@$(COMPILE) dependencies/requirements.in -o dependencies/requirements.txt
+	@$(COMPILE) --no-deps --python-version 3.9 agent_client/requirements.in -o agent_client/requirements.txt
 
 clean:  ## Remove what make and local runs have left
 	@rm -rf $(VENV) .local .aws-sam .pytest-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

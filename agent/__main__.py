@@ -9,7 +9,7 @@ import time
 import traceback
 
 from agent import VERSION
-from agent.board.blackboard import Blackboard, Bucket, caller_userid, new_session, parse_uri
+from agent.board.blackboard import Blackboard, Bucket, caller_userid, new_session, parse_uri, sdk_version
 from agent.errors import AgentError, ContainerNotEnded, Interruption, JobInvalid
 from agent.job_check import parse
 from agent.machine.metadata import identify
@@ -39,7 +39,8 @@ def main() -> int:
         # Without an identity or a bucket the error can only go to the console.
         log.error("%s: %s", err.name, err)
         return FAILED
-    log.info("agent %s on %s (%s), job %s", VERSION, identity.instance_id, userid, sys.argv[1])
+    place = f"{identity.instance_id} ({userid})"
+    log.info("agent %s with botocore %s on %s, job %s", VERSION, sdk_version(), place, sys.argv[1])
     blackboard = Blackboard(bucket, key.rpartition("/")[0], userid)
     session = Session(identity, userid, blackboard, log, nonce="".join(sys.argv[2:]))
     failure = attend(session, bucket, key, log)

@@ -37,7 +37,7 @@ class BlackboardUnavailable(AgentError):
 
 
 class ToolMissing(AgentError):
-    """A program that a point needs, or the agent's boto3, is not installed and could not be installed."""
+    """A program that a point needs, or the agent's AWS client, is not installed and could not be installed."""
 
 
 class ProvisionFailed(AgentError):

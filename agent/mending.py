@@ -2,7 +2,7 @@
 
 The agent has this file as `agent/mending.py`, the functions and the command as `matrix/terms/mending.py`: neither of
 the first two imports the other, so tests/house/test_mending.py holds both to the same lines. Classes are known by their
-names, since instances have boto3 of any release, and older ones lack some of them.
+names, since the agent and the functions have other releases of botocore, and either may lack some of them.
 """
 
 from __future__ import annotations

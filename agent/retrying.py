@@ -5,8 +5,8 @@ thousands. While it lasts, heartbeats carry it, so that Poll fleet can say what 
 attempt mends (agent/mending.py) ends it at once.
 
 tenacity and stamina, the usual libraries, do less than this: they repeat one call and sleep, while two threads look for
-a gate here, an event interrupts their pauses, and a series is told of elsewhere. They would be one more package on
-instances, which have what their distribution has.
+a gate here, an event interrupts their pauses, and a series is told of elsewhere. They would be one more package in the
+agent's zip.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The embedded deploy: the stack of template.yaml in the local cloud in about a second, without the sam CLI.
 
-It does what `sam build && sam deploy` does but for two things: functions are zipped as they are, because their
-packages come from the virtual environment; and parameters are set that make the stack local, where it declares them.
+It does what `sam build && sam deploy` does but for three things: functions are zipped as they are, because their
+packages come from the virtual environment; the layer with the agent's AWS client is what `make` has downloaded
+(agent_client/carry.py); and parameters are set that make the stack local, where it declares them.
 """
 
 import hashlib
@@ -17,6 +18,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from agent_client import carry
 from local.corrections import yaml_template
 from local.corrections.clients import Operator
 
@@ -102,6 +104,8 @@ class Deployment:
                     code = properties.get("CodeUri", common_code)
                     if isinstance(code, str):
                         properties["CodeUri"] = self._upload_path(name, code)
+                case "AWS::Serverless::LayerVersion" if _is_made(resource):
+                    properties["ContentUri"] = self._upload(agent_client())
                 case "AWS::Serverless::LayerVersion" if isinstance(properties.get("ContentUri"), str):
                     properties["ContentUri"] = self._upload_path(name, properties["ContentUri"])
                 case "AWS::Serverless::StateMachine" if isinstance(properties.get("DefinitionUri"), str):
@@ -142,12 +146,30 @@ def local_parameters(storage: Path, *, are_vms: bool = False) -> dict[str, str]:
 @cache
 def zipped(folder: Path) -> bytes:
     """Return an archive of a folder without __pycache__; the same files give the same bytes."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return _archive({str(path.relative_to(folder)): path.read_bytes() for path in paths})
+
+
+@cache
+def agent_client() -> bytes:
+    """Return the archive that agent_client/Makefile makes for its layer."""
+    try:
+        return _archive({f"client/{name}": body for name, body in carry.content().items()})
+    except carry.NotCarried as err:
+        raise DeployError(str(err)) from err
+
+
+def _archive(files: dict[str, bytes]) -> bytes:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as content:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                content.writestr(zipfile.ZipInfo(str(path.relative_to(folder)), ZIP_DATE), path.read_bytes())
+        for name, body in sorted(files.items()):
+            content.writestr(zipfile.ZipInfo(name, ZIP_DATE), body)
     return archive.getvalue()
+
+
+def _is_made(resource: dict[str, Any]) -> bool:
+    """Return whether `sam build` runs a Makefile for the resource; of ours only the agent's AWS client has one."""
+    return bool(resource.get("Metadata", {}).get("BuildMethod") == "makefile")
 
 
 def _location(region: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The cell's folder in S3: the agent reads the job there, and writes below its own instance's folder.
 
-With meeting.py the only module that talks to AWS. The first call imports boto3, so that `agent` without a job need not
-wait for it.
+With meeting.py the only module that talks to AWS, by the botocore that the agent's zip carries. The first call imports
+it, so that `agent` without a job need not wait for it.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ COMPRESS_FROM_BYTES = 100_000
 # prefix that S3 throttles because 1,000 instances upload at once.
 ATTEMPTS = 8
 CONNECT_TIMEOUT_S, READ_TIMEOUT_S = 10, 30
-# Attempts to read a body that breaks off; boto3's own downloads make as many.
+# Attempts to read a body that breaks off; boto3's downloads make as many.
 BODIES = 5
+# botocore reads it when it is imported.
+NO_CRT = "BOTO_DISABLE_CRT"
 BROKEN_OFF = "an answer of S3 broke off"
 SESSION_SETTINGS = {
     # By default botocore asks the metadata service for the role's keys once, for 1 s: too short for a busy machine.
     "metadata_service_num_attempts": 5,
     "metadata_service_timeout": 5,
-    # Releases before 2025 otherwise send the calls of most regions to us-east-1.
-    "sts_regional_endpoints": "regional",
 }
 
 
 class Bucket:
-    """Get and put objects of one bucket; threads may share it, as boto3's clients are thread-safe."""
+    """Get and put objects of one bucket; threads may share it, as botocore's clients are thread-safe."""
 
     def __init__(self, name: str, session: Any) -> None:
         """Take a session of `new_session`."""
@@ -63,7 +63,7 @@ class Bucket:
                 raise
 
     def put(self, key: str, body: bytes, content_type: str = "application/json") -> None:
-        """Store the object; boto3 repeats the request while S3 asks to slow down."""
+        """Store the object; botocore repeats the request while S3 asks to slow down."""
         with translated(f"PUT s3://{self.name}/{key}"):
             self._client.put_object(Bucket=self.name, Key=key, Body=at_once(body), ContentType=content_type)
 
@@ -120,19 +120,40 @@ def parse_uri(uri: str) -> tuple[str, str]:
 
 
 def new_session(region: str) -> Any:
-    """Return a boto3 session: keys from the environment, else those of the instance's role, which boto3 renews."""
+    """Return a botocore session: keys from the environment, else those of the instance's role, which it renews."""
     try:
-        import boto3
-        import botocore.session
+        with without_crt():
+            import botocore.session
     except ImportError as err:
         raise ToolMissing(
-            f"{sys.executable} has no boto3 ({err}); install the package 'python3-boto3' "
-            "(Amazon Linux 2023: dnf; Debian, Ubuntu: apt-get)"
+            f"{sys.executable} has no botocore ({err}); start the agent from the zip that the stack's runs have in "
+            "their bucket (agents/), or that `make agent` writes: it brings one"
         ) from err
-    core = botocore.session.get_session()
-    for name, setting in SESSION_SETTINGS.items():
-        core.set_config_variable(name, setting)
-    return boto3.session.Session(botocore_session=core, region_name=region)
+    session = botocore.session.get_session()
+    for name, setting in {**SESSION_SETTINGS, "region": region}.items():
+        session.set_config_variable(name, setting)
+    return session
+
+
+@contextlib.contextmanager
+def without_crt() -> Iterator[None]:
+    """Let botocore be imported without awscrt: that is the distribution's, where a job wants it, and of any age."""
+    before = os.environ.get(NO_CRT)
+    os.environ[NO_CRT] = "true"
+    try:
+        yield
+    finally:
+        # What a workload starts may have a botocore of its own, and decides by itself.
+        del os.environ[NO_CRT]
+        if before is not None:
+            os.environ[NO_CRT] = before
+
+
+def sdk_version() -> str:
+    """Return the version of botocore that is imported."""
+    import botocore
+
+    return str(botocore.__version__)
 
 
 def new_client(session: Any, service: str, connections: int = 10, request_s: float | None = None) -> Any:
@@ -148,8 +169,7 @@ def new_client(session: Any, service: str, connections: int = 10, request_s: flo
         max_pool_connections=connections,
         retries={"mode": "standard", "total_max_attempts": 1 if request_s else ATTEMPTS},
     )
-    # Releases before 2023 do not read the variable themselves.
-    return session.client(service, config=config, endpoint_url=os.environ.get("AWS_ENDPOINT_URL") or None)
+    return session.create_client(service, config=config)
 
 
 def caller_userid(session: Any) -> str:
@@ -161,8 +181,8 @@ def caller_userid(session: Any) -> str:
 def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> bytes:
     """Return the bytes from `first` to `last`, both included, of the object at `place` (Bucket, Key).
 
-    boto3 repeats a failed request, but not one whose answer breaks off, as some of millions do. Repeating it here takes
-    time of the caller; each repetition writes a line that begins with BROKEN_OFF to standard error.
+    botocore repeats a failed request, but not one whose answer breaks off, as some of millions do. Repeating it here
+    takes time of the caller; each repetition writes a line that begins with BROKEN_OFF to standard error.
     """
     for left in reversed(range(BODIES)):
         body = client.get_object(**place, Range=f"bytes={first}-{last}")["Body"]
@@ -177,7 +197,7 @@ def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> b
 
 @contextlib.contextmanager
 def translated(request: str) -> Iterator[None]:
-    """Raise an error of ours in place of boto3's, after all of its attempts."""
+    """Raise an error of ours in place of botocore's, after all of its attempts."""
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
     try:

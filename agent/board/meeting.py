@@ -2,7 +2,7 @@
 
 Every object here is written once (`If-None-Match: *`), so that a repeated request changes nothing, and S3's times are
 those of the first write. A request that is held up is worth less than the next one: each is made once and may take
-`request_s`; boto3's own repetition would wait up to a minute, and send a start time that has passed meanwhile.
+`request_s`; botocore's own repetition would wait up to a minute, and send a start time that has passed meanwhile.
 """
 
 from __future__ import annotations

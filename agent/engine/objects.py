@@ -46,7 +46,7 @@ class ObjectReader:
 
 
 def boto3_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:
-    """GetObject of boto3, over connections that are kept."""
+    """GetObject of botocore, as boto3 does it, over connections that are kept."""
     client = once(lambda: new_client(new_session(plan["region"]), "s3", plan["threads"]))
     place = {"Bucket": plan["bucket"], "Key": plan["key"]}
     return lambda first, last: get_range(client, place, first, last)
@@ -74,7 +74,7 @@ def crt_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:
 
 
 def crt_client(region: str, threads: int) -> Any:
-    """A client of the Common Runtime with the keys of the instance's role, which boto3 renews."""
+    """A client of the Common Runtime with the keys of the instance's role, which botocore renews."""
     from awscrt import auth, io, s3
 
     keys = new_session(region).get_credentials()

@@ -1,6 +1,6 @@
 """Who this instance is, from the EC2 instance metadata service, version 2 (session tokens) only.
 
-boto3 asks the same service for the role's keys by itself, but has no public way to ask it for anything else.
+botocore asks the same service for the role's keys by itself, but has no public way to ask it for anything else.
 """
 
 from __future__ import annotations

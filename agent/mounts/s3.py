@@ -20,7 +20,7 @@ IS_BY_REQUESTS = True
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return the library of the Common Runtime where that client is wanted; boto3 is always there."""
+    """Return the library of the Common Runtime where that client is wanted; botocore is always there."""
     return {"awscrt"} if mount["client"] == "crt" else set()
 
 

@@ -138,7 +138,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
 def read_back(plan: dict[str, Any], scratch: Path) -> str:
     """Read every block back in another process, outside of the time; how, in words. Raises ReadBackWrong."""
     command = engines.command("readback", plan, scratch)
-    read = processes.run(command, scratch / "readback", engines.environment(scratch))
+    read = processes.run(command, scratch / "readback", engines.environment())
     [report] = engines.read_reports(read.stdout)
     if "wrong" in report:
         raise ReadBackWrong(

@@ -75,7 +75,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     else:
         command = replace(engines.command("stream", {**params, "path": str(path)}, workspace.scratch), runners=1)
         tool = {"name": "engine", "version": agent.VERSION, "command": "write blocks, fsync"}
-    armed = Armed([command], workspace.scratch, engines.environment(workspace.scratch))
+    armed = Armed([command], workspace.scratch, engines.environment())
     traffic = Traffic(job.mount["kind"], workspace.mount, path)
     sampler = Sampler(traffic.read)
     allowances_before = counters.allowances()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent.board.blackboard import BROKEN_OFF
+from agent.board.blackboard import BROKEN_OFF, sdk_version
 from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_CALIBRATED_PAGES = 20_000
 HOW = {
     "file": "preadv",
-    "boto3": "ranged GETs by boto3",
+    "boto3": "ranged GETs by botocore, which boto3 wraps",
     "crt": "ranged GETs by the AWS Common Runtime",
     "file-server": "requests to our file server",
 }
@@ -164,8 +164,9 @@ def tool_of(reader: str) -> dict[str, str]:
     """What read: the engine itself, or the client that it uses."""
     if reader in ("file", "file-server"):
         return {"name": "engine", "version": agent.VERSION}
-    package = {"boto3": "boto3", "crt": "awscrt"}[reader]
-    return {"name": package, "version": importlib.metadata.version(package)}
+    if reader == "boto3":
+        return {"name": "botocore", "version": sdk_version()}
+    return {"name": "awscrt", "version": importlib.metadata.version("awscrt")}
 
 
 def past_cache(plan: dict[str, Any]) -> str:
@@ -184,7 +185,7 @@ def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
 
 
 def broken_off(errors: Path) -> list[str]:
-    """The warning of a sample in which answers of S3 broke off; what else boto3 repeats, it does silently."""
+    """The warning of a sample in which answers of S3 broke off; what else botocore repeats, it does silently."""
     count = sum(line.startswith(BROKEN_OFF) for line in errors.read_text(errors="replace").splitlines())
     return [f"{count} answers of S3 broke off and were asked for again, within the time of their requests"] * (
         count > 0

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from agent_client import carry
 from bench.scale.cloud import Cloud
 from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
@@ -44,7 +45,8 @@ ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",
     "POWERTOOLS_SERVICE_NAME": "bench", "POWERTOOLS_METRICS_NAMESPACE": "bench",
     "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:storage-matrix-run",
-    "AGENT_ROOT": str(Path(__file__).parents[2] / "agent"), "POWERTOOLS_LOG_LEVEL": "CRITICAL",
+    "AGENT_ROOT": str(Path(__file__).parents[2] / "agent"), "AGENT_CLIENT": str(carry.MADE),
+    "POWERTOOLS_LOG_LEVEL": "CRITICAL",
 }  # fmt: skip
 
 

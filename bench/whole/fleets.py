@@ -182,7 +182,7 @@ class _Client:
         self._world, self._requests = world, requests
         self._is_counting = True
 
-    def client(self, *_: Any, **__: Any) -> _Client:
+    def create_client(self, *_: Any, **__: Any) -> _Client:
         """Return the client of S3."""
         return self
 

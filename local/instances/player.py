@@ -21,6 +21,7 @@ from typing import Any
 from moto.iam.models import iam_backends
 from moto.s3.models import s3_backends
 
+from agent.unpack import unpack
 from local.corrections import ec2
 from local.faults import injection
 from local.instances.metadata import InstanceIdentity, MetadataService
@@ -205,8 +206,9 @@ class InstancePlayer:
                 return None
             self._say(instance, f"starts {' '.join(arguments[:2])}")  # not the third, a secret
             running.process = self._starter.start_archive(
-                arguments, cwd=volume, env=self._environment(instance.id, volume), log=self._log(instance)
-            )
+                arguments, unpack(Path(arguments[0])), cwd=volume, env=self._environment(instance.id, volume),
+                log=self._log(instance),
+            )  # fmt: skip
             return running.process
 
     def _environment(self, instance_id: str, volume: Path) -> dict[str, str]:

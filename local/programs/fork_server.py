@@ -106,8 +106,11 @@ class DeployedCode:
         self._names: set[str] = set()
 
     @_kept()
-    def load(self, path: list[str]) -> None:
-        """Import the packages in `path` in place of those loaded before; an import error is left to the function."""
+    def load(self, path: list[str], prefix: str = "") -> None:
+        """Import the packages in `path` in place of those loaded before; an import error is left to the function.
+
+        With a prefix, only those whose names begin with it.
+        """
         if path == self._path:
             return
         self.forget()
@@ -115,7 +118,7 @@ class DeployedCode:
         sys.path[:0] = path
         try:
             for module in pkgutil.walk_packages(path, onerror=lambda _: None):
-                if "." in module.name:
+                if "." in module.name and module.name.startswith(prefix):
                     _import(module.name)
         finally:
             del sys.path[: len(path)]
@@ -181,7 +184,7 @@ class ForkServer:
         if "handler" in request:
             self._functions.load(request["path"])
         elif "archive" in request:
-            self._agent.load(request["path"])
+            self._agent.load(request["path"], prefix="agent.")
         pid = os.fork()
         if pid == 0:
             try:

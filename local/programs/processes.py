@@ -93,9 +93,9 @@ class ProcessStarter:
         with self._lock:
             self._send({"preload": path})
 
-    def start_archive(self, argv: list[str], *, cwd: Path, env: dict[str, str], log: Path) -> Process:
-        """Start a zip of Python, the first of `argv`, as a fork with boto3 and the zip's packages imported already."""
-        return self._start({"archive": argv, "path": argv[:1], "cwd": str(cwd), "env": env, "log": str(log)})
+    def start_archive(self, argv: list[str], unpacked: Path, *, cwd: Path, env: dict[str, str], log: Path) -> Process:
+        """Start an agent's zip, the first of `argv`, as a fork with botocore and the agent imported already."""
+        return self._start({"archive": argv, "path": [str(unpacked)], "cwd": str(cwd), "env": env, "log": str(log)})
 
     def close(self) -> None:
         """End every process that was started; return when they are gone."""

@@ -243,8 +243,10 @@ def test_a_deadline_interrupts_a_request_and_is_not_taken_for_trouble_of_the_net
     assert len(s3.headers_seen) == 1
 
 
-def test_without_boto3_the_agent_names_the_package(service, tmp_path):
-    (tmp_path / "boto3.py").write_text("raise ModuleNotFoundError(\"No module named 'boto3'\", name='boto3')\n")
+def test_without_its_client_the_agent_says_where_one_is(service, tmp_path):
+    (tmp_path / "botocore.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'botocore'\", name='botocore')\n"
+    )
     env = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "AWS_EC2_METADATA_SERVICE_ENDPOINT": service.url}
 
     ended = subprocess.run(
@@ -254,7 +256,7 @@ def test_without_boto3_the_agent_names_the_package(service, tmp_path):
 
     assert ended.returncode == 1
     assert "ERROR ToolMissing: " in ended.stderr
-    assert "install the package 'python3-boto3' (Amazon Linux 2023: dnf; Debian, Ubuntu: apt-get)" in ended.stderr
+    assert "start the agent from the zip" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

@@ -9,7 +9,6 @@ import threading
 import time
 from types import SimpleNamespace
 
-import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
@@ -17,7 +16,7 @@ from support.agent_cloud import BUCKET
 
 from agent.board import barrier
 from agent.board.barrier import Barrier
-from agent.board.blackboard import Bucket, new_client
+from agent.board.blackboard import Bucket, new_client, new_session
 from agent.board.meeting import Meeting, Unanswered
 from agent.errors import BarrierTimeout, BlackboardUnavailable, GateForged
 from agent.job import BarrierRule
@@ -194,11 +193,17 @@ def test_a_listing_of_many_pages_is_read_whole(cloud):
     assert len(Meeting(one_by_one, BUCKET, "runs/r/cells/c/meet/0/").ready(0)) == 5
 
 
+def session():
+    """A session of the agent's, with keys."""
+    made = new_session("us-east-1")
+    made.set_credentials("x", "x")
+    return made
+
+
 def test_a_request_that_hangs_is_given_up_and_not_repeated():
-    """Repeated by boto3, a write would bring a start time that has passed meanwhile."""
+    """Repeated by botocore, a write would bring a start time that has passed meanwhile."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        session = boto3.Session("x", "x", region_name="us-east-1")
-        client = new_client(session, "s3", request_s=0.2)
+        client = new_client(session(), "s3", request_s=0.2)
         client._endpoint.host = f"http://127.0.0.1:{silent.getsockname()[1]}"
         began = time.monotonic()
 
@@ -209,12 +214,12 @@ def test_a_request_that_hangs_is_given_up_and_not_repeated():
 
 
 def test_a_mark_is_one_journey_and_not_two():
-    client, heads = new_client(boto3.Session("x", "x", region_name="us-east-1"), "s3"), []
+    client, heads = new_client(session(), "s3"), []
     answered = AWSResponse("", 200, {}, SimpleNamespace(stream=lambda: iter([b""])))
     client.meta.events.register("before-send.s3", lambda request, **_: heads.append(request.headers) or answered)
 
     Meeting(client, BUCKET, "p/").say_ready(0, FLEET[0])
-    Bucket(BUCKET, SimpleNamespace(client=lambda *_, **__: client)).put("k", b"{}")
+    Bucket(BUCKET, SimpleNamespace(create_client=lambda *_, **__: client)).put("k", b"{}")
 
     assert ["Expect" in head for head in heads] == [False, False]
 

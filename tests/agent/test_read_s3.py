@@ -67,7 +67,7 @@ def test_an_agent_uploads_its_data_below_its_own_name_and_reads_it_back(cloud, i
     assert pages["work"] == batches["work"] == {"read_bytes": 64 * 8 * KIB, "records": 64}
     assert pages["metrics"]["requests_per_s"] * pages["metrics"]["duration_s"] == pytest.approx(4)
     assert batches["metrics"]["requests_per_s"] * batches["metrics"]["duration_s"] == pytest.approx(8)
-    assert pages["tool"]["name"] == "boto3"
+    assert pages["tool"]["name"] == "botocore"
     assert pages["warnings"] == [read.PLAYED_S3]
     document = json.loads(cloud.read(f"instances/{instance.userid}/samples.json"))
     assert document["mount"]["kind"] == "s3"
@@ -85,7 +85,7 @@ def test_every_client_reads_what_was_uploaded(keys, tmp_path, client, mode):
 
     assert outcome.work == {"read_bytes": 64 * 8 * KIB, "records": 64}
     assert outcome.tool["checked_records"] == 64
-    assert outcome.tool["name"] == {"boto3": "boto3", "crt": "awscrt"}[client]
+    assert outcome.tool["name"] == {"boto3": "botocore", "crt": "awscrt"}[client]
 
 
 def test_the_common_runtime_is_never_forked(keys, tmp_path):

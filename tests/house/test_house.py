@@ -16,7 +16,7 @@ FLOORS = {
     "functions/matrix": "terms statistics samples input price check run plan answer report published",
     "functions/aws": "stack records ec2 account inventory run results fleet storages teardown",
     "agent": "errors mending retrying file_server file_client job programs board machine engine mounts workloads "
-    "samples calibration job_check session __main__",
+    "samples calibration job_check session __main__ unpack",
     "cli": "messages target tables inputs follow console selftest verify commands main",
     "local": "settings programs quick_start serving corrections faults deploy roles keeping sweeping functions "
     "step_functions instances admission recording server __main__",

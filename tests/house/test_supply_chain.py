@@ -62,6 +62,12 @@ def test_sam_build_refuses_a_package_that_is_not_the_one_that_was_pinned(tmp_pat
     assert "DO NOT MATCH THE HASHES" in built.stderr
 
 
+def test_the_lock_file_of_the_agents_client_holds_what_is_asked_for_and_nothing_beside():
+    asked = re.findall(r"^([a-z][\w.-]*==[\w.]+)", (ROOT / "agent_client/requirements.in").read_text(), re.MULTILINE)
+
+    assert set(asked) == locked("agent_client/requirements.txt").keys(), "run: make lock"
+
+
 def test_no_list_that_is_audited_has_two_versions_of_a_package():
     lists = audit.pinned((ROOT / file).read_text() for file in audit.LOCKED)
 
@@ -71,6 +77,9 @@ def test_no_list_that_is_audited_has_two_versions_of_a_package():
 
 WEAK = {"name": "a", "version": "1", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1"]}]}
 GOOD = {"name": "b", "version": "1", "vulns": []}
+UNREACHED = {"name": "urllib3", "version": "2.6.3", "vulns": [
+    {"id": "GHSA-1", "aliases": ["CVE-2026-44431"], "fix_versions": ["2.7.0"]},
+]}  # fmt: skip
 UNKNOWN = {"name": "c", "skip_reason": "not found"}
 
 
@@ -80,6 +89,8 @@ UNKNOWN = {"name": "c", "skip_reason": "not found"}
         ([WEAK, GOOD], "Found 1 known vulnerability", "a 1: PYSEC-1, mended in 1.1", True),
         ([GOOD, UNKNOWN], "", "1 packages have no known weakness; not found there: c", False),
         ([UNKNOWN], "", "not audited: the advisory database knows none of the 1", False),
+        ([UNREACHED, GOOD], "", "2 packages have no known weakness", False),
+        ([UNREACHED | {"version": "2.6.2"}], "", "urllib3 2.6.2: GHSA-1, mended in 2.7.0", True),
         (None, "requests.exceptions.ConnectionError: no route", "not audited: requests.exceptions", False),
         (None, "ERROR: numpy has duplicate requirements", "not audited: ERROR: numpy", True),
         (None, "", "not audited: no answer", True),

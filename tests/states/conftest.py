@@ -9,6 +9,7 @@ import pytest
 from moto import mock_aws
 from moto.servicequotas.models import ServiceQuotasBackend
 
+from agent_client import carry
 from aws.ec2 import images
 from aws.records import plans, table
 from aws.results import observing
@@ -97,6 +98,7 @@ def _make_stack() -> dict[str, str]:
         "LAUNCH_TEMPLATE_ID": template["LaunchTemplate"]["LaunchTemplateId"],
         "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:storage-matrix-run",
         "AGENT_ROOT": str(Path(__file__).parents[2] / "agent"),
+        "AGENT_CLIENT": str(carry.MADE),
         "POWERTOOLS_SERVICE_NAME": "test",
         "POWERTOOLS_METRICS_NAMESPACE": "StorageMatrix/test",
     }

@@ -107,24 +107,36 @@ def test_a_budget_below_the_expected_cost_is_not_met(stack, context):
     assert plan_matrix.handler(event, context)["within_budget"] is True
 
 
-def test_the_agents_zip_holds_the_agent_and_nothing_of_the_other_layers(tmp_path):
-    for name in ("__init__.py", "job.py", "workloads/__init__.py", "workloads/dd.py", "python/numpy/__init__.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
+def opt(folder, *names):
+    """What Lambda has below /opt: the agent, its client, and the packages of the functions."""
+    for name in ("__init__.py", "unpack.py", "client/botocore/__init__.py", "python/numpy/__init__.py", *names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder, folder / "client"
 
-    names = zipfile.ZipFile(io.BytesIO(agent_package.build(tmp_path))).namelist()
+
+def test_the_agents_zip_holds_the_agent_with_its_client_and_nothing_of_the_other_layers(tmp_path):
+    folders = opt(tmp_path, "workloads/__init__.py", "workloads/dd.py", "client/botocore/__pycache__/__init__.pyc")
+
+    names = zipfile.ZipFile(io.BytesIO(agent_package.build(*folders))).namelist()
 
     assert names == [
-        "__main__.py", "agent/__init__.py", "agent/job.py", "agent/workloads/__init__.py", "agent/workloads/dd.py",
+        "__main__.py", "agent/__init__.py", "agent/unpack.py", "agent/workloads/__init__.py", "agent/workloads/dd.py",
+        "botocore/__init__.py",
     ]  # fmt: skip
 
 
 def test_the_agents_zip_has_the_same_bytes_whenever_it_is_made(tmp_path):
-    (tmp_path / "job.py").write_text("x = 1\n")
-    first = agent_package.build(tmp_path)
-    (tmp_path / "job.py").touch()
+    folders = opt(tmp_path)
+    first = agent_package.build(*folders)
+    (tmp_path / "unpack.py").touch()
 
-    assert agent_package.build(tmp_path) == first
+    assert agent_package.build(*folders) == first
+
+
+def test_no_agent_is_published_without_its_client(tmp_path):
+    with pytest.raises(FileNotFoundError, match="holds no AWS client for the agent; build it anew: sam build"):
+        agent_package.build(opt(tmp_path)[0], tmp_path / "nowhere")
 
 
 @pytest.fixture

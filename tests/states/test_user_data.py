@@ -1,7 +1,6 @@
 """The user data of every scenario, as Launch fleet and Populate cache hand it to EC2, and what a shell makes of it."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +30,7 @@ SMALL = {
     "fleet": [{"instanceType": "m6i.large", "count": 1}],
 }
 # What an instance has but this machine shall not do: each only notes how it was called.
-STUBS = ("shutdown", "dnf", "apt-get", "install", "sha256sum", "python3")
+STUBS = ("shutdown", "dnf", "apt-get", "systemctl", "install", "sha256sum", "python3")
 HOSTILE = [
     "$(touch CANARY)", "`touch CANARY`", "x;touch CANARY", "x\ntouch CANARY\n", "x|touch CANARY", "x&touch CANARY",
     "'; touch CANARY; '", '"; touch CANARY; "', "x' $(touch CANARY) '", "$IFS$(touch CANARY)", "<(touch CANARY)",
@@ -125,15 +124,6 @@ def test_the_script_arms_the_watchdog_and_runs_the_agent_with_its_job(tmp_path):
     assert calls[0] == ["shutdown", "-h", "+1"]
     assert ["python3", "agent.pyz", "s3://b/runs/r/job.json", "0a"] in calls
     assert calls[-1] == ["shutdown", "-h", "now"]
-
-
-def test_a_fresh_ubuntu_asks_its_mirror_again_before_its_cell_is_lost():
-    script = user_data(bucket="b", agent_key="a", job_key="j", region="eu-west-1", lifetime_s=60)
-
-    options = re.findall(r"apt-get (.*?)(?:update|install)", script)
-
-    assert len(options) == 2
-    assert all("-o Acquire::Retries=5 " in of for of in options)
 
 
 @pytest.mark.parametrize("value", HOSTILE)

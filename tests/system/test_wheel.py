@@ -14,9 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 UV = Path(sys.executable).with_name("uv")
 # What runs: the command, the local cloud, the functions, the agent, and what `sam deploy` takes.
 SHIPPED = (
-    "agent", "cli", "dependencies", "events", "functions", "local", "statemachine", "samconfig.toml", "template.yaml"
+    "agent", "agent_client", "cli", "dependencies", "events", "functions", "local", "statemachine", "samconfig.toml",
+    "template.yaml",
 )  # fmt: skip
-NAMES_IN_THE_CLONE = ("agent", "aws", "cli", "local", "matrix")
+NAMES_IN_THE_CLONE = ("agent", "agent_client", "aws", "cli", "local", "matrix")
 
 pytestmark = pytest.mark.slow
 

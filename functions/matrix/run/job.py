@@ -35,24 +35,69 @@ if command -v apt-get >/dev/null; then
   systemctl disable --now apt-daily.timer apt-daily-upgrade.timer unattended-upgrades.service
   systemctl stop apt-daily.service apt-daily-upgrade.service snapd.socket snapd.service
 fi 2>/dev/null
-# Amazon Linux 2023 and Ubuntu both carry boto3 as a package, neither has it installed; a baked image has.
-if ! python3 -c 'import boto3' 2>/dev/null; then
-  if command -v dnf >/dev/null; then dnf install -y python3-boto3; else
-    # A fleet asks a mirror all at once; dnf asks 10 times by itself.
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -o Acquire::Retries=5 update &&
-      apt-get -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 install -y python3-boto3
-  fi
-fi
 install -d -m 700 /opt/storage-matrix
 cd /opt/storage-matrix || exit 1
 python3 - "$AGENT_URI" agent.pyz <<'END' || exit 1
-import sys, boto3
-bucket, key = sys.argv[1].removeprefix("s3://").split("/", 1)
-boto3.client("s3").download_file(bucket, key, sys.argv[2])
-END
+{fetch}END
 echo "${{AGENT_URI##*/}}" | sed 's/\\.pyz$/  agent.pyz/' | sha256sum --check || exit 1
 python3 agent.pyz "$JOB_URI" "$MEETING"
+"""
+
+# Gets one object by the role's keys with nothing but Python 3.9. The request is signed here (Signature Version 4): no
+# client that all images have knows the role, and a presigned address would end with the session that signed it, and be
+# readable in the user data. `services/domain` is amazonaws.com or that of another partition.
+# https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-metadata.html
+FETCH = """\
+import hashlib, hmac, json, os, random, sys, time, urllib.parse
+from urllib.request import ProxyHandler, Request, build_opener, urlopen
+
+bucket, key = sys.argv[1][len("s3://"):].split("/", 1)
+region = os.environ["AWS_DEFAULT_REGION"]
+metadata = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or "http://169.254.169.254"
+asked = build_opener(ProxyHandler({})).open
+
+def told(path):
+    root = metadata.rstrip("/") + "/latest/"
+    wanted = Request(root + "api/token", b"", {"X-aws-ec2-metadata-token-ttl-seconds": "60"}, method="PUT")
+    token = asked(wanted, timeout=5).read().decode()
+    wanted = Request(root + "meta-data/" + path, headers={"X-aws-ec2-metadata-token": token})
+    return asked(wanted, timeout=5).read().decode()
+
+def fetch():
+    role = told("iam/security-credentials/").split()[0]
+    keys = json.loads(told("iam/security-credentials/" + role))
+    url = os.environ.get("AWS_ENDPOINT_URL")
+    url = f"{url}/{bucket}" if url else f"https://{bucket}.s3.{region}.{told('services/domain')}"
+    url = urllib.parse.urlsplit(f"{url}/{urllib.parse.quote(key)}")
+    at, nothing = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), hashlib.sha256().hexdigest()
+    headers = {"host": url.netloc, "x-amz-content-sha256": nothing, "x-amz-date": at}
+    headers["x-amz-security-token"] = keys["Token"]
+    names = ";".join(headers)
+    lines = ["GET", url.path, "", *(f"{name}:{headers[name]}" for name in headers), "", names, nothing]
+    scope = [at[:8], region, "s3", "aws4_request"]
+    digest = hashlib.sha256("\\n".join(lines).encode()).hexdigest()
+    signature = ("AWS4" + keys["SecretAccessKey"]).encode()
+    for text in [*scope, "\\n".join(["AWS4-HMAC-SHA256", at, "/".join(scope), digest])]:
+        signature = hmac.new(signature, text.encode(), "sha256").digest()
+    credential = "/".join([keys["AccessKeyId"], *scope])
+    headers["authorization"] = (
+        f"AWS4-HMAC-SHA256 Credential={credential},SignedHeaders={names},Signature={signature.hex()}"
+    )
+    with urlopen(Request(url.geturl(), headers=headers), timeout=30) as answer, open(sys.argv[2], "wb") as file:
+        file.write(answer.read())
+
+# Together about two minutes, for a network that comes up late, a role that is new, or a fleet that asks all at once.
+for pause_s in (1, 2, 4, 8, 16, 30, 30, 30, None):
+    try:
+        fetch()
+        break
+    except Exception as err:
+        why = err.read(600).decode(errors="replace") if hasattr(err, "read") else ""
+        print(f"{sys.argv[1]} was not fetched: {err!r}", *why.split(), file=sys.stderr, flush=True)
+        if pause_s is None:
+            sys.exit(1)
+        time.sleep(pause_s * random.uniform(0.5, 1))
 """
 
 
@@ -65,6 +110,7 @@ def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetim
     `lifetime_s` is how long the instance may live at the most; the operating system's own shutdown ends it then.
     """
     text = _USER_DATA.format(
+        fetch=FETCH,
         agent_uri=shlex.quote(f"s3://{bucket}/{agent_key}"),
         job_uri=shlex.quote(f"s3://{bucket}/{job_key}"),
         meeting=shlex.quote(meeting),

@@ -11,10 +11,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-# The first release whose boto3 heeds AWS_ENDPOINT_URL (botocore 1.31), by which a machine finds the local cloud.
 SUITE = "trixie"
 PACKAGES = (
-    *("systemd-sysv", "dbus", "udev", "kmod", "iproute2", "cloud-init", "dhcpcd-base", "python3", "python3-boto3"),
+    *("systemd-sysv", "dbus", "udev", "kmod", "iproute2", "cloud-init", "dhcpcd-base", "python3"),
     *("mdadm", "xfsprogs", "nfs-common", "rsync", "parallel", "nftables", "fio"),
 )
 TOOLS = ("qemu-system-x86_64", "mmdebstrap", "apt-get", "dpkg-deb", "depmod", "cpio", "ganesha.nfsd")
@@ -29,8 +28,6 @@ MODULES = (
 LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg", "nfsv4", "xfs", "raid0", "nf_tables")
 # apt would retry a mirror that does not answer for many minutes.
 BUILD_TIMEOUT_S = 300
-# Only these services of AWS are spoken to from an instance; the descriptions of all others are 80 MB.
-CLIENTS = ("s3", "sts", "sso", "sso-oidc")
 # Nothing of these is needed in a machine that lives for a minute, and each costs a second of emulated boot.
 MASKED = (
     *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
@@ -208,9 +205,6 @@ def _slim(root: Path) -> None:
     for pattern in SUPERFLUOUS:
         for path in root.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for client in (root / "usr/lib/python3/dist-packages/botocore/data").iterdir():
-        if client.is_dir() and client.name not in CLIENTS:
-            shutil.rmtree(client)
 
 
 def _link(path: Path, target: str) -> None:

@@ -12,7 +12,7 @@ from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.problems import Problems
 
 _PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
-# What reads it beside boto3, which each instance has.
+# What reads it beside botocore, which each instance has.
 _PROGRAMS = {"crt": {"awscrt"}, "mountpoint": {"mount-s3"}}
 
 
