@@ -25,7 +25,7 @@ from matrix.terms.names import (
     reading_order,
     workload_words,
 )
-from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, error_text, grouped_warnings
+from matrix.terms.sentences import ENVIRONMENT_NOTES, all_warnings, decision_sentences, error_text, grouped_warnings
 
 NARROW = 100
 LONGEST_REASON = 240
@@ -53,7 +53,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
     show_ceilings(console, summary)
     show_layers(console, summary)
     show_failed(console, summary)
-    for warning in grouped_warnings(summary):
+    for warning in grouped_warnings(all_warnings(summary)):
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()

@@ -49,7 +49,6 @@ def test_documents_that_a_later_sweep_has_written_meanwhile_are_not_those_of_the
 ):
     summary = {"run": RUN, "receipt": None, "left_behind": [], "file_systems": []}
     monkeypatch.setattr(bucket, "read", lambda *_: dict(summary))
-    monkeypatch.setattr(receipts.markdown, "to_markdown", str)
     put = bucket.put
 
     def put_late(key, document):

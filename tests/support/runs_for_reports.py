@@ -9,8 +9,9 @@ from matrix.answer import bottleneck
 from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
 from matrix.plan.planning import plan
-from matrix.report.page import render, settled
+from matrix.report.page import render
 from matrix.run.receipt import receipt
+from matrix.run.receipt_text import settled_page
 from matrix.samples.file import InstanceIdentity, Sample, SampleFile
 
 Document = dict[str, Any]
@@ -94,8 +95,8 @@ def cell_of(document: Document, kind: str, count: int) -> Document:
     return next(one for one in document["cells"] if one["storage"]["type"] == kind and one["fleet"]["count"] == count)
 
 
-def swept_page() -> tuple[str, str, str]:
-    """The page at the end of a run, the same after the sweep saw its instance gone, and one drawn anew then."""
+def swept_run() -> tuple[Document, Document, Document, Document]:
+    """A summary at the end of a run and one after the sweep saw its instance gone, with results and plan."""
     summary, results, planned = build_run(TWO_STORAGES)
     summary["decision"] = decide(summary, results=results)
     row = {"kind": "instance", "id": "<i-1>", "created_at": 1000.0}
@@ -103,6 +104,11 @@ def swept_page() -> tuple[str, str, str]:
     left = {"left_behind": [{"kind": "instance", "id": "<i-1>"}]}
     at_end = summary | left | {"receipt": receipt(rows=[row], sweep=None, **facts)}
     gone = receipt(rows=[row | {"gone_at": 5500.0}], sweep={"at": 6000.0, "remaining": 0}, **facts)
-    swept = summary | {"receipt": gone}
+    return at_end, summary | {"receipt": gone}, results, planned
+
+
+def swept_page() -> tuple[str, str, str]:
+    """The page at the end of a run, the same after the sweep, and one drawn anew then."""
+    at_end, swept, results, planned = swept_run()
     page_at_end = render(at_end, results=results, plan=planned)
-    return page_at_end, settled(page_at_end, swept), render(swept, results=results, plan=planned)
+    return page_at_end, settled_page(page_at_end, swept), render(swept, results=results, plan=planned)

@@ -11,8 +11,8 @@ from aws.run import creations
 from aws.stack.clock import now
 from aws.teardown import inventory
 from matrix.input.storages import existing_id
-from matrix.report import markdown, page
 from matrix.run import receipt as receipts
+from matrix.run import receipt_text
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.keys import Board, run_key
@@ -111,15 +111,16 @@ def settle(run: str) -> ReceiptDocument:
             return
         summary["receipt"], summary["left_behind"] = receipt, still_there(receipt)
         bucket.put(key, summary)
-        bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
-        _settle_report(run, summary)
+        _rewrite(run_key(run, "summary.md"), "text/markdown", receipt_text.settled_markdown, summary)
+        _rewrite(run_key(run, "report.html"), "text/html; charset=utf-8", receipt_text.settled_page, summary)
 
     return _written(run, write)
 
 
-def _settle_report(run: str, summary: SummaryDocument) -> None:
-    """Put the receipt of a summary into the run's page."""
-    key = run_key(run, "report.html")
+def _rewrite(
+    key: str, content_type: str, settled: Callable[[str, SummaryDocument], str], summary: SummaryDocument
+) -> None:
+    """Put the receipt of a summary into one of the run's texts, where it exists."""
     content = bucket.get_bytes(key)
     if content is not None:
-        bucket.put_text(key, page.settled(content.decode(), summary), "text/html; charset=utf-8")
+        bucket.put_text(key, settled(content.decode(), summary), content_type)

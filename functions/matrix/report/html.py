@@ -1,6 +1,5 @@
 """HTML from untrusted text: only this module writes tags, and it escapes every value between them."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
+from matrix.terms.embedded import embedded
 from matrix.terms.figures import ABSENT, number
 
 
@@ -142,13 +142,4 @@ def packed(inner: Markup) -> Markup:
 
 def data(document: Mapping[str, Any] | Sequence[Any], id_: str) -> Markup:
     """Return JSON that a script can read and that cannot end the element it stands in."""
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return Markup(f'<script type="application/json" id="{escape(id_)}">{safe}</script>')
-
-
-def with_data(page: str, id_: str, document: Mapping[str, Any]) -> str:
-    """Return a page with another document in one of its JSON elements; a page without that element is unchanged."""
-    before, start, rest = page.partition(f'<script type="application/json" id="{escape(id_)}">')
-    # JSON from `data` cannot hold `</script>`, so the first one ends the element.
-    return before + data(document, id_).text + rest.partition("</script>")[2] if start else page
+    return Markup(embedded(document, id_))

@@ -14,9 +14,10 @@ from matrix.report.charts.chart import Chart
 from matrix.report.directories import directories
 from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
-from matrix.report.html import Markup, data, details, tag, with_data
+from matrix.report.html import Markup, data, details, tag
 from matrix.report.layers import layers
 from matrix.report.view import View
+from matrix.run import receipt_text
 from matrix.terms.directories import TITLE
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanDocument
@@ -52,7 +53,7 @@ def render(
     shown, hit, passed, heat = sections(view), ceilings(view), layers(view), heat_map(view)
     crossed, drawn, figures, shared = grids(view), built(view), parts.figures(view), directories(view)
     charts = [chart for section in shown for chart in section.charts]
-    island = receipt_island.island(summary, paid)
+    island = receipt_text.island(summary, paid)
     header = tag("header", *_head(view))
     main = tag(
         "main",
@@ -75,16 +76,8 @@ def render(
         parts.provenance(view),
     )  # fmt: skip
     title = f"{summary.get('name') or summary.get('run')}: report"
-    islands = [data(island, receipt_island.ISLAND)]
+    islands = [data(island, receipt_text.ISLAND)]
     return shell.whole(title, [header, main], charts=charts, facets=view.facets, islands=islands)
-
-
-def settled(page: str, summary: SummaryDocument) -> str:
-    """Return a report's page with the receipt of its summary now, which is all that the sweep after a run changes.
-
-    To draw the page anew takes the results of all cells. A page of an older version has no island and stays as it is.
-    """
-    return with_data(page, receipt_island.ISLAND, receipt_island.island(summary, summary.get("receipt")))
 
 
 def view_of(

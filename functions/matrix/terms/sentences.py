@@ -1,7 +1,7 @@
 """A run's decision, errors, warnings and receipt, written as sentences."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from matrix.terms.documents.summary import SummaryDocument
@@ -113,13 +113,13 @@ def measuring_warnings(summary: SummaryDocument) -> list[str]:
     return lines
 
 
-def grouped_warnings(summary: SummaryDocument) -> list[str]:
-    """List all warnings, with equal ones of several points as one line: how many there are, and the worst.
+def grouped_warnings(lines: Iterable[str]) -> list[str]:
+    """List warnings, with equal ones of several points as one line: how many there are, and the worst.
 
     Otherwise 200 equal warnings of a run of 200 points bury the one that matters; the report lists each.
     """
     alike: dict[str, list[tuple[float, str]]] = {}
-    for line in all_warnings(summary):
+    for line in lines:
         about_point = POINT_WARNING.fullmatch(line)
         kind = ASIDE.sub("", SHARE.sub("", about_point["text"])) if about_point else line
         sizes = [float(share) for share in SHARE.findall(line)]

@@ -17,7 +17,8 @@ from matrix.report.charts.phases import phases
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
 from matrix.report.html import LONG, Markup, details, figure_of, table, tag
-from matrix.report.page import render, settled
+from matrix.report.page import render
+from matrix.run.receipt_text import settled_page
 from matrix.samples import cloudwatch
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -444,7 +445,9 @@ def test_after_a_sweep_the_page_has_the_receipt_that_would_be_drawn_now_and_noth
 
 
 def test_a_page_of_an_older_version_stays_as_it_is_after_a_sweep():
-    assert settled("<p>drawn before there were islands</p>", {"run": "r"}) == "<p>drawn before there were islands</p>"
+    page = "<p>drawn before there were islands</p>"
+
+    assert settled_page(page, {"run": "r"}) == page
 
 
 def test_without_javascript_the_receipt_is_the_one_of_when_the_page_was_drawn():

@@ -1,0 +1,24 @@
+"""JSON inside an HTML page, for its own script."""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+
+def embedded(document: Mapping[str, Any] | Sequence[Any], id_: str) -> str:
+    """Return an element with JSON that a script can read and that cannot end the element it stands in."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return f"{_start(id_)}{safe}</script>"
+
+
+def with_embedded(page: str, id_: str, document: Mapping[str, Any]) -> str:
+    """Return a page with another document in one of its elements; a page without that element is unchanged."""
+    before, start, rest = page.partition(_start(id_))
+    # The JSON of `embedded` cannot hold `</script>`, so the first one ends the element.
+    return before + embedded(document, id_) + rest.partition("</script>")[2] if start else page
+
+
+def _start(id_: str) -> str:
+    return f'<script type="application/json" id="{escape(id_)}">'
