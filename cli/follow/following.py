@@ -18,6 +18,7 @@ from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.workdir import cloud_log, run_folder
 from local.keeping.runs import EXECUTION, how_far
+from matrix.terms import mending
 from matrix.terms.documents.plan import PlanDocument
 
 # On AWS each look is paid for, and what it shows changes by the poll. Here a look takes processor time from what is
@@ -135,14 +136,18 @@ def follow(
         seen = _kept_at(service, run)
         try:
             now = look(service, run, plan, measured)
+            if failed_looks:
+                shown.say(f"run {run} is seen again")
             failed_looks = 0
         except Exception as error:
             # Also UnknownRun: the run was started or seen just now, and DescribeExecution is eventually consistent.
             # https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
             refuse_dead_cloud(service, run)
             failed_looks += 1
-            if failed_looks >= FAILED_LOOKS:
+            if failed_looks >= FAILED_LOOKS or not mending.verdict(error).is_mendable:
                 raise _lost_sight(service, run, error) from error
+            if failed_looks == 1:
+                shown.say(f"run {run} is not seen, looking again: {explain(error).message}")
             _sleep(FAILED_LOOK_PAUSE_S, closing, lambda: False)
             continue
         shown.show(now)

@@ -12,6 +12,7 @@ from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.unfinished import resume_line
+from matrix.terms import mending
 
 GIVE_UP_AT = 2
 SHOWN_RESOURCES = 12
@@ -66,6 +67,7 @@ class CleanUp:
     deleted: list[dict[str, Any]] = field(default_factory=list)
     remaining: list[dict[str, Any]] = field(default_factory=list)
     problem: str = ""
+    is_refused: bool = False  # by what no further pass mends
     is_with_cloud: bool = False  # the local cloud has ended meanwhile, and all that was in it
 
     @property
@@ -115,6 +117,8 @@ def _reap_until_empty(service: Service, run: str, say: Say, closing: ClosingDown
             done.problem = done.problem or f"not finished after {patience.at_most_s / 60:.0f} minutes"
             return done
         has_found = _reap_once(service, run, say, done)
+        if done.is_refused and not service.deployment.has_ended:
+            return done
         empty_in_a_row = 0 if has_found else empty_in_a_row + 1
         closing.sleep(patience.pause_s, until=GIVE_UP_AT)
     return done
@@ -122,12 +126,13 @@ def _reap_until_empty(service: Service, run: str, say: Say, closing: ClosingDown
 
 def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
     """Let Reap pass once and return whether it found anything."""
-    # After any error the next pass may succeed; giving up would leave resources that cost money.
+    # Giving up leaves resources that cost money, so only what no further pass mends is given up.
     try:
         answer = service.reap(run)
     except Exception as error:
         problem = explain(error).message.partition("\n")[0]
-        if problem != done.problem and not service.deployment.has_ended:
+        done.is_refused = not mending.verdict(error).is_mendable
+        if problem != done.problem and not done.is_refused and not service.deployment.has_ended:
             say(f"clean-up will be tried again: {problem}")
         done.problem = problem
         return True

@@ -37,6 +37,9 @@ class NoDeployment(CommandError):
 class UnknownRun(CommandError):
     """No run has this name."""
 
+    # DescribeExecution is eventually consistent, also for a run that was started just now.
+    is_mendable = True
+
 
 class UnreadableRun(CommandError):
     """A kept file of a run is damaged."""
@@ -52,3 +55,6 @@ class CloudIsRunning(CommandError):
 
 class FunctionFailed(CommandError):
     """A Lambda function of the stack raised an error."""
+
+    # It asks AWS again the next time, and says itself what was denied.
+    is_mendable = True

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError, ParamValidationError
 from support.cli_documents import CELLS, plan_document, progress_rows, rows, summary_document
 from typer import Exit
 
@@ -16,7 +16,7 @@ from cli.follow import following, interruption, progress, running
 from cli.follow.interruption import ClosingDown, Patience
 from cli.follow.running import Wish
 from cli.inputs.planning import Planned
-from cli.messages.errors import CommandError, ExitCode, UnknownRun
+from cli.messages.errors import CommandError, ExitCode, FunctionFailed, UnknownRun
 from cli.target import mirror
 from cli.target.deployment import Deployment, from_cloud_document, running_local_cloud
 from cli.target.service import Execution, Service
@@ -115,7 +115,7 @@ def test_what_remained_and_then_went_counts_as_deleted():
 
 
 def test_a_failing_reap_is_tried_again():
-    service = FakeService([CommandError("throttled"), {"deleted": [VOLUME], "remaining": []}])
+    service = FakeService([FunctionFailed("throttled"), {"deleted": [VOLUME], "remaining": []}])
 
     said = run_interrupted(service)
 
@@ -126,7 +126,7 @@ def test_a_failing_reap_is_tried_again():
 def test_a_clean_up_that_never_succeeds_ends_and_says_why(monkeypatch):
     monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.1, at_most_s=0.2))
 
-    said = run_interrupted(FakeService([CommandError("throttled")] * 99))
+    said = run_interrupted(FakeService([FunctionFailed("throttled")] * 99))
 
     assert "CLEAN-UP NOT FINISHED (throttled): still there: unknown" in said.message
 
@@ -377,3 +377,54 @@ def test_a_full_disk_is_not_asked_to_delete_anything(keep_run):
     deployment = Deployment("local", "s", "us-east-1", "http://localhost:1")
     with pytest.raises(CommandError, match="DiskFull: the disk of /x is full"):
         running.finish(Full(deployment), progress.read([], plan_document(), execution), as_json=False)
+
+
+def denied():
+    return ClientError({"Error": {"Code": "AccessDenied"}, "ResponseMetadata": {"HTTPStatusCode": 403}}, "Invoke")
+
+
+def failing(service, error, looks):
+    """Let the first looks at the rows fail."""
+    rows, failures = service.progress_rows, iter([error] * looks)
+
+    def answer(run):
+        service.calls.append("look")
+        for failure in failures:
+            raise failure
+        return rows(run)
+
+    service.progress_rows = answer
+
+
+def test_looks_that_fail_are_told_once_with_the_reason(monkeypatch, capsys):
+    monkeypatch.setattr(following, "FAILED_LOOK_PAUSE_S", 0.0)
+    service = FakeService([])
+    failing(service, EndpointConnectionError(endpoint_url="https://dynamodb"), following.FAILED_LOOKS - 1)
+
+    run_interrupted(service)
+
+    printed = capsys.readouterr().out
+    assert printed.count("run r is not seen, looking again: cannot reach AWS") == 1
+    assert printed.count("run r is seen again") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"), [(denied(), "AWS denies access"), (ParamValidationError(report="x"), "Parameter validation")]
+)
+def test_a_look_that_no_further_one_mends_is_the_last(error, reason):
+    service = FakeService([])
+    failing(service, error, 99)
+
+    with pytest.raises(CommandError, match=f"lost sight of run r: {reason}"):
+        running.run_to_end(service, Planned({}, plan_document()), Wish("r"))
+
+    assert service.calls.count("look") == 1
+
+
+def test_a_clean_up_that_no_further_pass_mends_is_given_up_at_once():
+    service = FakeService([denied()] * 99)
+
+    said = run_interrupted(service)
+
+    assert service.passes == 1
+    assert "AWS denies access" in said.message
