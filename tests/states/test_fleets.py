@@ -18,7 +18,7 @@ from aws.fleet import launching, watching
 from aws.inventory import copies, resources
 from aws.records import bucket, table
 from aws.records.plans import plan_of
-from aws.stack import network
+from aws.stack import network, retrying
 from aws.stack.clients import client
 from matrix.run.job import measuring_job
 from matrix.terms.documents.job import FleetVolumes
@@ -390,7 +390,7 @@ def test_volumes_that_ec2_describes_late_are_waited_for_as_nobody_sees_them_afte
 ):
     described, pauses_s = fleets.volumes, []
     monkeypatch.setattr(fleets, "volumes", lambda filters: described(filters) if len(pauses_s) >= looks_in_vain else [])
-    monkeypatch.setattr(launching.time, "sleep", pauses_s.append)
+    monkeypatch.setattr(retrying.time, "sleep", pauses_s.append)
     fleet = launch_fleet(2)
 
     cell = {"file_system": "ebs", "storage": EBS}
@@ -429,7 +429,7 @@ def test_a_volume_that_is_described_before_its_attachment_is_waited_for_and_then
         return [volume | ({} if pauses_s else {"Attachments": []}) for volume in described(filters)]
 
     monkeypatch.setattr(fleets, "volumes", volumes)
-    monkeypatch.setattr(launching.time, "sleep", pauses_s.append)
+    monkeypatch.setattr(retrying.time, "sleep", pauses_s.append)
     fleet = launch_fleet(1)
 
     of_data = launching._record_volumes(PLAN["run"], "c1", {"file_system": "ebs", "storage": EBS}, 1)

@@ -1,7 +1,7 @@
 """What Launch fleet and Populate cache have in common: put a job on the blackboard, launch instances that do it."""
 
 import secrets
-import time
+from contextlib import suppress
 
 from aws.ec2 import instances
 from aws.ec2.instances import Boot
@@ -13,6 +13,7 @@ from aws.run import creations
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
+from aws.stack.retrying import NotYet, retried
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, MeetingRecord, Mount, Roster
@@ -92,12 +93,18 @@ def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> di
     """
     of_storage = len(devices_of(cell["storage"])) if cell["storage"]["type"] == "ebs" else 0
     of_instance = 1 + of_storage + ("work_volume" in cell)
-    for pause_s in (*PAUSES_S, None):
+    expected = instances * of_instance
+    volumes: list[resources.Resource] = []
+
+    def look() -> None:
         described = resources.record(run, purpose, cell["file_system"])
-        volumes = [resource for resource in described if resource.kind == "volume" and "instance" in resource.facts]
-        if len(volumes) >= instances * of_instance or pause_s is None:
-            break
-        time.sleep(pause_s)
+        volumes[:] = [each for each in described if each.kind == "volume" and "instance" in each.facts]
+        if len(volumes) < expected:
+            raise NotYet(f"EC2 describes {len(volumes)} of {expected} volumes with their instance")
+
+    # Without the last of them the fleet measures all the same: `retried` has logged how many are missing.
+    with suppress(NotYet):
+        retried(f"the volumes of {purpose}", look, PAUSES_S)
     of_data: dict[str, list[str]] = {}
     for volume in volumes:
         if volume.facts.get("is_data") and "instance" in volume.facts:

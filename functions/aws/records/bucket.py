@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, TypeVar
@@ -11,6 +10,7 @@ from botocore.exceptions import ClientError
 
 from aws.stack.clients import client
 from aws.stack.environment import environment
+from aws.stack.retrying import NotYet, retried
 from matrix.terms.documents import reading
 
 T = TypeVar("T")
@@ -47,21 +47,26 @@ def put_if_absent(key: str, document: Any) -> bool:
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html (If-None-Match)
     """
     body = as_text(document).encode()
-    attempt = 0
-    while True:
+
+    def write() -> bool:
         try:
             client("s3").put_object(
                 Bucket=environment().bucket, Key=key, Body=body, ContentType="application/json", IfNoneMatch="*"
             )
-            return True
         except ClientError as error:
             code = error.response["Error"]["Code"]
             if code == "PreconditionFailed":
                 return False
-            attempt += 1
-            if code != "ConditionalRequestConflict" or attempt == CONFLICT_ATTEMPTS:
-                raise
-        time.sleep(random.uniform(0, CONFLICT_PAUSE_S * 2**attempt))  # noqa: S311 (jitter is no secret)
+            if code == "ConditionalRequestConflict":
+                raise NotYet(str(error)) from error
+            raise
+        return True
+
+    pauses_s = (
+        random.uniform(0, CONFLICT_PAUSE_S * 2**attempt)  # noqa: S311 (jitter is no secret)
+        for attempt in range(1, CONFLICT_ATTEMPTS)
+    )
+    return retried(f"the conditional write of {key}", write, pauses_s)
 
 
 def get_bytes(key: str, at_most: int | None = None) -> bytes | None:

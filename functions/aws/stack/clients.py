@@ -12,6 +12,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from botocore.utils import parse_timestamp
 
+from aws.stack.retrying import say_retries
 from matrix.terms.errors import NotGranted
 
 # Standard mode retries throttling and transient errors with full jitter; ten attempts last about two minutes at the
@@ -49,7 +50,9 @@ def _timestamp(value: Any) -> datetime:
 
 def table(name: str) -> Any:
     """Return a DynamoDB table whose calls are retried as those of every client are."""
-    return session().resource("dynamodb", config=_CONFIG).Table(name)
+    row_table = session().resource("dynamodb", config=_CONFIG).Table(name)
+    say_retries(row_table.meta.client)
+    return row_table
 
 
 # EC2 uses status 500 for these refusals too, and standard mode retries every 500. Ten attempts take a minute; a zone
@@ -82,6 +85,7 @@ def as_not_granted() -> Iterator[None]:
 def client(service: str) -> Any:
     """Return the sandbox's client of an AWS service."""
     boto_client = session().client(service, config=_CONFIG)
+    say_retries(boto_client)
     if service == "ec2":
         boto_client.meta.events.register("needs-retry.ec2.RunInstances", _do_not_retry_want_of_capacity)
     return boto_client

@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aws_lambda_powertools import Logger
+
 from aws.stack import network, tags
 from aws.stack.clients import client
 from aws.stack.environment import environment
@@ -92,9 +94,10 @@ def _open(file_system: Mapping[str, Any], storage: Part, subnets: Sequence[str])
             efs.put_file_system_policy(FileSystemId=resource_id, Policy=json.dumps(policy))
         for subnet in subnets:
             _create_mount_target(resource_id, subnet)
-    except efs.exceptions.IncorrectFileSystemLifeCycleState:
-        # Both calls document it. Its description said "available" already: the next look, in 30 s, tries again.
-        return
+    except efs.exceptions.IncorrectFileSystemLifeCycleState as error:
+        # Both calls document it. Its description said "available" already: the next look, in 30 s, tries again, for as
+        # long as a file system may take.
+        Logger().warning("tried again at the next look", what=f"opening {resource_id}", reason=str(error))
 
 
 def _policy(file_system_arn: str, role_arn: str) -> dict[str, Any]:

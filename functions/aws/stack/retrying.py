@@ -1,0 +1,75 @@
+"""Attempts that a function makes again: its log has the first failure with its reason, and how the series ended.
+
+botocore repeats what is throttled or transient by itself, ten times in two minutes (clients.py), so that an error which
+it lets through is not tried again here: only what an answer of AWS says of the moment (NotYet) is.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from aws_lambda_powertools import Logger
+from botocore.exceptions import ClientError
+
+from matrix.terms import mending
+
+T = TypeVar("T")
+
+
+class NotYet(Exception):
+    """AWS's answer is one of this moment; the message says what was seen."""
+
+
+def retried(what: str, call: Callable[[], T], pauses_s: Iterable[float]) -> T:
+    """Return what `call` returns, called again after each pause while it raises NotYet; any other error is raised.
+
+    Where the pauses end, what was behind the last NotYet is raised, or itself.
+    """
+    failures, began = 0, time.monotonic()
+    pauses = iter(pauses_s)
+    while True:
+        try:
+            answer = call()
+        except NotYet as error:
+            failures += 1
+            pause_s = next(pauses, None)
+            if pause_s is None:
+                Logger().warning("given up", what=what, failures=failures, after_s=_since(began), reason=str(error))
+                raise error.__cause__ or error from None
+            if failures == 1:
+                Logger().warning("tried again", what=what, reason=str(error))
+        else:
+            if failures:
+                Logger().info("well at last", what=what, failures=failures, after_s=_since(began))
+            return answer
+        time.sleep(pause_s)
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 1)
+
+
+def say_retries(client: Any) -> None:
+    """Let a client of boto3 log the first failure of a call that it repeats by itself, which it does in silence."""
+    client.meta.events.register("needs-retry", _say)
+
+
+def _say(
+    operation: Any,
+    attempts: int,
+    response: tuple[Any, dict[str, Any]] | None = None,
+    caught_exception: Exception | None = None,
+    **_: Any,
+) -> None:
+    error = caught_exception
+    if response is not None and "Error" in response[1]:
+        # clients.py turns the status of a refusal for want of capacity, which botocore would repeat.
+        answer: Any = {"Error": response[1]["Error"], "ResponseMetadata": {"HTTPStatusCode": response[0].status_code}}
+        error = ClientError(answer, operation.name)
+    if error is None:
+        if attempts > 1:
+            Logger().info("answered at last", call=operation.name, attempts=attempts)
+        return
+    verdict = mending.verdict(error)
+    if attempts == 1 and verdict.is_mendable:
+        Logger().warning("asked again by botocore", call=operation.name, reason=verdict.reason)
