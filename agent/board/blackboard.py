@@ -18,6 +18,7 @@ from typing import Any
 from agent import mending
 from agent.board.meeting import ABSENT, Meeting, at_once
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
+from agent.retrying import LOG
 
 COMPRESS_FROM_BYTES = 100_000
 # Standard mode waits up to 1, 2, 4, 8, 16, 20 and 20 s, half of that on average: 8 attempts ride out half a minute of a
@@ -42,7 +43,7 @@ class Bucket:
     def __init__(self, name: str, session: Any) -> None:
         """Take a session of `new_session`."""
         self._session = session
-        self._client = new_client(session, "s3")
+        self._client = heard(new_client(session, "s3"))
         self.name = name
 
     def meeting(self, prefix: str, request_s: float) -> Meeting:
@@ -172,10 +173,31 @@ def new_client(session: Any, service: str, connections: int = 10, request_s: flo
     return session.create_client(service, config=config)
 
 
+def heard(client: Any) -> Any:
+    """Let the log have the first failure of each call that boto3 repeats by itself, which it does in silence."""
+    client.meta.events.register("needs-retry", _hear)
+    return client
+
+
+def _hear(
+    operation: Any, attempts: int, response: Any = None, caught_exception: Exception | None = None, **_: Any
+) -> None:
+    from botocore.exceptions import ClientError
+
+    error = caught_exception
+    if response is not None and "Error" in response[1]:
+        error = ClientError(response[1], operation.name)
+    if error is None:
+        if attempts > 1:
+            LOG.info("%s: answered at attempt %d", operation.name, attempts)
+    elif attempts == 1 and (verdict := mending.verdict(error)).is_mendable:
+        LOG.warning("%s: repeated by boto3 after: %s", operation.name, verdict.reason)
+
+
 def caller_userid(session: Any) -> str:
     """Return the instance's `aws:userid` (role id:instance id), set by EC2; the role's policy refers to it."""
     with translated("sts GetCallerIdentity"):
-        return str(new_client(session, "sts").get_caller_identity()["UserId"])
+        return str(heard(new_client(session, "sts")).get_caller_identity()["UserId"])
 
 
 def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> bytes:

@@ -193,6 +193,28 @@ def test_a_put_is_repeated_whole_while_s3_asks_to_slow_down(s3):
 
 
 @pytest.mark.usefixtures("no_pauses")
+def test_what_boto3_repeats_in_silence_is_in_the_log_once_with_its_reason(s3, caplog):
+    caplog.set_level(logging.INFO, logger="agent")
+    s3.script += [503, 503, 500, 200, 200]
+
+    ours = bucket()
+    ours.put("name", b"the body")
+    ours.put("name", b"the body")
+
+    first, last = (record.getMessage() for record in caplog.records)
+    assert first.startswith("PutObject: repeated by boto3 after: An error occurred (SlowDown)")
+    assert last == "PutObject: answered at attempt 4"
+
+
+def test_what_boto3_does_not_repeat_is_not_in_the_log_as_repeated(s3, caplog):
+    s3.script += [404, 403]
+
+    assert [bucket().get("name"), bucket().get("name")] == [None, None]
+
+    assert caplog.records == []
+
+
+@pytest.mark.usefixtures("no_pauses")
 def test_an_s3_that_stays_overloaded_is_unavailable_after_all_attempts(s3):
     s3.script += [503] * 20
 
