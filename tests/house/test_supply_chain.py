@@ -36,6 +36,18 @@ def test_the_lock_file_of_the_layer_holds_what_is_asked_for():
     assert set(asked) <= locked("dependencies/requirements.txt").keys(), "run: make lock"
 
 
+def test_functions_run_with_the_boto3_that_is_tested():
+    """Locally they import that of the environment, whose lock files are the other two."""
+    clients = ("boto3", "botocore", "s3transfer", "jmespath", "urllib3", "python-dateutil", "six")
+    layer, run, dev = (
+        {package for package in locked(file) if package.partition("==")[0] in clients}
+        for file in ("dependencies/requirements.txt", "requirements/run.txt", "requirements/dev.txt")
+    )
+
+    assert len(layer) == len(clients)
+    assert layer == run == dev
+
+
 @pytest.mark.slow
 def test_sam_build_refuses_a_package_that_is_not_the_one_that_was_pinned(tmp_path):
     lock = tmp_path / "dependencies" / "requirements.txt"

@@ -54,6 +54,10 @@ def names(cloud) -> dict[str, str]:
     s3 = cloud.client("s3")
     s3.create_bucket(Bucket="layers")
     s3.put_object(Bucket="layers", Key="layer.zip", Body=layer.getvalue())
+    sdk = io.BytesIO()
+    with zipfile.ZipFile(sdk, "w") as content:
+        content.writestr("python/boto3/__init__.py", "__version__ = 'of the layer'")
+    s3.put_object(Bucket="layers", Key="sdk.zip", Body=sdk.getvalue())
     variables = {"Environment": {"Variables": {"COLOUR": "blue", "DATA_ROOT": "/opt"}}}
     resources = {
         "Role": role(),
@@ -62,6 +66,13 @@ def names(cloud) -> dict[str, str]:
             "Type": "AWS::Lambda::LayerVersion",
             "Properties": {"Content": {"S3Bucket": "layers", "S3Key": "layer.zip"}},
         },
+        "Sdk": {
+            "Type": "AWS::Lambda::LayerVersion",
+            "Properties": {"Content": {"S3Bucket": "layers", "S3Key": "sdk.zip"}},
+        },
+        "UsesSdk": function(
+            "import boto3\ndef handler(event, context): return boto3.__version__", Layers=[{"Ref": "Sdk"}]
+        ),
         "Plain": function(
             CODE, Timeout=2, LoggingConfig={"LogGroup": {"Ref": "Logs"}, "LogFormat": "JSON"}, **variables
         ),
@@ -73,7 +84,7 @@ def names(cloud) -> dict[str, str]:
             "import layered\ndef handler(event, context): return layered.VALUE", Layers=[{"Ref": "Layer"}]
         ),
     }
-    outputs = {name: {"Value": {"Ref": name}} for name in resources if name not in ("Role", "Logs", "Layer")}
+    outputs = {name: {"Value": {"Ref": name}} for name in resources if name not in ("Role", "Logs", "Layer", "Sdk")}
     return cloud.deploy("functions", {"Resources": resources, "Outputs": outputs})
 
 
@@ -167,6 +178,10 @@ def test_layers_are_unpacked_and_opt_points_at_them(call, cloud, names):
     assert value == 42
     # moto alone drops layers and tags of functions made by CloudFormation
     assert cloud.client("lambda").list_tags(Resource=payload["arn"])["Tags"]["a"] == "b"
+
+
+def test_the_boto3_of_a_layer_comes_before_that_of_the_environment(call):
+    assert call("UsesSdk")[1] == "of the layer"
 
 
 def test_new_code_of_a_function_is_what_runs_its_packages_too(call, cloud, names):

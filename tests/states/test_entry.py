@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 
+import botocore
 import pytest
 from aws_lambda_powertools import Logger
 
@@ -59,6 +60,12 @@ def test_a_line_has_nothing_of_the_invocation_before(lines, context):
     handler({"run": "r2", "file_system": "ebs"}, context)
 
     assert {(line["run"], line.get("cell"), line["file_system"]) for line in lines()} == {("r2", None, "ebs")}
+
+
+def test_every_line_has_the_release_of_botocore_that_the_function_runs_with(lines, context):
+    handler({"run": "r1"}, context)
+
+    assert {line["botocore"] for line in lines()} == {botocore.__version__}
 
 
 def test_an_error_is_logged_by_its_name_with_the_run_and_still_raised(lines, context):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
+import botocore
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -30,7 +31,8 @@ def entry(handler: Handler) -> Handler:
     @wraps(handler)
     def entered(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         named = _named(event)
-        logger.append_keys(**named)
+        # Which of the layer's and the runtime's is imported is AWS's to say.
+        logger.append_keys(botocore=botocore.__version__, **named)
         try:
             with tracing.subsegment(state, named):
                 return handler(event, context)
