@@ -55,6 +55,39 @@ def _searched(expression: str) -> Shown:
     return Shown(namespace, name, dimensions, found["statistic"], int(found["period"]))
 
 
+def searches() -> list[re.Match[str]]:
+    """Every search of every widget."""
+    rows = [row for widget in widgets() for row in widget["properties"].get("metrics", [])]
+    return [SEARCH.fullmatch(row[0]["expression"]) for row in rows if isinstance(row[0], dict)]
+
+
+def names_of_functions() -> list[str]:
+    """What CloudFormation calls the functions of a stack that names none: stack, logical id, something random."""
+    resources = load(TEMPLATE.read_text())["Resources"]
+    functions = [name for name, resource in resources.items() if resource["Type"] == "AWS::Serverless::Function"]
+    assert not any("FunctionName" in resources[name]["Properties"] for name in functions)
+    return [f"{STACK}-{name}-ABCDEFGH1234" for name in functions]
+
+
+def finds(term: str, value: str) -> bool:
+    """Whether a term of a search finds a metric by this name or value, as CloudWatch's guide has it.
+
+    Within quotes it is the whole value. Without, its parts follow each other in the value; of several parts the case
+    counts. https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html
+    """
+    if term.startswith('"'):
+        return term == f'"{value}"'
+    wanted, parts = _parts(term), _parts(value)
+    if len(wanted) == 1:
+        return wanted[0].lower() in {*(part.lower() for part in parts), "".join(parts).lower()}
+    return any(parts[start : start + len(wanted)] == wanted for start in range(len(parts)))
+
+
+def _parts(text: str) -> list[str]:
+    """What a text falls into at capitals, before and after numbers, and at whatever is neither letter nor number."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", text)
+
+
 def emitted(text: str) -> set[tuple[str, str, frozenset[str]]]:
     """The metrics that a function's log has in CloudWatch's embedded metric format: namespace, name, dimensions."""
     found = set()
