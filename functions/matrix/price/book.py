@@ -39,6 +39,13 @@ SIZES = {"nano": 1 / 16, "micro": 1 / 8, "small": 1 / 4, "medium": 1 / 2, "large
 # What an instance puts in each step: the mark of its meeting, samples, at most two raw files (agent/session.py). Once a
 # run: first and last heartbeat, log, verdict, and what Analyse cell reads of many steps, of which 4 MB are an object.
 OBJECTS_A_STEP, OBJECTS_ONCE = 4, 6
+# Memory of functions in MB, as template.yaml gives it (a test holds both together): of most, of Poll fleet, of Analyse
+# cell. The unit of their price has a quarter of a GB.
+MOST_MB, POLL_MB, ANALYSE_MB, UNIT_MB = 1_024, 1_769, 2_048, 256
+# Seconds that a function is initialised in a cell, low, expected and high: none where a sandbox of the cell before
+# still lives, 3 by guess, and at most 10, when Lambda ends it. Billed since August 2025 as other time is.
+# https://aws.amazon.com/blogs/compute/aws-lambda-standardizes-billing-for-init-phase/
+INIT_S = Amount(0.0, 3.0, 10.0)
 METAL_AS_LARGE = 48.0  # most .metal are a whole host of 96 vCPUs, 24xlarge
 
 
@@ -343,12 +350,15 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     # A poll lists the gates, who is ready for two steps, and five names of each instance, 1,000 a page; an instance of
     # a fleet lists at each step who is ready.
     lists = poll_turns.times(4 + instances * 7 / 1_000).plus(steps * instances if instances > 1 else 0)
-    # Functions have 512 MB, twice what the price is for; around the polls 8 calls and an analysis of 10 s at 2 GB.
-    calls = poll_turns.times(2).plus(16 + 80)
+    # Polls of a second; around them 8 calls of a second and an analysis of 10 s.
+    calls = poll_turns.times(POLL_MB / UNIT_MB).plus((8 * MOST_MB + 10 * ANALYSE_MB) / UNIT_MB)
+    # Each once: Admit cell, Launch fleet and Stop fleet, Poll fleet, Analyse cell.
+    cold_starts = INIT_S.times((3 * MOST_MB + POLL_MB + ANALYSE_MB) / UNIT_MB)
     gets = each_s.times(instances)  # a look at the gate each second: two while it waits, none while it works
     charges = [
         Charge("step_functions_transition", transitions),
         Charge("lambda_call_of_1_s", calls),
+        Charge("lambda_call_of_1_s", cold_starts),
         Charge("s3_put", puts.plus(objects)),
         Charge("s3_put", lists),
         Charge("s3_get", Amount(0.0, gets.expected / 2, gets.high)),

@@ -1,16 +1,21 @@
 """Costs, worked out by hand from the price book's figures."""
 
+from pathlib import Path
+
 import pytest
 from support.matrices import BUILD, EBS, EFS, FLEET, FSX, matrix
 
+from local.corrections import yaml_template
 from matrix.input.storages.ebs import EbsStorage, io2_tiers
 from matrix.input.storages.efs import EfsStorage
 from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.plan.planning import plan
+from matrix.price import book as price_book
 from matrix.price.book import file_system_cost, instances_cost, orchestration_cost, published_prices, volumes_cost
 from matrix.terms.charges import Amount, Usage
 
 MONTH_S = 730 * 3600
+ROOT = Path(__file__).parents[3]
 
 
 def test_an_hour_of_ten_instances():
@@ -28,6 +33,38 @@ def test_what_instances_put_in_steps_and_what_they_put_once_is_paid():
 
     # 0.005 USD for 1,000 requests: in each of three steps 4 objects and the price of a listing, and 6 objects once.
     assert many.expected - few.expected == pytest.approx(1000 * (3 * (4 + 1) + 6) * 0.005 / 1000)
+
+
+def test_functions_are_priced_with_the_memory_that_the_template_gives_them():
+    template = yaml_template.load((ROOT / "template.yaml").read_text())
+    usual = template["Globals"]["Function"]["MemorySize"]
+
+    def memory_mb(function):
+        return template["Resources"][f"{function}Function"]["Properties"].get("MemorySize", usual)
+
+    assert {memory_mb(name) for name in ("AdmitCell", "LaunchFleet", "StopFleet")} == {price_book.MOST_MB}
+    assert memory_mb("PollFleet") == price_book.POLL_MB
+    assert memory_mb("AnalyseCell") == price_book.ANALYSE_MB
+
+
+def test_a_poll_costs_what_lambda_and_step_functions_bill_for_a_second_of_it_and_its_listings():
+    book, nothing = published_prices(), Amount.exactly(0)
+    none, hundred = (orchestration_cost(book, poll_turns=Amount.exactly(turns), steps=1, instances=1, each_s=nothing)
+                     for turns in (0, 100))  # fmt: skip
+
+    # arm64: 0.0000133334 USD for a GB and a second, and 0.2 USD for a million calls (here 6.9: the unit has one each).
+    lambda_usd = 1_769 / 1_024 * 0.0000133334 + 1_769 / 256 * 0.0000002
+    listings_usd = (4 + 7 / 1_000) * 0.000005
+    assert hundred.expected - none.expected == pytest.approx(100 * (lambda_usd + 3 * 0.000025 + listings_usd), rel=1e-3)
+
+
+def test_initialising_functions_is_billed_where_none_is_left_of_the_cell_before():
+    book, nothing = published_prices(), Amount.exactly(0)
+    cost = orchestration_cost(book, poll_turns=nothing, steps=1, instances=1, each_s=nothing)
+
+    # Three functions with 1 GB, one with 1,769 MB and one with 2 GB: 26.9 units, for 3 seconds and for 10.
+    assert cost.expected - cost.low == pytest.approx(26.91 * 3 * 0.0000035334, rel=1e-3)
+    assert cost.high - cost.low == pytest.approx(26.91 * 10 * 0.0000035334, rel=1e-3)
 
 
 def test_an_instance_is_billed_for_a_minute_at_least():
