@@ -10,6 +10,7 @@ DEFAULTS = {
     ("elasticfilesystem", "L-848C634D"): 1_000.0,
     ("fsx", "L-4EDE4065"): 10_240.0,
     ("fsx", "L-88479C21"): 65_536.0,
+    ("fsx", "L-E24B4DE4"): 400_000.0,
     **{("ebs", quota): 50.0 for quota in ("L-D18FCD1D", "L-7A658B76", "L-FD252861", "L-82ACEF56", "L-17AF77E8")},
     ("ebs", "L-09BD8365"): 20.0,
     **{("ebs", quota): 100_000.0 for quota in ("L-B3A130E6", "L-8D977E7E")},

@@ -83,6 +83,7 @@ def _in_use(need: Need) -> float:
         quotas.EFS_FILE_SYSTEMS.code: lambda: float(len(_file_systems("efs"))),
         quotas.FSX_THROUGHPUT.code: lambda: _of_fsx("ThroughputCapacity"),
         quotas.FSX_STORAGE.code: lambda: _of_fsx("StorageCapacity"),
+        quotas.FSX_IOPS.code: _iops_of_fsx,
         **{quota.code: partial(_of_volumes, kind, "Size", 1_024) for kind, quota in quotas.EBS_STORAGE.items()},
         **{quota.code: partial(_of_volumes, kind, "Iops") for kind, quota in quotas.EBS_IOPS.items()},
     }
@@ -102,6 +103,12 @@ def _file_systems(service: str) -> list[dict[str, Any]]:
 def _of_fsx(name: str) -> float:
     systems = [system for system in _file_systems("fsx") if system["FileSystemType"] == "OPENZFS"]
     return float(sum(system.get(name) or system.get("OpenZFSConfiguration", {}).get(name) or 0 for system in systems))
+
+
+def _iops_of_fsx() -> float:
+    systems = [system for system in _file_systems("fsx") if system["FileSystemType"] == "OPENZFS"]
+    provisioned = [system["OpenZFSConfiguration"].get("DiskIopsConfiguration", {}) for system in systems]
+    return float(sum(iops.get("Iops") or 0 for iops in provisioned))
 
 
 def _reason(error: ClientError | BotoCoreError) -> str:

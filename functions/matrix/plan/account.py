@@ -8,6 +8,7 @@ from matrix.plan.quotas import (
     EBS_IOPS,
     EBS_STORAGE,
     EFS_FILE_SYSTEMS,
+    FSX_IOPS,
     FSX_STORAGE,
     FSX_THROUGHPUT,
     STANDARD,
@@ -27,7 +28,7 @@ ADDRESSES_OF_SUBNET = 2**12 - 5
 # published say (read November 2026). Of other classes of instances most accounts may start none before they ask.
 DEFAULTS: Mapping[Quota, float] = {
     STANDARD: 5, STANDARD_SPOT: 5, CONCURRENCY: 1_000, EFS_FILE_SYSTEMS: 1_000, FSX_THROUGHPUT: 10_240,
-    FSX_STORAGE: 262_144, EBS_STORAGE["io2"]: 20, EBS_IOPS["io1"]: 300_000, EBS_IOPS["io2"]: 100_000,
+    FSX_STORAGE: 262_144, FSX_IOPS: 400_000, EBS_STORAGE["io2"]: 20, EBS_IOPS["io1"]: 300_000, EBS_IOPS["io2"]: 100_000,
     **{EBS_STORAGE[kind]: 50 for kind in ("gp2", "gp3", "io1", "sc1", "st1")},
 }  # fmt: skip
 # vCPUs of an instance by its size: two of a `large`, four for each x of an `xlarge`.

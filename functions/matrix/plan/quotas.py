@@ -10,7 +10,7 @@ from itertools import chain
 from operator import attrgetter, itemgetter, or_
 from typing import Any
 
-from matrix.input.storages import how_many
+from matrix.input.storages import fsx_openzfs, how_many
 from matrix.input.storages.file_server import volume
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Part
@@ -34,6 +34,7 @@ _CLASSES = {
     "dl": Quota("ec2", "L-6E869C2A", "Running On-Demand DL instances", "vCPUs"),
     "f": Quota("ec2", "L-74FC7D96", "Running On-Demand F instances", "vCPUs"),
     "g": Quota("ec2", "L-DB2E81BA", "Running On-Demand G and VT instances", "vCPUs"),
+    "gr": Quota("ec2", "L-DB2E81BA", "Running On-Demand G and VT instances", "vCPUs"),
     "vt": Quota("ec2", "L-DB2E81BA", "Running On-Demand G and VT instances", "vCPUs"),
     "hpc": Quota("ec2", "L-F7808C92", "Running On-Demand HPC instances", "vCPUs"),
     "inf": Quota("ec2", "L-1945791B", "Running On-Demand Inf instances", "vCPUs"),
@@ -48,9 +49,13 @@ _SPOT_CLASSES = {
     "dl": Quota("ec2", "L-85EED4F7", "All DL Spot Instance Requests", "vCPUs"),
     "f": Quota("ec2", "L-88CF9481", "All F Spot Instance Requests", "vCPUs"),
     "g": Quota("ec2", "L-3819A6DF", "All G and VT Spot Instance Requests", "vCPUs"),
+    "gr": Quota("ec2", "L-3819A6DF", "All G and VT Spot Instance Requests", "vCPUs"),
     "vt": Quota("ec2", "L-3819A6DF", "All G and VT Spot Instance Requests", "vCPUs"),
     "inf": Quota("ec2", "L-B5D1601B", "All Inf Spot Instance Requests", "vCPUs"),
-    "p": Quota("ec2", "L-7212CCBC", "All P Spot Instance Requests", "vCPUs"),
+    "p": Quota("ec2", "L-7212CCBC", "All P4, P3 and P2 Spot Instance Requests", "vCPUs"),
+    "p5": Quota("ec2", "L-C4BD4855", "All P5 Spot Instance Requests", "vCPUs"),
+    # By no name: the other quota of P names its three generations. Public tables of 2026 are of both opinions.
+    "p6": Quota("ec2", "L-C4BD4855", "All P5 Spot Instance Requests", "vCPUs"),
     "trn": Quota("ec2", "L-6B0D517C", "All Trn Spot Instance Requests", "vCPUs"),
     "x": Quota("ec2", "L-E3A00192", "All X Spot Instance Requests", "vCPUs"),
 }
@@ -71,6 +76,7 @@ EBS_IOPS = {
 EFS_FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per account", "file systems")
 FSX_THROUGHPUT = Quota("fsx", "L-4EDE4065", "OpenZFS throughput capacity", "MB/s")
 FSX_STORAGE = Quota("fsx", "L-88479C21", "OpenZFS SSD storage capacity", "GiB")
+FSX_IOPS = Quota("fsx", "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS")
 
 
 @dataclass(frozen=True)
@@ -84,9 +90,10 @@ class Need:
 
 def class_of(instance_type: str, *, is_spot: bool = False) -> Quota:
     """Return the quota that counts the vCPUs of an instance type, on-demand or Spot."""
-    letters = re.match(r"[a-z]+", instance_type)
-    family = letters[0] if letters else ""
-    return _SPOT_CLASSES.get(family, STANDARD_SPOT) if is_spot else _CLASSES.get(family, STANDARD)
+    classes, standard = (_SPOT_CLASSES, STANDARD_SPOT) if is_spot else (_CLASSES, STANDARD)
+    generation = re.match(r"([a-z]+)[0-9]*", instance_type)
+    families = [generation[0], generation[1]] if generation else []  # of p5.48xlarge: p5, p
+    return next((classes[family] for family in families if family in classes), standard)
 
 
 def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Need]:
@@ -138,6 +145,8 @@ def _needs(
     needed.append(Need(FSX_THROUGHPUT, _largest(throughputs, at_once), f"lower throughputCapacityMBps, or {fewer}"))
     capacities = [how_many(storage) * storage["storageCapacityGiB"] for storage in fsx]
     needed.append(Need(FSX_STORAGE, _largest(capacities, at_once), f"lower storageCapacityGiB, or {fewer}"))
+    iops = [how_many(storage) * fsx_openzfs.iops_of(storage) for storage in fsx]
+    needed.append(Need(FSX_IOPS, _largest(iops, at_once), f"lower iops or storageCapacityGiB, or {fewer}"))
     return [need for need in needed if need.amount]
 
 

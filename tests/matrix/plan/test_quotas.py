@@ -30,6 +30,7 @@ def needs(at_once=4, **changes):
         ("m6i.large", "L-1216C47A"), ("c5.xlarge", "L-1216C47A"), ("i4i.large", "L-1216C47A"),
         ("g5.xlarge", "L-DB2E81BA"), ("vt1.3xlarge", "L-DB2E81BA"), ("inf2.xlarge", "L-1945791B"),
         ("trn1.2xlarge", "L-2C3B7624"), ("p4d.24xlarge", "L-417A185B"), ("x2idn.16xlarge", "L-7295265B"),
+        ("gr6.4xlarge", "L-DB2E81BA"), ("p5.48xlarge", "L-417A185B"),
         ("hpc7g.4xlarge", "L-F7808C92"), ("u-6tb1.56xlarge", "L-43DA4232"), ("dl1.24xlarge", "L-6E869C2A"),
     ],
 )  # fmt: skip
@@ -39,8 +40,12 @@ def test_an_instance_type_counts_against_the_quota_of_its_class(instance_type, c
 
 @pytest.mark.parametrize(
     ("instance_type", "code"),
-    [("m6i.large", "L-34B43A08"), ("g5.xlarge", "L-3819A6DF"), ("x2idn.16xlarge", "L-E3A00192")],
-)
+    [
+        ("m6i.large", "L-34B43A08"), ("g5.xlarge", "L-3819A6DF"), ("x2idn.16xlarge", "L-E3A00192"),
+        ("gr6.4xlarge", "L-3819A6DF"), ("p4d.24xlarge", "L-7212CCBC"), ("p5en.48xlarge", "L-C4BD4855"),
+        ("p6-b200.48xlarge", "L-C4BD4855"),
+    ],
+)  # fmt: skip
 def test_spot_instances_count_against_a_quota_of_their_own(instance_type, code):
     assert quotas.class_of(instance_type, is_spot=True).code == code
     assert needs(fleet=[{"instanceType": "m6i.large", "count": 3, "spot": True}]) == {"L-34B43A08": 6}
@@ -89,9 +94,19 @@ def test_classes_are_counted_apart():
 def test_file_systems_count_with_their_number_throughput_and_storage():
     storages = [EFS | {"name": "a"}, EFS | {"name": "b"}, FSX | {"name": "c"}, FSX | {"name": "d"}]
 
-    assert needs(storage=storages) == {"L-1216C47A": 8, "L-848C634D": 2, "L-4EDE4065": 8192, "L-88479C21": 2048}
+    fsx = {"L-4EDE4065": 8192, "L-88479C21": 2048, "L-E24B4DE4": 40_000}
+    assert needs(storage=storages) == {"L-1216C47A": 8, "L-848C634D": 2, **fsx}
     as_one = needs(storage=[FSX | {"fileSystems": 2}], fleet=[FLEET | {"count": 2}])
-    assert as_one == {"L-1216C47A": 4, "L-4EDE4065": 8192, "L-88479C21": 2048}
+    assert as_one == {"L-1216C47A": 4, **fsx}
+
+
+def test_iops_of_zfs_are_counted_that_come_with_its_storage_or_are_provisioned():
+    given = {key: value for key, value in FSX.items() if key != "iops"}
+
+    assert needs(storage=[given])["L-E24B4DE4"] == 3 * 1_024
+    # Each within what one may have, and together beyond the default of an account: 400,000.
+    large = FSX | {"storageCapacityGiB": 10_240, "iops": 160_000, "fileSystems": 3}
+    assert needs(storage=[large], fleet=[FLEET | {"count": 3}])["L-E24B4DE4"] == 480_000
 
 
 def test_a_file_server_counts_beside_the_fleet_that_reads_from_it():

@@ -95,7 +95,7 @@ class FsxOpenZfsStorage(StorageModel):
     @property
     def effective_iops(self) -> int:
         """SSD IOPS provisioned."""
-        return max(1, self.iops or 3 * self.storage_capacity_gib) * self.how_many
+        return max(1, iops_of(self.to_document())) * self.how_many
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
@@ -234,6 +234,11 @@ class FsxOpenZfsStorage(StorageModel):
             record_size_is_offered,
             several_are_in_one_zone_each,
         )
+
+
+def iops_of(document: Document) -> int:
+    """Return the SSD IOPS of one such file system: what is provisioned, or what comes with its storage."""
+    return int(document.get("iops") or limits.FSX_IOPS_PER_GIB.value * document["storageCapacityGiB"])
 
 
 def capacity_is_offered(part: Part) -> Problems:
