@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
+import botocore.session
 import pytest
 from botocore.exceptions import ClientError
 
@@ -286,6 +287,41 @@ def test_a_call_that_a_role_may_not_make_is_named_with_its_resource(monkeypatch,
     assert broken(checks)["LaunchFleetRole"].seen == (
         "s3:PutObject on arn:aws:s3:::mine-ResultsBucket-1/runs/x: explicitDeny"
     )
+
+
+def test_what_only_the_organization_denies_is_said_and_stops_nothing(monkeypatch, tmp_path):
+    denial = {"EvalDecision": "explicitDeny", "OrganizationsDecisionDetail": {"AllowedByOrganizations": False}}
+
+    checks, _ = simulated(monkeypatch, tmp_path, lambda a: denial if "s3" in a else {"EvalDecision": "allowed"})
+
+    assert broken(checks) == {}
+    [said] = other(checks).values()
+    assert said.seen == "s3:PutObject on arn:aws:s3:::mine-ResultsBucket-1/runs/x: explicitDeny"
+    assert "misjudges service control policies with conditions" in said.way_out
+    assert [check.seen for check in checks if check.verdict is Verdict.AS_ASSUMED] == ["all 1 calls allowed"]
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"OrganizationsDecisionDetail": {"AllowedByOrganizations": True}},
+        {
+            "OrganizationsDecisionDetail": {"AllowedByOrganizations": False},
+            "PermissionsBoundaryDecisionDetail": {"AllowedByPermissionsBoundary": False},
+        },
+    ],
+)
+def test_what_a_boundary_or_the_role_denies_stops_whatever_the_organization_says(monkeypatch, tmp_path, details):
+    checks, _ = simulated(monkeypatch, tmp_path, lambda _: {"EvalDecision": "implicitDeny", **details})
+
+    assert set(broken(checks)) == {"LaunchFleetRole"}
+
+
+def test_the_simulator_answers_by_these_names():
+    shape = botocore.session.get_session().get_service_model("iam").shape_for("EvaluationResult")
+
+    assert "AllowedByOrganizations" in shape.members["OrganizationsDecisionDetail"].members
+    assert "AllowedByPermissionsBoundary" in shape.members["PermissionsBoundaryDecisionDetail"].members
 
 
 def test_a_condition_that_the_simulator_cannot_judge_is_no_denial(monkeypatch, tmp_path):
