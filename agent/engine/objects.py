@@ -110,7 +110,9 @@ def address(plan: dict[str, Any]) -> tuple[str, str]:
     endpoint = os.environ.get("AWS_ENDPOINT_URL")
     if endpoint:
         return urlsplit(endpoint).netloc, f"/{plan['bucket']}/{key}"
-    return f"{plan['bucket']}.s3.{plan['region']}.amazonaws.com", f"/{key}"
+    # As botocore's data of partitions has it: of GovCloud and China, China has a domain of its own.
+    domain = "amazonaws.com.cn" if plan["region"].startswith("cn-") else "amazonaws.com"
+    return f"{plan['bucket']}.s3.{plan['region']}.{domain}", f"/{key}"
 
 
 def once(make: Callable[[], Any]) -> Any:

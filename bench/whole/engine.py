@@ -157,7 +157,7 @@ class Engine:
         self._entered = Counter()
         self._at_once = None
         text = (ROOT / "statemachine" / "run.asl.json").read_text()
-        definition = SUBSTITUTED.sub(lambda match: _module_of(match[1]), text)
+        definition = SUBSTITUTED.sub(lambda match: _module_of(match[1]), text.replace("${Partition}", "aws"))
         backend: Any = stepfunctions_parser_backends[ACCOUNT][REGION]
         role = f"arn:aws:iam::{ACCOUNT}:role/run"
         machine = backend.create_state_machine(name=f"{MACHINE}-{name}", definition=definition, roleArn=role)

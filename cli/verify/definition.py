@@ -6,15 +6,19 @@ from cli.verify.checks import Check, required
 from cli.verify.stack import Stack
 
 # Names a function that need not exist: the validator reads the definition alone.
-PLACEHOLDER = "arn:aws:lambda:{region}:123456789012:function:{name}"
+PLACEHOLDER = "arn:{partition}:lambda:{region}:123456789012:function:{name}"
 
 
 def definition_text(stack: Stack) -> str:
     """Return the tree's definition with an ARN in each place that the template fills."""
     text = (stack.sources / "statemachine/run.asl.json").read_text(encoding="utf-8")
     states = json.loads(text)
+    region = stack.deployment.region
+    # No stack need be there yet, whose outputs name its partition.
+    partition = stack.client("stepfunctions").meta.partition
+    text = text.replace("${Partition}", partition)
     for name in sorted(_substitutions(text)):
-        text = text.replace(f"${{{name}}}", PLACEHOLDER.format(region=stack.deployment.region, name=name))
+        text = text.replace(f"${{{name}}}", PLACEHOLDER.format(partition=partition, region=region, name=name))
     assert states["StartAt"]  # noqa: S101 - a file that is no definition would be validated as a text
     return text
 

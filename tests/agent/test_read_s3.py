@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ResponseStreamingError
 from support.agent_cloud import BUCKET, REGION
 from support.agent_reads import KIB, MIB, engine, read_params
+from support.partitions import domains
 
 from agent import mounts
 from agent.board import blackboard
@@ -187,6 +188,14 @@ def test_the_common_runtime_asks_the_bucket_itself_unless_an_endpoint_is_set(mon
 
     assert host == f"{BUCKET}.s3.{REGION}.amazonaws.com"
     assert path == f"/{PREFIX}/AROA%3Ai-1/records"
+
+
+def test_an_object_is_asked_for_in_the_domain_of_the_regions_partition(monkeypatch):
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+
+    for region, domain in domains().items():
+        host, _ = objects.address({**place("crt"), "region": region})
+        assert host == f"{BUCKET}.s3.{region}.{domain}"
 
 
 def mountpoint():

@@ -82,18 +82,21 @@ def other(checks):
 # --- definition -------------------------------------------------------------------------------------------------------
 
 
-def test_the_definition_is_asked_about_with_an_arn_in_each_place_that_the_template_fills():
+@pytest.mark.parametrize("partition", ["aws", "aws-us-gov"])
+def test_the_definition_is_asked_about_with_an_arn_in_each_place_that_the_template_fills(partition):
     asked = []
 
     def validate(**request):
         asked.append(request["definition"])
         return {"result": "OK", "diagnostics": [], "truncated": False}
 
-    checks = definition.checks(stack(stepfunctions={"validate_state_machine_definition": validate}))
+    answers = {"validate_state_machine_definition": validate, "meta": SimpleNamespace(partition=partition)}
+    checks = definition.checks(stack(stepfunctions=answers))
 
     assert broken(checks) == {}
     assert "${" not in asked[0]
-    assert "arn:aws:lambda:eu-west-1:123456789012:function:LaunchFleetFunction" in asked[0]
+    assert f"arn:{partition}:lambda:eu-west-1:123456789012:function:LaunchFleetFunction" in asked[0]
+    assert f'"arn:{partition}:states:::lambda:invoke"' in asked[0]
     assert definition_lint.problems(json.loads(asked[0])) == []
 
 
@@ -101,7 +104,8 @@ def test_a_definition_that_aws_would_refuse_is_broken_with_its_diagnostics():
     problem = {"severity": "ERROR", "code": "SCHEMA_VALIDATION_FAILED", "location": "/States/x", "message": "run twice"}
     answer = {"result": "FAIL", "diagnostics": [problem]}
 
-    checks = definition.checks(stack(stepfunctions={"validate_state_machine_definition": lambda **_: answer}))
+    answers = {"validate_state_machine_definition": lambda **_: answer, "meta": SimpleNamespace(partition="aws")}
+    checks = definition.checks(stack(stepfunctions=answers))
 
     [check] = broken(checks).values()
     assert "SCHEMA_VALIDATION_FAILED at /States/x: run twice" in check.seen
@@ -606,7 +610,10 @@ def test_nobody_is_charged_without_being_asked(cloud, moto_server, monkeypatch, 
 
 
 def test_a_stack_that_is_not_there_ends_red_after_the_definition_with_both_pages(monkeypatch, matrix):
-    good = {"validate_state_machine_definition": lambda **_: {"result": "OK", "diagnostics": []}}
+    good = {
+        "validate_state_machine_definition": lambda **_: {"result": "OK", "diagnostics": []},
+        "meta": SimpleNamespace(partition="aws"),
+    }
     nothing = stack(outputs={}, stepfunctions=good).deployment
     monkeypatch.setattr("cli.commands.verify.deployment.deployed_stack", lambda *_: nothing)
 

@@ -6,6 +6,7 @@ from unittest.mock import Mock
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from support.partitions import domains
 
 from aws import storages
 from aws.ec2 import volume_mappings
@@ -32,6 +33,13 @@ def test_creating_an_efs_twice_makes_one_encrypted_and_tagged_file_system(stack)
     assert first == second == found["FileSystemId"]
     assert found["Encrypted"] is True
     assert found["Tags"] == TAGS
+
+
+def test_an_efs_is_mounted_by_its_name_in_the_domain_of_the_regions_partition(stack, monkeypatch):
+    assert {"eu-west-1", "us-gov-west-1", "cn-north-1"} <= set(domains())
+    for region, domain in domains().items():
+        monkeypatch.setenv("AWS_REGION", region)
+        assert efs.mount("fs-1", EFS | {"tls": False})["source"] == f"fs-1.efs.{region}.{domain}:/"
 
 
 def test_a_regional_efs_is_ready_once_every_subnet_has_a_mount_target(stack):

@@ -117,6 +117,14 @@ def test_a_task_its_module_and_its_function_have_one_name(name):
     assert resource in TEMPLATE["Resources"]["RunStateMachine"]["Properties"]["DefinitionSubstitutions"]
 
 
+def test_no_state_names_a_partition_of_its_own():
+    # "The resource belongs to a different partition from the running execution": States.Runtime, which nothing catches.
+    assert {state["Resource"].split(":")[1] for state in TASKS.values()} == {"${Partition}"}
+    assert TEMPLATE["Resources"]["RunStateMachine"]["Properties"]["DefinitionSubstitutions"]["Partition"] == (
+        "AWS::Partition"
+    )
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_retries_nothing_but_what_lambda_or_the_network_did(name):
     retry, *others = TASKS[name]["Retry"]
@@ -177,11 +185,13 @@ def test_cfn_lint_accepts_the_definition_as_a_state_machine(tmp_path):
                 "Type": "AWS::StepFunctions::StateMachine",
                 "Properties": {
                     "RoleArn": "arn:aws:iam::123456789012:role/run",
-                    "Definition": DEFINITION,
+                    # Its pattern of an ARN knows no substitution.
+                    "Definition": json.loads(json.dumps(DEFINITION).replace("${Partition}", "aws")),
                     "DefinitionSubstitutions": dict.fromkeys(
                         TEMPLATE["Resources"]["RunStateMachine"]["Properties"]["DefinitionSubstitutions"],
                         "arn:aws:lambda:eu-west-1:123456789012:function:f",
-                    ),
+                    )
+                    | {"Partition": "aws"},
                 },
             }
         },

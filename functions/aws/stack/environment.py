@@ -19,6 +19,11 @@ class Environment:
     local_mount_root: str
     gate_margin_s: float
 
+    @property
+    def domain(self) -> str:
+        """The domain of AWS's names in the region, as botocore's data of partitions has it."""
+        return "amazonaws.com.cn" if self.region.startswith("cn-") else "amazonaws.com"
+
 
 def environment() -> Environment:
     """Return the environment of this function; KeyError names a variable that the template forgot."""

@@ -206,7 +206,7 @@ def mount(resource_id: str, storage: Part) -> Mount:
         return {"kind": "efs", "source": f"{resource_id}:/", "options": "tls,iam" if storage.get("iam") else "tls"}
     return {
         "kind": "nfs",
-        "source": f"{resource_id}.efs.{environment().region}.amazonaws.com:/",
+        "source": f"{resource_id}.efs.{environment().region}.{environment().domain}:/",
         "options": MOUNT_OPTIONS,
         "read_ahead_kib": READ_AHEAD_KIB,
     }

@@ -1,0 +1,20 @@
+"""Regions of the usual partition, of China and GovCloud, by botocore's data, with the domain of their names."""
+
+import json
+from pathlib import Path
+
+import botocore
+
+_DATA = Path(botocore.__file__).parent / "data" / "partitions.json"
+
+
+def domains() -> dict[str, str]:
+    """The domain of AWS's names by region."""
+    partitions = json.loads(_DATA.read_text())["partitions"]
+    return {
+        region: partition["outputs"]["dnsSuffix"]
+        for partition in partitions
+        if partition["id"] in ("aws", "aws-cn", "aws-us-gov")
+        for region in partition["regions"]
+        if not region.startswith("aws-")  # aws-cn-global is none
+    }
