@@ -82,7 +82,7 @@ def play(matrix: dict[str, Any], name: str = "r", processor_s: Callable[[], floa
     """
     os.environ.update(ENVIRONMENT)
     plans.plan_of.cache_clear()
-    observing.instance_limits.cache_clear()
+    observing.described_type.cache_clear()
     clock = Clock(BEGINS_AT)
     for module in (aws.stack.clock, launching):
         patch.object(module, "time", clock).start()

@@ -37,7 +37,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", os.environ.get("MOTO_EC2_LOAD_DEFAULT_AMIS", "false"))
     with mock_aws():
         edges = (clients.session, clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
-        for cached in (*edges, network.availability_zone, observing.instance_limits):
+        for cached in (*edges, network.availability_zone, observing.described_type):
             cached.cache_clear()
         # moto has the quotas of VPC only.
         monkeypatch.setattr(ServiceQuotasBackend, "get_service_quota", lambda *_, **__: {"Value": 1e7})

@@ -110,6 +110,32 @@ def test_root_and_data_volumes_are_encrypted_and_end_with_their_instance(stack, 
     assert all(volume["Encrypted"] and volume["DeleteOnTermination"] for volume in mappings.values())
 
 
+def requested(monkeypatch, **launching):
+    """The request of a launch that botocore's model and the local EC2 have taken."""
+    real, requests = client("ec2").run_instances, []
+    monkeypatch.setattr(client("ec2"), "run_instances", lambda **r: requests.append(r) or real(**r))
+    launch_fleet(1, **launching)
+    return requests[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "cards"), [("c8gn.48xlarge", [0, 1, 0]), ("c8gn.24xlarge", [None] * 3), ("m6i.large", [None] * 3)]
+)
+def test_the_volumes_of_a_stripe_are_dealt_out_over_the_ebs_cards_of_the_type(stack, monkeypatch, kind, cards):
+    request = requested(monkeypatch, storage=EBS | {"raid0": 3}, instanceType=kind)
+
+    data = request["BlockDeviceMappings"][1:]
+    assert [mapping["Ebs"].get("EbsCardIndex") for mapping in data] == cards
+    assert "EbsCardIndex" not in request["BlockDeviceMappings"][0]["Ebs"]
+
+
+def test_a_weighted_fleet_is_launched_so_and_any_other_as_ec2_has_it(stack, monkeypatch):
+    weighted = requested(monkeypatch, instanceType="m8g.large", bandwidthWeighting="ebs-1")
+
+    assert weighted["NetworkPerformanceOptions"] == {"BandwidthWeighting": "ebs-1"}
+    assert "NetworkPerformanceOptions" not in requested(monkeypatch, instanceType="m8g.large")
+
+
 WORKING = {
     "id": "c1", "file_system": "ebs", "storage": {"type": "efs"}, "workload": {"type": "transfer"}, "image": "al",
     "fleet": {"instanceType": "m6i.large", "count": 1}, "points": [], "steps": [], "root_volume_gib": 20,

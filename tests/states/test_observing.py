@@ -109,6 +109,31 @@ def test_the_limits_of_the_instance_type_are_ec2s():
     assert limits["network_bytes_per_s"]["maximum"] == pytest.approx(12.5 * 125e6)
 
 
+@pytest.mark.usefixtures("stack")
+def test_the_limits_that_are_kept_are_those_of_a_weighted_fleet():
+    fleet = {"instanceType": "m8g.large", "count": 1, "bandwidthWeighting": "ebs-1"}
+
+    _, limits = observing.observe(RUN, CELL | {"fleet": fleet}, files())
+
+    # m8g.large: 78.75 MB/s to EBS, of which a quarter comes from its 0.937 Gbit/s of the network.
+    assert limits["ebs_bytes_per_s"] == {"baseline": 1.25 * 78.75e6, "maximum": 1_250e6}
+    assert limits["network_bytes_per_s"]["baseline"] == pytest.approx(0.937 * 125e6 - 0.25 * 78.75e6)
+    assert limits["ebs_iops"] == {"baseline": 3_600.0, "maximum": 40_000.0}
+
+
+@pytest.mark.usefixtures("stack")
+@pytest.mark.parametrize(("raid0", "iops"), [(None, 240_000), (2, 480_000), (3, 360_000)])
+def test_the_limits_that_are_kept_are_those_of_the_ebs_cards_that_the_volumes_are_on(raid0, iops):
+    cell = CELL | {
+        "fleet": {"instanceType": "c8gn.48xlarge", "count": 1},
+        "storage": CELL["storage"] | {"raid0": raid0},
+    }
+
+    _, limits = observing.observe(RUN, cell, files())
+
+    assert limits["ebs_iops"] == {"baseline": iops, "maximum": iops}
+
+
 class Refusing:
     """CloudWatch where it may not be asked."""
 

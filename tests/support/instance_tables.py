@@ -1,4 +1,4 @@
-"""Write what is known of instance types: limits to EBS, disks, and, given their source, prices.
+"""Write what is known of instance types: limits to EBS, cards, weights, disks, and, given their source, prices.
 
 Limits are EC2's own answers to DescribeInstanceTypes, of which moto has a copy. Prices are those that Karpenter's
 releases carry: AWS's price list of us-east-1, as its generator read it. `go mod download -json MODULE` says where the
@@ -34,9 +34,13 @@ def ebs_limits() -> dict[str, Any]:
     """What EC2 allows on the way to EBS."""
     return {
         "about": "What EC2 allows an instance on its way to EBS, by family and size, smallest first: MB/s (10^6 bytes)"
-        " always and at the most, IOPS always and at the most",
-        "source": f"EC2 DescribeInstanceTypes, EbsInfo.EbsOptimizedInfo ({_copy()})",
+        " always and at the most, IOPS always and at the most. cards: types whose limits are those of several EBS"
+        " cards together, and how many, each with an equal part. network_gbps: types whose bandwidth can be weighted,"
+        " and what they have of the network always, in Gbit/s",
+        "source": f"EC2 DescribeInstanceTypes, EbsInfo and NetworkInfo ({_copy()})",
         "types": _by_family(_limits),
+        "cards": _by_family(_cards),
+        "network_gbps": _by_family(_weighted_network),
     }
 
 
@@ -112,6 +116,26 @@ def _limits(described: Mapping[str, Any]) -> list[float] | None:
     optimized = described["EbsInfo"].get("EbsOptimizedInfo", {})
     names = ("BaselineThroughputInMBps", "MaximumThroughputInMBps", "BaselineIops", "MaximumIops")
     return [_plain(optimized[name]) for name in names] if optimized else None
+
+
+def _cards(described: Mapping[str, Any]) -> int | None:
+    """How many cards share the limits of a type; their parts have to be equal, as the plan takes them to be."""
+    cards = described["EbsInfo"].get("EbsCards", [])
+    if len(cards) < 2:
+        return None
+    optimized = described["EbsInfo"]["EbsOptimizedInfo"]
+    for name, whole in optimized.items():
+        assert all(card[name] * len(cards) == whole for card in cards), f"{described['InstanceType']}: unequal cards"
+    return len(cards)
+
+
+def _weighted_network(described: Mapping[str, Any]) -> float | None:
+    network = described["NetworkInfo"]
+    if "BandwidthWeightings" not in network:
+        return None
+    assert set(network["BandwidthWeightings"]) == {"default", "ebs-1", "vpc-1"}, described["InstanceType"]
+    [card] = network["NetworkCards"]
+    return _plain(card["BaselineBandwidthInGbps"])
 
 
 def _disks(described: Mapping[str, Any]) -> list[int] | None:

@@ -100,10 +100,10 @@ def _request(
     """What all calls of a launch have in common."""
     mappings = [{"DeviceName": boot.root_device, "Ebs": _ROOT_VOLUME | {"VolumeSize": ROOT_VOLUME_GIB}}]
     if storage["type"] == "ebs":
-        mappings += volume_mappings.mappings_of(storage)
+        mappings += volume_mappings.mappings_of(storage, fleet["instanceType"])
     if work_volume:
         mappings.append(volume_mappings.work_mapping(work_volume))
-    kinds = ["instance", "volume", "network-interface"]
+    kinds, weighting = ["instance", "volume", "network-interface"], fleet.get("bandwidthWeighting")
     if fleet.get("spot"):
         kinds.append("spot-instances-request")
     return {
@@ -115,6 +115,7 @@ def _request(
         "TagSpecifications": [{"ResourceType": kind, "Tags": resource_tags} for kind in kinds],
         **({"InstanceInitiatedShutdownBehavior": "stop"} if boot.is_kept_when_done else {}),
         **({"InstanceMarketOptions": _SPOT} if fleet.get("spot") else {}),
+        **({"NetworkPerformanceOptions": {"BandwidthWeighting": weighting}} if weighting else {}),
     }
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from matrix.input.instance_types import ebs_cards
 from matrix.terms.documents.parts import Part, Volume
 
 # Names in the request; on Nitro the kernel shows the volumes as NVMe devices, which the agent looks up.
@@ -10,8 +11,11 @@ DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
 WORK_DEVICE = "/dev/sdn"
 
 
-def mappings_of(storage: Part) -> list[dict[str, Any]]:
-    """Return the block device mappings of RunInstances: encrypted, and deleted with the instance."""
+def mappings_of(storage: Part, instance_type: str) -> list[dict[str, Any]]:
+    """Return the block device mappings of RunInstances: encrypted, and deleted with the instance.
+
+    The volumes of a stripe are dealt out over the EBS cards of the instance type; EC2 itself puts all on the first.
+    """
     volume: dict[str, Any] = {
         "VolumeType": storage["volumeType"],
         "VolumeSize": storage["sizeGiB"],
@@ -24,7 +28,10 @@ def mappings_of(storage: Part) -> list[dict[str, Any]]:
         volume["Throughput"] = storage["throughputMiBps"]
     if storage.get("snapshotId"):
         volume["SnapshotId"] = storage["snapshotId"]
-    return [{"DeviceName": device, "Ebs": volume} for device in devices_of(storage)]
+    devices, cards = devices_of(storage), ebs_cards(instance_type)
+    if cards == 1:
+        return [{"DeviceName": device, "Ebs": volume} for device in devices]
+    return [{"DeviceName": device, "Ebs": volume | {"EbsCardIndex": i % cards}} for i, device in enumerate(devices)]
 
 
 def work_mapping(volume: Volume) -> dict[str, Any]:

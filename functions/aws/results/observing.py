@@ -11,7 +11,7 @@ from aws.records import bucket, table
 from aws.results import cloudwatch
 from aws.stack.clients import client, impatient_client
 from matrix.answer import bottleneck
-from matrix.answer.bottleneck.instance_limits import limits_of
+from matrix.answer.bottleneck.instance_limits import limits_of, reached
 from matrix.input.storages.contract import FILE_SYSTEM_ID
 from matrix.samples.cloudwatch import resources
 from matrix.samples.file import SampleFile
@@ -43,7 +43,7 @@ def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[Clou
     watched = cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended)
     # Volumes are asked for of some instances only; a file system is everybody's.
     watched["moved"] = by_minute(files, set(about["volumes"].values() or (file.instance.id for file in files)))
-    return watched, instance_limits(cell["fleet"]["instanceType"])
+    return watched, _limits_of(cell)
 
 
 def refresh(run: str, results: dict[str, ResultDocument], environment: str) -> None:
@@ -76,11 +76,16 @@ def _file_systems(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [row["id"] for row in rows if row["kind"] in FILE_SYSTEMS]
 
 
+def _limits_of(cell: PlanCell) -> dict[str, Limit]:
+    described = described_type(cell["fleet"]["instanceType"])
+    return reached(limits_of(described), described, cell["storage"], cell["fleet"])
+
+
 @cache
-def instance_limits(instance_type: str) -> dict[str, Limit]:
-    """Return EC2's limits of an instance type; empty where EC2 may not be asked."""
+def described_type(instance_type: str) -> dict[str, Any]:
+    """Return EC2's description of an instance type; empty where EC2 may not be asked."""
     try:
         answer = client("ec2").describe_instance_types(InstanceTypes=[instance_type])
     except (ClientError, BotoCoreError):
         return {}
-    return limits_of(answer["InstanceTypes"][0])
+    return dict(answer["InstanceTypes"][0])

@@ -1,7 +1,7 @@
 """What does not go together by its kind: storages, workloads and instance types, whatever their sizes."""
 
 from matrix.check.cells import Combination, path_of_workload
-from matrix.input import storages
+from matrix.input import instance_types, storages
 from matrix.input.matrix import Matrix
 from matrix.input.storages.instance_store import InstanceStoreStorage, stores
 from matrix.input.workloads.command import CommandWorkload
@@ -16,6 +16,7 @@ MOUNTED_BY_ALL = ("efs", "fsx-openzfs")
 def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield one problem for each kind of thing that a cell asks for and cannot have."""
     yield from _instance_store_problems(cells)
+    yield from _weighting_problems(cells)
     yield from _only_read_problems(cells)
     yield from _object_problems(matrix, cells)
     yield from _neighbour_problems(matrix, cells)
@@ -38,6 +39,23 @@ def _instance_store_problems(cells: list[Combination]) -> Problems:
         rule = "has no NVMe instance store (instance_stores.json lists the types that have one)"
         fix = f"write {alike}, or exclude it on {cell.storage.slug}"
         yield Problem(path_text((*path, "instanceType")), kind, rule, fix)
+
+
+def _weighting_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for each type whose bandwidth cannot be weighted, a doubt where the table lacks the type."""
+    reported: set[tuple[Path, str]] = set()
+    for cell in cells:
+        kind, weighting = cell.fleet.instance_type, cell.fleet.bandwidth_weighting
+        if weighting is None or instance_types.network_gbps(kind) or (cell.path, kind) in reported:
+            continue
+        reported.add((cell.path, kind))
+        is_known = kind in instance_types.of_each("types")
+        rule = f"cannot be asked for of {kind}: EC2 weights the bandwidth of types of the 8th generation and later only"
+        if not is_known:
+            rule = f"may not be had of {kind}, which ebs_limits.json lacks: EC2 would refuse the launch"
+        path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
+        fix = "leave it out, or write a type such as m8g.4xlarge (network_gbps of ebs_limits.json lists them)"
+        yield Problem(path_text((*path, "bandwidthWeighting")), weighting, rule, fix, disputed=not is_known)
 
 
 def _only_read_problems(cells: list[Combination]) -> Problems:

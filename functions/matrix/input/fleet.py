@@ -18,6 +18,7 @@ Count = Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
 _GRAVITON = re.compile(r"(a1|g5g|hpc7g|[a-z]+[0-9]+g[a-z]*)(-.*)?")
 
 
+BandwidthWeighting = Literal["ebs-1", "vpc-1"]
 Share = Annotated[float, Field(gt=0, le=1_000)]
 Placement = Literal["spread", "same-az"] | Annotated[list[Share], Field(min_length=1, max_length=10)]
 Quorum = Annotated[float, Field(gt=0, lt=1)] | Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
@@ -39,6 +40,8 @@ class _Launch(InputModel):
     """Spot instances: cheaper, but EC2 may take them back, which fails the cell."""
     quorum: Annotated[Quorum | None, Field(examples=[0.9])] = None
     """Least instances to measure with where EC2 has no more: a share below 1, or a number; all unless given."""
+    bandwidth_weighting: Annotated[BandwidthWeighting | None, Field(examples=["ebs-1"])] = None
+    """"ebs-1" for a quarter more bandwidth to EBS, "vpc-1" for more of the network, each at the cost of the other."""
 
 
 class Fleet(_Launch):
@@ -64,6 +67,7 @@ class Fleet(_Launch):
             words += [self.placement]
         words += ["spot"] if self.spot else []
         words += [f"quorum-{self.quorum:g}"] if self.quorum else []
+        words += [self.bandwidth_weighting] if self.bandwidth_weighting else []
         return "-".join(words)
 
 
@@ -79,7 +83,12 @@ class FleetAxis(_Launch):
         """Return every fleet of this entry."""
         return [
             Fleet(
-                instance_type=instance_type, count=count, placement=self.placement, spot=self.spot, quorum=self.quorum
+                instance_type=instance_type,
+                count=count,
+                placement=self.placement,
+                spot=self.spot,
+                quorum=self.quorum,
+                bandwidth_weighting=self.bandwidth_weighting,
             )
             for instance_type in self.instance_type
             for count in self.count

@@ -1,23 +1,22 @@
 """Whether an instance carries its volumes: what they can do together, against what EC2 allows its type on the way."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from matrix.input import instance_types
+from matrix.input.instance_types import Bandwidth
 from matrix.input.storages import AnyStorage, Storage
 from matrix.input.storages.contract import AttachedVolumes
 from matrix.terms.documents.plan import PlanCell, PlanWarning
 from matrix.terms.figures import number
 from matrix.terms.ids import without_launch
 
-_TABLE = Path(__file__).parents[1] / "input" / "ebs_limits.json"
 # EC2 counts in MB/s, volumes in MiB/s.
-MB, MIB = 1e6, 2.0**20
+MB, MIB, GBIT = 1e6, 2.0**20, 125e6
 KIB = 2**10
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 
@@ -37,16 +36,15 @@ class StorageVolumes(NamedTuple):
 
     storage_id: str
     volumes: AttachedVolumes
+    weighting: str | None = None  # of the bandwidth of the instances that have them
 
 
 @cache
 def known_limits() -> dict[str, EbsLimits]:
     """Return the limits by instance type, of each family from small to large, as a table of ours has them."""
-    families: dict[str, dict[str, list[float]]] = json.loads(_TABLE.read_text(encoding="utf-8"))["types"]
     return {
-        f"{family}.{size}": EbsLimits(always * MB, most * MB, iops, most_iops)
-        for family, sizes in families.items()
-        for size, (always, most, iops, most_iops) in sizes.items()
+        name: EbsLimits(always * MB, most * MB, iops, most_iops)
+        for name, (always, most, iops, most_iops) in instance_types.of_each("types").items()
     }
 
 
@@ -63,7 +61,12 @@ def volumes_of(cells: Iterable[PlanCell]) -> list[StorageVolumes]:
     """Return the volumes of the cells of a plan; emulated storages have none."""
     measured = [(cell, _STORAGE.validate_python(cell["storage"])) for cell in cells if "emulation" not in cell]
     return [
-        StorageVolumes(without_launch(cell["file_system"], cell.get("launch", 1)), volumes)
+        StorageVolumes(
+            without_launch(cell["file_system"], cell.get("launch", 1)),
+            volumes,
+            # A file server is no instance of the fleet.
+            None if storage.is_shared else cell["fleet"].get("bandwidthWeighting"),
+        )
         for cell, storage in measured
         if (volumes := storage.attached(cell["fleet"]["instanceType"]))
     ]
@@ -76,16 +79,17 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
     above the latter are worth a word as well.
     """
     by_pair: dict[tuple[str, str], PlanWarning] = {}
-    for storage_id, volumes in dict.fromkeys(attached):
+    for storage_id, volumes, weighting in dict.fromkeys(attached):
         limits = types.get(volumes.instance_type)
-        over = list(_over(volumes, limits)) if limits else []
+        over = list(_over(volumes, _reached(limits, volumes.instance_type, volumes.count, weighting))) if limits else []
         if over:
             those = "the volume" if volumes.count == 1 else f"the {volumes.count} volumes"
-            message = f"{volumes.instance_type} is slower than {those} of {storage_id}: {'; '.join(over)}"
-            by_pair[storage_id, volumes.instance_type] = {
+            instance = _instance_words(volumes, weighting)
+            message = f"{instance} is slower than {those} of {storage_id}: {'; '.join(over)}"
+            by_pair[storage_id, instance] = {
                 "path": "fleet",
                 "value": volumes.instance_type,
-                "message": f"{message}; this would measure the instance; {_way_out(volumes)}",
+                "message": f"{message}; this would measure the instance; {_way_out(volumes, weighting)}",
             }
     return list(by_pair.values())
 
@@ -95,17 +99,35 @@ def block_words(attached: Iterable[StorageVolumes]) -> Iterator[str]:
     sizes = {
         storage_id: f"{storage_id} {volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
         f" ({number(volumes.bytes_per_s / MIB)} MiB/s / {number(volumes.iops)} IOPS)"
-        for storage_id, volumes in attached
+        for storage_id, volumes, _ in attached
         if volumes.iops
     }
     if sizes:
         yield f"volumes reach both their IOPS and their throughput with blocks of: {', '.join(sizes.values())}"
 
 
-def smallest_that_carries(volumes: AttachedVolumes) -> str | None:
+def smallest_that_carries(volumes: AttachedVolumes, weighting: str | None = None) -> str | None:
     """Return the smallest type of the family that always has what the volumes can do; None where none is known."""
     of_family = _limits_by_family().get(volumes.instance_type.partition(".")[0], {})
-    return next((name for name, limits in of_family.items() if not any(_over(volumes, limits))), None)
+    reached = {name: _reached(limits, name, volumes.count, weighting) for name, limits in of_family.items()}
+    return next((name for name, limits in reached.items() if not any(_over(volumes, limits))), None)
+
+
+def _reached(limits: EbsLimits, instance_type: str, volumes: int, weighting: str | None) -> EbsLimits:
+    """Return what so many volumes reach of a type's limits: its bandwidth is weighted, and dealt out over its cards."""
+    ebs = Bandwidth(limits.bytes_per_s, limits.most_bytes_per_s)
+    if network := instance_types.network_gbps(instance_type):
+        ebs, _ = instance_types.weighted(weighting, ebs, Bandwidth(network * GBIT, network * GBIT))
+    share = instance_types.share_of_cards(volumes, instance_types.ebs_cards(instance_type))
+    return EbsLimits(share * ebs.always, share * ebs.most, share * limits.iops, share * limits.most_iops)
+
+
+def _instance_words(volumes: AttachedVolumes, weighting: str | None) -> str:
+    """Name an instance type with what bounds it beside its size: `m8g.large (weighted ebs-1)`."""
+    cards = instance_types.ebs_cards(volumes.instance_type)
+    words = [f"weighted {weighting}"] if weighting else []
+    words += [f"{min(volumes.count, cards)} of its {cards} EBS cards"] if cards > 1 else []
+    return f"{volumes.instance_type} ({', '.join(words)})" if words else volumes.instance_type
 
 
 @cache
@@ -116,8 +138,8 @@ def _limits_by_family() -> dict[str, dict[str, EbsLimits]]:
     return families
 
 
-def _way_out(volumes: AttachedVolumes) -> str:
-    carrying = smallest_that_carries(volumes)
+def _way_out(volumes: AttachedVolumes, weighting: str | None) -> str:
+    carrying = smallest_that_carries(volumes, weighting)
     if carrying is None:
         return "no type of its family that is known here carries that always"
     return f"the smallest of its family that carries that always is {carrying}"

@@ -94,7 +94,9 @@ class _Cell:
         combination = self.combination
         volumes = combination.storage.attached(combination.fleet.instance_type)
         if volumes:
-            yield StorageVolumes(without_launch(self.file_system, self.launch), volumes)
+            # A file server is no instance of the fleet.
+            weighting = None if combination.storage.is_shared else combination.fleet.bandwidth_weighting
+            yield StorageVolumes(without_launch(self.file_system, self.launch), volumes, weighting)
 
     @cached_property
     def work_volume(self) -> Volume | None:

@@ -169,11 +169,13 @@ def fleet_label(fleet: Mapping[str, Any]) -> str:
 
 
 def placement_words(fleet: Mapping[str, Any]) -> str:
-    """Say where a fleet was put, if its matrix says so: `split 1:1 over zones`; else an empty string."""
-    placement = fleet.get("placement")
+    """Say where a fleet was put and how weighted, if its matrix says so: `split 1:1 over zones, weighted ebs-1`."""
+    placement, weighting = fleet.get("placement"), fleet.get("bandwidthWeighting")
     if isinstance(placement, list):
-        return f"split {':'.join(f'{share:g}' for share in placement)} over zones"
-    return {"spread": "spread over zones", "same-az": "in one zone"}.get(placement or "", "")
+        placed = f"split {':'.join(f'{share:g}' for share in placement)} over zones"
+    else:
+        placed = {"spread": "spread over zones", "same-az": "in one zone"}.get(placement or "", "")
+    return ", ".join(filter(None, [placed, f"weighted {weighting}" if weighting else ""]))
 
 
 def fleet_words(fleet: Mapping[str, Any]) -> str:

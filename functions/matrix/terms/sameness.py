@@ -9,6 +9,8 @@ from matrix.terms.names import workload_words
 
 Document = Mapping[str, Any]
 OF_FLEET = ("instanceType", "count", "placement")
+# A field of a later version: it stands in a key where it is set, so that the keys of others stay what they were.
+SET_OF_FLEET = ("bandwidthWeighting",)
 
 
 def same_storage(storage: Document) -> dict[str, Any]:
@@ -21,7 +23,8 @@ def same_storage(storage: Document) -> dict[str, Any]:
 
 def same_fleet(fleet: Document) -> dict[str, Any]:
     """Return what sets a fleet apart; that its instances are Spot ones changes their price only."""
-    return {name: fleet.get(name) for name in OF_FLEET}
+    apart = {name: fleet[name] for name in SET_OF_FLEET if _is_set(fleet.get(name))}
+    return {name: fleet.get(name) for name in OF_FLEET} | apart
 
 
 def cell_key(environment: str, storage: Document, workload: Document, fleet: Document) -> str:

@@ -154,3 +154,48 @@ def test_a_bare_machine_is_named_only_where_no_other_of_its_family_carries_the_v
     [message] = slower(storage=[raid], fleet=fleet("m8g.24xlarge"))
 
     assert message.endswith("the smallest of its family that carries that always is m8g.48xlarge")
+
+
+@pytest.mark.parametrize(
+    # m8g.large: 78.75 MB/s to EBS and 0.937 Gbit/s of the network always. A quarter more is 98.4 MB/s (94 MiB/s); a
+    # quarter of the network is 29.3 MB/s, which leaves 49.5 (47 MiB/s). IOPS stay.
+    ("weighting", "instance", "mibps"),
+    [(None, "m8g.large", 75), ("ebs-1", "m8g.large (weighted ebs-1)", 94), ("vpc-1", "m8g.large (weighted vpc-1)", 47)],
+)
+def test_a_volume_is_held_against_what_the_weighting_leaves_for_ebs(weighting, instance, mibps):
+    weighted = {"bandwidthWeighting": weighting} if weighting else {}
+
+    [message] = slower(storage=[FAST], fleet=[{"instanceType": "m8g.large"} | weighted])
+
+    assert message.startswith(f"{instance} is slower than the volume of fast: 16,000 IOPS of the volume, 3,600 of the")
+    assert f"1,000 MiB/s of the volume, {mibps} of the instance beyond 30 minutes a day" in message
+
+
+@pytest.mark.parametrize(("weighting", "carrying"), [(None, "m8g.8xlarge"), ("ebs-1", "m8g.4xlarge")])
+def test_a_smaller_type_carries_the_volumes_if_weighted_towards_ebs(weighting, carrying):
+    # 700 MiB/s are 734 MB/s; m8g.4xlarge has 625 always, a quarter more is 781.
+    volumes = AttachedVolumes("m8g.large", 1, 4000, 700 * MIB)
+
+    assert instance_ebs.smallest_that_carries(volumes, weighting) == carrying
+
+
+def test_the_weighting_of_a_fleet_is_not_that_of_its_file_server():
+    weighted = [{"instanceType": "m8g.large", "bandwidthWeighting": "ebs-1"}]
+    document = plan(matrix(storage=[FILE_SERVER, EBS], workload=[READ], fleet=weighted)).to_document()
+
+    of = {attached.volumes.instance_type: attached.weighting for attached in instance_ebs.volumes_of(document["cells"])}
+
+    assert of == {"m6i.xlarge": None, "m8g.large": "ebs-1"}
+
+
+def test_a_stripe_reaches_as_much_of_an_instance_as_its_fullest_ebs_card_has():
+    # c8gn.48xlarge: two cards of 240,000 IOPS and 7,500 MB/s. Of three volumes two are on one card, so they reach three
+    # quarters of both.
+    io2 = IO2 | {"sizeGiB": 160, "iops": 150_000, "raid0": 3}
+    gp3 = GP3 | {"iops": 80_000, "throughputMiBps": 2000, "raid0": 4}
+
+    [message] = slower(storage=[io2], fleet=fleet("c8gn.48xlarge"))
+
+    assert message.startswith("c8gn.48xlarge (2 of its 2 EBS cards) is slower than the 3 volumes of io2: 450,000 IOPS")
+    assert "450,000 IOPS of the volumes, 360,000 of the instance" in message
+    assert slower(storage=[gp3], fleet=fleet("c8gn.48xlarge")) == []

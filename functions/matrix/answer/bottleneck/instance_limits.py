@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from matrix.input.instance_types import Bandwidth, share_of_cards, weighted
+from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.documents.result import Limit
 
 MB = 1e6
@@ -23,6 +25,23 @@ def limits_of(described: Mapping[str, Any]) -> dict[str, Limit]:
         "network_bytes_per_s": _pair(card.get("BaselineBandwidthInGbps"), card.get("PeakBandwidthInGbps"), GBIT_BYTES),
     }
     return {name: pair for name, pair in pairs.items() if pair}
+
+
+def reached(limits: Mapping[str, Limit], described: Mapping[str, Any], storage: Part, fleet: Fleet) -> dict[str, Limit]:
+    """Return what of a type's limits an instance of the fleet reaches with its volumes, one or those of a stripe.
+
+    A weighting shifts bandwidth between EBS and the network, and volumes reach only the EBS cards that they are on.
+    """
+    pairs = {name: Bandwidth(limit["baseline"], limit["maximum"]) for name, limit in limits.items()}
+    if "ebs_bytes_per_s" in pairs and "network_bytes_per_s" in pairs:
+        pairs["ebs_bytes_per_s"], pairs["network_bytes_per_s"] = weighted(
+            fleet.get("bandwidthWeighting"), pairs["ebs_bytes_per_s"], pairs["network_bytes_per_s"]
+        )
+    cards = len(described.get("EbsInfo", {}).get("EbsCards", [])) or 1
+    share = share_of_cards(storage.get("raid0") or 1, cards)
+    for name in {"ebs_bytes_per_s", "ebs_iops"} & set(pairs):
+        pairs[name] = Bandwidth(share * pairs[name].always, share * pairs[name].most)
+    return {name: {"baseline": pair.always, "maximum": pair.most} for name, pair in pairs.items()}
 
 
 def _pair(baseline: float | None, maximum: float | None, scale: float) -> Limit | None:

@@ -128,7 +128,8 @@ def _carrying(evidence: Evidence) -> str:
     """Name the smallest type of the fleet's family that carries the volumes, as the rest of a sentence, if one does."""
     storage = storage_of(evidence.storage)
     volumes = storage.attached(str(evidence.result["fleet"].get("instanceType"))) if storage else None
-    carrying = smallest_that_carries(volumes) if volumes else None
+    weighting = evidence.result["fleet"].get("bandwidthWeighting")
+    carrying = smallest_that_carries(volumes, weighting) if volumes else None
     return f": {carrying} is the smallest of its family that always carries these volumes" if carrying else ""
 
 

@@ -23,6 +23,8 @@ class Fleet(TypedDict):
     """Availability Zones: "spread", "same-az", or shares."""
     quorum: NotRequired[float]
     """With how many they are measured where EC2 has no more: a share below 1, or a number."""
+    bandwidthWeighting: NotRequired[str]
+    """What has a quarter more bandwidth at the cost of the other: "ebs-1" or "vpc-1"."""
     architecture: NotRequired[str]
     """Instruction set of the processors."""
 

@@ -1,0 +1,68 @@
+"""What sets instance types apart in how they reach EBS: how many cards, and whether their bandwidth can be weighted."""
+
+import json
+import math
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_TABLE = Path(__file__).with_name("ebs_limits.json")
+# "ebs-1 bandwidth weighting increases the baseline EBS bandwidth by 25 percent while reducing the VPC networking
+# bandwidth by the same absolute amount" (EBS guide, configurable instance bandwidth weighting); vpc-1 the other way.
+SHIFTED = 0.25
+
+
+class Bandwidth(NamedTuple):
+    """What an instance has of one kind: always, and at the most for some minutes."""
+
+    always: float
+    most: float
+
+
+@cache
+def of_each(name: str) -> dict[str, Any]:
+    """Return what one part of the table says, by instance type, of each family from small to large."""
+    families: dict[str, dict[str, Any]] = json.loads(_TABLE.read_text(encoding="utf-8"))[name]
+    return {f"{family}.{size}": value for family, sizes in families.items() for size, value in sizes.items()}
+
+
+def ebs_cards(instance_type: str) -> int:
+    """Return how many EBS cards an instance type has: one, unless EC2 says more."""
+    return int(of_each("cards").get(instance_type, 1))
+
+
+def share_of_cards(volumes: int, cards: int) -> float:
+    """Return the share of a type's bandwidth and IOPS that a stripe reaches whose volumes are dealt out over cards.
+
+    Each volume of a stripe does the same, so the card with the most of them bounds all: of two cards one volume reaches
+    half, three volumes three quarters.
+    """
+    return volumes / (math.ceil(volumes / cards) * cards)
+
+
+def network_gbps(instance_type: str) -> float | None:
+    """Return what a type whose bandwidth can be weighted has of the network always, in Gbit/s; None of any other."""
+    gbps = of_each("network_gbps").get(instance_type)
+    return None if gbps is None else float(gbps)
+
+
+def weighted(weighting: str | None, ebs: Bandwidth, network: Bandwidth) -> tuple[Bandwidth, Bandwidth]:
+    """Return what a weighting leaves for EBS and for the network, both in the same unit.
+
+    What is favoured has a quarter more always and the same at the most, the other loses as much of both; IOPS and
+    packets stay as they are (EC2 guide, configure-bandwidth-weighting).
+    """
+    if weighting == "ebs-1":
+        return _more(ebs), _less(network, by=SHIFTED * ebs.always)
+    if weighting == "vpc-1":
+        return _less(ebs, by=SHIFTED * network.always), _more(network)
+    return ebs, network
+
+
+def _more(favoured: Bandwidth) -> Bandwidth:
+    always = favoured.always * (1 + SHIFTED)
+    return Bandwidth(always, max(always, favoured.most))
+
+
+def _less(other: Bandwidth, by: float) -> Bandwidth:
+    return Bandwidth(max(0.0, other.always - by), max(0.0, other.most - by))

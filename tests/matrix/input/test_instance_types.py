@@ -1,0 +1,66 @@
+"""How instance types reach EBS: cards, and weighted bandwidth, which only some can have."""
+
+import pytest
+from support.matrices import matrix, problems_of
+
+from matrix.input.instance_types import Bandwidth, ebs_cards, network_gbps, share_of_cards, weighted
+from matrix.terms.names import fleet_words
+from matrix.terms.sameness import cell_key
+
+EBS, NETWORK = Bandwidth(30.0, 40.0), Bandwidth(40.0, 50.0)
+
+
+def fleet(kind, weighting="ebs-1"):
+    return [{"instanceType": kind, "bandwidthWeighting": weighting}]
+
+
+def test_the_guides_example_of_a_weighted_network():
+    # "an instance type with a default bandwidth of 40 Gbps": with vpc-1 "50 Gbps"; EBS loses those 10.
+    assert weighted("vpc-1", EBS, NETWORK) == (Bandwidth(20.0, 30.0), Bandwidth(50.0, 50.0))
+
+
+def test_ebs_gains_a_quarter_and_the_network_loses_as_much():
+    assert weighted("ebs-1", EBS, NETWORK) == (Bandwidth(37.5, 40.0), Bandwidth(32.5, 42.5))
+    assert weighted(None, EBS, NETWORK) == (EBS, NETWORK)
+
+
+@pytest.mark.parametrize(("volumes", "share"), [(1, 1 / 2), (2, 1), (3, 3 / 4), (4, 1), (5, 5 / 6)])
+def test_the_fullest_of_two_cards_bounds_a_stripe(volumes, share):
+    assert share_of_cards(volumes, 2) == share
+    assert share_of_cards(volumes, 1) == 1
+
+
+def test_the_table_tells_cards_and_what_can_be_weighted():
+    assert (ebs_cards("r8gb.48xlarge"), ebs_cards("r8gb.24xlarge"), ebs_cards("x99z.large")) == (2, 1, 1)
+    assert (network_gbps("m8g.large"), network_gbps("m6i.large"), network_gbps("x99z.large")) == (0.937, None, None)
+
+
+def test_a_type_that_cannot_be_weighted_is_refused_with_one_that_can():
+    found = problems_of(fleet=fleet(["m8g.large", "m6i.large"]))
+
+    [(path, problem)] = found.items()
+    assert (path, problem.value) == ("fleet[0].bandwidthWeighting", "ebs-1")
+    assert problem.rule.startswith("cannot be asked for of m6i.large: EC2 weights the bandwidth of types of the 8th")
+    assert not problem.disputed
+
+
+def test_a_type_that_the_table_lacks_may_be_weighted_with_a_warning():
+    [warning] = [each for each in matrix(fleet=fleet("m99g.large")).warnings if "bandwidthWeighting" in each.path]
+
+    assert warning.rule.startswith("may not be had of m99g.large")
+
+
+def test_only_the_two_weightings_of_ec2_can_be_written():
+    assert "fleet[0].bandwidthWeighting" in problems_of(fleet=fleet("m8g.large", "default"))
+
+
+def test_two_weightings_are_two_cells_and_a_fleet_without_one_is_the_cell_that_it_was():
+    cells = matrix(fleet=[{"instanceType": "m8g.large"}, *fleet("m8g.large"), *fleet("m8g.large", "vpc-1")]).cells
+    plain = {"instanceType": "m8g.large", "count": 1}
+
+    assert [cell.fleet.slug for cell in cells][:3] == [
+        "m8g.large-x1", "m8g.large-x1-ebs-1", "m8g.large-x1-vpc-1",
+    ]  # fmt: skip
+    keys = {cell_key("aws", {}, {}, plain | more) for more in ({}, {"bandwidthWeighting": "ebs-1"})}
+    assert len(keys) == 2
+    assert fleet_words(plain | {"bandwidthWeighting": "ebs-1"}) == "1 × m8g.large, weighted ebs-1"
