@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.verify.checks import Check, assumed, required
 from cli.verify.stack import Stack
@@ -21,6 +21,10 @@ def checks(stack: Stack, plans: Sequence[PlanDocument]) -> Iterator[Check]:
     types = sorted({cell["fleet"]["instanceType"] for plan in plans for cell in plan["cells"]})
     yield from _quotas(stack, plans, types)
     yield _concurrency(stack)
+    # The local cloud has neither of both.
+    if stack.deployment.environment == "aws":
+        yield _plan_of_account(stack)
+        yield _public_access(stack)
     for instance_type in types:
         yield from _zones(stack, instance_type)
 
@@ -53,6 +57,38 @@ def _concurrency(stack: Stack) -> Check:
         way_out="ask for 1,000, the usual default, or keep maxConcurrentFileSystems below it: throttled calls are "
         "repeated for about a minute, then a cell fails",
     )
+
+
+def _plan_of_account(stack: Stack) -> Check:
+    """Return whether the account may start other types than the few of AWS's Free plan.
+
+    botocore finds the only endpoint, that of us-east-1, from any region.
+    https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_freetier_GetAccountPlanState.html
+    """
+    what = "plan of the account (freetier GetAccountPlanState)"
+    way_out = "EC2 starts a few small types only: upgrade the account's plan in Billing and Cost Management"
+    try:
+        kind = stack.client("freetier").get_account_plan_state()["accountPlanType"]
+    except (ClientError, BotoCoreError) as error:
+        return _unchecked(what, "PAID", error, "nothing, if the account is older than July 2025 or was upgraded")
+    return required(what, "PAID", kind, is_so=kind == "PAID", way_out=way_out)
+
+
+def _public_access(stack: Stack) -> Check:
+    """Return whether instances in a public subnet may reach AWS's APIs."""
+    what, off = "VPC Block Public Access of the region", "off"
+    try:
+        options = stack.client("ec2").describe_vpc_block_public_access_options()["VpcBlockPublicAccessOptions"]
+    except (ClientError, BotoCoreError) as error:
+        return _unchecked(what, off, error, "see `aws ec2 describe-vpc-block-public-access-options`")
+    mode = options.get("InternetGatewayBlockMode", off)
+    way_out = "instances cannot reach AWS's APIs by an internet gateway, unless the stack's VPC is excluded: exclude it"
+    return assumed(what, off, mode, is_so=mode == off, way_out=way_out)
+
+
+def _unchecked(what: str, expected: str, error: ClientError | BotoCoreError, way_out: str) -> Check:
+    reason = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
+    return assumed(what, expected, f"not checked: {reason}", is_so=False, way_out=way_out)
 
 
 def _value(stack: Stack, quota: Quota) -> float:

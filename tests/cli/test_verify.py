@@ -209,7 +209,11 @@ def test_packages_that_the_build_adds_to_a_function_are_no_difference(tree):
 # --- limits -----------------------------------------------------------------------------------------------------------
 
 
-def limited(vcpus=32.0, concurrency=1000.0, offered=("eu-west-1a", "eu-west-1b")):
+def limited(
+    vcpus=32.0, concurrency=1000.0, offered=("eu-west-1a", "eu-west-1b"),
+    plan=lambda: {"accountPlanType": "PAID"},
+    public_access=lambda: {"VpcBlockPublicAccessOptions": {"InternetGatewayBlockMode": "off"}},
+):  # fmt: skip
     """The checks of an account."""
     values = {"L-1216C47A": vcpus, "L-B99A9384": concurrency}
     types = [{"InstanceType": measurements.INSTANCE_TYPE, "VCpuInfo": {"DefaultVCpus": 1}}]
@@ -218,9 +222,11 @@ def limited(vcpus=32.0, concurrency=1000.0, offered=("eu-west-1a", "eu-west-1b")
         ec2={
             "describe_instance_types": lambda **_: {"InstanceTypes": types},
             "describe_subnets": lambda **_: {"Subnets": zones},
+            "describe_vpc_block_public_access_options": public_access,
             "describe_instance_type_offerings": lambda **_: {
                 "InstanceTypeOfferings": [{"Location": zone} for zone in offered]},
         },
+        freetier={"get_account_plan_state": plan},
         **{"service-quotas": {
             "get_service_quota": lambda **request: {"Quota": {"Value": values.get(request["QuotaCode"], 50.0)}}}},
     ), [PLAN]))  # fmt: skip
@@ -245,6 +251,40 @@ def test_a_zone_that_only_spread_fleets_use_and_a_young_lambda_are_worth_a_word_
 
     assert broken(checks) == {}
     assert {check.seen for check in other(checks).values()} == {"10 functions", "not offered"}
+
+
+def test_an_account_on_the_free_plan_is_refused_with_the_way_out():
+    [check] = broken(limited(plan=lambda: {"accountPlanType": "FREE"})).values()
+
+    assert (check.expected, check.seen) == ("PAID", "FREE")
+    assert "upgrade the account's plan" in check.way_out
+
+
+def test_a_question_that_the_account_does_not_answer_is_said_and_no_failure():
+    denied = raising(refusal("AccessDeniedException"))
+
+    checks = limited(plan=denied, public_access=denied)
+
+    assert broken(checks) == {}
+    assert {check.seen for check in other(checks).values()} == {"not checked: AccessDeniedException"}
+
+
+def test_a_region_that_blocks_internet_gateways_is_named_and_stops_nothing():
+    # The stack's VPC may be excluded, or have another way out.
+    blocked = {"VpcBlockPublicAccessOptions": {"InternetGatewayBlockMode": "block-bidirectional"}}
+
+    [check] = other(limited(public_access=lambda: blocked)).values()
+
+    assert check.seen == "block-bidirectional"
+
+
+def test_plans_and_modes_are_those_of_the_models():
+    session = botocore.session.get_session()
+    state = session.get_service_model("freetier").operation_model("GetAccountPlanState").output_shape
+    modes = session.get_service_model("ec2").shape_for("InternetGatewayBlockMode")
+
+    assert state.members["accountPlanType"].enum == ["FREE", "PAID"]
+    assert modes.enum == ["off", "block-bidirectional", "block-ingress"]
 
 
 # --- permissions ------------------------------------------------------------------------------------------------------
