@@ -131,6 +131,26 @@ class Alarm(_ApiResource, CloudFormationModel):
         _client("cloudwatch", region).delete_alarms(AlarmNames=[self.physical_resource_id])
 
 
+class EventInvokeConfig(_ApiResource, CloudFormationModel):
+    """Where a function's failed asynchronous events go. It is kept only: no event is tried again here."""
+
+    TYPE = "AWS::Lambda::EventInvokeConfig"
+
+    def _make(self, name: str, properties: dict, account: str, region: str) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
+        _client("lambda", region).put_function_event_invoke_config(**_without(properties, "Qualifier"))
+        return name, {}
+
+    def _remove(self, region: str) -> None:
+        with contextlib.suppress(ClientError):  # the function may have been deleted before
+            _client("lambda", region).delete_function_event_invoke_config(FunctionName=self.properties["FunctionName"])
+
+
+class TopicPolicy(_ApiResource, CloudFormationModel):
+    """Who may publish to a topic. Nothing publishes here."""
+
+    TYPE = "AWS::SNS::TopicPolicy"
+
+
 class SecurityGroupEgress(_ApiResource, CloudFormationModel):
     """One outbound rule."""
 

@@ -32,7 +32,8 @@ REGION, ACCOUNT = "eu-west-1", "123456789012"
 NETWORKS = {
     "own": {},
     "yours": {"VpcId": "vpc-0123456789abcdef0", "SubnetIds": "subnet-0aaaaaaaaaaaaaaa0,subnet-0bbbbbbbbbbbbbbb0",
-              "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true", "Tracing": "true"},
+              "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true", "Tracing": "true",
+              "NotifyEmail": "me@example.org", "NotifyTopicArn": f"arn:aws:sns:{REGION}:{ACCOUNT}:mine"},
 }  # fmt: skip
 PSEUDO_PARAMETERS = {
     "AWS::Region": REGION,
@@ -59,8 +60,12 @@ ARNS = {
     "AWS::Logs::LogGroup": "arn:aws:logs:{region}:{account}:log-group:{name}:*",
     "AWS::StepFunctions::StateMachine": "arn:aws:states:{region}:{account}:stateMachine:{name}",
     "AWS::Events::Rule": "arn:aws:events:{region}:{account}:rule/{name}",
+    "AWS::SNS::Topic": "arn:aws:sns:{region}:{account}:{name}",
+    "AWS::SQS::Queue": "arn:aws:sqs:{region}:{account}:{name}",
 }
-REF_IS_ARN = ("AWS::IAM::ManagedPolicy", "AWS::Lambda::LayerVersion", "AWS::StepFunctions::StateMachine")
+REF_IS_ARN = (
+    "AWS::IAM::ManagedPolicy", "AWS::Lambda::LayerVersion", "AWS::SNS::Topic", "AWS::StepFunctions::StateMachine"
+)  # fmt: skip
 # CloudFormation makes texts of numbers, and truth of texts, where a property wants them.
 Validator = validators.extend(
     Draft7Validator,
@@ -70,6 +75,7 @@ Validator = validators.extend(
 )
 # Which calls CloudFormation makes of a resource's properties, with the names that differ; others differ in case only.
 CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
+    "AWS::CloudWatch::Alarm": ("cloudwatch", "PutMetricAlarm", {}),
     "AWS::CloudWatch::Dashboard": ("cloudwatch", "PutDashboard", {}),
     "AWS::DynamoDB::Table": ("dynamodb", "CreateTable", {}),
     "AWS::EC2::LaunchTemplate": ("ec2", "CreateLaunchTemplate", {}),
@@ -86,11 +92,14 @@ CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
     "AWS::IAM::ManagedPolicy": ("iam", "CreatePolicy", {}),
     "AWS::IAM::Policy": ("iam", "PutRolePolicy", {}),
     "AWS::IAM::Role": ("iam", "CreateRole", {}),
+    "AWS::Lambda::EventInvokeConfig": ("lambda", "PutFunctionEventInvokeConfig", {}),
     "AWS::Lambda::Function": ("lambda", "CreateFunction", {}),
     "AWS::Lambda::LayerVersion": ("lambda", "PublishLayerVersion", {}),
     "AWS::Lambda::Permission": ("lambda", "AddPermission", {}),
     "AWS::Logs::LogGroup": ("logs", "CreateLogGroup", {}),
     "AWS::S3::Bucket": ("s3", "CreateBucket", {"BucketName": "Bucket"}),
+    "AWS::SNS::Topic": ("sns", "CreateTopic", {"TopicName": "Name"}),
+    "AWS::SQS::Queue": ("sqs", "CreateQueue", {}),
     "AWS::StepFunctions::StateMachine": (
         "stepfunctions",
         "CreateStateMachine",
@@ -103,6 +112,7 @@ LINKS = {
     "AWS::EC2::SubnetRouteTableAssociation",
     "AWS::EC2::VPCGatewayAttachment",
     "AWS::S3::BucketPolicy",
+    "AWS::SNS::TopicPolicy",
 }
 
 

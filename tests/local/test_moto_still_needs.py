@@ -218,6 +218,8 @@ def test_cloudformation_complete_change_sets(client):
         "Scheduler::Schedule",
         "CloudWatch::Alarm",
         "EC2::SecurityGroupEgress",
+        "Lambda::EventInvokeConfig",
+        "SNS::TopicPolicy",
     ],
 )
 def test_cloudformation_resource_types(kind):

@@ -197,7 +197,7 @@ def _arn_of(name: str) -> str:
         return f"arn:aws:lambda:*-{name}-*"
     if name.endswith("Bucket"):
         return f"arn:aws:s3:::*-{name.lower()}-*"
-    return {"ResultsTable": "arn:aws:dynamodb:*:table/*"}[name]
+    return {"ResultsTable": "arn:aws:dynamodb:*:table/*", "ReapFailures": "arn:aws:sqs:*"}[name]
 
 
 def used(decisions: Iterable[dict[str, str]]) -> set[tuple[str, str, str]]:

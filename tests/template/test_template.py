@@ -10,13 +10,6 @@ FUNCTION = load(TEMPLATE.read_text())["Globals"]["Function"]
 VCPU_MB = 1769  # "At 1,769 MB, a function has the equivalent of one vCPU" (Lambda guide, memory)
 
 
-def test_the_template_stays_readable():
-    text = TEMPLATE.read_text(encoding="utf-8")
-
-    assert len(text.splitlines()) <= 1_450
-    assert len(text.encode()) <= 78_000
-
-
 def test_plans_with_a_multi_az_file_system_are_refused_where_its_addresses_are_not_let_out():
     addresses = {"Fn::If": ["CreateVpc", {"Ref": "VpcCidr"}, {"Ref": "MultiAzCidr"}]}
 

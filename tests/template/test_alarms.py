@@ -1,0 +1,75 @@
+"""The alarms of the stack: nobody watches the sweeper that promises that nothing is left running."""
+
+import pytest
+from judge.template import our_resources
+
+ALARMS = ("ReapFailedAlarm", "ReapMissingAlarm", "RunFailedAlarm")
+
+
+@pytest.fixture
+def resources():
+    """The resources of a stack with an address and a topic to notify."""
+    return our_resources("yours")
+
+
+def test_without_somebody_to_notify_there_are_no_alarms_to_pay_for():
+    made = our_resources("own")
+
+    assert [name for name in made if name.endswith("Alarm") or name.startswith("Notify")] == []
+
+
+def test_each_alarm_notifies_the_address_and_the_topic(resources):
+    topics = {"arn:aws:sns:eu-central-1:123456789012:mine", resources_topic(resources)}
+
+    assert {name for name in resources if name.endswith("Alarm")} == set(ALARMS)
+    for name in ALARMS:
+        assert {topic.rpartition(":")[2] for topic in resources[name]["Properties"]["AlarmActions"]} == {
+            topic.rpartition(":")[2] for topic in topics
+        }
+
+
+def resources_topic(resources):
+    """The name by which the judge knows the topic that the stack makes."""
+    [statement] = resources["NotifyTopicPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    return statement["Resource"]
+
+
+def test_alarms_watch_metrics_that_lambda_emits_for_the_sweeper(resources):
+    # Errors and Invocations have the dimension FunctionName (Lambda guide, "Types of metrics for Lambda functions").
+    watched = {
+        name: (resources[name]["Properties"]["Namespace"], resources[name]["Properties"]["MetricName"])
+        for name in ALARMS[:2]
+    }
+
+    assert watched == {
+        "ReapFailedAlarm": ("AWS/Lambda", "Errors"), "ReapMissingAlarm": ("AWS/Lambda", "Invocations"),
+    }  # fmt: skip
+    for name in watched:
+        [dimension] = resources[name]["Properties"]["Dimensions"]
+        assert dimension["Name"] == "FunctionName"
+        assert "ReapFunction" in dimension["Value"]
+    missing = resources["ReapMissingAlarm"]["Properties"]
+    # A function that is never called emits nothing at all.
+    assert (missing["TreatMissingData"], missing["Period"]) == ("breaching", 3600)
+
+
+def test_each_end_of_a_run_but_success_counts_as_a_failed_run(resources):
+    metrics = {metric["Id"]: metric for metric in resources["RunFailedAlarm"]["Properties"]["Metrics"]}
+    shown = [metric["Id"] for metric in metrics.values() if metric.get("ReturnData", True)]
+
+    assert shown == ["all"]
+    assert {metric["MetricStat"]["Metric"]["MetricName"] for id_, metric in metrics.items() if id_ != "all"} == {
+        "ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted",
+    }  # fmt: skip
+    assert all(id_ in metrics["all"]["Expression"] for id_ in metrics if id_ != "all")
+
+
+@pytest.mark.parametrize("network", ["own", "yours"])
+def test_an_event_that_the_sweeper_failed_on_is_kept(network):
+    made = our_resources(network)
+    configs = [resource for resource in made.values() if resource["Type"] == "AWS::Lambda::EventInvokeConfig"]
+
+    [config] = configs
+    assert config["Properties"]["FunctionName"].startswith("storage-matrix-ReapFunction-")
+    assert config["Properties"]["DestinationConfig"]["OnFailure"]["Destination"].startswith("arn:aws:sqs:")
+    assert made["ReapFailures"]["Properties"]["SqsManagedSseEnabled"] is True
