@@ -142,6 +142,7 @@ def main() -> None:
     # A script may have closed them (`>&-`); Python then has none, and each print would fail.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 (open until the end)
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+    terminal.escape_what_has_no_letter()
     if VARIABLE in os.environ:
         # A shell asks what to complete; typer knows shells only once it was told to.
         from typer._completion_classes import completion_init

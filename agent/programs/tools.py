@@ -29,19 +29,34 @@ apt-get -o Acquire::Retries=5 install -y -q git binutils rustc cargo pkg-config 
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 cd "$build"
-git clone --quiet --depth 1 --branch v2.3.3 https://github.com/aws/efs-utils
+git init --quiet efs-utils
 cd efs-utils
+# The commit of v2.3.3: a tag could be moved. Its Cargo.lock has the hashes of what it is built of.
+git fetch --quiet --depth 1 https://github.com/aws/efs-utils 943020f1b81a578dc80c8233e29761959bf58581
+git checkout --quiet FETCH_HEAD
 ./build-deb.sh
 apt-get install -y -q ./build/amazon-efs-utils*.deb
 """
-# After the S3 guide (Installing Mountpoint, DEB-based distributions).
-INSTALL_MOUNT_S3 = """
+# After the S3 guide (Installing Mountpoint, DEB-based distributions; Verifying the signature), and the keys of
+# awslabs/mountpoint-s3, doc/INSTALL.md: the second is the older one.
+INSTALL_MOUNT_S3 = r"""
 case "$(uname -m)" in aarch64) architecture=arm64 ;; *) architecture=x86_64 ;; esac
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 cd "$build"
-curl -fsSLO --retry 5 "https://s3.amazonaws.com/mountpoint-s3-release/latest/$architecture/mount-s3.deb"
-apt-get install -y -q ./mount-s3.deb
+apt-get -o Acquire::Retries=5 install -y -q gpg
+release=https://s3.amazonaws.com/mountpoint-s3-release
+package=mount-s3-1.23.0-$architecture.deb
+for file in "1.23.0/$architecture/$package" "1.23.0/$architecture/$package.asc" public_keys/KEYS; do
+  curl -fsSLO --retry 5 "$release/$file"
+done
+export GNUPGHOME="$build/keys"
+mkdir -m 700 "$GNUPGHOME"
+gpg --batch --quiet --import KEYS
+gpg --batch --status-fd 1 --verify "$package.asc" "$package" > verified
+ours='8AEFE705EBE329C0948C75A66F1C3B3AEF4B030B|673FE4061506BB469A0EF857BE397A52B086DA5A'
+grep -Eq "^.GNUPG:. VALIDSIG .*($ours)\$" verified
+apt-get install -y -q "./$package"
 """
 
 

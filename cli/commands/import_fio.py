@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.
     from matrix.samples.fio_logs import Row
 
-# A json+ document of about a thousand jobs; a table could not show more.
-LARGEST_FILE_BYTES = 512 * 1024 * 1024
+# fio's json+ of some hundred jobs. What is parsed may take 27 times as much memory.
+LARGEST_FILE_BYTES = 32 * 1024 * 1024
 
 
 class Format(StrEnum):
@@ -64,6 +64,9 @@ def _read(file: Path) -> str:
     from matrix.samples.fio_logs import NotFio
 
     try:
+        # Reading a pipe or a device might never end.
+        if file.exists() and not file.is_file():
+            raise NotFio("is no file")
         with file.open("rb") as opened:
             text = opened.read(LARGEST_FILE_BYTES + 1)
     except OSError as error:

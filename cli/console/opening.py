@@ -1,9 +1,12 @@
 """Open the console for a command, and keep it as long as somebody looks."""
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -87,7 +90,6 @@ def following(
 def opened(service: Service, run: str, *, is_own: bool = False) -> Iterator[OpenConsole]:
     """Serve the console as long as the block lasts, and print its address."""
     # The console draws by the report, which brings numpy: most of a second that no other command need wait for.
-    from cli.console import doorway
     from cli.console.admission import Admission
     from cli.console.server import Console, Handler, Server, new_token
     from cli.console.sources import Source
@@ -104,11 +106,32 @@ def opened(service: Service, run: str, *, is_own: bool = False) -> Iterator[Open
         address = f"http://127.0.0.1:{server.server_port}/#token={admission.token}"
         terminal.stderr().print(f"See it in the browser: {address}", soft_wrap=True)
         page = workdir() / CONSOLE_PAGE if service.deployment.environment == "local" else None
-        if page:
-            doorway.lead_to(page, address)
-        try:
-            yield OpenConsole(address, server, as_ctrl_c)
-        finally:
-            if page:
-                doorway.close(page, address)
-            server.shutdown()
+        with _leading_there(page, address) if page else nullcontext():
+            try:
+                yield OpenConsole(address, server, as_ctrl_c)
+            finally:
+                server.shutdown()
+
+
+@contextmanager
+def _leading_there(page: Path, address: str) -> Iterator[None]:
+    """Let the page lead to the console during the block, and no longer, also where its terminal is closed."""
+    from cli.console import doorway
+
+    def hung_up(number: int, _: object) -> None:
+        doorway.close(page, address)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    doorway.lead_to(page, address)
+    is_open = (
+        threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+    )
+    if is_open:
+        signal.signal(signal.SIGHUP, hung_up)
+    try:
+        yield
+    finally:
+        if is_open:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        doorway.close(page, address)

@@ -1,5 +1,8 @@
 """Where output goes: figures to stdout, everything else to stderr; colours and live views only to a terminal."""
 
+import codecs
+import io
+import json
 import os
 import sys
 from dataclasses import dataclass
@@ -14,6 +17,7 @@ from matrix.terms.printable import printable
 # Markup is off, since rich would take the brackets of storage[2].iops for a style.
 # A pipe has no width, so tables keep their lines whole for grep and awk; COLUMNS overrules that.
 PIPE_WIDTH = 160
+ESCAPED = "matrix-escaped"
 
 
 class _Harmless(RenderHook):
@@ -45,6 +49,20 @@ class Pipe(Console):
         self.quiet = True
         # What is left in the buffer is written when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
+def escape_what_has_no_letter() -> None:
+    """Let both outputs write what their encoding has no letter for as JSON does: \\u2013. They raised an error."""
+    codecs.register_error(ESCAPED, _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ESCAPED)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def stdout() -> Console:

@@ -6,11 +6,10 @@ Only this module builds boto3 clients; for the local cloud they differ by their 
 import json
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from cli.messages.errors import CommandError, ExitCode, NoDeployment, NoLocalCloud
-from cli.target.workdir import cloud_file, runs_folder
+from cli.target.workdir import cloud_file, run_folder
 from local.keeping.runs import EXECUTION
 from local.programs.liveness import is_alive
 
@@ -103,7 +102,7 @@ def refuse_two_places(*, local: bool, stack: str | None) -> None:
 
 def refuse_local_run(run: str, *, local: bool, stack: str | None, region: str | None) -> None:
     """Refuse to look on AWS for a run of the local cloud, which would only answer that nobody chose a region."""
-    if not (local or stack or region) and (runs_folder() / Path(run).name / EXECUTION).is_file():
+    if not (local or stack or region) and (run_folder(run) / EXECUTION).is_file():
         raise CommandError(f"{run} is a run of this machine", "add --local", ExitCode.BAD_INPUT)
 
 

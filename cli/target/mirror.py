@@ -8,7 +8,7 @@ from typing import Any, cast
 from cli.messages.errors import CommandError, UnreadableRun
 from cli.target.documents import checked_row, note, parsed, readable
 from cli.target.service import Execution, Service, plain_row
-from cli.target.workdir import runs_folder
+from cli.target.workdir import run_folder, runs_folder
 from local.keeping import runs
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.printable import printable
@@ -166,8 +166,7 @@ def _bytes(run: str, name: str) -> bytes | None:
 
 
 def _folder(run: str) -> Path:
-    # Only the last part of a name is used, so that no name leads out of the folder of runs.
-    return runs_folder() / Path(run).name
+    return run_folder(run)
 
 
 def _advice(run: str) -> str:

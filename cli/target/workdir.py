@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from cli.messages.errors import CommandError, ExitCode
+
 
 def workdir() -> Path:
     """Return the folder that the local cloud and its results live in: MATRIX_WORKDIR, else `.local` here."""
@@ -29,5 +31,8 @@ def runs_folder() -> Path:
 
 
 def run_folder(run: str) -> Path:
-    """Return the folder of one run."""
-    return runs_folder() / run
+    """Return the folder of one run. Of a path only the last part is used, so that no name leads out of that of runs."""
+    name = Path(run).name
+    if name in ("", ".."):
+        raise CommandError(f"{run!r} cannot be the name of a run", "names: `matrix runs`", ExitCode.BAD_INPUT)
+    return runs_folder() / name

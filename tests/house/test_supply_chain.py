@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.programs import tools as programs
 from tools import audit
 
 ROOT = Path(__file__).parents[2]
@@ -168,3 +169,61 @@ def test_the_bill_of_materials_lists_each_package_with_its_hashes(tmp_path):
     assert bill["bomFormat"] == "CycloneDX"
     assert bill["metadata"]["component"]["name"] == "storage-matrix"
     assert hashes == locked("requirements/run.txt")
+
+
+def test_each_action_of_ci_is_a_commit():
+    used = re.findall(r"uses: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text())
+
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
+
+
+def signed(folder, key):
+    """Write a package, its signature by a key of the test's, and that key; the key's fingerprint."""
+    home = folder / "home"
+    home.mkdir(mode=0o700)
+    gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--yes", "--armor", "--passphrase", ""]
+    gpg += ["--pinentry-mode", "loopback"]
+    subprocess.run([*gpg, "--quick-generate-key", key, "ed25519", "sign", "never"], check=True)
+    listed = subprocess.run([*gpg, "--list-keys", "--with-colons"], check=True, capture_output=True, text=True).stdout
+    (folder / "package").write_text("a package")
+    subprocess.run([*gpg, "-o", str(folder / "asc"), "--detach-sign", str(folder / "package")], check=True)
+    subprocess.run([*gpg, "-o", str(folder / "KEYS"), "--export"], check=True)
+    return re.search(r"^fpr:+([0-9A-F]{40}):", listed, re.MULTILINE)[1]
+
+
+CURL = """for last; do :; done
+case "$last" in *.asc) from=asc ;; *KEYS) from=KEYS ;; *) from=package ;; esac
+cp "FOLDER/$from" "$(basename "$last")"
+"""
+
+
+@pytest.mark.skipif(not shutil.which("gpg"), reason="needs gpg")
+@pytest.mark.parametrize("case", ["ours", "another's key", "another package"])
+def test_mountpoint_is_installed_only_with_the_signature_of_its_makers(tmp_path, case):
+    fingerprint = signed(tmp_path, "someone@example.com")
+    script = programs.INSTALL_MOUNT_S3
+    if case != "another's key":
+        script = script.replace("8AEFE705EBE329C0948C75A66F1C3B3AEF4B030B", fingerprint)
+    if case == "another package":
+        (tmp_path / "package").write_text("another package")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, text in {
+        "curl": CURL.replace("FOLDER", str(tmp_path)), "apt-get": f'echo "$*" >> "{tmp_path}/installed"\n',
+    }.items():  # fmt: skip
+        (folder / name).write_text(f"#!/bin/sh\n{text}")
+        (folder / name).chmod(0o755)
+
+    ended = subprocess.run(
+        ["bash", "-euc", script], env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+
+    assert (".deb" in (tmp_path / "installed").read_text()) == (case == "ours"), ended.stderr
+    assert (ended.returncode == 0) == (case == "ours")
+
+
+def test_what_an_instance_builds_is_a_commit():
+    assert re.search(r"git fetch .* [0-9a-f]{40}$", programs.BUILD_EFS_UTILS, re.MULTILINE)
+    assert "--branch" not in programs.BUILD_EFS_UTILS

@@ -178,7 +178,10 @@ def _block_kib(options: dict[str, Any], place: int) -> float | None:
 
 def _moved_kib(side: dict[str, Any]) -> float:
     """Return the KiB of a mean operation, by rates: the unit of io_bytes differs between versions of fio."""
-    return round(_mib_per_s(side) * KIB / _number(side["iops"]), 2)
+    moved = _mib_per_s(side) * KIB / _number(side["iops"])
+    if moved > LARGEST:
+        raise NotFio(f"has figures that cannot be: {side['iops']} operations/s of {moved:.3g} KiB each")
+    return round(moved, 2)
 
 
 def _whole(value: object) -> int | None:
@@ -195,4 +198,6 @@ def _is_number(text: object) -> bool:
 
 def _number(value: object) -> float:
     """Return a number, 0 where there is none: some versions of fio write NaN, which is not JSON."""
-    return float(value) if isinstance(value, (int, float)) and abs(value) < LARGEST else 0.0
+    if isinstance(value, bool) or (isinstance(value, (int, float)) and value < 0):
+        raise NotFio(f"has a figure that cannot be: {json.dumps(value)}")
+    return float(value) if isinstance(value, (int, float)) and value < LARGEST else 0.0

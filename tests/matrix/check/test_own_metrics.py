@@ -31,6 +31,11 @@ def test_without_one_of_its_own_it_is_judged_by_its_time():
         ({"metrics": {"a": TPS | {"pattern": "a"}}}, "workload[0].metrics.a.pattern", "has 0 groups"),
         ({"metrics": {"a": TPS | {"pattern": "(a)++"}}}, "workload[0].metrics.a.pattern", "Python 3.9 cannot read"),
         ({"metrics": {"a": TPS | {"pattern": "(?>a)(b)"}}}, "workload[0].metrics.a.pattern", "Python 3.9 cannot read"),
+        (
+            {"metrics": {"a": TPS | {"pattern": "[[:alpha:]](a)"}}},
+            "workload[0].metrics.a.pattern",
+            "means something else",
+        ),
         ({"metrics": {"a": TPS | {"unit": "=1+1"}}}, "workload[0].metrics.a.unit", "letters, digits"),
         ({"metrics": {"a": TPS | {"better": "more"}}}, "workload[0].metrics.a.better", "higher, lower"),
         ({"metrics": {"Tps": TPS}}, "workload[0].metrics.Tps", "beginning with a letter, at most 41"),

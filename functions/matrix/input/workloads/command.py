@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -138,7 +139,13 @@ def metrics_can_be_found(part: Part) -> Problems:
 
 def _pattern_faults(text: str) -> Iterator[tuple[str, str]]:
     try:
-        groups = re.compile(text).groups
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            groups = re.compile(text).groups
+    except FutureWarning as warning:
+        # Such as [[:alpha:]], a class of other programs.
+        yield f"means something else in Python than it seems to: {warning}", "write [ and -- in a class as \\[ and \\-"
+        return
     except (re.error, OverflowError, RecursionError) as error:
         yield f"is no regular expression of Python: {error}", "see docs.python.org/3/library/re.html"
         return
