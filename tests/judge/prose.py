@@ -416,6 +416,24 @@ def inline_policies_of_a_role_have_10240_characters(properties: dict[str, Any]) 
         yield f"Policies: have {size} characters, of 10,240"
 
 
+@rule(
+    "AWS::IAM::ManagedPolicy",
+    source="IAM/latest/UserGuide/reference_iam-quotas.html",
+)
+def managed_policies_have_6144_characters(properties: dict[str, Any]) -> Iterator[str]:
+    """A managed policy has at most 6,144 characters, not counting white space."""
+    size = len(re.sub(r"\s", "", json.dumps(properties.get("PolicyDocument", {}))))
+    if size > 6_144:
+        yield f"PolicyDocument: has {size} characters, of 6,144"
+
+
+@rule("AWS::IAM::Role", source="IAM/latest/UserGuide/reference_iam-quotas.html")
+def roles_have_at_most_ten_managed_policies(properties: dict[str, Any]) -> Iterator[str]:
+    """A role has at most 10 managed policies in an account that has asked for no more."""
+    if len(properties.get("ManagedPolicyArns", [])) > 10:
+        yield f"ManagedPolicyArns: {len(properties['ManagedPolicyArns'])} are more than 10"
+
+
 @rule("AWS::IAM::Role", source="IAM/latest/UserGuide/reference_iam-quotas.html")
 def trust_policies_have_2048_characters(properties: dict[str, Any]) -> Iterator[str]:
     """A role's trust policy has at most 2,048 characters in an account that has asked for no more."""
