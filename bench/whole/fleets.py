@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -180,6 +181,8 @@ class _Client:
 
     def __init__(self, world: World, requests: Counter[str]) -> None:
         self._world, self._requests = world, requests
+        # Nothing is tried again here, so who listens for that hears nothing.
+        self.meta = SimpleNamespace(events=SimpleNamespace(register=lambda *_: None))
         self._is_counting = True
 
     def create_client(self, *_: Any, **__: Any) -> _Client:

@@ -12,9 +12,9 @@ from typing import Any
 from unittest.mock import patch
 
 import aws.stack.clock
-from aws.fleet import launching
 from aws.records import plans
 from aws.results import observing
+from aws.stack import retrying
 from bench.scale.cases import ENVIRONMENT
 from bench.whole.clock import Clock
 from bench.whole.cloud import World
@@ -84,7 +84,7 @@ def play(matrix: dict[str, Any], name: str = "r", processor_s: Callable[[], floa
     plans.plan_of.cache_clear()
     observing.described_type.cache_clear()
     clock = Clock(BEGINS_AT)
-    for module in (aws.stack.clock, launching):
+    for module in (aws.stack.clock, retrying):
         patch.object(module, "time", clock).start()
     world = World(clock, volumes_each=2)
     world.play()
