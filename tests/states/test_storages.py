@@ -295,7 +295,7 @@ def test_a_multi_az_file_system_is_reached_by_the_routes_of_the_fleets_subnets(s
 def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
     storage = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "raid0": 3}
 
-    devices = [one["DeviceName"] for one in volume_mappings.mappings_of(storage)]
+    devices = [one["DeviceName"] for one in volume_mappings.mappings_of(storage, "m6i.large")]
 
     assert devices == ["/dev/sdf", "/dev/sdg", "/dev/sdh"]
     assert ebs.mount(storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
@@ -314,15 +314,17 @@ def test_a_file_system_that_was_not_created_cannot_be_mounted(stack):
 
 
 def test_a_volume_can_be_made_from_a_snapshot():
-    [mapping] = volume_mappings.mappings_of(
-        {"volumeType": "gp3", "sizeGiB": 200, "snapshotId": "snap-0123456789abcdef0"}
-    )
+    storage = {"volumeType": "gp3", "sizeGiB": 200, "snapshotId": "snap-0123456789abcdef0"}
+
+    [mapping] = volume_mappings.mappings_of(storage, "m6i.large")
 
     assert mapping["Ebs"]["SnapshotId"] == "snap-0123456789abcdef0"
 
 
 def test_each_volume_is_encrypted_and_ends_with_its_instance():
-    [mapping] = volume_mappings.mappings_of({"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125})
+    storage = {"volumeType": "gp3", "sizeGiB": 200, "iops": 3000, "throughputMiBps": 125}
+
+    [mapping] = volume_mappings.mappings_of(storage, "m6i.large")
 
     assert mapping["Ebs"] == {
         "VolumeType": "gp3", "VolumeSize": 200, "Iops": 3000, "Throughput": 125, "Encrypted": True,

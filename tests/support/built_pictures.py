@@ -69,7 +69,7 @@ def built() -> dict[str, Built]:
         storage = next(each.document for each in matrix.storage if each.document["type"] == kind)
         count = max(fleet.count)
         placed = shares(resolved(fleet.placement, storage), count, len(zones))
-        volumes = len(mappings_of(storage)) if kind == "ebs" else 0
+        volumes = len(mappings_of(storage, fleet.instance_type[0])) if kind == "ebs" else 0
         targets, homes = _created(storage, zones)
         instances = [*placed, *[0] * (len(zones) - len(placed))]
         pictured[kind] = Built(storage, fleet.instance_type[0], zones, instances, volumes, targets, homes)
