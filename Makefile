@@ -131,6 +131,9 @@ published: install  ## Write docs/published.md: which matrix measures each publi
 instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy (PRICES=FILE for prices)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables $(PRICES)
 
+limits: $(VENV)/.dev  ## Write docs/limits.md: each limit of AWS that matrices are held against, its source and date
+	@PYTHONPATH=functions:tests $(BIN)/python -m support.limits_table
+
 selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/selftest.md (5 minutes)
 	@$(BIN)/matrix selftest --markdown > .selftest.md; status=$$?; \
 	  if [ -s .selftest.md ]; then mv .selftest.md docs/selftest.md; else rm -f .selftest.md; fi; exit $$status

@@ -1,4 +1,7 @@
-"""What can end an agent. The class name is an interface: it is the `error` of failed.json and of the cell."""
+"""What can end an agent. The class name is an interface: it is the `error` of failed.json and of the cell.
+
+No Retry or Catch of the state machine matches these names: it sees the error of the function that read failed.json.
+"""
 
 from __future__ import annotations
 

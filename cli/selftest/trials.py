@@ -35,7 +35,7 @@ METRIC = "duration_s"
 # What differs by a fifth must be seen, what is equal must not be called different: in at most one of twenty.
 SLOWER = 1.2
 MOST_WRONG = 0.05
-# Every interval says 95 %. Few values and bootstraps come near it: 92 % is what the issue of these intervals demands.
+# Every interval says 95 %. Few values and bootstraps come near it: we demand 92 %.
 LEAST_COVERAGE = 0.92
 # Percentiles of small fleets are a little off on average: less than this.
 MOST_BIAS = 0.005

@@ -16,7 +16,7 @@ from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
 
-# fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (measuring.md).
+# fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (docs/measuring.md).
 LEAST_FIO_S = 1.0
 # With so many times the cache's bytes, at most half of what is read at random can have been answered by it.
 CACHES_TO_READ = 2

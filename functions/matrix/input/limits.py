@@ -4,7 +4,8 @@ A firm limit makes a problem. Where sources disagree or only second-hand reports
 warning: AWS has the last word when the resource is created.
 
 Sources: "model" is the service model in botocore 1.43.11 (read November 2026), "EBS guide", "EFS guide", "FSx guide"
-the AWS user guides as gathered in ../shared/limits.md, "report" second-hand. Dates say when the source was read.
+the AWS user guides, "report" second-hand. Dates say when the source was read. docs/limits.md has the addresses of the
+guides and is written from this module by `make limits`.
 """
 
 from dataclasses import dataclass
@@ -49,8 +50,7 @@ EBS_IOPS = {
     "io1": Span(100, 64_000, "IOPS", "model, CreateVolume Iops"),
     "io2": Span(100, 256_000, "IOPS", "model, CreateVolume Iops"),
 }
-# limits.md marks gp3's ratio as disputed beyond the old 16,000 IOPS; the guide has had 500 per GiB since 2020, and the
-# design names it as a rule that is enforced.
+# Reports dispute gp3's ratio beyond the old 16,000 IOPS. The guide has had 500 per GiB since 2020, so it is firm.
 EBS_IOPS_PER_GIB = {
     "gp3": Limit(500, "IOPS/GiB", "EBS guide, gp3 volume performance"),
     "io1": Limit(50, "IOPS/GiB", "EBS guide, Provisioned IOPS SSD volumes"),

@@ -1,4 +1,7 @@
-"""Every way a run can fail. The class names are an interface: the state machine matches them in ErrorEquals."""
+"""Every way a run can fail. The class names are an interface: results, the command line and users see them.
+
+The state machine matches only NotGranted by its name, to try the plan again; it catches all others with States.ALL.
+"""
 
 
 class StorageMatrixError(Exception):

@@ -102,7 +102,7 @@ def planned_points(name):
     return [(cell["storage"].get("name"), point["params"]) for cell in document["cells"] for point in cell["points"]]
 
 
-# The published rows, as ../shared/reference/*.json has them.
+# The published rows, as docs/published.md lists them.
 
 
 def test_the_dd_matrix_has_every_published_row_of_the_tutorial():

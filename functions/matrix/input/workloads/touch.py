@@ -18,7 +18,7 @@ from matrix.terms.problems import Problems
 
 # EFS meters each request as at least 4 KB (EFS guide, metering).
 METERED_REQUEST_BYTES = 4_096
-# Files per second that a tool can start at all, measured on two cores (measuring.md, November 2026).
+# Files per second that a tool can start at all, measured on two cores (docs/measuring.md).
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
 
 
