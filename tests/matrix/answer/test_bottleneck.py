@@ -547,3 +547,17 @@ def test_of_several_file_systems_the_fullest_is_named_with_the_hits_of_its_own_c
     assert "97 % of fs-2 at" in said["evidence"]
     assert "the cache had 35 % of the reads" in said["evidence"]
     assert said["server_cache"] == {"p01": (99.0 + 35.0) / 2}
+
+
+@pytest.mark.parametrize(
+    ("operations", "mib", "name"), [(2_940.0, 124.5, "volume throughput"), (2_990.0, 122.0, "volume IOPS")]
+)
+def test_of_two_ceilings_that_are_reached_the_fuller_one_is_named(operations: float, mib: float, name: str):
+    used = {"disk_read_operations": 0.0, "disk_write_operations": operations,
+            "disk_read_bytes": 0.0, "disk_write_bytes": mib * MIB}  # fmt: skip
+
+    # 98.0 and 99.6 % are used, then 99.7 and 97.6 %; the instance may move all of it.
+    limits = INSTANCE_LIMITS | {"ebs_bytes_per_s": {"baseline": 1_250e6, "maximum": 1_250e6}}
+    said = found(measured(cell(), used, instance_limits=limits))
+
+    assert said["name"] == name

@@ -144,6 +144,12 @@ def test_without_a_plan_list_prices_stand_in_and_are_named():
              "nfs_write_operations_per_s": 2**18 / 60},
             2.0,
         ),
+        # 2**18 requests for metadata of each are 2 GiB read, which cost half as much as written ones.
+        (
+            {"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0,
+             "nfs_other_operations_per_s": 2**18 / 60},
+            1.0,
+        ),
     ],
 )  # fmt: skip
 def test_elastic_bytes_are_those_that_were_moved(use, billed_gib):

@@ -2,18 +2,21 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, TOUCH, TRANSFER, YOCTO, matrix
+from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, READ, TOUCH, TRANSFER, YOCTO, matrix
 
 from matrix.check.read import read_matrix
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.plan.planning import plan
+from matrix.price.book import PriceBook, file_system_cost, instances_cost, published_prices
 from matrix.published.figures import load
+from matrix.terms.charges import Amount, Usage
 
 ROOT = Path(__file__).parents[3]
 STORAGES = [EBS, EFS, FSX, EFS | {"performanceMode": "maxIO", "throughputMode": "bursting"}]
@@ -351,3 +354,37 @@ def test_what_gp3_includes_is_filled_in_so_that_writing_it_changes_nothing():
     assert planned(storage=[explicit], fleet=[FLEET]) == planned(storage=[EBS], fleet=[FLEET])
     excluded = planned(storage=[EBS, EFS], fleet=[FLEET], exclude=[{"storage": {"iops": 3000}}])
     assert [one["id"] for one in excluded["file_systems"]] == ["efs-elastic"]
+
+
+def test_bytes_that_a_plan_pays_for_are_those_of_all_instances_in_all_repetitions():
+    book = published_prices()
+    free = PriceBook(book.prices | {"efs_elastic_read_gib": replace(book.prices["efs_elastic_read_gib"], usd=0.0)},
+                     book.instances)  # fmt: skip
+
+    def read_usd(count, repetitions):
+        wanted = matrix(storage=[EFS], workload=[READ], fleet=[FLEET | {"count": count}], repetitions=repetitions)
+        paid, unpaid = (plan(wanted, prices=prices).cells[0].metered_cost.expected for prices in (book, free))
+        return paid - unpaid
+
+    assert read_usd(1, 1) > 0
+    assert read_usd(4, 3) == pytest.approx(12 * read_usd(1, 1))
+
+
+def test_the_worst_case_of_filling_a_cache_is_three_times_its_work_for_instance_and_file_system():
+    def planned(seconds):
+        work = BUILD | {"populate": "fetch", "expectedSeconds": seconds}
+        checked = matrix(storage=[FSX], workload=[work])
+        made = plan(checked)
+        return checked.matrix.storage[0], made.file_systems[0].reserve_usd, made.cells[0].work_volume
+
+    (storage, short_usd, volume), (_, long_usd, _) = planned(600), planned(1_200)
+
+    def instance_usd(seconds):
+        each_s = Amount.exactly(seconds)
+        return instances_cost(published_prices(), FLEET["instanceType"], 1, each_s, work_volume=volume).high
+
+    used = Usage(Amount.exactly(3 * 600.0), *3 * [Amount.exactly(0.0)])
+    of_system = file_system_cost(published_prices(), storage, used).high
+    assert long_usd - short_usd == pytest.approx(
+        of_system + instance_usd(900 + 3 * 1_200) - instance_usd(900 + 3 * 600)
+    )

@@ -69,3 +69,11 @@ def test_a_spot_cell_without_a_plan_is_not_billed_as_on_demand():
         )[0]
 
     assert usd() - usd(spot=True) == pytest.approx(ON_DEMAND / 2)
+
+
+def test_a_spot_price_above_on_demand_is_the_worst_case():
+    dear = SpotPrice(lowest=ON_DEMAND * 0.3, now=ON_DEMAND * 0.9, highest=ON_DEMAND * 1.4, zones=3)
+
+    hour = published_prices().with_spot({TYPE: dear}).spot_hour(TYPE)
+
+    assert (hour.low, hour.expected, hour.high) == pytest.approx((ON_DEMAND * 0.3, ON_DEMAND * 0.9, ON_DEMAND * 1.4))

@@ -15,6 +15,7 @@ from support.fleet_values import fleet
 
 from matrix.statistics import differing
 from matrix.statistics.differing import _mann_whitney_chances, difference, holm
+from matrix.statistics.resampling import is_one_event
 
 FUNCTIONS = Path(__file__).parents[3] / "functions"
 
@@ -224,3 +225,18 @@ def test_the_other_way_round_is_the_reverse(base, run):
     assert there.ratio == pytest.approx(1 / back.ratio)
     assert there.p_lower == pytest.approx(1 - back.p_lower)
     assert math.isclose(there.p_value, back.p_value, rel_tol=1e-6)
+
+
+def test_two_instances_that_share_a_storage_in_two_repetitions_saw_one_event():
+    two, slower = (fleet([[v, v + 1.0], [v + 2.0, v + 3.0]], is_shared=True) for v in (10.0, 100.0))
+
+    assert difference(two, slower).is_within_runs
+    assert is_one_event(two)
+    assert not is_one_event(fleet([[1.0, 2.0]], is_shared=True))
+    assert not is_one_event(fleet(two.table))
+    assert not is_one_event(fleet([[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]], is_shared=True))
+
+
+@pytest.mark.parametrize(("base", "run"), [((100.0, 200.0), (200.0, 300.0)), ((200.0, 300.0), (100.0, 200.0))])
+def test_repetitions_that_touch_overlap(base, run):
+    assert difference(fleet([base] * 4), fleet([run] * 4)).repetitions_overlap

@@ -163,3 +163,15 @@ def test_values_that_are_not_above_zero_have_an_interval_too(values):
 
     assert interval.low <= np.median(values) + 1e-6
     assert interval.high >= np.median(values) - 1e-6
+
+
+def test_what_is_left_over_is_what_both_draws_have_beyond_the_two_others_as_drawn(monkeypatch):
+    # Of 6 instances and 3 repetitions: as drawn they are 6 * 5/6 and 3 * 2/3, so 7.5 - 5 - 2 = 0.5 is left, once.
+    known = {(True, False): 6.0, (False, True): 3.0, (True, True): 7.5}
+    monkeypatch.setattr(
+        resampling, "_variances", lambda *_, instances, repetitions: {MEAN: known[instances, repetitions]}
+    )
+
+    uncertainty = resampling.uncertainties(fleet(np.ones((6, 3)), is_shared=True), ())[MEAN]
+
+    assert uncertainty.variance == pytest.approx(6 + 3 - 0.5)
