@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph selftest agent lock sbom bench peers vm bare clean
+.PHONY: help install demo quick test test-all faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph selftest agent lock sbom bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,8 +70,12 @@ test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo 
 test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
 	@$(PYTEST) -n 3 $(DEALT) && rm -rf .pytest-$@
 
-bench: $(VENV)/.dev  ## How quick it is: engines against their bars, the demo, commands, functions (12 minutes; PARTS="engines demo" for some)
+PARTS ?= engines demo waiting
+bench: $(VENV)/.dev  ## How quick it is: engines against their bars, the demo, commands (the engines take about 6 idle minutes; PARTS=engines for some)
 	@$(BIN)/python -m bench $(PARTS)
+
+bench-fleet: $(VENV)/.dev  ## How quick large fleets are: gates, functions, a whole run without instances (with make bench about 13 idle minutes)
+	@$(BIN)/python -m bench gates scale whole
 
 peers: $(VENV)/.dev  ## Hold our engines against the tools of others that are on the PATH, in pairs (5 minutes on an idle machine)
 	@$(BIN)/python -m bench.peers

@@ -1,4 +1,4 @@
-"""`make bench`, or `python -m bench [PART ...]`: every figure of docs/performance.md that this machine can make.
+"""`make bench`, `make bench-fleet`, `python -m bench [PART ...]`: the figures of docs/performance.md, made here.
 
 Each part is a command of its own and can be called alone, then with its options (`python -m bench.engines --help`).
 They run one after the other, since figures are worth little while something else runs. `make peers` comes besides: it

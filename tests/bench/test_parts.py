@@ -1,12 +1,14 @@
 """`make bench` runs each part, whatever becomes of those before it."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
 import bench.__main__ as parts
 
+MAKEFILE = Path(__file__).parents[2] / "Makefile"
 PERFORMANCE = Path(__file__).parents[2] / "docs" / "performance.md"
 
 
@@ -36,3 +38,10 @@ def test_a_part_that_does_not_exist_is_refused_with_those_that_do(monkeypatch, c
         parts.main()
 
     assert "no part is called engine; there are engines, demo," in capsys.readouterr().err
+
+
+def test_the_two_targets_run_each_part_once():
+    [default] = re.findall(r"^PARTS \?= (.+)$", MAKEFILE.read_text(), re.MULTILINE)
+    [fleets] = re.findall(r"-m bench ([a-z ]+)$", MAKEFILE.read_text(), re.MULTILINE)
+
+    assert [*default.split(), *fleets.split()] == list(parts.PARTS)
