@@ -16,6 +16,7 @@ from agent.board.heartbeat import Heartbeat
 from agent.errors import AgentError, DeviceRefused, JobInvalid
 from agent.file_server import FileServer
 from agent.machine import caches, counters, host, nvme, over_time
+from agent.machine.lately import Lately
 from agent.machine.workspace import Workspaces
 from agent.mounts import ebs
 from agent.programs import provisions, tools
@@ -63,6 +64,7 @@ class Session:
         self._barrier: Barrier | None = None
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # what is being done, for failed.json
+        self._lately = Lately()
         self._seen: tuple[float, dict[str, float]] = 0.0, {}  # when (epoch seconds) the storage's counters stood where
 
     @property
@@ -153,6 +155,9 @@ class Session:
         )
         try:
             heartbeat.say("preparing", None, None)
+            # A folder of this machine that no disk counts for is not reached over its network either.
+            self._lately = Lately(has_network=job.mount["kind"] != "directory")
+            heartbeat.tell(self._lately)
             self._seen = time.time(), counters.of_storage(workspaces.mount)
             setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
             for step in job.steps:
@@ -222,11 +227,13 @@ class Session:
             sleep_until(scheduled_at - COUNTING_S)
         before = {**slow_before, **counters.cheap(storage)}
         with watched:
+            self._lately.begin(watched)
             if scheduled_at is not None:
                 sleep_until(scheduled_at)
             ended = trial.run()
             ended_at = time.time()
             after = counters.cheap(storage)
+        self._lately.end()
         counted = counters.difference(before, {**after, **counters.allowances(), **nvme.of_storage(storage)})
         between = samples.Between(self._seen[0], counters.difference(self._seen[1], before))
         self._seen = ended_at, {name: amount for name, amount in after.items() if name in self._seen[1]}

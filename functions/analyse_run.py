@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.records import bucket
+from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.results import observing, rows
 from aws.stack.clock import now
@@ -55,6 +55,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     warnings += _decide(summary, results, plan)
     own = [results[cell["id"]] for cell in summary["cells"] if cell["id"] in results and "taken_from" not in cell]
     warnings += rows.record_run(plan, own, Bill.of(plan, receipt))
+    table.record_times(run, summary["started_at"], summary["finished_at"])
     bucket.put(run_key(run, "summary.json"), summary)
     bucket.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
     bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")

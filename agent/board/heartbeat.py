@@ -11,6 +11,7 @@ from agent.retrying import Series, troubles
 
 if TYPE_CHECKING:
     from agent.board.blackboard import Blackboard
+    from agent.machine.lately import Lately
 
 
 class Heartbeat:
@@ -26,7 +27,8 @@ class Heartbeat:
         """Start beating with the state "preparing"."""
         self._blackboard = blackboard
         self._period_s = period_s
-        self._state: dict[str, object] = {"state": "preparing", "step": None, "point": None}
+        self._state: dict[str, object] = {"state": "preparing", "step": None, "point": None, "since": None}
+        self._lately: Lately | None = None
         self._refusal = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -39,7 +41,11 @@ class Heartbeat:
         """
         if self._refusal:
             raise BlackboardUnavailable(self._refusal)
-        self._state = {"state": state, "step": step, "point": point}
+        self._state = {"state": state, "step": step, "point": point, "since": round(time.time(), 1)}
+
+    def tell(self, lately: Lately) -> None:
+        """Let each beat carry what the storage moved lately."""
+        self._lately = lately
 
     def stop(self) -> None:
         """End the thread after its last beat."""
@@ -53,6 +59,8 @@ class Heartbeat:
             beat: dict[str, object] = {"at": time.time(), **self._state}
             if unmended := troubles():
                 beat["troubles"] = unmended
+            if self._lately and (lately := self._lately.document()):
+                beat["lately"] = lately
             try:
                 self._blackboard.put("heartbeat", beat)
             except (AgentError, OSError) as err:

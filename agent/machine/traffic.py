@@ -73,6 +73,10 @@ class Sampler:
         """When the first reading was taken, by the monotonic clock."""
         return self._taken[0][0]
 
+    def last(self, count: int) -> list[tuple[float, dict[str, float]]]:
+        """The newest readings, each with its moment by the monotonic clock; also while more are taken."""
+        return self._taken[-count:]
+
     def seconds(self) -> list[float]:
         """When each reading was taken, since the first."""
         return [at - self._taken[0][0] for at, _ in self._taken]

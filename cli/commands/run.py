@@ -106,7 +106,7 @@ def run(
 
 def _to_end(service: Service, planned: Planned, wish: Wish) -> None:
     """Start a run and follow it to its end, in the browser too where that is wanted."""
-    with opening.following(service, wish.run, is_wanted=wish.web, is_own=True):
+    with opening.following(service, wish.run, is_wanted=wish.web, is_own=True, plan=planned.plan):
         running.run_to_end(service, planned, wish)
 
 

@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from cli.console import beats
+from cli.console.beats import Beats
 from cli.console.fleet_view import Board, objects_of
 from cli.console.sources import Source
 from cli.messages.errors import UnreadableRun
@@ -12,6 +14,8 @@ from matrix.run.gates import instances_of, steps_of
 
 # Samples that one look reads; those of 200 instances take four looks after each step.
 READ_AT_ONCE = 50
+# A fleet's rates are those of its first instances: each heartbeat that is read is paid for.
+MOST_BEATS = 50
 CONNECTIONS = 8
 
 
@@ -22,8 +26,11 @@ class Boards:
     run: str
     samples: dict[str, dict[str, tuple[float, Sequence[Mapping[str, Any]]]]] = field(default_factory=dict)
     """By cell and instance: the time of what was read, and its finished steps."""
+    beats: dict[str, Beats] = field(default_factory=dict)
+    beaten: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By cell and instance: the time of the heartbeat that was read last."""
 
-    def look(self, source: Source, cell: str) -> Board:
+    def look(self, source: Source, cell: str, steps: int, now: float) -> Board:
         """Return what lies on the blackboard of a cell now."""
         below = f"cells/{cell}/"
         record = _document(source, self.run, f"{below}fleet.json")
@@ -31,6 +38,7 @@ class Boards:
         objects = objects_of(listing)
         gates, ready = self._met(source, below)
         unread = self._read_samples(source, cell, listing)
+        self._read_beats(source, cell, listing, steps, now)
         return Board(
             instances=tuple(record.get("instances", ())),
             launched_at=record.get("launched_at"),
@@ -39,6 +47,7 @@ class Boards:
             ready=ready,
             samples={instance: steps for instance, (_, steps) in self.samples.get(cell, {}).items()},
             unread=unread,
+            beats=self.beats[cell],
         )
 
     def _met(self, source: Source, below: str) -> tuple[dict[int, float], dict[str, float]]:
@@ -67,6 +76,24 @@ class Boards:
             for (instance, _, at), document in zip(now, documents, strict=True):
                 known[instance] = at, document.get("samples", ())
         return len(changed) - len(now)
+
+    def _read_beats(
+        self, source: Source, cell: str, listing: Sequence[tuple[str, float]], steps: int, now: float
+    ) -> None:
+        """Read the heartbeats that are new, of the first instances of the fleet."""
+        known, into = self.beaten.setdefault(cell, {}), self.beats.setdefault(cell, Beats())
+        names = [(name, at) for name, at in listing if name.partition("/")[2] == "heartbeat"][:MOST_BEATS]
+        fresh = [(name, at) for name, at in names if known.get(name, 0.0) < at]
+        with ThreadPoolExecutor(CONNECTIONS) as pool:
+            texts = pool.map(
+                lambda each: source.commands.content(self.run, f"cells/{cell}/instances/{each[0]}", beats.MOST_BYTES),
+                fresh,
+            )
+            for (name, at), text in zip(fresh, texts, strict=True):
+                known[name] = at
+                beat = beats.parse(text or b"", steps, now)
+                if beat is not None:
+                    into.add(name.partition("/")[0].rpartition(":")[2], beat)
 
 
 def _document(source: Source, run: str, name: str) -> dict[str, Any]:

@@ -47,6 +47,8 @@ class MatrixCell(TypedDict):
     state: str
     words: str
     """What it does, for people: `step 3 of 12 · 50 running`."""
+    live: str
+    """What it moves now, and its last figure: `210 MB/s now; last 1,240 files/s`. Empty where nobody knows."""
     fraction: float
     """How much of it is done, from 0 to 1."""
     error: str
@@ -95,11 +97,18 @@ class Header(TypedDict):
     elapsed: str
     left: str
     """Time left, in words; empty where nobody can say."""
+    place: str
+    """What its figures are not: empty on AWS, where they are what they say."""
     spent: str
-    """Cost so far; empty before the plan is there."""
+    """Cost so far, from what is certain to the most that it can be; at the end the receipt's. Empty before the plan."""
+    expected: str
+    """What the whole run is expected to cost."""
     budget: str
-    spent_note: str
     receipt: str
+    ended_at: float | None
+    """When it ended (epoch s): all clocks stand then."""
+    resume: str
+    """The command that measures the rest; empty where there is none, and while it goes on."""
     links: list["Link"]
     report: str
     """Address of the report, once there is one."""
@@ -204,12 +213,37 @@ class Square(TypedDict):
     id: str
     state: Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
     since_s: float | None
-    """Age of its last sign of life."""
+    """Age of its last sign of life; None once nothing goes on."""
     skew_s: float | None
     """How much later than the fleet's start it began its last finished step."""
     has_log: bool
     values: list[float | None]
     """What it measured in each step, as far as it has come."""
+
+
+class StepMark(TypedDict):
+    """Where a step begins in a curve."""
+
+    at: float
+    """Epoch seconds."""
+    label: str
+
+
+class Rates(TypedDict):
+    """What the storage moved in each second, over all instances whose heartbeats were read."""
+
+    of: str
+    """Where it is counted: disk or network."""
+    first: int
+    """The first second (epoch)."""
+    read: list[float]
+    """Bytes per second."""
+    written: list[float]
+    operations: list[float]
+    """Per second."""
+    steps: list[StepMark]
+    instances: int
+    """Whose sum it is."""
 
 
 class Fleet(TypedDict):
@@ -222,10 +256,14 @@ class Fleet(TypedDict):
     instances: list[Square]
     step: int | None
     """The step that runs, from 0; None before the first."""
+    share: float
+    """How much of it is done, from 0 to 1."""
     steps: list[FleetStep]
     metric: str
     unit: str
     higher_is_better: bool
+    rates: Rates | None
+    """None where no kernel counts for this storage, or before the first heartbeat that says so."""
     note: str
     """What is not shown, and why."""
     is_final: bool

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Literal
 
+from cli.console.beats import Beats
 from cli.console.documents import Fleet, FleetStep, Square
+from matrix.input.workloads import MODELS
 from matrix.run.polling import SILENT_AFTER_S
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.figures import quantity
@@ -19,6 +21,8 @@ State = Literal["booting", "preparing", "at the gate", "running", "done", "faile
 STATES: tuple[State, ...] = ("booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone")
 # An instance may have written any number.
 MOST_STEPS = 10_000
+# Of a step that takes longer than usual nobody knows how much is left.
+MOST_SHARE = 0.95
 MARKS = ("done.json", "failed.json", "log.gz", "samples.json", "heartbeat")
 
 
@@ -39,6 +43,15 @@ class Board:
     """By instance: its finished steps, as far as they were read."""
     unread: int = 0
     """Samples that were not read yet."""
+    beats: Beats = field(default_factory=Beats)
+    """What the heartbeats say that were read."""
+
+    def step(self) -> int | None:
+        """Return the step that the fleet is at, by its last gate, else by what its heartbeats and samples say."""
+        if self.gates:
+            return max(self.gates)
+        said = [self.beats.step(), *(len(steps) - 1 for steps in self.samples.values())]
+        return max((step for step in said if step is not None and step >= 0), default=None)
 
 
 def objects_of(listing: Sequence[tuple[str, float]]) -> dict[str, dict[str, float]]:
@@ -50,27 +63,35 @@ def objects_of(listing: Sequence[tuple[str, float]]) -> dict[str, dict[str, floa
     return objects
 
 
-def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool) -> Fleet:
-    """Return the fleet of a cell; `has_ended`: nothing of it goes on, whatever its heartbeats were."""
+def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool, was_stopped: bool = False) -> Fleet:
+    """Return the fleet of a cell; `has_ended`: nothing of it goes on, whatever its heartbeats were.
+
+    `was_stopped`: the run ended before the cell did, so that agents were cut short and have not failed.
+    """
     metrics = metrics_of(cell["workload"])
     metric = _metric(cell, board, metrics)
     known = metrics.get(metric)
+    unit = known.unit if known else ""
     instances = [
-        _square(instance, board, now, metric=metric, has_ended=has_ended)
+        _square(instance, board, None if has_ended else now, metric=metric, was_stopped=was_stopped)
         for instance in board.instances or sorted(board.objects)
     ]
-    last_gate = max(board.gates, default=None)
+    at = board.step()
+    steps = _steps(cell, instances, unit)
+    labels = {number: step["label"] for number, step in enumerate(steps)}
     return {
         "cell": cell["id"],
         "expected": cell["fleet"]["count"],
         "launched_at": board.launched_at,
         "counts": {state: count for state in STATES if (count := sum(each["state"] == state for each in instances))},
         "instances": instances,
-        "step": last_gate,
-        "steps": _steps(cell, instances, known.unit if known else ""),
+        "step": None if at is None else min(at, len(steps) - 1),
+        "steps": steps,
         "metric": known.meaning if known else "",
-        "unit": known.unit if known else "",
+        "unit": unit,
         "higher_is_better": bool(known and known.higher_is_better),
+        "share": _share(cell, board, at, now),
+        "rates": board.beats.rates(labels, now),
         "note": f"samples of {board.unread} instances are still being read" if board.unread else "",
         "is_final": has_ended,
     }
@@ -97,19 +118,30 @@ def _steps(cell: PlanCell, instances: Sequence[Square], unit: str) -> list[Fleet
     return steps
 
 
-def _square(instance: str, board: Board, now: float, *, metric: str, has_ended: bool) -> Square:
+def _share(cell: PlanCell, board: Board, step: int | None, now: float) -> float:
+    """Return how much of the step that runs is done, by the time that steps have taken so far, else by the plan's."""
+    begun = board.beats.begun
+    if step is None or step not in begun:
+        return 0.0
+    took = [begun[number + 1] - begun[number] for number in range(step) if number in begun and number + 1 in begun]
+    usual_s = median(took) if took else cell["expected_s"] / len(cell["steps"])
+    return min(MOST_SHARE, max(0.0, now - begun[step]) / usual_s) if usual_s > 0 else 0.0
+
+
+def _square(instance: str, board: Board, now: float | None, *, metric: str, was_stopped: bool) -> Square:
+    """Return an instance as it stands `now`; None: nothing goes on."""
     objects = board.objects.get(instance, {})
     samples = board.samples.get(instance, ())
     last_at = max((at for name, at in objects.items() if name in MARKS), default=None)
     state = _state(instance, objects, board)
-    if has_ended and state not in ("done", "failed"):
+    if now is None and (state not in ("done", "failed") or (was_stopped and state == "failed")):
         state = "gone"
-    elif state not in ("done", "failed") and last_at is not None and now - last_at > SILENT_AFTER_S:
+    elif now is not None and state not in ("done", "failed") and last_at and now - last_at > SILENT_AFTER_S:
         state = "silent"
     return {
         "id": instance,
         "state": state,
-        "since_s": None if last_at is None else round(max(0.0, now - last_at), 1),
+        "since_s": None if last_at is None or now is None else round(max(0.0, now - last_at), 1),
         "skew_s": samples[-1].get("start_skew_s") if samples else None,
         "has_log": "log.gz" in objects,
         "values": _values(samples, metric),
@@ -125,8 +157,9 @@ def _state(instance: str, objects: Mapping[str, float], board: Board) -> State:
         return "at the gate"
     if board.gates:
         return "running"
-    # An instance alone has no gates: it runs from its first sample on, and nobody sees when it began that.
-    if "samples.json" in objects:
+    # An instance alone has no gates: its heartbeat says that it runs, and its first sample.
+    beat = board.beats.last.get(instance)
+    if "samples.json" in objects or (beat and beat.state == "running"):
         return "running"
     return "preparing" if "heartbeat" in objects else "booting"
 
@@ -143,8 +176,10 @@ def _values(samples: Sequence[Mapping[str, Any]], metric: str) -> list[float | N
 
 
 def _metric(cell: PlanCell, board: Board, metrics: Container[str]) -> str:
-    """Return by which metric steps are shown: what a command is judged by, else the first that an agent wrote."""
-    if primary := cell["workload"].get("primaryMetric"):
-        return str(primary)
+    """Return by which metric steps are shown: what all points are judged by, else the first that an agent wrote."""
+    model = MODELS[cell["workload"]["type"]]
+    judged = {model.judged_by(point["params"], cell["workload"]) for point in cell["points"]}
+    if len(judged) == 1 and (primary := judged.pop()) in metrics:
+        return primary
     names = (name for entries in board.samples.values() for entry in entries for name in entry.get("metrics") or {})
     return next((name for name in names if name in metrics), "")

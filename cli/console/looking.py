@@ -1,5 +1,6 @@
 """Looks at a run for those who ask, at most once a period: only what is new is read, the rest is kept."""
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -13,25 +14,34 @@ from cli.console.definition import Machine, machine, places
 from cli.console.documents import Fleet, Header, Link, Matrix, Selection, StopView, ViewDocument
 from cli.console.fleet_view import fleet
 from cli.console.graph_view import graph, state_view
-from cli.console.header_view import left_s, left_words, money, spent
+from cli.console.header_view import left_s, left_words, money, place_words, spent, spent_words
 from cli.console.histories import Histories, Reader
 from cli.console.matrix_view import Layout
 from cli.console.sources import Source
 from cli.follow import progress
 from cli.follow.progress import RunProgress
-from cli.messages.errors import UnreadableRun
+from cli.messages.errors import UnknownRun, UnreadableRun
 from cli.messages.explain import explain
+from cli.target.service import Execution
 from cli.target.traces import console_address
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import rough_duration
 from matrix.terms.sentences import receipt_sentence
 
 # What a look at AWS costs is small, but requests of an account are throttled together; local looks cost nothing.
 LOOK_EVERY_S = {"local": 2.0, "aws": 5.0}
 SLOWEST_LOOK_S = 60.0
+# A plan that is known is shown at once, and looked beyond with the second question.
+SHOWN_FIRST_S = 0.3
 # Cells whose figures one look fetches; the first look at a run of 1,000 cells takes them in turn.
 POINTS_AT_ONCE = 20
 # States in which something of a cell goes on, the nearest to its end first.
 UNDER_WAY = ("running", "analysing", "stopping", "waiting", "launching")
+# Cells whose fleets are looked at while they run; on AWS all but the chosen one as often as they say something new.
+MOST_BOARDS = 8
+BOARD_EVERY_S = {"local": 0.0, "aws": 30.0}
+# Before Step Functions knows of the run.
+STARTING = "STARTING"
 NO_STOP: StopView = {"state": "no", "lines": []}
 EMPTY: Matrix = {"columns": [], "rows": []}
 
@@ -60,6 +70,8 @@ class RunLook:
 
     source: Source
     run: str
+    plan: PlanDocument | None = None
+    """Of a run that this command starts: it is shown before anything was read."""
     clock: Callable[[], float] = time.time
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _period_s: float = 0.0
@@ -67,6 +79,7 @@ class RunLook:
     _trouble: str = ""
     _seen: _Seen | None = None
     _layout: Layout | None = None
+    _has_plan: bool = False
     _definition: dict[str, Any] = field(default_factory=dict)
     _histories: Histories | None = None
     _points: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -80,6 +93,11 @@ class RunLook:
         """Begin with the usual period."""
         self._period_s = LOOK_EVERY_S[self.source.environment]
         self._boards = Boards(self.run)
+        if self.plan:
+            self._layout = Layout(self.plan)
+            starting = Execution(self.run, STARTING, self.clock())
+            self._seen = _Seen(self.clock(), [], progress.read([], self.plan, starting))
+            self._next_at = self.clock() + SHOWN_FIRST_S
 
     # --- looking ------------------------------------------------------------------------------------------------------
 
@@ -93,6 +111,11 @@ class RunLook:
                 return
             try:
                 self._look()
+            except UnknownRun:
+                # The page is there before the run has begun.
+                if self._seen is None:
+                    raise
+                self._next_at = self.clock() + self._period_s
             except Exception as error:
                 self._period_s = min(2 * self._period_s, SLOWEST_LOOK_S)
                 self._next_at = self.clock() + self._period_s
@@ -107,17 +130,25 @@ class RunLook:
         # The execution first: what is read after its end is final.
         execution = self.source.commands.execution(self.run)
         rows = self.source.commands.progress_rows(self.run)
-        if self._layout is None and (plan := self.source.commands.plan(self.run)):
-            self._layout = Layout(plan)
+        if not self._has_plan and (plan := self.source.commands.plan(self.run)):
+            self._layout, self._has_plan = Layout(plan), True
         if self._histories is None:
             self._definition = self.source.traces.definition(self.run)
             self._histories = Histories(places(self._definition), Reader(execution.arn))
         self._histories.read(self.source, execution)
         now = progress.read(rows, self._layout.plan if self._layout else None, execution)
         self._read_points(now)
+        self._read_fleets(now)
         if not execution.is_running and not self._receipt:
             self._read_ends()
         self._seen = _Seen(self.clock(), rows, now)
+
+    def _read_fleets(self, now: RunProgress) -> None:
+        """Look at the fleets of the cells that run: their steps and rates are seen in the matrix."""
+        every_s = BOARD_EVERY_S[self.source.environment]
+        for cell in [each for each in now.cells if each.state in ("waiting", "running")][:MOST_BOARDS]:
+            if self._fleets.get(cell.id, (-math.inf, None))[0] + every_s <= self.clock():
+                self._look_at_fleet(cell.id, now)
 
     def _read_points(self, now: RunProgress) -> None:
         fresh = [cell.id for cell in now.cells if cell.state == "measured" and cell.id not in self._points]
@@ -157,11 +188,11 @@ class RunLook:
                 "look_again_s": max(0.5, self._next_at - now),
                 "trouble": self._trouble,
                 "header": self._header(seen, stop, report),
-                "matrix": self._layout.matrix(seen.progress, self._points, now) if self._layout else EMPTY,
+                "matrix": self._matrix(seen, now),
                 "selection": selection,
             }
             where = selection["file_system"], selection["cell"]
-            if self._histories and wanted["view"] in ("graph", "state"):
+            if self._histories and wanted["view"] == "graph":
                 traced = self._histories.traced()
                 document["graph"] = graph(traced, *where, self._histories.reading)
                 if selection["state"] in traced.places:
@@ -171,6 +202,12 @@ class RunLook:
                 if shown:
                     document["fleet"] = shown
             return document
+
+    def _matrix(self, seen: _Seen, now: float) -> Matrix:
+        if self._layout is None:
+            return EMPTY
+        fleets = {cell: known for cell, (_, known) in self._fleets.items() if known}
+        return self._layout.matrix(seen.progress, self._points, now, fleets)
 
     def _selection(self, wanted: Wanted, now: RunProgress) -> Selection:
         """Return what is shown: as asked for, else what is nearest to its end, else what ended last."""
@@ -192,9 +229,10 @@ class RunLook:
     def _header(self, seen: _Seen, stop: StopView, report: str) -> Header:
         execution, now = seen.progress.execution, seen.at
         is_local = self.source.environment == "local"
-        cost = spent(seen.rows, seen.progress, self._layout.plan, now)["usd"] if self._layout else None
+        plan = self._layout.plan if self._layout else None
+        cost = spent_words(spent(seen.rows, seen.progress, plan, now)) if plan else ""
         if self._paid_usd is not None:
-            cost = self._paid_usd  # the budget has settled what is billed by use at its most
+            cost = money(self._paid_usd)  # the budget has settled what is billed by use at its most
         budget = next((row.get("budget_usd") for row in seen.rows if row.get("SK") == "PLAN"), None)
         states = [cell.state for cell in seen.progress.cells]
         problem = ": ".join(word for word in (execution.error, execution.cause) if word)
@@ -208,14 +246,23 @@ class RunLook:
             "fraction": round(seen.progress.fraction(now), 4),
             "elapsed": rough_duration(seen.progress.elapsed_s(now)),
             "left": left_words(left_s(seen.progress, now, is_local=is_local)),
-            "spent": money(cost) if cost is not None else "",
+            "place": place_words(self.source.environment, plan.get("environment", "") if plan else ""),
+            "spent": cost,
+            "expected": money(plan["totals"]["cost_usd"]["expected"]) if plan and self._paid_usd is None else "",
             "budget": money(float(budget)) if budget is not None else "",
-            "spent_note": "what AWS would charge; here it costs nothing" if is_local else "by the plan's prices",
             "receipt": self._receipt,
+            "ended_at": execution.ended_at,
+            "resume": self._resume(execution, states),
             "links": self._links(execution.arn),
             "report": report if self._has_report else "",
             "stop": stop,
         }
+
+    def _resume(self, execution: Execution, states: list[str]) -> str:
+        has_rest = any(state not in ("measured", "skipped") for state in states)
+        if execution.status == STARTING or execution.is_running or not has_rest:
+            return ""
+        return f"matrix run --resume {self.run} {self.source.flag}".strip()
 
     def _links(self, arn: str) -> list[Link]:
         if self.source.environment == "local":
@@ -229,23 +276,28 @@ class RunLook:
 
     def _fleet(self, cell: str, seen: _Seen) -> Fleet | None:
         """Return the fleet of a cell, looked at as often as the run."""
-        planned = (
-            next((each for each in self._layout.plan["cells"] if each["id"] == cell), None) if self._layout else None
-        )
-        if planned is None:
-            return None
         looked_at, known = self._fleets.get(cell, (0.0, None))
-        if known is None or looked_at < seen.at:
-            state = next(each for each in seen.progress.cells if each.id == cell)
-            is_over = state.has_ended or not seen.progress.execution.is_running
-            # Of a fleet that is over nothing changes once all of it is read.
-            if known is not None and is_over and not known["note"] and known["is_final"]:
-                return known
-            try:
-                board = self._boards.look(self.source, cell)
-            except Exception as error:
-                self._trouble = explain(error).message
-                return known
-            known = fleet(planned, board, self.clock(), has_ended=is_over)
-            self._fleets[cell] = seen.at, known
+        return self._look_at_fleet(cell, seen.progress) if known is None or looked_at < seen.at else known
+
+    def _look_at_fleet(self, cell: str, now: RunProgress) -> Fleet | None:
+        """Look at the fleet of a cell; trouble is kept, and leaves what was known."""
+        if self._layout is None or now.execution.status == STARTING:
+            return None
+        planned = next((each for each in self._layout.plan["cells"] if each["id"] == cell), None)
+        state = next((each for each in now.cells if each.id == cell), None)
+        _, known = self._fleets.get(cell, (0.0, None))
+        if planned is None or state is None:
+            return None
+        is_over = state.has_ended or not now.execution.is_running
+        # Of a fleet that is over nothing changes once all of it is read.
+        if known is not None and is_over and not known["note"] and known["is_final"]:
+            return known
+        try:
+            board = self._boards.look(self.source, cell, len(planned["steps"]), self.clock())
+        except Exception as error:
+            self._trouble = explain(error).message
+            return known
+        was_stopped = is_over and not state.has_ended
+        known = fleet(planned, board, self.clock(), has_ended=is_over, was_stopped=was_stopped)
+        self._fleets[cell] = self.clock(), known
         return known

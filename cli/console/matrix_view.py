@@ -7,10 +7,10 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cli.console.documents import Column, Figure, Matrix, MatrixCell, MatrixRow
+from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
 from cli.console.header_view import money
 from cli.follow.progress import CellProgress, RunProgress
 from matrix.input.storage_names import brief_names
@@ -20,6 +20,8 @@ from matrix.terms.figures import quantity
 from matrix.terms.names import fleet_words, point_labels, primary_metric
 
 Point = Mapping[str, Any]
+# Seconds whose mean is what moves now.
+NOW_S = 3
 # In xlarges: each is half of the next. metal is the largest of its family.
 SIZES = {"nano": 1 / 32, "micro": 1 / 16, "small": 1 / 8, "medium": 1 / 4, "large": 1 / 2}
 
@@ -72,15 +74,27 @@ class Layout:
     def _columns_of(self, cell: PlanCell) -> list[str]:
         return [self.keys[cell["id"], point["id"]] for point in cell["points"]]
 
-    def matrix(self, progress: RunProgress, points: Mapping[str, Sequence[Point]], now: float) -> Matrix:
-        """Return the matrix as it stands; `points` are the rows of measured cells' points."""
+    def matrix(
+        self,
+        progress: RunProgress,
+        points: Mapping[str, Sequence[Point]],
+        now: float,
+        fleets: Mapping[str, Fleet] | None = None,
+    ) -> Matrix:
+        """Return the matrix as it stands.
+
+        `points` are the rows of measured cells' points, `fleets` those of cells that are under way.
+        """
         cells = {cell.id: cell for cell in progress.cells}
         systems = {system.id: system for system in progress.file_systems}
         figures = _figures(self, points)
         rows: list[MatrixRow] = []
         for id_, label, planned in self.rows:
             system = systems.get(id_)
-            shown = [self._cell(cell, cells.get(cell["id"]), figures, now) for cell in planned]
+            shown = [
+                self._cell(cell, cells.get(cell["id"]), figures, now, (fleets or {}).get(cell["id"]))
+                for cell in planned
+            ]
             rows.append(
                 {
                     "file_system": id_,
@@ -98,28 +112,50 @@ class Layout:
         }
 
     def _cell(
-        self, cell: PlanCell, progress: CellProgress | None, figures: Mapping[str, list[Figure]], now: float
+        self,
+        cell: PlanCell,
+        progress: CellProgress | None,
+        figures: Mapping[str, list[Figure]],
+        now: float,
+        fleet: Fleet | None,
     ) -> MatrixCell:
         at = progress or CellProgress(cell["id"], cell["file_system"])
         columns = self._columns_of(cell)
+        fleet = fleet if at.state in ("waiting", "running") else None
+        if fleet and fleet["step"] is not None:
+            # Heartbeats come between the looks that the table tells of.
+            at = replace(at, state="running", step=max(fleet["step"], at.step or 0))
         return {
             "id": cell["id"],
             "file_system": cell["file_system"],
             "columns": columns,
             "state": at.state,
             "words": _words(at),
-            "fraction": round(_fraction(at, now), 3),
+            "live": _live(fleet) if fleet else "",
+            "fraction": round(_fraction(at, now, fleet["share"] if fleet else 0.0), 3),
             "error": at.error,
             "cost": money(cell["cost_usd"]["expected"]),
             "figures": sorted(figures.get(cell["id"], []), key=lambda figure: columns.index(figure["column"])),
         }
 
 
-def _fraction(cell: CellProgress, now: float) -> float:
+def _live(fleet: Fleet) -> str:
+    """Say what a fleet moves now, and what its last finished step measured."""
+    rates, words = fleet["rates"], []
+    if rates:
+        moved = [read + written for read, written in zip(rates["read"], rates["written"], strict=True)][-NOW_S:]
+        words.append(f"{quantity(sum(moved) / len(moved) / 1e6, 'MB/s').strip()} now")
+    last = next((step for step in reversed(fleet["steps"]) if step["median"] is not None), None)
+    if last:
+        words.append(f"last {last['words'].strip()}")
+    return ", ".join(words)
+
+
+def _fraction(cell: CellProgress, now: float, share: float) -> float:
     """Return the share of a cell that is done: by its steps once these run, else by time."""
     if cell.has_ended or not cell.steps or cell.step is None or cell.state not in ("running", "analysing"):
         return cell.fraction(now)
-    return min(1.0, cell.step / cell.steps)
+    return min(1.0, (cell.step + share) / cell.steps)
 
 
 def _words(cell: CellProgress) -> str:

@@ -3,7 +3,7 @@
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from cli.target.workdir import CONSOLE_PAGE, workdir
 if TYPE_CHECKING:
     from cli.console.server import Server
     from cli.console.stopping import AsCtrlC
+    from matrix.terms.documents.plan import PlanDocument
 
 # A page asks every 2 s locally and every 5 s on AWS. One in a tab that nobody sees may do so once a minute (Chromium,
 # "Intensive throttling of JavaScript timer wake ups").
@@ -38,11 +39,18 @@ class OpenConsole:
         """Whether the run was stopped by the page's button."""
         return self.own_stop is not None and self.own_stop.is_asked
 
+    def say_end(self, error: CommandError) -> None:
+        """Let the page say of the stopped run what the terminal says."""
+        if self.own_stop is not None:
+            self.own_stop.lines = [line.strip() for line in error.message.splitlines()[1:]]
+
     def stay(self, *, is_awaited: bool = False) -> None:
         """Serve on while a page asks: people read the end of a run. Ctrl-C ends it at once.
 
         `is_awaited`: nobody can have opened the page so far.
         """
+        if _more_to_say:
+            _more_to_say[-1]()
         asked = self.server.console.asked
         if self.own_stop is not None:
             self.own_stop.has_ended = True
@@ -59,19 +67,39 @@ class OpenConsole:
             return
 
 
+# What a command still has to print once its run has ended.
+_more_to_say: list[Callable[[], None]] = []
+
+
+@contextmanager
+def before_waiting(say: Callable[[], None]) -> Iterator[None]:
+    """Let `say` print what is left before the console waits for its page to be closed: nobody waits for an answer."""
+    _more_to_say.append(say)
+    try:
+        yield
+    finally:
+        _more_to_say.remove(say)
+
+
 @contextmanager
 def following(
-    service: Service, run: str, *, is_wanted: bool, is_own: bool = False, has_ended: bool = False
+    service: Service,
+    run: str,
+    *,
+    is_wanted: bool,
+    is_own: bool = False,
+    has_ended: bool = False,
+    plan: "PlanDocument | None" = None,
 ) -> Iterator[None]:
     """Serve the console, where it is wanted, while the block follows a run, and then as long as its page is open.
 
     `is_own`: this process has started the run, so that Stop does what Ctrl-C does. `has_ended`: the block takes no
-    time, so that the page is still to be opened.
+    time, so that the page is still to be opened. `plan`: of a run that the block starts, for the page's first look.
     """
     if not is_wanted:
         yield
         return
-    with opened(service, run, is_own=is_own) as console:
+    with opened(service, run, is_own=is_own, plan=plan) as console:
         try:
             yield
         except CommandError as error:
@@ -79,6 +107,7 @@ def following(
             if error.code == ExitCode.INTERRUPTED and not console.was_stopped_there:
                 raise
             terminal.say_error(error)
+            console.say_end(error)
             console.stay(is_awaited=has_ended)
             raise typer.Exit(error.code) from None
         except typer.Exit:
@@ -87,7 +116,9 @@ def following(
 
 
 @contextmanager
-def opened(service: Service, run: str, *, is_own: bool = False) -> Iterator[OpenConsole]:
+def opened(
+    service: Service, run: str, *, is_own: bool = False, plan: "PlanDocument | None" = None
+) -> Iterator[OpenConsole]:
     """Serve the console as long as the block lasts, and print its address."""
     # The console draws by the report, which brings numpy: most of a second that no other command need wait for.
     from cli.console.admission import Admission
@@ -98,10 +129,11 @@ def opened(service: Service, run: str, *, is_own: bool = False) -> Iterator[Open
 
     stop = OwnStop(service)
     as_ctrl_c = AsCtrlC(run, stop) if is_own else None
-    source = Source(service, Traces(service.deployment), service.deployment.environment)
+    deployed = service.deployment
+    source = Source(service, Traces(deployed), deployed.environment, deployed.flag)
     with Server(("127.0.0.1", 0), Handler) as server:
         admission = Admission(server.server_port, new_token())
-        server.console = Console(source, run, as_ctrl_c or stop, admission)
+        server.console = Console(source, run, as_ctrl_c or stop, admission, plan)
         threading.Thread(target=server.serve_forever, name="console", daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/#token={admission.token}"
         terminal.stderr().print(f"See it in the browser: {address}", soft_wrap=True)

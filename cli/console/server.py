@@ -20,6 +20,7 @@ from cli.console.sources import Source
 from cli.console.stopping import Stop
 from cli.messages.errors import CommandError, UnknownRun
 from cli.messages.explain import explain
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import RUN_PATTERN
 
 PAGES = Path(__file__).with_name("pages")
@@ -37,6 +38,8 @@ class Console:
     """Shown first; empty for the newest."""
     stop: Stop
     admission: Admission
+    plan: PlanDocument | None = None
+    """Of the run that is shown first, where this command starts it."""
     looks: dict[str, RunLook] = field(default_factory=dict)
     asked: threading.Event = field(default_factory=threading.Event)
     """Set whenever a page has asked: somebody looks."""
@@ -45,11 +48,14 @@ class Console:
     def look(self, run: str) -> RunLook:
         """Return the look at a run."""
         with self._lock:
-            return self.looks.setdefault(run, RunLook(self.source, run))
+            if run not in self.looks:
+                self.looks[run] = RunLook(self.source, run, self.plan if run == self.run else None)
+            return self.looks[run]
 
     def runs(self) -> list[str]:
         """Return the runs of the deployment, newest first."""
-        return [execution.run for execution in self.source.commands.executions(SHOWN_RUNS)]
+        listed = [execution.run for execution in self.source.commands.executions(SHOWN_RUNS)]
+        return listed if not self.plan or self.run in listed else [self.run, *listed]
 
     def answer(self, path: str, query: dict[str, str]) -> Any:
         """Return what the page asks for as JSON. Raises CommandError, LookupError for what does not exist."""

@@ -64,3 +64,5 @@ class Source:
     traces: Traces
     environment: str
     """local or aws."""
+    flag: str = ""
+    """The option by which commands choose it."""

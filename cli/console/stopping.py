@@ -87,6 +87,8 @@ class AsCtrlC:
     run: str
     others: Stop
     """For other runs of the deployment."""
+    lines: list[str] = field(default_factory=list)
+    """What the command says of the run that was stopped."""
     has_ended: bool = False
     """Whether the command has done what Ctrl-C does."""
     _is_asked: bool = False
@@ -106,10 +108,10 @@ class AsCtrlC:
         return self._is_asked
 
     def view(self, run: str) -> StopView:
-        """Say that the terminal knows more."""
+        """Say how far the command is."""
         if run != self.run:
             return self.others.view(run)
         if not self._is_asked:
             return {"state": "no", "lines": []}
         state: Literal["stopped", "stopping"] = "stopped" if self.has_ended else "stopping"
-        return {"state": state, "lines": ["the terminal that follows the run says what was deleted"]}
+        return {"state": state, "lines": list(self.lines)}

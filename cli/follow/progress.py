@@ -11,6 +11,9 @@ from matrix.terms.names import primary_metric
 from matrix.terms.sentences import error_text
 
 ENDED_CELLS = ("measured", "failed", "skipped")
+# What goes on no more, of a run that ended before.
+STOPPED = "stopped"
+ENDED_SYSTEMS = ("planned", "gone", "failed", "skipped", "kept")
 INSTANCE_COUNTS = ("ready", "running", "done", "failed")
 
 
@@ -106,6 +109,7 @@ class RunProgress:
     cells: tuple[CellProgress, ...] = ()
     file_systems: tuple[FileSystemProgress, ...] = ()
     expected_s: float = 0.0
+    took_s: float | None = None  # from its plan to its summary, as its report says it
 
     def count(self, state: str) -> int:
         """How many cells are in a state."""
@@ -120,7 +124,9 @@ class RunProgress:
         return done / sum(weights) if weights else 0.0
 
     def elapsed_s(self, now: float) -> float:
-        """Seconds since the run started, or that it took."""
+        """Seconds since the run started, or that it took: by its summary, if it has one."""
+        if self.took_s is not None and not self.execution.is_running:
+            return self.took_s
         return max(0.0, (self.execution.ended_at or now) - self.execution.started_at)
 
 
@@ -141,8 +147,31 @@ def read(
     systems = [_file_system(row) for row in rows if row["SK"].startswith("FS#")]
     whole = next((row for row in rows if row["SK"] == "PLAN"), {})
     expected = whole.get("expected_s") or (plan["totals"]["expected_s"] if plan else 0.0)
-    return RunProgress(
-        execution, tuple(cells.get(name) or planned[name] for name in order), tuple(systems), float(expected)
+    began, ended = whole.get("started_at"), whole.get("finished_at")
+    now = RunProgress(
+        execution,
+        tuple(cells.get(name) or planned[name] for name in order),
+        tuple(systems),
+        float(expected),
+        ended - began if began is not None and ended is not None else None,
+    )
+    return now if execution.is_running else _at_its_end(now)
+
+
+def _at_its_end(now: RunProgress) -> RunProgress:
+    """Return a run that has ended: nothing of it goes on, whatever its rows said when it was cut short."""
+    ended_at = now.execution.ended_at
+    return replace(
+        now,
+        cells=tuple(
+            cell
+            if cell.has_ended or cell.state == "planned"
+            else replace(cell, state=STOPPED, finished_at=cell.finished_at or ended_at)
+            for cell in now.cells
+        ),
+        file_systems=tuple(
+            system if system.state in ENDED_SYSTEMS else replace(system, state=STOPPED) for system in now.file_systems
+        ),
     )
 
 

@@ -9,11 +9,13 @@ import pytest
 from playwright.sync_api import expect
 from support import browser
 from support.browser import CHROMIUM, serious_findings
-from support.console_page import opened, served
+from support.console_page import NoStop, opened, served
 from support.console_source import PlayedRun, recorded
 from support.console_synthetic import INSTANCES, LargeRun
 from support.console_synthetic import RUN as LARGE
 from support.disturbance import attempts
+
+from cli.console.stopping import AsCtrlC
 
 pytestmark = [
     pytest.mark.slow,
@@ -21,7 +23,7 @@ pytestmark = [
 ]
 RUN = "red2"
 GOOD, BAD = "efs-elastic.touch.m6i.large-x2", "efs-elastic.touch.m6i.large-x5"
-VIEWS = {"matrix": ".heat", "graph": ".graph svg a", "state": ".panel.wide h2", "fleet": ".fleet-view h2"}
+VIEWS = {"matrix": ".heat", "graph": ".graph svg a", "fleet": ".fleet-view h2"}
 PHONE = {"width": 390, "height": 844}
 # For people who look at what the tests saw.
 PICTURES = os.environ.get("CONSOLE_PICTURES", "")
@@ -66,9 +68,8 @@ def test_a_failing_cell_is_red_in_matrix_graph_and_state(chromium, address):
         state.click()
         expect(page.locator(".failure").first).to_contain_text("failed: QuotaExceeded")
         expect(page.locator(".failure").first).to_contain_text("VcpuLimitExceeded")
-        page.get_by_role("link", name="By itself").click()
-        expect(page.locator(".panel.wide .failure b")).to_have_text("✕ failed: QuotaExceeded")
-        assert page.locator(".panel.wide dd.bad").evaluate("words => getComputedStyle(words).color") == red
+        expect(page.locator(".failure b")).to_have_text("✕ failed: QuotaExceeded")
+        assert page.locator(".panel dd.bad").first.evaluate("words => getComputedStyle(words).color") == red
 
 
 def test_a_retry_and_a_loop_are_counted(chromium, address):
@@ -103,7 +104,8 @@ def test_everything_can_be_done_with_the_keyboard(chromium, address):
             page.keyboard.press("Tab")
             reached.append(page.evaluate("() => document.activeElement.textContent.trim().slice(0, 30)"))
         assert reached[0] == "Skip to the content"
-        assert {"Matrix", "Graph", "State", "Fleet"} <= set(reached)
+        assert {"Matrix", "Graph", "Fleet"} <= set(reached)
+        assert "State" not in reached
         assert any("failed" in words for words in reached)
         page.get_by_role("link", name="Graph", exact=True).focus()
         page.keyboard.press("Enter")
@@ -154,7 +156,7 @@ def test_stop_asks_first_and_escape_is_no(chromium):
         expect(page.get_by_role("dialog")).to_be_hidden()
         page.get_by_role("button", name="Stop …").click()
         page.get_by_role("button", name="Stop and delete").click()
-        expect(page.locator("#facts")).to_contain_text("stopping")
+        expect(page.locator("#facts")).to_contain_text("◑ stopping")
         expect(page.get_by_role("button", name="Stop …")).to_be_hidden()
 
 
@@ -195,9 +197,9 @@ def test_hostile_texts_stay_texts(chromium):
         page = console.page
         expect(page.locator("td.failed, td.alone").first).to_be_visible()
         expect(page.locator("tbody th")).to_contain_text("<img src=x onerror=alert(1)>")
-        console.go(f"view=state&cell={GOOD}&state=Launch fleet")
+        console.go(f"view=graph&cell={GOOD}&state=Launch fleet")
         expect(page.locator(".failure").first).to_contain_text(HOSTILE)
-        expect(page.locator(".panel.wide pre").last).to_contain_text("onerror=alert(1)")
+        expect(page.locator(".panel pre").last).to_contain_text("onerror=alert(1)")
         console.go("view=graph&state=Plan matrix")
         expect(page.locator(".graph svg a").first).to_be_visible()
         console.go(f"view=fleet&cell={GOOD}")
@@ -232,3 +234,67 @@ def test_a_hundred_cells_of_two_hundred_instances_are_drawn_within_a_tenth_of_a_
                     assert max(frames_ms) < 100, view
         polls = page.locator("a[data-key='state Poll fleet']")
         expect(polls).to_have_attribute("aria-label", re.compile(r"^Poll fleet: done, ×2200, .+ ago$"))
+
+
+def test_a_local_run_says_on_every_view_that_it_is_not_aws_and_costs_nothing(chromium, address):
+    with opened(chromium, address) as console:
+        for view, there in VIEWS.items():
+            console.go(f"view={view}&cell={GOOD}")
+            expect(console.page.locator(there).first).to_be_visible()
+            expect(console.page.locator("#place")).to_contain_text("Local disk, not AWS.")
+            expect(console.page.locator("#facts")).to_contain_text("$0 (on AWS: ")
+
+
+def stopped_run():
+    """A run of which a cell was measured and another was cut short by the button, with what its command said."""
+    record = recorded("failed_and_retried")
+    record["execution"] |= {"status": "ABORTED", "error": "Interrupted", "cause": ""}
+    for row in record["rows"]:
+        if row.get("cell", {}).get("S") == BAD and "state" in row:
+            row["state"] = {"S": "running"}
+            row.pop("error", None)
+        if row["SK"]["S"].startswith("FS#"):
+            row["state"] = {"S": "measuring"}
+    return PlayedRun(record)
+
+
+def test_a_stopped_run_is_stopped_everywhere_and_says_how_to_go_on(chromium):
+    stop = AsCtrlC(RUN, NoStop(), ["deleted: instance i-1, volume vol-2"], has_ended=True, _is_asked=True)
+    with served(stopped_run().source, RUN, stop) as at, opened(chromium, at) as console:
+        page = console.page
+        expect(page.locator("#facts")).to_contain_text("■ stopped")
+        expect(page.locator(".heat td.stopped b")).to_have_text("■ stopped")
+        expect(page.locator(".heat tbody th small")).to_have_text("■ stopped")
+        expect(page.locator("#end")).to_contain_text("deleted: instance i-1, volume vol-2")
+        expect(page.locator("#end code")).to_have_text(f"matrix run --resume {RUN} --local")
+        expect(page.get_by_role("button", name="Copy")).to_be_visible()
+        assert page.locator(".going").count() == 0
+        assert "running" not in page.locator("body").inner_text().replace("▶ running", "")
+        assert "so far" not in page.locator(".heat tbody").inner_text()
+        picture(page, "stopped")
+
+
+def test_a_fleet_that_runs_is_drawn_by_the_second_with_axes_from_zero(chromium):
+    run = LargeRun(recorded("failed_and_retried")["definition"])
+    with served(run.source, LARGE) as at, opened(chromium, at) as console:
+        page = console.page
+        for view in ("matrix", "fleet"):
+            console.go(f"view={view}&cell={run.at}")
+            chart = page.locator(".live svg").first
+            expect(chart).to_be_visible()
+            expect(chart.locator(".tick").first).to_have_text("0")
+            expect(chart.locator(".tick").last).to_contain_text("MB/s")
+            expect(chart.locator("path.written")).to_have_attribute("d", re.compile("^M.+L"))
+            expect(page.locator(".live")).to_contain_text("50 of 200 instances")
+        expect(page.locator("td.going .now")).to_have_count(0)  # the matrix is not shown
+        expect(page.locator(".strip .name").first).to_contain_text("threads")
+        console.go("view=matrix")
+        expect(page.locator("td.going .now").first).to_contain_text("MB/s now")
+
+
+def test_the_bar_of_a_page_that_knows_nothing_yet_is_empty(chromium, address):
+    with opened(chromium, address, reduced_motion="reduce") as console:
+        width = console.page.locator(".progress i").evaluate(
+            "bar => { bar.style.removeProperty('--share'); return bar.getBoundingClientRect().width; }"
+        )
+        assert width < console.page.locator(".progress").evaluate("bar => bar.getBoundingClientRect().width") / 2

@@ -10,7 +10,7 @@ import typer
 from cli.console import opening
 from cli.messages.errors import CommandError, ExitCode
 
-SERVICE = SimpleNamespace(deployment=SimpleNamespace(environment="local"), executions=lambda limit: [])
+SERVICE = SimpleNamespace(deployment=SimpleNamespace(environment="local", flag="--local"), executions=lambda limit: [])
 
 
 def test_without_web_nothing_is_served(capsys):
@@ -105,3 +105,22 @@ def test_stop_in_the_page_interrupts_the_command_once_as_ctrl_c_does():
     assert stop.view("mine")["state"] == "stopping"
     stop.has_ended = True
     assert stop.view("mine")["state"] == "stopped"
+
+
+def test_all_is_printed_before_the_page_is_waited_for_and_ctrl_c_then_changes_no_exit_code(capsys, monkeypatch):
+    said = []
+
+    class Asked:
+        def is_set(self):
+            return True
+
+        def clear(self):
+            said.append("waits")
+            raise KeyboardInterrupt
+
+    console = opening.OpenConsole("", SimpleNamespace(console=SimpleNamespace(asked=Asked())), None)
+
+    with opening.before_waiting(lambda: said.append("the answer")):
+        console.stay()
+
+    assert said == ["the answer", "waits"]

@@ -7,15 +7,18 @@ from dataclasses import replace
 import pytest
 from support.console_source import PlayedRun, recorded
 
+from cli.console import beats
+from cli.console.beats import Beats
+from cli.console.boards import Boards
 from cli.console.definition import machine, places
 from cli.console.fleet_view import Board, fleet, objects_of
-from cli.console.header_view import left_s, money, spent
+from cli.console.header_view import left_s, money, place_words, spent, spent_words
 from cli.console.histories import Reader
 from cli.console.history import KEPT_VISITS, History
 from cli.console.logs import instance_lines
 from cli.console.looking import SLOWEST_LOOK_S, RunLook
 from cli.console.matrix_view import Layout
-from cli.follow.progress import CellProgress, RunProgress
+from cli.follow.progress import CellProgress, RunProgress, read
 from cli.target.service import Execution
 from cli.target.traces import console_address
 from matrix.check.read import read_matrix
@@ -75,7 +78,7 @@ def test_an_error_that_is_caught_is_seen_at_its_state_and_on_the_edge_that_it_to
 
 
 def test_a_retry_is_counted_and_its_errors_are_kept(played):
-    document = seen(played, view="state", cell=GOOD, state="Launch fleet")
+    document = seen(played, view="graph", cell=GOOD, state="Launch fleet")
 
     assert document["graph"]["states"]["Launch fleet"]["retries"] == 2
     [visit] = document["state"]["visits"]
@@ -85,7 +88,7 @@ def test_a_retry_is_counted_and_its_errors_are_kept(played):
 
 
 def test_a_loop_is_one_state_with_a_count_and_its_last_turns(played):
-    document = seen(played, view="state", cell=GOOD, state="Poll fleet")
+    document = seen(played, view="graph", cell=GOOD, state="Poll fleet")
     events = [event for history in played.record["histories"].values() for event in history]
     polls = [event for event in events if event.get("stateEnteredEventDetails", {}).get("name") == "Poll fleet"]
 
@@ -421,8 +424,41 @@ def test_the_cost_so_far_is_what_is_settled_and_what_runs_but_not_what_is_set_as
 
     cost = spent([row], replace(now, cells=(running, *now.cells[1:])), planned, 1800.0)
 
-    assert cost["usd"] == pytest.approx(0.25 + hourly / 2)
-    assert cost["is_estimated"]
+    assert cost["least"] == pytest.approx(0.25 + hourly / 2)
+    assert cost["most"] == pytest.approx(0.25 + hourly / 2 + cell["metered_usd"]["high"])
+
+
+def test_the_most_that_a_run_can_have_cost_does_not_fall_when_its_cells_end(planned):
+    now = progress_of(planned)
+    cell = next(each for each in planned["cells"] if each["metered_usd"]["high"] > 0)
+    metered, name = cell["metered_usd"], f"cell {cell['id']}"
+    going = [replace(each, state="running", started_at=0.0) if each.id == cell["id"] else each for each in now.cells]
+    ended = [replace(each, state="measured", finished_at=0.0) if each.id == cell["id"] else each for each in going]
+    reserved = {"SK": "PLAN", "committed_usd": 9.0, "reserved": {name: 9.0}}
+    settled = {"SK": "PLAN", "committed_usd": metered["high"], "reserved": {}}
+
+    before = spent([reserved], replace(now, cells=tuple(going)), planned, 0.0)
+    after = spent([settled], replace(now, cells=tuple(ended)), planned, 0.0)
+
+    assert before["most"] == after["most"] == pytest.approx(metered["high"])
+    assert before["least"] == 0.0
+    assert after["least"] == pytest.approx(metered["low"])
+
+
+def test_a_cost_that_is_not_certain_says_at_most():
+    assert spent_words({"least": 0.063, "most": 0.7469}) == "$0.063 to at most $0.747 so far"
+    assert spent_words({"least": 0.0, "most": 0.7469}) == "$0 to at most $0.747 so far"
+    assert spent_words({"least": 0.5, "most": 0.5}) == "$0.500 so far"
+
+
+@pytest.mark.parametrize(
+    ("environment", "planned_for", "words"),
+    [("aws", "aws", ""), ("local", "", "Local disk, not AWS."), ("local", "aws", "Local disk, not AWS."),
+     ("local", "local-vm", "Emulated machines, not AWS."), ("local", "emulated", "Emulated, not AWS.")],
+)  # fmt: skip
+def test_a_page_says_that_its_figures_are_not_aws(environment, planned_for, words):
+    assert place_words(environment, planned_for).startswith(words)
+    assert bool(place_words(environment, planned_for)) == bool(words)
 
 
 def test_money_is_written_as_people_do():
@@ -459,6 +495,123 @@ def test_the_squares_of_a_fleet_tell_what_each_instance_does(planned):
     assert [square["state"] for square in before[:2]] == ["booting", "preparing"]
     after = fleet(cell, board, 1000.0, has_ended=True)["instances"]
     assert [square["state"] for square in after[:2]] == ["gone", "gone"]
+
+
+def beat(step, rates=(), **said):
+    """A heartbeat of an agent."""
+    lately = {"of": "disk", "rates": [list(rate) for rate in rates]}
+    return json.dumps({"at": 1.0, "state": "running", "step": step, "since": 990.0, "lately": lately, **said}).encode()
+
+
+def test_a_fleet_without_gates_is_at_the_step_of_its_heartbeats_and_its_curve_is_their_sum(planned):
+    cell = cell_of(planned, "efs")
+    told = Beats()
+    for name in ("i-1", "i-2"):
+        told.add(name, beats.parse(beat(1, [(991.0, 1.0, 0, 100, 5)]), 4, 1000.0))
+        # Heartbeats overlap, and a rate may begin and end within a second.
+        told.add(
+            name,
+            beats.parse(beat(1, [(991.0, 1.0, 0, 100, 5), (993.0, 2.0, 0, 300, 5), (994.5, 1.0, 0, 40, 0)]), 4, 1000.0),
+        )
+    board = Board(["i-1", "i-2"], 900.0, objects_of([("R:i-1/heartbeat", 995.0)]), beats=told)
+
+    shown = fleet(cell, board, 1000.0, has_ended=False)
+
+    assert shown["step"] == 1
+    assert [square["state"] for square in shown["instances"]] == ["running", "running"]
+    assert (shown["rates"]["first"], shown["rates"]["written"]) == (990, [200, 600, 600, 40])
+    assert shown["rates"]["steps"] == [{"at": 990.0, "label": shown["steps"][1]["label"]}]
+    assert 0 < shown["share"] < 1
+    now = progress_of(planned, **{cell["id"]: "waiting"})
+    now = replace(now, cells=tuple(replace(each, steps=len(cell["steps"])) for each in now.cells))
+    rows = Layout(planned).matrix(now, {}, 1000.0, {cell["id"]: shown})
+    [live] = [each for row in rows["rows"] for each in row["cells"] if each["live"]]
+    assert live["words"].startswith(f"step 2 of {len(cell['steps'])}")
+    assert live["fraction"] > 1 / len(cell["steps"])
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"[]", b"{", b'{"state": "<b>"}', b'{"state": ["running"]}', b"[" * 100_000, b'{"state": NaN}']
+)  # fmt: skip
+def test_a_heartbeat_that_is_none_says_nothing(text):
+    assert beats.parse(text, 4, 1000.0) is None
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [(2e9, 1.0, 0, 1, 0), (990.0, 0.0, 0, 1, 0), (990.0, 1e9, 0, 1, 0), (990.0, -1.0, 0, 1, 0),
+     (990.0, 1.0, 0, 1e300, 0), (990.0, 1.0, 0, -1, 0), (990.0, 1.0, 0, float("inf"), 0),
+     (990.0, 1.0, 0, float("nan"), 0), (990.0, 1.0, "x", 1, 0),
+     (990.0, 1.0, True, 1, 0), (990.0, 1.0, 1),
+     (990.0, None, 1, 1, 1), (10**400, 1.0, 0, 1, 0)],
+)  # fmt: skip
+def test_a_rate_that_cannot_be_is_left_out(rate):
+    said = beats.parse(beat(10**12, [rate, (990.0, 1.0, 1, 1, 1)]), 4, 1000.0)
+
+    assert said.step is None
+    assert [each.moved for each in said.rates] == [(1.0, 1.0, 1.0)]
+
+
+def test_a_heartbeat_of_a_million_rates_is_read_as_one_of_a_few():
+    said = beats.parse(beat(1, [(990.0, 1.0, 1, 1, 1)] * 100_000), 4, 1000.0)
+
+    assert len(said.rates) == beats.MOST_RATES
+
+
+def test_a_heartbeat_is_read_once_and_only_its_first_part(played):
+    name = f"cells/{GOOD}/instances/R:i-1/heartbeat"
+    asked = []
+
+    def content(run, which, at_most=None):
+        asked.append((which, at_most))
+        return beat(2)
+
+    played.content = content
+    played.listing = lambda run, below: [("R:i-1/heartbeat", 50.0)] if below.endswith("instances/") else []
+    boards = Boards(RUN)
+    board = boards.look(played.source, GOOD, 8, 1000.0)
+    boards.look(played.source, GOOD, 8, 1000.0)
+
+    assert asked == [(name, beats.MOST_BYTES)]
+    assert board.step() == 2
+
+
+def test_after_a_stop_nothing_runs_and_nothing_has_failed(planned):
+    cell = planned["cells"][0]
+    rows = [
+        {"SK": "PLAN"},
+        {"SK": f"CELL#{cell['id']}", "cell": cell["id"], "file_system": cell["file_system"], "state": "running",
+         "started_at": 900.0, "step": 0},
+        {"SK": f"FS#{cell['file_system']}", "file_system": cell["file_system"], "state": "measuring"},
+    ]  # fmt: skip
+    now = read(rows, planned, Execution("r", "ABORTED", 890.0, 1000.0))
+    stopped = next(each for each in now.cells if each.id == cell["id"])
+    board = Board(["i-1"], 900.0, objects_of([("R:i-1/heartbeat", 995.0), ("R:i-1/failed.json", 1001.0)]))
+
+    shown = fleet(cell, board, 2000.0, has_ended=True, was_stopped=True)
+
+    assert (stopped.state, stopped.elapsed_s(5000.0)) == ("stopped", 100.0)
+    assert [system.state for system in now.file_systems] == ["stopped"]
+    assert [(square["state"], square["since_s"]) for square in shown["instances"]] == [("gone", None)]
+
+
+def test_a_run_took_what_its_report_says(planned):
+    rows = [{"SK": "PLAN", "started_at": 11.0, "finished_at": 31.0}]
+
+    assert read(rows, planned, Execution("r", "SUCCEEDED", 10.0, 40.0)).elapsed_s(99.0) == 20.0
+    assert read(rows, planned, Execution("r", "RUNNING", 10.0)).elapsed_s(99.0) == 89.0
+
+
+def test_the_page_of_a_run_that_begins_shows_its_plan_at_once(played, planned):
+    played.execution = None  # nothing is asked
+    document = RunLook(played.source, RUN, planned).view(
+        {"view": "matrix", "file_system": "", "cell": "", "state": ""}, NO_STOP, ""
+    )
+
+    assert document["header"]["status"] == "STARTING"
+    assert document["header"]["run"] == RUN
+    shown = [cell for row in document["matrix"]["rows"] for cell in row["cells"]]
+    assert [cell["state"] for cell in shown] == ["planned"] * len(planned["cells"])
 
 
 def test_what_an_instance_invents_is_not_drawn(planned):

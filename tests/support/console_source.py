@@ -32,7 +32,7 @@ class PlayedRun:
     @property
     def source(self) -> Source:
         """It as a source."""
-        return Source(self, self, "local")
+        return Source(self, self, "local", "--local")
 
     def execution(self, run: str) -> Execution:
         """As it was then."""

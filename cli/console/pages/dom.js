@@ -30,17 +30,29 @@ export const SIGNS = {
   silent: "?", gone: "·",
 };
 
+// As the terminal and the report write durations: `7s`, `2m 05s`, `44h 50m`; below 10 s to the tenth.
 export function seconds(count) {
-  if (count < 10) return `${Math.round(count * 10) / 10} s`;
-  if (count < 60) return `${Math.round(count)} s`;
-  const minutes = Math.floor(count / 60), rest = String(Math.round(count % 60)).padStart(2, "0");
-  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+  if (count < 9.95) return `${Math.round(count * 10) / 10}s`;
+  const whole = Math.round(count), two = (number) => String(number).padStart(2, "0");
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)}m ${two(whole % 60)}s`;
+  const minutes = Math.round(count / 60);
+  return `${Math.floor(minutes / 60)}h ${two(minutes % 60)}m`;
 }
 
 export function figure(value, unit) {
   if (value === null || value === undefined) return "–";
   if (unit === "s") return seconds(value);
   return `${value.toLocaleString("en", { maximumSignificantDigits: 3 })} ${unit}`;
+}
+
+// A command with a button that copies it.
+export function command(words) {
+  const copy = async ({ target }) => {
+    await navigator.clipboard.writeText(words);
+    target.textContent = "Copied";
+  };
+  return make("span", { class: "command" }, make("code", {}, words), " ", make("button", { type: "button", "data-key": "copy", onclick: copy }, "Copy"));
 }
 
 export const clock = (epoch_s) => new Date(epoch_s * 1000).toLocaleTimeString([], { hour12: false });

@@ -3,6 +3,7 @@
 import { ask } from "./asking.js";
 import { draw, figure, key, make, replace, seconds, SIGNS } from "./dom.js";
 import { chooser, cellOf } from "./chooser.js";
+import { liveChart, roundUp, ticks } from "./live.js";
 import { address } from "./selection.js";
 
 const STATES = ["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"];
@@ -28,8 +29,8 @@ export function showFleet(box, document, selection) {
   const square = fleet.instances.find(({ id }) => id === instance) ?? fleet.instances[0];
   replace(box.lastElementChild,
     make("h2", {}, `${selection.cell}: ${fleet.expected} instance${fleet.expected === 1 ? "" : "s"}`),
-    fleet.step === null ? null : make("p", {}, `step ${fleet.step + 1} of ${fleet.steps.length}: ${fleet.steps[fleet.step]?.label ?? ""}`),
-    counts(fleet), squares(fleet, square), fleet.note ? make("p", { class: "quiet" }, fleet.note) : null,
+    fleet.step === null || fleet.is_final ? null : make("p", {}, `step ${fleet.step + 1} of ${fleet.steps.length}: ${fleet.steps[fleet.step]?.label ?? ""}`),
+    counts(fleet), squares(fleet, square), fleet.note ? make("p", { class: "quiet" }, fleet.note) : null, liveChart(fleet),
     make("div", { class: "cols" }, square ? details(fleet, square, selection) : null, strip(fleet, square)));
 }
 
@@ -50,7 +51,7 @@ function squares(fleet, chosen) {
 function details(fleet, square, { run, cell }) {
   const rows = [
     ["state", `${SIGNS[square.state]} ${square.state}`],
-    ["last sign", square.since_s === null ? "none so far" : `${seconds(square.since_s)} ago`],
+    ...(fleet.is_final ? [] : [["last sign", square.since_s === null ? "none so far" : `${seconds(square.since_s)} ago`]]),
     ["steps done", `${square.values.length} of ${fleet.steps.length}`],
     ["start skew", square.skew_s === null ? "–" : `${(1000 * square.skew_s).toFixed(1)} ms`],
     ["last value", figure(square.values.at(-1), fleet.unit)],
@@ -74,19 +75,21 @@ function details(fleet, square, { run, cell }) {
 function strip(fleet, chosen) {
   const done = fleet.steps.map((step, index) => ({ ...step, index })).filter(({ median }) => median !== null);
   if (!done.length) return make("section", { class: "panel" }, make("h3", {}, "Finished steps"), make("p", { class: "quiet" }, "None yet."));
-  const wide = 640, high = 180, left = 8, most = Math.max(...done.map((step) => step.most)) || 1;
-  const x = (index) => left + (index + 0.5) * (wide - 2 * left) / fleet.steps.length;
-  const y = (value) => high - 14 - value / most * (high - 30);
+  const wide = 640, high = 240, left = 74, right = 8, foot = 74, most = roundUp(Math.max(...done.map((step) => step.most)));
+  const x = (index) => left + (index + 0.5) * (wide - left - right) / fleet.steps.length;
+  const y = (value) => high - foot - value / most * (high - foot - 14);
+  const every = Math.ceil(fleet.steps.length / 24);
   const dots = fleet.instances.length * done.length <= MOST_DOTS ? fleet.instances : [chosen];
-  const width = Math.max(2, Math.min(22, (wide - 2 * left) / fleet.steps.length - 2));
+  const width = Math.max(2, Math.min(22, (wide - left - right) / fleet.steps.length - 2));
   const plot = draw("svg", { viewBox: `0 0 ${wide} ${high}`, class: "strip", role: "img", "aria-label": `${done.length} finished steps; the last: ${done.at(-1).words}` },
-    draw("line", { x1: 0, x2: wide, y1: high - 14, y2: high - 14, class: "axis" }),
+    ticks(most, fleet.unit, left, wide - right, y),
+    fleet.steps.map(({ label }, index) => index % every ? null : draw("text", { x: x(index) + 4, y: high - foot + 12, class: "name", transform: `rotate(-35 ${x(index) + 4} ${high - foot + 12})` },
+      label.length > 20 ? `${label.slice(0, 19)}…` : label, draw("title", {}, label))),
     done.map((step) => draw("rect", { x: x(step.index) - width / 2, width, y: y(step.most), height: Math.max(1, y(step.least) - y(step.most)), class: "span" },
       draw("title", {}, `${step.label}: ${step.words}, ${step.done} of ${fleet.expected}`))),
     dots.map((each) => done.map(({ index }) => each.values[index] === undefined || each.values[index] === null ? null
       : draw("circle", { cx: x(index), cy: y(each.values[index]), r: each.id === chosen.id ? 3.5 : 1.8, class: each.id === chosen.id ? "mine" : "dot" }))),
-    done.map((step) => draw("line", { x1: x(step.index) - width / 2, x2: x(step.index) + width / 2, y1: y(step.median), y2: y(step.median), class: "median" })),
-    draw("text", { x: 2, y: 11 }, figure(most, fleet.unit)));
+    done.map((step) => draw("line", { x1: x(step.index) - width / 2, x2: x(step.index) + width / 2, y1: y(step.median), y2: y(step.median), class: "median" })));
   const last = done.at(-1);
   return make("section", { class: "panel" }, make("h3", {}, `Finished steps: ${done.length} of ${fleet.steps.length}`),
     make("p", { class: "quiet" }, `${fleet.metric}. Bars from the least to the most of the fleet, a line at the median; dots are instances, the large ones ${chosen.id}.`),
@@ -106,6 +109,7 @@ export function showPanel(box, document, selection) {
   }
   const to = (view, words) => make("a", { href: address({ view, cell: cell.id, file_system: cell.file_system }), "data-key": `to ${view}` }, words);
   replace(box, make("h2", {}, cell.id), make("p", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`, cell.error ? make("span", { class: "bad" }, `: ${cell.error}`) : null),
-    fleet?.instances.length ? [counts(fleet), squares(fleet, null)] : null,
+    cell.live ? make("p", {}, cell.live) : null,
+    fleet?.instances.length ? [counts(fleet), squares(fleet, null), liveChart(fleet)] : null,
     make("p", { class: "links" }, to("fleet", "Its fleet"), to("graph", "Its place in the graph")));
 }

@@ -104,11 +104,11 @@ export async function showGraph(box, document, selection, now) {
     replace(where, svg(place(machine, open)));
   }
   const failed = cellOf(document.matrix, selection.cell)?.state === "failed";
-  if (document.graph) dress(document.graph, selection, now, failed);
+  if (document.graph) dress(document.graph, selection, document.header.ended_at === null ? now : null, failed);
   if (!selection.state) {
     replace(panel, make("p", { class: "quiet" }, "Choose a state to see what it took, what it gave and how long."));
   } else if (document.state) {
-    stateDetails(panel, document.state, selection, now);
+    stateDetails(panel, document.state, selection, document.header.ended_at === null ? now : null);
   }
   const shown = [...parts.states.values()].filter(({ isOpen }) => !isOpen).map(({ box: each }) => each);
   const of = (...statuses) => shown.filter((each) => statuses.some((status) => each.classList.contains(status)));
@@ -155,9 +155,10 @@ function node({ name, kind, x, y, width, height }) {
   const text = draw("text", { x: left + 26, y: y + 4 }, name);
   const count = draw("text", { x: left + width + 6, y: y + 4, class: "count" }, "");
   const link = draw("a", { class: `state ${kind} idle`, href: address({ state: name, view: "graph" }), "data-key": `state ${name}`, "aria-label": name },
-    draw("rect", { x: left, y: top, width, height, rx: radius }), sign, text, count);
+    draw("rect", { x: left, y: top, width, height, rx: radius }), text);
   parts.states.set(name, { box: link, sign, count, name, kind });
-  return link;
+  // Sign and count stand beside the link: its name says them in words, and begins with what is written on it.
+  return [link, sign, count];
 }
 
 function line({ source, target, kind, points }) {
@@ -179,12 +180,15 @@ function dress({ states, edges, maps, reading }, selection, now, failed) {
     if (part.name === selection.state) part.box.setAttribute("aria-current", "true");
     else part.box.removeAttribute("aria-current");
     const words = count(state, now);
-    part.box.setAttribute("aria-label", `${part.name}: ${state ? `${status}${words ? `, ${words}` : ""}` : "not entered"}`);
+    const stands = state ? `${status}${words ? `, ${words}` : ""}` : "not entered";
+    part.box.setAttribute("aria-label", `${part.name}: ${stands}`);
     if (part.isOpen) {
       const of = { "Each file system": selection.file_system, "Each cell": short(selection) }[part.name];
       const sign = state ? `${SIGNS[status]} ` : "";
       const words = `${sign}${part.name}${maps[part.name] ? ` · ${maps[part.name]}` : ""}${of && state ? ` · ${of}` : ""}`;
       part.title.textContent = words.length > part.room ? `${words.slice(0, part.room - 1)}…` : words;
+      // Who speaks to the page says what stands on it, so that its name begins with that.
+      part.box.setAttribute("aria-label", `${words}: ${stands}`);
     } else {
       part.sign.textContent = state ? SIGNS[status] : "";
       part.count.textContent = words;
@@ -204,7 +208,7 @@ function dress({ states, edges, maps, reading }, selection, now, failed) {
 function count(state, now) {
   if (!state) return "";
   const words = [];
-  if (state.entered > 1) words.push(`×${state.entered}, ${seconds(Math.max(0, now - state.last_at))} ago`);
+  if (state.entered > 1) words.push(`×${state.entered}${now === null ? "" : `, ${seconds(Math.max(0, now - state.last_at))} ago`}`);
   if (state.retries) words.push(`${state.retries} ${state.retries === 1 ? "retry" : "retries"}`);
   return words.join(" · ");
 }

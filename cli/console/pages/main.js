@@ -1,22 +1,23 @@
 // Asks the console's server for what is shown, as often as it looks itself, and hands it to the views.
 
 import { ask } from "./asking.js";
-import { clock, make, replace, seconds } from "./dom.js";
+import { clock, command, make, replace, seconds } from "./dom.js";
 import { showFleet } from "./fleet.js";
 import { showGraph } from "./graph.js";
 import { showMatrix } from "./matrix.js";
 import { showReport } from "./report.js";
 import { address, selected, VIEWS } from "./selection.js";
-import { showState } from "./state.js";
 
-const SHOW = { matrix: showMatrix, graph: showGraph, state: showState, fleet: showFleet, report: showReport };
-const TITLES = { matrix: "Matrix", graph: "Graph", state: "State", fleet: "Fleet", report: "Report" };
+const SHOW = { matrix: showMatrix, graph: showGraph, fleet: showFleet, report: showReport };
+const TITLES = { matrix: "Matrix", graph: "Graph", fleet: "Fleet", report: "Report" };
 // Without an answer a page tries again, ever more seldom.
 const FIRST_PAUSE_S = 2, LONGEST_PAUSE_S = 60;
 const at = (id) => document.getElementById(id);
 let runs = [], first = "", timer = 0, turn = 0, pause_s = FIRST_PAUSE_S, drift_s = 0, shown = null, news = "";
 // How long drawing took (ms), for those who measure it.
 window.frames_ms = [];
+
+let ended = "";
 
 const current = () => selected().run || first;
 
@@ -74,10 +75,13 @@ function header({ view }) {
   choices.value = now.run;
   const bar = document.querySelector(".progress");
   bar.setAttribute("aria-valuenow", Math.round(now.fraction * 100));
-  bar.firstElementChild.style.setProperty("--done", now.fraction);
+  bar.firstElementChild.style.setProperty("--share", now.fraction);
+  at("place").hidden = !now.place;
+  at("place").textContent = now.place;
+  end(now);
   bar.className = `progress ${now.status}`;
   replace(at("facts"), facts(now, as_of));
-  at("stop").hidden = now.status !== "RUNNING" || now.stop.state === "stopping";
+  at("stop").hidden = now.status !== "RUNNING" || now.stop.state !== "no";
   const tabs = VIEWS.filter((name) => name !== "report" || now.report || view === "report");
   replace(at("tabs"), tabs.map((name) => make("li", {}, make("a", {
     href: address({ view: name }), "data-key": name, "aria-current": name === view ? "page" : undefined,
@@ -86,28 +90,48 @@ function header({ view }) {
   if (happened !== news) at("news").textContent = news = happened;
 }
 
-const ENDS = { SUCCEEDED: "✔ measured", FAILED: "✕ failed", TIMED_OUT: "✕ out of time", ABORTED: "■ stopped" };
+const STANDS = { STARTING: "◔ starting", RUNNING: "▶ running", SUCCEEDED: "✔ measured", FAILED: "✕ failed", TIMED_OUT: "✕ out of time", ABORTED: "■ stopped" };
 
 function facts(now, as_of) {
   const counts = Object.entries(now.counts).filter(([state]) => state !== "measured" && state !== "planned");
   const cells = [`${now.counts.measured ?? 0} of ${now.cells} measured`, ...counts.map(([state, count]) => `${count} ${state}`)];
-  const stop = now.stop.state === "no" ? [] : [fact("Stop", `${now.stop.state}: ${now.stop.lines.at(-1) ?? ""}`, now.stop.lines.join("\n"))];
+  const is_stopping = now.status === "RUNNING" && now.stop.state !== "no";
   return [
-    fact("State", ENDS[now.status] ?? "▶ running", now.problem),
+    fact("State", is_stopping ? "◑ stopping, then everything of this run is deleted" : STANDS[now.status] ?? now.status, now.problem),
     fact("Cells", cells.join(", ")),
     fact("Time", [now.elapsed, now.left].filter(Boolean).join(", ")),
-    fact("Cost", now.spent && `${now.spent}${now.budget ? ` of ${now.budget}` : ""}`, now.spent_note),
-    ...stop,
+    fact("Cost", cost(now), "by the plan's prices; at the end the receipt's"),
     now.links.length ? make("div", {}, make("dt", {}, "AWS console"), make("dd", {}, now.links.map(({ words, address: there }) =>
       make("a", { href: there, target: "_blank", rel: "noreferrer", "data-key": there }, words)))) : null,
-    fact("As of", `${clock(as_of)}${now.status === "RUNNING" ? "" : ", final"}`, `a look every ${seconds(shown.look_again_s)} or less`),
+    now.ended_at ? fact("Ended", clock(now.ended_at)) : fact("As of", clock(as_of), `a look every ${seconds(shown.look_again_s)} or less`),
     fact("Reason", now.problem),
     fact("Receipt", now.receipt),
   ];
 }
 
+function cost({ spent, expected, budget, place }) {
+  if (!spent) return "";
+  const words = [spent, expected && `expected ${expected}`].filter(Boolean).join(", ") + (budget ? ` of ${budget}` : "");
+  return place ? `$0 (on AWS: ${words})` : words;
+}
+
+// What a run that has not measured everything leaves: how it ended, what was deleted, and how to go on.
+function end(now) {
+  const is_stopped = now.status === "ABORTED", measured = now.counts.measured ?? 0;
+  const fresh = JSON.stringify([now.status, now.resume, now.stop.lines, now.receipt, measured]);
+  if (fresh === ended) return;
+  ended = fresh;
+  at("end").hidden = !now.resume;
+  if (!now.resume) return;
+  const deleted = now.stop.lines.filter((line) => /deleted|still there/i.test(line));
+  replace(at("end"), make("h2", {}, `${STANDS[now.status] ?? now.status}: ${measured} of ${now.cells} cells were measured`),
+    is_stopped ? deleted.map((line) => make("p", {}, line)) : null,
+    now.receipt ? null : make("p", { class: "quiet" }, "The receipt is written as soon as everything is seen to be gone."),
+    make("p", {}, "Measure the rest: ", command(now.resume)));
+}
+
 function fact(name, words, title) {
-  return words ? make("div", { class: words.length > 60 ? "long" : undefined }, make("dt", {}, name), make("dd", { title }, words)) : null;
+  return words ? make("div", { class: words.length > 100 ? "long" : undefined }, make("dt", {}, name), make("dd", { title }, words)) : null;
 }
 
 at("stop").addEventListener("click", () => at("sure").showModal());

@@ -4,7 +4,7 @@ import { key, make, replace, SIGNS } from "./dom.js";
 import { showPanel } from "./fleet.js";
 import { address } from "./selection.js";
 
-let drawn = "";
+let drawn = "", over = false;
 
 export function showMatrix(box, document, selection, now) {
   let table = box.querySelector(".matrix");
@@ -15,7 +15,8 @@ export function showMatrix(box, document, selection, now) {
     replace(box, legend(), table, make("section", { class: "panel", "aria-label": "The chosen cell" }));
   }
   const { matrix } = document;
-  const fresh = JSON.stringify([matrix, selection.cell]);
+  over = document.header.ended_at !== null;
+  const fresh = JSON.stringify([matrix, selection.cell, over]);
   if (fresh !== drawn) {
     drawn = fresh;
     replace(table, matrix.rows.length ? build(matrix, selection) : make("p", { class: "quiet" }, "The run is being planned …"));
@@ -26,8 +27,8 @@ export function showMatrix(box, document, selection, now) {
 function legend() {
   const ramp = make("span", { class: "scale" }, "best ", [0, 1, 2, 3, 4, 5, 6].map((level) => make("i", { class: `level-${level}` })), " 3 times as slow and more");
   const words = key(
-    "○ planned", "◔ launching, booting", "▶ running", "✔ outlined: best so far of its column",
-    "▨ hatched: chance may be the difference, cannot tell", "✕ failed", "↷ skipped", "– not measured",
+    "○ planned", "◔ launching, booting", "▶ running", "✔ outlined: best of its column, so far",
+    "▨ hatched: chance may be the difference, cannot tell", "✕ failed", "■ stopped", "↷ skipped", "– not measured",
   );
   words.prepend(ramp);
   return words;
@@ -66,7 +67,7 @@ function head(columns) {
   return [make("caption", {}, words), make("thead", {}, lines)];
 }
 
-const SYSTEMS = { creating: "◔ being created", populating: "◔ being filled", baking: "◔ baking", measuring: "▶ being measured", deleting: "◑ being deleted", gone: "✔ deleted" };
+const SYSTEMS = { creating: "◔ being created", populating: "◔ being filled", baking: "◔ baking", measuring: "▶ being measured", deleting: "◑ being deleted", gone: "✔ deleted", stopped: "■ stopped" };
 
 function rowHead({ label, state, error, file_system }) {
   const words = SYSTEMS[state] ?? `${SIGNS[state] ?? "○"} ${state}`;
@@ -99,18 +100,18 @@ const link = (cell, name, ...children) => make("a", {
 
 function measured(cell, figure, selection) {
   const kind = figure.ratio === null ? "alone" : `level-${figure.level}${figure.is_best ? " best" : ""}${figure.is_open ? " open" : ""}`;
-  const ratio = figure.ratio === null ? "no other yet" : `×${figure.ratio.toFixed(2)}${figure.is_open ? ", cannot tell" : ""}`;
-  const words = figure.is_best ? "✔ best so far" : ratio;
+  const ratio = figure.ratio === null ? (over ? "no other" : "no other yet") : `×${figure.ratio.toFixed(2)}${figure.is_open ? ", cannot tell" : ""}`;
+  const words = figure.is_best ? (over ? "✔ best" : "✔ best so far") : ratio;
   return make("td", { class: chosen(kind, cell, selection), title: `n = ${figure.n ?? "?"}` },
     link(cell, `${cell.id} ${figure.column}`, make("b", {}, figure.words), make("span", {}, words)));
 }
 
 function going(cell, span, selection) {
-  const under_way = !["planned", "failed", "skipped", "measured"].includes(cell.state);
+  const under_way = !["planned", "failed", "skipped", "measured", "stopped"].includes(cell.state);
   const reason = cell.error ? cell.error.replace(`${cell.id}: `, "") : cell.state === "planned" ? cell.cost : "";
-  const bar = under_way ? make("i", { class: "bar", "--done": cell.fraction }) : null;
+  const bar = under_way ? make("i", { class: "bar", "--share": cell.fraction }) : null;
   return make("td", { class: chosen(under_way ? "going" : cell.state, cell, selection), colspan: span > 1 ? span : undefined },
-    link(cell, cell.id, make("b", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`), reason ? make("span", { class: "reason" }, reason) : null, bar));
+    link(cell, cell.id, make("b", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`), reason ? make("span", { class: "reason" }, reason) : null, cell.live ? make("span", { class: "now" }, cell.live) : null, bar));
 }
 
 const chosen = (kind, cell, selection) => `${kind}${cell.id === selection.cell ? " chosen" : ""}`;

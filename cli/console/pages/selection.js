@@ -1,12 +1,12 @@
 // What is shown stands in the fragment of the address, so that it can be sent, reloaded and gone back to.
 
 const NAMES = ["run", "view", "file_system", "cell", "state", "instance"];
-export const VIEWS = ["matrix", "graph", "state", "fleet", "report"];
+export const VIEWS = ["matrix", "graph", "fleet", "report"];
 
 export function selected() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const selection = Object.fromEntries(NAMES.map((name) => [name, parts.get(name) ?? ""]));
-  if (!VIEWS.includes(selection.view)) selection.view = "matrix";
+  if (!VIEWS.includes(selection.view)) selection.view = selection.state ? "graph" : "matrix";
   return selection;
 }
 

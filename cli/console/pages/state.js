@@ -1,37 +1,10 @@
 // One state: what it took and gave, its errors, its attempts, what its function wrote down, and where AWS shows it.
 
-import { chooser } from "./chooser.js";
 import { clock, make, replace, seconds, SIGNS } from "./dom.js";
 import { ask } from "./asking.js";
-import { address, select } from "./selection.js";
+import { address } from "./selection.js";
 
-let drawn = "", names = { run: "", list: [] }, log = { of: "", group: "", lines: [], note: "" };
-
-export async function showState(box, document, selection, now) {
-  if (box.dataset.view !== "state") {
-    drawn = "";
-    box.dataset.view = "state";
-    replace(box, make("div", { class: "choosers" }), make("p", { class: "choosers" }), make("section", { class: "panel wide" }));
-  }
-  const [choosers, states, panel] = box.children;
-  chooser(choosers, document, selection, "state");
-  await stateChooser(states, selection);
-  if (box.dataset.view !== "state") return;
-  if (document.state) stateDetails(panel, document.state, selection, now);
-  else replace(panel, make("p", { class: "quiet" }, "Choose a state: here, or in the graph."));
-}
-
-async function stateChooser(box, { run, state }) {
-  if (names.run !== run) {
-    const flat = (machine) => machine.states.flatMap(({ name, inside }) => [name, ...(inside ? flat(inside) : [])]);
-    names = { run, list: flat(await ask("definition", { run })) };
-  }
-  if (box.dataset.drawn === `${run} ${state}`) return;
-  box.dataset.drawn = `${run} ${state}`;
-  const list = make("select", { onchange: ({ target }) => select({ state: target.value }) }, make("option", { value: "" }, "–"), names.list.map((name) => make("option", { value: name }, name)));
-  list.value = state;
-  replace(box, make("label", {}, "State ", list));
-}
+let drawn = "", log = { of: "", group: "", lines: [], note: "" };
 
 export function stateDetails(box, state, selection, now) {
   const fresh = JSON.stringify([state, selection.run, log]);
@@ -57,12 +30,11 @@ export function stateDetails(box, state, selection, now) {
       summary ? [make("dt", {}, "last"), make("dd", { class: "age" }, ago(state, now))] : null),
     state.visits.map((visit, index) => turn(visit, index, state, open)),
     state.function ? functionLog(state, selection) : null,
-    make("p", { class: "links" }, state.address ? make("a", { href: state.address, target: "_blank", rel: "noreferrer", "data-key": "aws" }, "Its execution in the AWS console") : null,
-      make("a", { href: address({ view: "graph" }), "data-key": "graph" }, "In the graph"), make("a", { href: address({ view: "state" }), "data-key": "state" }, "By itself")),
+    make("p", { class: "links" }, state.address ? make("a", { href: state.address, target: "_blank", rel: "noreferrer", "data-key": "aws" }, "Its execution in the AWS console") : null),
     state.arn ? make("p", { class: "arn" }, state.arn) : null);
 }
 
-const ago = ({ summary }, now) => `${seconds(Math.max(0, now - summary.last_at))} ago`;
+const ago = ({ summary }, now) => (now === null ? `at ${clock(summary.last_at)}` : `${seconds(Math.max(0, now - summary.last_at))} ago`);
 
 function turn(visit, index, state, open) {
   const took = visit.exited_at === null ? "goes on" : `took ${seconds(visit.exited_at - visit.entered_at)}`;

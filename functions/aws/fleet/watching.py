@@ -1,6 +1,6 @@
 """Look at a fleet: EC2's view first, then the blackboard."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -66,11 +66,13 @@ def watch(board: Board) -> Watched:
     )
     # EC2 before the blackboard: see polling.assess.
     states = instances.states(fleet.instances)
-    seen = polling.read_listing(board.instances, bucket.listing(board.instances, RAW_LETTER))
+    listing = list(bucket.listing(board.instances, RAW_LETTER))
+    seen = polling.read_listing(board.instances, listing)
     opened_at = gates.steps_of(gates.read_names(place.gates, bucket.listing(place.gates))) if place is not None else {}
     met = _met(place, fleet, opened_at) if place is not None else None
     try:
-        progress = polling.assess(fleet, seen, states, now(), met)
+        step = _step_alone(fleet, listing) if met is None else None
+        progress = polling.assess(fleet, seen, states, now(), met, step=step)
     except InstanceFailed as error:
         raise InstanceFailed(f"{error}: {_reasons(board)}") from error
     except (BarrierTimeout, InstanceSilent, CellTimeout) as error:
@@ -90,6 +92,14 @@ def watch(board: Board) -> Watched:
             f"{sentences.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
         ) from error
     return Watched(fleet, progress, job, place, opened_at)
+
+
+def _step_alone(fleet: Fleet, listing: Sequence[tuple[str, float]]) -> int | None:
+    """Return the step that an instance alone is at: it opens no gates, so that only its heartbeat says so."""
+    if len(fleet.instances) != 1:
+        return None
+    beat = next((key for key, _ in listing if key.endswith(f":{fleet.instances[0]}/heartbeat")), None)
+    return polling.step_of(bucket.get_bytes(beat, polling.BEAT_MOST_BYTES) or b"", fleet.steps) if beat else None
 
 
 def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> Met:

@@ -136,6 +136,11 @@ def open_creations(run: str) -> list[dict[str, Any]]:
     return [row for row in _rows(run, "CREATION#") if not row["is_over"]]
 
 
+def record_times(run: str, started_at: float | None, finished_at: float | None) -> None:
+    """Note from when to when a run counts, as its summary and report say it, for those who watch."""
+    _update(run, "PLAN", {"started_at": started_at, "finished_at": finished_at})
+
+
 def end_run(run: str) -> None:
     """Note that a run that is in the table has ended: nothing more is created for it."""
     if run_row(run):

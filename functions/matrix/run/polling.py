@@ -27,6 +27,7 @@ REASON_MOST_BYTES = 100_000
 # Of a heartbeat's troubles, which are mostly one.
 TROUBLES = 3
 DIGITS = re.compile(r"[0-9.,]+")
+BEAT_MOST_BYTES = 20_000
 
 
 @dataclass
@@ -97,13 +98,19 @@ def read_listing(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str,
 
 
 def assess(
-    fleet: Fleet, seen: Mapping[str, Seen], ec2_states: Mapping[str, str], now: float, met: Met | None = None
+    fleet: Fleet,
+    seen: Mapping[str, Seen],
+    ec2_states: Mapping[str, str],
+    now: float,
+    met: Met | None = None,
+    *,
+    step: int | None = None,
 ) -> Progress:
     """Return how far the fleet has got.
 
     `ec2_states` is the state EC2 gives for each instance, asked for *before* the blackboard was listed: an instance
     that is done says so before it ends, so one that had ended and still has not said so afterwards never will. `met` is
-    how far the fleet has met, None for an instance alone.
+    how far the fleet has met, None for an instance alone, whose `step` is the one that it says it is at.
 
     Raises the reason why the cell cannot be finished: InstanceFailed, InstanceDied, InstanceSilent, BarrierTimeout or
     CellTimeout.
@@ -118,9 +125,21 @@ def assess(
         return Progress("finished", fleet.steps, expected, ready=0, running=0, done=done, failed=0)
     if met is None:
         started = sum(signs.has_samples for signs in board.values())
-        state = "running" if started else "waiting"
-        return Progress(state, 0, expected, ready=started, running=started - done, done=done, failed=0)
+        state = "running" if started or step is not None else "waiting"
+        return Progress(state, step or 0, expected, ready=started, running=started - done, done=done, failed=0)
     return _at_barrier(fleet, met, now, done)
+
+
+def step_of(beat: bytes, steps: int) -> int | None:
+    """Return the step that a heartbeat says, 0-based; None where it says none.
+
+    An instance wrote it: it may be anything. The step is shown to people and decides nothing.
+    """
+    try:
+        step = json.loads(beat)["step"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return step if type(step) is int and 0 <= step < steps else None
 
 
 def reason(text: bytes) -> str:

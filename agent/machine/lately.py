@@ -1,0 +1,76 @@
+"""What the storage moved in the last seconds: rates for people who watch, kept beside what is measured.
+
+The counters are those that are read each second for the step's curve (over_time.py); nothing more is read for this.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agent.machine.traffic import Sampler
+
+# More than lie between two heartbeats, so that one may be lost; 2 kB of text.
+MOST_RATES = 45
+DISK, NETWORK = "disk", "network"
+# Which counters are read bytes, written bytes and operations, by where they are counted.
+COUNTED = {
+    DISK: (("disk_read_bytes",), ("disk_write_bytes",), ("disk_read_operations", "disk_write_operations")),
+    NETWORK: (
+        ("network_received_bytes",),
+        ("network_sent_bytes",),
+        ("nfs_read_operations", "nfs_write_operations", "nfs_other_operations"),
+    ),
+}
+
+
+class Lately:
+    """The rates of the last seconds, of the step that runs and of those before it."""
+
+    def __init__(self, has_network: bool = True) -> None:
+        """`has_network`: what the storage moves goes over the network where no disk counts it."""
+        self._has_network = has_network
+        self._lock = threading.Lock()
+        self._watched: Sampler | None = None
+        self._rates: list[list[float]] = []
+        self._of = ""
+
+    def begin(self, watched: Sampler) -> None:
+        """Follow the counters of a step that begins."""
+        with self._lock:
+            self._watched = watched
+
+    def end(self) -> None:
+        """Keep the last rates of the step, which has ended."""
+        with self._lock:
+            self._rates, self._watched = self._all(), None
+
+    def document(self) -> dict[str, Any] | None:
+        """Return them: when each second ended (epoch s), how long it was, then bytes read, written and operations.
+
+        All three are per second. None where the kernel counts nothing of this storage.
+        """
+        with self._lock:
+            rates = self._all()
+        return {"of": self._of, "rates": rates} if rates else None
+
+    def _all(self) -> list[list[float]]:
+        fresh = self._of_step(self._watched.last(MOST_RATES + 1)) if self._watched else []
+        return [*self._rates, *fresh][-MOST_RATES:]
+
+    def _of_step(self, readings: list[tuple[float, dict[str, float]]]) -> list[list[float]]:
+        names = readings[0][1] if readings else {}
+        self._of = DISK if "disk_read_bytes" in names else NETWORK
+        if self._of == NETWORK and not (self._has_network and "network_received_bytes" in names):
+            return []
+        groups = COUNTED[self._of]
+        epoch = time.time() - time.monotonic()
+        rates = []
+        for (before, less), (after, more) in zip(readings, readings[1:]):
+            took = after - before
+            if took > 0:
+                moved = [sum(max(0.0, more[name] - less[name]) for name in group if name in more) for group in groups]
+                rates.append([round(epoch + after, 1), round(took, 2), *(round(amount / took) for amount in moved)])
+        return rates
