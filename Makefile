@@ -38,20 +38,7 @@ $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 install: $(VENV)/.run  ## Make .venv/bin/matrix
 
 demo: install  ## Run a small matrix on a local cloud: real state machine, real I/O on this disk, no AWS account
-	@if command -v fio >/dev/null; then \
-	  $(BIN)/matrix run events/local-demo-fio.json --local --web; \
-	else \
-	  echo "fio is not installed, so the demo runs without its fio cells; to have them: apt-get install fio (or dnf)"; \
-	  $(BIN)/matrix run events/local-demo.json --local --web; \
-	fi
-	@echo
-	@echo "A run on AWS ends with an answer. Such as this one, on figures that others measured there and published:"
-	@$(BIN)/matrix import-published 2>/dev/null
-	@$(BIN)/matrix results published-yocto --brief
-	@echo
-	@echo "Next, to call matrix by its name, and to see this answer's report with its charts:"
-	@echo "         source $(BIN)/activate"
-	@echo "         matrix report published-yocto --open"
+	@$(BIN)/matrix demo
 
 # A file's tests stay with one worker, which has one cloud for all whole runs. A worker for each of two cores; one more
 # where most of the time is waiting, as in whole runs: 4,390 tests took 1,570 s of CPU and 2,800 s of two workers.

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from cli.commands import local_up
 from cli.commands.compare import compare
 from cli.commands.completion import VARIABLE, completion
+from cli.commands.demo import demo
 from cli.commands.explore import explore
 from cli.commands.fit import fit
 from cli.commands.history import history
@@ -39,6 +40,7 @@ from cli.target import documents
 
 ORDER_OF_USE = """\b
 Order of use:
+  matrix demo               see it work on this machine, without AWS
   matrix new                a matrix to begin with, by questions
   matrix plan FILE          what it would create, how long, how much
   matrix run FILE --local   try it on this machine, without AWS
@@ -128,8 +130,8 @@ def matrix(
 
 
 COMMANDS = (
-    new, plan, run, verify, watch, stop, logs, results, report, compare, history, explore, fit, observe, runs, reap,
-    import_fio, import_published, schema, selftest, completion,
+    demo, new, plan, run, verify, watch, stop, logs, results, report, compare, history, explore, fit, observe, runs,
+    reap, import_fio, import_published, schema, selftest, completion,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

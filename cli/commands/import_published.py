@@ -26,6 +26,12 @@ def import_published(
 
     Example: matrix import-published && matrix report published-yocto --open
     """
+    runs = load(prefix)
+    terminal.stderr().print(f"loaded {', '.join(runs)}; look at one: matrix results {next(iter(runs))}")
+
+
+def load(prefix: str) -> list[str]:
+    """Write the published benchmarks as runs; return their names."""
     from matrix.answer.decision import decide
     from matrix.published.runs import published_runs
     from matrix.terms.ids import cut
@@ -44,4 +50,4 @@ def import_published(
         folder = run_folder(name)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "summary.json").write_text(json.dumps(published, indent=1, ensure_ascii=False))
-    terminal.stderr().print(f"loaded {', '.join(runs)}; look at one: matrix results {next(iter(runs))}")
+    return list(runs)

@@ -1,9 +1,10 @@
 """The answer of a run on one screen: what to take, then the matrix, storages down and sizes of the fleet across."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +15,7 @@ from matrix.terms.metrics import measure_words
 from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences
 
 TAKEN = "*"
+UNLIMITED = 10_000
 
 
 def show(console: Console, summary: SummaryDocument) -> None:
@@ -34,12 +36,34 @@ def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) 
         questions = list(alike)
         console.print()
         console.print(Text(_title(questions, is_for_sale), "bold"), soft_wrap=not console.is_terminal)
-        console.print(grid(questions, names, is_for_sale=is_for_sale))
+        for some in _that_fit(console, questions, names, is_for_sale=is_for_sale):
+            console.print(grid(some, names, is_for_sale=is_for_sale))
     if is_for_sale and any(_taken(question) for question in decision["questions"]):
         reason = (
             "it reaches the objective for least" if decision["objective"] else "fastest, or within 5 % of it for less"
         )
         console.print(f"{TAKEN} is the one to take: {reason}. {ABSENT} was not measured: see above.")
+
+
+def _that_fit(
+    console: Console, questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool
+) -> Iterator[Sequence[Question]]:
+    """Yield as many fleets at once as stand beside the names of the storages; each part has these names again.
+
+    rich would make room by taking the names away, or the ends of the figures.
+    """
+    rest = list(questions)
+    while rest:
+        count = len(rest)
+        while count > 1 and _width(console, grid(rest[:count], names, is_for_sale=is_for_sale)) > console.width:
+            count -= 1
+        yield rest[:count]
+        rest = rest[count:]
+
+
+def _width(console: Console, table: Table) -> int:
+    # Without a limit: what it would take were there room.
+    return Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum
 
 
 def grid(questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool) -> Table:

@@ -18,11 +18,13 @@ from support.runs_for_reports import build_run
 
 from cli.follow import following
 from cli.messages import terminal
-from cli.tables import result_tables
+from cli.tables import answer_tables, result_tables
 from cli.target import logs
 from cli.target.deployment import running_local_cloud
 from cli.target.service import Execution, Service
 from cli.target.unzipping import LARGEST_BYTES
+from matrix.answer.decision import decide
+from matrix.published.runs import published_runs
 
 
 def finished(cloud, run="r", states=("measured", "measured")):
@@ -319,6 +321,22 @@ def test_a_brief_answer_names_its_source_and_the_storage_to_take_at_each_size_of
     assert "98m 52s  1.69  " in row["EFS elastic "]
     assert row["EBS gp3     "].rstrip().endswith("102m 50s  1.32 *")
     assert "* is the one to take" in shown
+
+
+@pytest.mark.parametrize("width", [60, 80, 110, 200])
+def test_a_brief_answer_names_each_row_and_cuts_no_figure_at_any_width(width):
+    summary = published_runs("p")["p-yocto"]
+    summary["decision"] = decide(summary)
+    out = io.StringIO()
+
+    answer_tables.show(Console(file=out, width=width, force_terminal=False), summary)
+
+    lines = out.getvalue().splitlines()
+    rows = [line for line in lines if line.startswith("EFS bursting ")]
+    assert sum(line.count(" *") for line in rows) == 4
+    for figure in ("99m 12s  1.28 *", "99m 26s  1.28 *", "108m 09s  1.33 *", "136m 38s  1.55 *", "190m 42s  2.10"):
+        assert any(figure in line for line in rows), figure
+    assert "…" not in "".join(lines)
 
 
 def test_a_brief_answer_of_this_machine_recommends_nothing_and_prices_nothing(keep_run, matrix):

@@ -1,0 +1,72 @@
+"""`matrix demo`: a small matrix on a local cloud, then an answer that others have measured on AWS."""
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cli.commands.import_published import PREFIX, load
+from cli.commands.run import run
+from cli.console import opening
+from cli.messages import terminal
+from cli.tables import answer_tables
+from cli.target.summaries import find
+
+EVENTS = Path(__file__).parents[2] / "events"
+PUBLISHED = f"{PREFIX}-yocto"
+
+
+def demo() -> None:
+    """Measure a small matrix on this machine, watched in the browser: a real state machine, real I/O, no AWS account.
+
+    All is printed before it waits for the page to be closed; Ctrl-C is then a way to end it like any other.
+
+    Example: matrix demo
+    """
+    name = "local-demo-fio.json" if shutil.which("fio") else "local-demo.json"
+    if not shutil.which("fio"):
+        terminal.stdout().print("fio is not installed, so its cells are left out; to have them: apt-get install fio")
+    with _own_group(), opening.before_waiting(_say_more):
+        run(EVENTS / name, local=True, web=True)
+
+
+def _say_more() -> None:
+    """Show what an answer of AWS looks like, and where to go on."""
+    console = terminal.stdout()
+    console.print(
+        "\nA run on AWS ends with an answer. Such as this one, of figures that others measured and published:"
+    )
+    load(PREFIX)
+    answer_tables.show(console, find(PUBLISHED, local=False, stack=None, region=None).summary)
+    console.print("\nNext, to call matrix by its name, and to see this answer's report with its charts:")
+    activate = Path(sys.prefix, "bin", "activate")
+    console.print(f"  source {activate}", soft_wrap=True)
+    console.print(f"  matrix report {PUBLISHED} --open", soft_wrap=True)
+
+
+@contextmanager
+def _own_group() -> Iterator[None]:
+    """Let Ctrl-C reach this command and not `make`, which would call the end of the demo an error.
+
+    A terminal sends it to the group of processes in its foreground (termios(3), ISIG; tcsetpgrp(3)).
+    """
+    before = os.getpgrp()
+    if not sys.stdin.isatty() or before == os.getpid() or os.tcgetpgrp(0) != before:
+        yield
+        return
+    os.setpgid(0, 0)
+    _give_terminal_to(os.getpgrp())
+    try:
+        yield
+    finally:
+        _give_terminal_to(before)
+
+
+def _give_terminal_to(group: int) -> None:
+    """Put a group into the foreground; who is in the background would be stopped for asking (SIGTTOU)."""
+    usual = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    os.tcsetpgrp(0, group)
+    signal.signal(signal.SIGTTOU, usual)
