@@ -157,7 +157,7 @@ class Session:
             heartbeat.say("preparing", None, None)
             # A folder of this machine that no disk counts for is not reached over its network either.
             self._lately = Lately(has_network=job.mount["kind"] != "directory")
-            heartbeat.tell(self._lately)
+            heartbeat.tell(self._lately.document)
             self._seen = time.time(), counters.of_storage(workspaces.mount)
             setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
             for step in job.steps:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import AgentError, BlackboardUnavailable
 from agent.retrying import Series, troubles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agent.board.blackboard import Blackboard
-    from agent.machine.lately import Lately
 
 
 class Heartbeat:
@@ -28,7 +29,7 @@ class Heartbeat:
         self._blackboard = blackboard
         self._period_s = period_s
         self._state: dict[str, object] = {"state": "preparing", "step": None, "point": None, "since": None}
-        self._lately: Lately | None = None
+        self._lately: Callable[[], dict[str, Any] | None] = lambda: None
         self._refusal = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -43,8 +44,8 @@ class Heartbeat:
             raise BlackboardUnavailable(self._refusal)
         self._state = {"state": state, "step": step, "point": point, "since": round(time.time(), 1)}
 
-    def tell(self, lately: Lately) -> None:
-        """Let each beat carry what the storage moved lately."""
+    def tell(self, lately: Callable[[], dict[str, Any] | None]) -> None:
+        """Let each beat carry what the storage moved lately, where `lately` says anything."""
         self._lately = lately
 
     def stop(self) -> None:
@@ -59,7 +60,7 @@ class Heartbeat:
             beat: dict[str, object] = {"at": time.time(), **self._state}
             if unmended := troubles():
                 beat["troubles"] = unmended
-            if self._lately and (lately := self._lately.document()):
+            if lately := self._lately():
                 beat["lately"] = lately
             try:
                 self._blackboard.put("heartbeat", beat)

@@ -20,9 +20,10 @@ PUBLISHED = f"{PREFIX}-yocto"
 
 
 def demo() -> None:
-    """Measure a small matrix on this machine, watched in the browser: a real state machine, real I/O, no AWS account.
+    """See it work on this machine, in the browser.
 
-    All is printed before it waits for the page to be closed; Ctrl-C is then a way to end it like any other.
+    A small matrix on a local cloud: a real state machine, real I/O on this disk, no AWS account. All is printed before
+    it waits for the page to be closed, which Ctrl-C ends without an error.
 
     Example: matrix demo
     """

@@ -50,8 +50,8 @@ class Board:
         """Return the step that the fleet is at, by its last gate, else by what its heartbeats and samples say."""
         if self.gates:
             return max(self.gates)
-        said = [self.beats.step(), *(len(steps) - 1 for steps in self.samples.values())]
-        return max((step for step in said if step is not None and step >= 0), default=None)
+        steps = [self.beats.step(), *(len(steps) - 1 for steps in self.samples.values())]
+        return max((step for step in steps if step is not None and step >= 0), default=None)
 
 
 def objects_of(listing: Sequence[tuple[str, float]]) -> dict[str, dict[str, float]]:

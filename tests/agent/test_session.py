@@ -111,7 +111,9 @@ def test_a_step_is_prepared_while_the_sample_before_is_uploaded_and_runs_when_it
 
     monkeypatch.setattr(workloads, "prepare", prepare_and_say)
     monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
-    monkeypatch.setattr(session, "Heartbeat", lambda *_: SimpleNamespace(say=say, stop=lambda: None))
+    monkeypatch.setattr(
+        session, "Heartbeat", lambda *_: SimpleNamespace(say=say, tell=lambda _: None, stop=lambda: None)
+    )
     job = parse(json.dumps(make_job("touch", [touch_params(), touch_params(files=8)])).encode(), "i-1")
 
     take(job, put)
@@ -134,7 +136,9 @@ def test_a_sample_that_cannot_be_uploaded_fails_the_cell_and_one_that_is_taken_i
         return prepare(job, step, workspace)
 
     monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
-    monkeypatch.setattr(session, "Heartbeat", lambda *_: SimpleNamespace(say=lambda *_: None, stop=lambda: None))
+    monkeypatch.setattr(
+        session, "Heartbeat", lambda *_: SimpleNamespace(say=lambda *_: None, tell=lambda _: None, stop=lambda: None)
+    )
     job = parse(json.dumps(make_job("touch", [touch_params(), touch_params(files=8)])).encode(), "i-1")
 
     with pytest.raises(BlackboardUnavailable, match=r"samples\.json"):
