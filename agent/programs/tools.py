@@ -37,8 +37,8 @@ git checkout --quiet FETCH_HEAD
 ./build-deb.sh
 apt-get install -y -q ./build/amazon-efs-utils*.deb
 """
-# After the S3 guide (Installing Mountpoint, DEB-based distributions; Verifying the signature), and the keys of
-# https://github.com/awslabs/mountpoint-s3/blob/main/doc/INSTALL.md names both; the second is the older one.
+# After the S3 guide (Installing Mountpoint, DEB-based distributions; Verifying the signature). Both keys stand in
+# https://github.com/awslabs/mountpoint-s3/blob/main/doc/INSTALL.md; the second is the older one.
 INSTALL_MOUNT_S3 = r"""
 case "$(uname -m)" in aarch64) architecture=arm64 ;; *) architecture=x86_64 ;; esac
 build=$(mktemp -d)

@@ -50,7 +50,7 @@ class Board:
         """Return the step that the fleet is at, by its last gate, else by what its heartbeats and samples say."""
         if self.gates:
             return max(self.gates)
-        steps = [self.beats.step(), *(len(steps) - 1 for steps in self.samples.values())]
+        steps = [self.beats.step(), *(len(taken) - 1 for taken in self.samples.values())]
         return max((step for step in steps if step is not None and step >= 0), default=None)
 
 
