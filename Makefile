@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph selftest agent lock sbom bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph selftest agent lock sbom bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,13 @@ test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo 
 test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
 	@$(PYTEST) -n 3 $(DEALT) && rm -rf .pytest-$@
 
+# Debian 11 has the Python of Amazon Linux 2023, and most programs older than both images. It is made once, in
+# ~/.cache/storage-matrix. OLD=tests/agent runs all that starts agents; tests of containers do not work there yet.
+OLD ?= tests/agent/test_delivered.py tests/agent/test_barrier.py
+test-old: $(VENV)/.dev  ## Test how a fleet boots and meets on the Python 3.9 of Debian 11 (root on Debian)
+	@python=$$(PYTHONPATH=functions:tests:. $(BIN)/python -m support.debian11) || exit 1; \
+	if [ -n "$$python" ]; then STORAGE_MATRIX_AGENT_PYTHON=$$python $(PYTEST) -n 3 $(DEALT) $(OLD) && rm -rf .pytest-$@; fi
+
 PARTS ?= engines demo waiting
 bench: $(VENV)/.dev  ## How quick it is: engines against their bars, the demo, commands (the engines take about 6 idle minutes; PARTS=engines for some)
 	@$(BIN)/python -m bench $(PARTS)
@@ -74,7 +81,7 @@ faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and wri
 	@PYTHONPATH=functions:tests $(BIN)/python -u -m faults.harness
 
 SBOM := $(BIN)/cyclonedx-py requirements --spec-version 1.6 --output-format JSON --output-reproducible
-check: $(VENV)/.dev lint types test-all  ## The whole gate: format, lint, types, template, state machine, tests
+check: $(VENV)/.dev lint types test-all test-old  ## The whole gate: format, lint, types, template, state machine, tests
 
 # A false alarm of the search for secrets is marked where it stands: `pragma: allowlist secret`.
 lint: $(VENV)/.dev  ## Format and lint; validate template, policies and state machine; search for secrets and known weaknesses

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.agent_cloud import BUCKET, CELL, PREFIX, RUN, Cloud, Instance, touch_params
+from support.agent_cloud import BUCKET, CELL, PREFIX, PYTHON, RUN, Cloud, Instance, touch_params
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where agents have a Python of their own, leave out the tests that start none: they ran without."""
+    if sys.executable != PYTHON:
+        apart = [item for item in items if "fleet" not in getattr(item, "fixturenames", ())]
+        config.hook.pytest_deselected(items=apart)
+        items[:] = [item for item in items if item not in apart]
 
 
 @pytest.fixture(scope="session")

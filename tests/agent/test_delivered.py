@@ -18,7 +18,8 @@ import pytest
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from support.agent_cloud import BARRIER, BUCKET, NONCE, PREFIX, REGION, ROOT, touch_params
+from support.agent_cloud import BARRIER, BUCKET, NONCE, PREFIX, PYTHON, REGION, ROOT, touch_params
+from support.debian11 import OLD_CLIENT
 
 from agent_client import carry
 from aws.records import agent_package
@@ -27,10 +28,8 @@ from matrix.run import job as user_data
 AGENT = ROOT / "agent"
 SOURCES = sorted(AGENT.rglob("*.py"))
 OLDEST = (3, 9)
-# Also on a Python 3.9, where this machine has one; without any of its packages like the others.
-INSTALLED = sorted(Path("~/.pyenv/versions").expanduser().glob("3.9.*/bin/python"), reverse=True)
-PYTHON39 = next(map(str, INSTALLED), None) or shutil.which("python3.9")
-PYTHONS = [sys.executable, *([PYTHON39] if PYTHON39 else [])]
+# Of a Python that has packages, and of one that has nothing but the standard library.
+WITH_PACKAGES, ALONE = "", "-I -S"
 # What an instance has but a test shall not do.
 NOT_DONE = ("shutdown", "systemctl", "install", "apt-get", "dnf")
 
@@ -56,12 +55,12 @@ def boot(cloud, archive, tmp_path):
         )
     )
 
-    def start(instance, python=sys.executable, **changed):
+    def start(instance, options=ALONE, **changed):
         folder = tmp_path / instance.id
         (folder / "bin").mkdir(parents=True)
         for name in NOT_DONE:
             (folder / "bin" / name).symlink_to("/bin/true")
-        (folder / "bin/python3").write_text(f'#!/bin/sh\nexec {python} -I -S "$@"\n')
+        (folder / "bin/python3").write_text(f'#!/bin/sh\nexec {PYTHON} {options} "$@"\n')
         (folder / "bin/python3").chmod(0o755)
         (folder / "profile").write_text("cd() { :; }\n")
         environment = {name: value for name, value in instance.env.items() if name != "PYTHONPATH"}
@@ -74,13 +73,13 @@ def boot(cloud, archive, tmp_path):
     return start
 
 
-@pytest.mark.parametrize("python", PYTHONS)
-def test_a_fleet_meets_and_measures_on_machines_without_any_package(python, cloud, fleet, make_job, boot):
+def meets(cloud, fleet, make_job, boot, options, **environment):
+    """Let a fleet of two boot, meet and measure with the very zip that a run uploads."""
     instances = fleet(2)
     cloud.put("job.json", make_job("touch", [touch_params()], instances=2, barrier=BARRIER))
     cloud.meet(instance.id for instance in instances)
 
-    booted = [boot(instance, python) for instance in instances]
+    booted = [boot(instance, options, **environment) for instance in instances]
     said = [process.communicate(timeout=120)[0] for process in booted]
 
     assert [process.returncode for process in booted] == [0, 0], said
@@ -90,6 +89,25 @@ def test_a_fleet_meets_and_measures_on_machines_without_any_package(python, clou
         assert instance.samples()[0]["scheduled_at"] == instances[0].samples()[0]["scheduled_at"] is not None
         assert f"with botocore {pinned} on {instance.id}" in instance.log()
         assert {seen.split()[0] for seen in instance.metadata.requests_seen} == {"v2"}
+    return {instance.document("samples.json")["host"]["python"] for instance in instances}
+
+
+def test_a_fleet_meets_and_measures_on_machines_without_any_package(cloud, fleet, make_job, boot):
+    pythons = meets(cloud, fleet, make_job, boot, ALONE)
+
+    asked = [PYTHON, "-c", "import platform; print(platform.python_version())"]
+    assert pythons == {subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()}
+
+
+@pytest.mark.skipif(sys.executable == PYTHON, reason="make test-old: only Debian 11 has so old a boto3")
+def test_a_fleet_meets_on_machines_with_a_boto3_older_than_ubuntus(cloud, fleet, make_job, boot):
+    asked = [PYTHON, "-c", "import boto3, botocore; print(botocore.__version__)"]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": OLD_CLIENT}
+    version = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True).stdout
+
+    # Ubuntu 22.04 has 1.23.34: packages.ubuntu.com/jammy/python3-botocore
+    assert tuple(map(int, version.strip().split("+")[0].split("."))) < (1, 23, 34)
+    meets(cloud, fleet, make_job, boot, WITH_PACKAGES, PYTHONPATH=OLD_CLIENT)
 
 
 def test_the_agents_own_client_is_used_where_the_machine_has_another(archive, tmp_path):
@@ -265,7 +283,7 @@ def test_a_zip_is_unpacked_once_and_never_taken_for_another(archive, tmp_path):
     usage = "usage: agent s3://<bucket>/<prefix>/job.json [nonce]\n"
 
     for _ in range(2):
-        ended = subprocess.run([sys.executable, "-I", "-S", zipped], capture_output=True, text=True)
+        ended = subprocess.run([PYTHON, "-I", "-S", zipped], capture_output=True, text=True)
         assert (ended.returncode, ended.stderr) == (2, usage)
 
     [unpacked] = [path for path in tmp_path.iterdir() if path != zipped]
@@ -273,7 +291,7 @@ def test_a_zip_is_unpacked_once_and_never_taken_for_another(archive, tmp_path):
         newer.writestr("__main__.py", (AGENT / "unpack.py").read_text())
         newer.writestr("agent/__init__.py", "")
         newer.writestr("agent/__main__.py", "def main():\n    print('newer')\n")
-    ended = subprocess.run([sys.executable, "-I", "-S", zipped], capture_output=True, text=True)
+    ended = subprocess.run([PYTHON, "-I", "-S", zipped], capture_output=True, text=True)
     assert ended.stdout == "newer\n"
     assert unpacked.is_dir()
 

@@ -85,7 +85,7 @@ def test_ci_names_what_an_ordinary_user_cannot_install_and_runs_the_tests_all_th
     assert "ci: only root may install, so tests that need these are skipped: " in ended.stdout
     assert "fio" in ended.stdout.split("skipped: ")[1].splitlines()[0].split()
     made = [line for line in ended.stdout.splitlines() if line.startswith("made ")]
-    assert [line.split()[1] for line in made] == ["lint", "types", "test-all"]
+    assert [line.split()[1] for line in made] == ["lint", "types", "test-all", "test-old"]
     assert all("--durations=40" in line for line in made)
 
 

@@ -19,7 +19,12 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from agent_client import carry
+
 ROOT = Path(__file__).parents[2]
+# The Python that agents run on; `make test-old` names that of Debian 11, which has no packages but the agent's own.
+PYTHON_VARIABLE = "STORAGE_MATRIX_AGENT_PYTHON"
+PYTHON = os.environ.get(PYTHON_VARIABLE) or sys.executable
 REGION = "eu-west-1"
 BUCKET = "storage-matrix-agent-tests"
 RUN, CELL = "run-1", "ebs-gp3.touch.m6i.4xlarge-x1"
@@ -154,7 +159,7 @@ class Instance:
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
-            "PYTHONPATH": f"{ROOT}:{home}",
+            "PYTHONPATH": f"{ROOT}:{home}" if sys.executable == PYTHON else f"{ROOT}:{carry.MADE}",
             "AWS_ENDPOINT_URL": cloud.endpoint,
             "AWS_EC2_METADATA_SERVICE_ENDPOINT": self.metadata.url,
         }
@@ -166,7 +171,7 @@ class Instance:
         names = {key.split("/")[1] for key in self.cloud.names() if key.startswith("instances/")}
         return next((name for name in names if name.endswith(f":{self.id}")), "nobody")
 
-    def start(self, python: str = sys.executable, **env: str) -> subprocess.Popen[str]:
+    def start(self, python: str = PYTHON, **env: str) -> subprocess.Popen[str]:
         self.process = subprocess.Popen(
             [python, "-m", "agent", f"s3://{BUCKET}/{PREFIX}/job.json", NONCE],
             env={**self.env, **env},
@@ -176,7 +181,7 @@ class Instance:
         )
         return self.process
 
-    def run(self, python: str = sys.executable, **env: str) -> int:
+    def run(self, python: str = PYTHON, **env: str) -> int:
         process = self.start(python, **env)
         _, said = process.communicate(timeout=50)
         if process.returncode:

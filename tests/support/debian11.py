@@ -1,0 +1,108 @@
+"""The Python and the programs of Debian 11, for the agents of tests: older than those of both images of instances.
+
+`python -m support.debian11` prints the program that is its Python; without root, or without mmdebstrap, it says so and
+prints nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("python3", "fio", "parallel", "rsync", "fpart", "cpio", "mdadm", "xfsprogs")
+# Not installed, only unpacked: a boto3 older than Ubuntu 22.04's.
+BOTO3 = (
+    *("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "six"),
+    *("urllib3", "requests", "chardet", "idna", "certifi"),
+)
+FETCH_BOTO3 = """cd "$1"
+export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+apt-get -qq download {packages}
+for package in python3-*.deb; do dpkg-deb -x "$package" old-client; done
+rm python3-*.deb
+"""
+# Where they are in the root.
+OLD_CLIENT = "/old-client/usr/lib/python3/dist-packages"
+# Nothing stays mounted: the mounts are in a namespace of this process. The agent finds its files under the same names.
+PYTHON = """#!/bin/sh
+exec /usr/bin/unshare --mount --propagation private /bin/sh -euc '
+  root=$1
+  shift
+  for folder in /proc /sys /dev /tmp {repository} "$PWD"; do
+    /bin/mkdir -p "$root$folder"
+    /bin/mount --rbind "$folder" "$root$folder"
+  done
+  exec /usr/sbin/chroot "$root" /usr/bin/env -C "$PWD" /usr/bin/python3 "$@"
+' sh {root} "$@"
+"""
+# As both images have it, and as the tests' own programs expect it: /bin is /usr/bin.
+MERGED = 'for name in bin sbin lib lib64; do mkdir -p "$1/usr/$name"; ln -s "usr/$name" "$1/$name"; done'
+# A mirror that does not answer would be asked for many minutes.
+PATIENCE_S = 600
+NEEDED = ("unshare", "chroot", "mmdebstrap", "apt-get", "apt-config", "dpkg-deb")
+
+
+def missing() -> str:
+    """Why there can be no Debian 11 here; empty where there can be one."""
+    if os.geteuid() != 0:
+        return "only root may make and enter a Debian 11"
+    absent = [name for name in NEEDED if shutil.which(name) is None]
+    return f"{', '.join(absent)} missing; on Debian: apt-get install mmdebstrap" if absent else ""
+
+
+def made() -> Path:
+    """Return its root, made once in the user's cache (a minute) and found again by its recipe."""
+    fetch = FETCH_BOTO3.format(packages=" ".join(f"python3-{name}" for name in BOTO3))
+    recipe = hashlib.sha256(f"{PACKAGES} {MERGED} {fetch}".encode()).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "storage-matrix" / "debian11" / recipe
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            partial = folder.with_suffix(".partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            bootstrap(partial, f"--setup-hook={MERGED}", f"--customize-hook={fetch}")
+            partial.rename(folder)
+    return folder / "root"
+
+
+def bootstrap(folder: Path, *options: str) -> None:
+    """Make the root in a folder, by what this machine's apt is told (proxies, certificates).
+
+    If mmdebstrap is killed its mounts end with its namespace: else removing the folder would remove what is in them.
+    """
+    settings = folder / "apt.conf"
+    told = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, check=True)  # noqa: S607
+    settings.write_bytes(told.stdout)
+    made_of = [f"--include={','.join(PACKAGES)}", f"--aptopt={settings}", *options]
+    command = ["unshare", "--mount", "mmdebstrap", "--quiet", "--variant=minbase", *made_of, "bullseye"]
+    subprocess.run([*command, folder / "root"], check=True, stdout=sys.stderr, timeout=PATIENCE_S)
+
+
+def python() -> Path:
+    """Return the program of this clone that is its Python: it binds the clone's folder."""
+    program = ROOT / ".local" / "debian11-python"
+    program.parent.mkdir(exist_ok=True)
+    root = made()
+    (root / "etc/hosts").write_text("127.0.0.1 localhost\n")  # which a minimal Debian has not
+    program.write_text(PYTHON.format(root=root, repository=ROOT))
+    program.chmod(0o755)
+    return program
+
+
+if __name__ == "__main__":
+    if reason := missing():
+        print(f"The agent's tests did NOT run on Debian 11: {reason}", file=sys.stderr)
+        sys.exit(0)
+    try:
+        print(python())
+    except (subprocess.SubprocessError, OSError) as err:
+        sys.exit(f"Debian 11 was not made: {err}; is a Debian mirror reachable?")
