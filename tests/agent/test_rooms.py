@@ -397,24 +397,6 @@ def test_read_ahead_belongs_to_the_device_below_a_path(tmp_path):
     assert nfs.read_ahead_file(tmp_path).parent.name == f"{os.major(device)}:{os.minor(device)}"
 
 
-@pytest.mark.parametrize(("machine", "path"), [("aarch64", "latest/arm64/"), ("x86_64", "latest/x86_64/")])
-def test_mountpoint_comes_from_its_project_where_the_distribution_has_none(
-    fake_tool, bin_folder, monkeypatch, machine, path
-):
-    calls = bin_folder / "calls"
-    fake_tool("uname", f"echo {machine}")
-    for name in ("curl", "apt-get"):
-        fake_tool(name, f'echo "{name} $*" >> "{calls}"')
-    monkeypatch.setenv("PATH", f"{bin_folder}:/usr/bin:/bin")
-
-    assert tools.TOOLS["mount-s3"].debian_build[:2] == ("bash", "-euc")
-    subprocess.run(tools.TOOLS["mount-s3"].debian_build, check=True)
-
-    fetched, installed = calls.read_text().splitlines()
-    assert fetched.endswith(f"/mountpoint-s3-release/{path}mount-s3.deb")
-    assert installed == "apt-get install -y -q ./mount-s3.deb"
-
-
 @pytest.mark.usefixtures("recorded")
 def test_nfs_is_tried_again_until_its_name_is_known(fake_tool, tmp_path):
     seen = tmp_path / "seen"

@@ -376,11 +376,11 @@ def test_results_of_an_unknown_kept_run_name_those_that_exist(keep_run, matrix):
     assert "Traceback" not in seen.output
 
 
-def test_a_name_with_path_tricks_finds_nothing(keep_run, matrix, tmp_path):
+def test_a_name_with_path_tricks_is_refused(keep_run, matrix, tmp_path):
     keep_run("r")
     (tmp_path / "summary.json").write_text("{}")
 
-    assert matrix("results", "../..").exit_code == 1
+    assert matrix("results", "../..").exit_code == 2
 
 
 def test_runs_lists_kept_and_running_ones_newest_first(cloud, keep_run, matrix):
