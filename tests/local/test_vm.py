@@ -97,6 +97,36 @@ def test_a_mirror_that_never_answers_makes_no_image(monkeypatch):
         image._run(["sleep", "5"])
 
 
+def test_a_release_of_debian_that_machines_cannot_run_is_refused_by_name(monkeypatch):
+    monkeypatch.setenv(image.SUITE_VARIABLE, "sarge")
+
+    with pytest.raises(image.ImageUnavailableError, match="STORAGE_MATRIX_VM_SUITE is 'sarge', which is none of bull"):
+        image.suite()
+
+
+def test_an_image_of_one_release_is_never_taken_for_that_of_another(monkeypatch, tmp_path):
+    kernels = set()
+    for suite in ("", *image.SUITES):
+        monkeypatch.setenv(image.SUITE_VARIABLE, suite)
+        kernels.add(image._image(tmp_path).kernel)
+
+    assert len(kernels) == len(image.SUITES)
+
+
+def test_a_root_is_made_by_the_settings_of_apt_and_from_the_mirror_that_is_named(monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(
+        image, "_run", lambda command: seen.append(command) or 'Acquire::http::Proxy "http://p:3128";\n'
+    )
+    monkeypatch.setenv(image.MIRROR_VARIABLE, "http://archive.debian.org/debian")
+
+    image.bootstrap("bullseye", ("python3", "fio"), tmp_path / "root", "--customize-hook=true")
+
+    assert seen[0] == ["apt-config", "dump", "Acquire"]
+    assert {"--include=python3,fio", f"--aptopt={tmp_path}/apt.conf", "--customize-hook=true"} <= set(seen[1])
+    assert seen[1][-3:] == ["bullseye", str(tmp_path / "root"), "http://archive.debian.org/debian"]
+
+
 def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(image.shutil, "which", lambda name: None if name == "mmdebstrap" else f"/usr/bin/{name}")
 

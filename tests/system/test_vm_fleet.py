@@ -9,19 +9,30 @@ import os
 import pytest
 from support import runs
 
-from local.instances.vm.image import ImageUnavailableError, image
+from local.instances.vm.image import DEFAULT_SUITE, SUITE_VARIABLE, SUITES, ImageUnavailableError, image
 
 WANTED = os.environ.get("STORAGE_MATRIX_VM_TESTS", "")
 # Emulation takes what the machine has: a busy one needs five times as long as an idle one. CI has 25 minutes for all.
 PATIENCE_S = 600 if WANTED == "smallest" else 3600
+# CI runs the oldest release: what is older than both images of AWS breaks first.
+ON_EACH_RELEASE = pytest.mark.parametrize("suite", SUITES[:1] if WANTED == "smallest" else SUITES)
+# Amazon Linux 2023 has Python 3.9 and Linux 6.1; Ubuntu 22.04 has 3.10 and 5.15 or newer.
+PYTHON_AND_KERNEL = {"bullseye": ("3.9.", "5.10."), "bookworm": ("3.11.", "6.1."), "trixie": ("3.13.", "6.12.")}
 ALL = pytest.mark.skipif(WANTED == "smallest", reason="CI runs the smallest fleets of emulated machines only: make vm")
 
 
 @pytest.fixture
-def cloud(tmp_path, monkeypatch):
+def suite():
+    """The release of Debian that the machines run."""
+    return os.environ.get(SUITE_VARIABLE) or DEFAULT_SUITE
+
+
+@pytest.fixture
+def cloud(tmp_path, monkeypatch, suite):
     """A local cloud whose instances are VMs."""
     if not WANTED:
         pytest.skip("minutes of emulated machines: make vm")
+    monkeypatch.setenv(SUITE_VARIABLE, suite)
     try:
         image()
     except ImageUnavailableError as err:
@@ -32,19 +43,24 @@ def cloud(tmp_path, monkeypatch):
         yield cloud
 
 
-def mounts_of(run: runs.Run, cell: str) -> list[tuple[str, str, str]]:
-    """File system type, source and options as each instance of a cell saw them."""
+def samples_of(run: runs.Run, cell: str) -> list[dict]:
+    """What each instance of a cell wrote."""
     s3, bucket = run.cloud.client("s3"), run.cloud.output("BucketName")
     prefix = f"runs/{run.name}/cells/{cell}/instances/"
     keys = [one["Key"] for one in s3.list_objects_v2(Bucket=bucket, Prefix=prefix)["Contents"]]
-    documents = [
+    return [
         json.loads(s3.get_object(Bucket=bucket, Key=key)["Body"].read()) for key in keys if key.endswith("samples.json")
     ]
-    return [(one["mount"]["fstype"], one["mount"]["source"], one["mount"]["options"]) for one in documents]
 
 
-def measured(cloud, *storages: str) -> dict[str, list[tuple[str, str, str]]]:
-    """Run the storages of that name of events/local-vm.json; the mounts of their instances, by file system."""
+def mounts_of(run: runs.Run, cell: str) -> list[tuple[str, str, str]]:
+    """File system type, source and options as each instance of a cell saw them."""
+    mounts = [written["mount"] for written in samples_of(run, cell)]
+    return [(mount["fstype"], mount["source"], mount["options"]) for mount in mounts]
+
+
+def ran(cloud, *storages: str) -> runs.Run:
+    """Run the storages of that name of events/local-vm.json, one after another."""
     document = json.loads((runs.ROOT / "events" / "local-vm.json").read_text())
     document["storage"] = [one for one in document["storage"] if one["name"] in storages]
 
@@ -53,12 +69,28 @@ def measured(cloud, *storages: str) -> dict[str, list[tuple[str, str, str]]]:
     assert run.status == "SUCCEEDED"
     assert run.summary()["environment"] == "local-vm"
     assert run.left_behind() == {}
+    return run
+
+
+def all_mounts(run: runs.Run) -> dict[str, list[tuple[str, str, str]]]:
+    """The mounts of the instances, by file system."""
     return {cell["file_system"]: mounts_of(run, cell["id"]) for cell in run.summary()["cells"]}
 
 
-def test_a_volume_and_efs_are_mounted_by_real_machines(cloud):
-    mounts = measured(cloud, "volume", "efs")
+@ON_EACH_RELEASE
+def test_a_volume_and_efs_are_mounted_by_real_machines_that_meet(cloud, suite):
+    run = ran(cloud, "volume", "efs")
 
+    for cell in run.summary()["cells"]:
+        written = samples_of(run, cell["id"])
+        starts = {one["samples"][0]["scheduled_at"] for one in written}
+        assert len(written) == 2
+        assert len(starts) == 1
+        assert None not in starts
+        python, kernel = PYTHON_AND_KERNEL[suite]
+        assert all(one["host"]["python"].startswith(python) for one in written)
+        assert all(one["host"]["kernel"].startswith(kernel) for one in written)
+    mounts = all_mounts(run)
     assert [(kind, source) for kind, source, _ in mounts["volume"]] == [("xfs", "/dev/vda")] * 2
     assert [(kind, source.split(".")[1]) for kind, source, _ in mounts["efs"]] == [("nfs4", "efs")] * 2
     assert all({"vers=4.1", "read_ahead_kb=15360"} <= set(options.split(",")) for _, _, options in mounts["efs"])
@@ -66,7 +98,7 @@ def test_a_volume_and_efs_are_mounted_by_real_machines(cloud):
 
 @ALL
 def test_raid0_and_fsx_are_mounted_by_real_machines(cloud):
-    mounts = measured(cloud, "raid0", "fsx")
+    mounts = all_mounts(ran(cloud, "raid0", "fsx"))
 
     assert [(kind, source) for kind, source, _ in mounts["raid0"]] == [("xfs", "/dev/md0")] * 2
     assert [(kind, source.split(".")[1]) for kind, source, _ in mounts["fsx"]] == [("nfs4", "fsx")] * 2
@@ -83,7 +115,7 @@ def test_fio_writes_the_raw_volumes_of_its_own_machine_striped_and_single(cloud)
     run = cloud.run("vm", document | {"maxConcurrentFileSystems": 1})
 
     assert run.status == "SUCCEEDED"
-    mounts = {cell["file_system"]: mounts_of(run, cell["id"]) for cell in run.summary()["cells"]}
+    mounts = all_mounts(run)
     assert mounts == {"raid0": [("raw", "/dev/md0", "")], "volume": [("raw", "/dev/vda", "")]}
     # The kernel's own counters of the device saw what fio says that it wrote.
     warnings = [warning for cell in run.summary()["cells"] for warning in cell["warnings"]]
@@ -98,7 +130,7 @@ def test_the_disks_of_an_instance_type_are_striped_and_nfs_is_mounted_as_asked(c
     run = cloud.run("vm", document | {"maxConcurrentFileSystems": 1})
 
     assert run.status == "SUCCEEDED"
-    mounts = {cell["file_system"]: mounts_of(run, cell["id"]) for cell in run.summary()["cells"]}
+    mounts = all_mounts(run)
     assert [(kind, source) for kind, source, _ in mounts.pop("instance-store")] == [("xfs", "/dev/md0")] * 2
     [nfs] = mounts.values()
     assert all({"vers=4.2", "nconnect=4"} <= set(options.split(",")) for _, _, options in nfs)

@@ -1,19 +1,25 @@
 """The machine image: Debian's cloud kernel, and one initramfs with systemd, cloud-init, mdadm, XFS and NFS.
 
-Built once by mmdebstrap (needs root, two minutes), kept in the user's cache, found again by what went into it.
+Built once for each release of Debian by mmdebstrap (needs root, two minutes), kept in the user's cache, found again by
+what went into it.
 """
 
 import hashlib
 import os
+import shlex
 import shutil
 import struct
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-SUITE = "trixie"
+# The releases that an image can be of, and the variable that chooses. Debian 11 is older in every program than Amazon
+# Linux 2023 and Ubuntu 22.04; 12 has the kernel and the systemd of Amazon Linux 2023 (6.1, 252), so it is the default.
+SUITES, DEFAULT_SUITE = ("bullseye", "bookworm", "trixie"), "bookworm"
+SUITE_VARIABLE = "STORAGE_MATRIX_VM_SUITE"
 PACKAGES = (
-    *("systemd-sysv", "dbus", "udev", "kmod", "iproute2", "cloud-init", "dhcpcd-base", "python3"),
+    *("systemd-sysv", "dbus", "udev", "kmod", "iproute2", "cloud-init", "python3"),
     *("mdadm", "xfsprogs", "nfs-common", "rsync", "parallel", "nftables", "fio"),
 )
 TOOLS = ("qemu-system-x86_64", "mmdebstrap", "apt-get", "dpkg-deb", "depmod", "cpio", "ganesha.nfsd")
@@ -24,10 +30,18 @@ MODULES = (
     *("fs/nfs", "fs/nfs_common", "fs/lockd", "fs/fscache", "fs/netfs", "fs/xfs", "lib", "crypto", "arch/x86/crypto"),
     *("net/sunrpc", "net/core", "net/dns_resolver"),
     *(f"net/netfilter/{name}.ko" for name in ("nfnetlink", "nf_tables", "nft_log", "nf_log_syslog")),
+    *("net/netfilter/nf_log_common.ko", "net/ipv4/netfilter/nf_log_ipv4.ko"),  # Linux 5.10, in place of nf_log_syslog
 )
 LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg", "nfsv4", "xfs", "raid0", "nf_tables")
 # apt would retry a mirror that does not answer for many minutes.
-BUILD_TIMEOUT_S = 300
+BUILD_TIMEOUT_S = 600
+# Debian's own mirror, unless this names another: archive.debian.org has the releases that Debian no longer supports.
+MIRROR_VARIABLE = "STORAGE_MATRIX_DEBIAN_MIRROR"
+# Fetched and not installed: installed, it would want to build an initramfs of its own. The name is that of a release.
+FETCH_KERNEL = """cd {folder}
+export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+apt-get -qq download "$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: linux-image-/linux-image-/p')"
+"""
 # Nothing of these is needed in a machine that lives for a minute, and each costs a second of emulated boot.
 MASKED = (
     *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
@@ -45,8 +59,8 @@ SIGNATURE_MAGIC, SIGNATURE_HEADER = b"~Module signature appended~\n", struct.Str
 # xfs_scrub needs.
 SUPERFLUOUS = (
     *("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/i18n", "usr/share/info", "var/lib/apt/lists"),
-    *("usr/lib/udev/hwdb.bin", "usr/lib/udev/hwdb.d", "usr/lib/x86_64-linux-gnu/gconv", "usr/lib/python3.13/test"),
-    *("usr/lib/python3.13/pydoc_data", "usr/lib/x86_64-linux-gnu/libicudata.so.*", "var/cache/apt/*.bin"),
+    *("usr/lib/udev/hwdb.bin", "usr/lib/udev/hwdb.d", "usr/lib/x86_64-linux-gnu/gconv", "usr/lib/python3*/test"),
+    *("usr/lib/python3*/pydoc_data", "usr/lib/x86_64-linux-gnu/libicudata.so.*", "var/cache/apt/*.bin"),
     *("usr/lib/x86_64-linux-gnu/libicui18n.so.*", "usr/share/zoneinfo"),
 )
 
@@ -101,13 +115,39 @@ def require_tools() -> None:
         )
 
 
+def suite() -> str:
+    """Return the release of Debian that machines run; raise ImageUnavailableError where it is none of ours."""
+    chosen = os.environ.get(SUITE_VARIABLE) or DEFAULT_SUITE
+    if chosen not in SUITES:
+        raise ImageUnavailableError(
+            f"{SUITE_VARIABLE} is '{chosen}', which is none of {', '.join(SUITES)}", f"leave it out for {DEFAULT_SUITE}"
+        )
+    return chosen
+
+
+def bootstrap(release: str, packages: Iterable[str], root: Path, *options: str) -> None:
+    """Make a minimal Debian with these packages in a folder, by this machine's settings of apt (proxies, certificates).
+
+    mmdebstrap mounts /proc, /sys and /dev below the folder. If it is killed these mounts must not stay, or removing
+    the folder would remove what is in them. In a mount namespace of its own they end with it.
+    """
+    settings = root.with_name("apt.conf")
+    settings.write_text(_run(["apt-config", "dump", "Acquire"]))
+    made_of = [f"--include={','.join(packages)}", f"--aptopt={settings}", *options]
+    mirror = os.environ.get(MIRROR_VARIABLE)
+    command = ["unshare", "--mount", "mmdebstrap", "--quiet", "--variant=minbase", *made_of, release, str(root)]
+    _run([*command, mirror] if mirror else command)
+    settings.unlink()
+
+
+def cache_folder() -> Path:
+    """Return where roots and images are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "storage-matrix"
+
+
 def _image(cache: Path | None) -> Image:
-    folder = (cache or _cache()) / _key()
+    folder = (cache or cache_folder() / "vm") / f"{suite()}-{_key()}"
     return Image(folder / "vmlinuz", folder / "initramfs.cpio")
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "storage-matrix" / "vm"
 
 
 def _key() -> str:
@@ -120,10 +160,8 @@ def _prepare_script() -> bytes:
 
 def _build(folder: Path) -> None:
     root = folder / "root"
-    # mmdebstrap mounts /proc, /sys and /dev below the folder. If it is killed these mounts must not stay, or removing
-    # the folder would remove what is in them. In a mount namespace of its own they end with it.
-    bootstrap = ["unshare", "--mount", "mmdebstrap"]
-    _run([*bootstrap, "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root)])
+    fetch_kernel = FETCH_KERNEL.format(folder=shlex.quote(str(folder)))
+    bootstrap(suite(), PACKAGES, root, f"--customize-hook={fetch_kernel}")
     _add_kernel(folder, root)
     _configure(root)
     _slim(root)
@@ -133,17 +171,13 @@ def _build(folder: Path) -> None:
 
 
 def _add_kernel(folder: Path, root: Path) -> None:
-    """Take the kernel out of its package: installed, it would want to build an initramfs of its own."""
-    depends = _run(["apt-cache", "depends", "linux-image-cloud-amd64"])
-    name = next(line.split()[-1] for line in depends.splitlines() if "Depends: linux-image-" in line)
-    _run(["apt-get", "download", name], cwd=folder)
     [package] = folder.glob("linux-image-*.deb")
     unpacked = folder / "kernel"
     _run(["dpkg-deb", "-x", str(package), str(unpacked)])
     [kernel] = (unpacked / "boot").glob("vmlinuz-*")
     kernel.rename(folder / "vmlinuz")
     [modules] = (unpacked / "lib/modules").iterdir()
-    wanted = root / "usr/lib/modules" / modules.name
+    wanted = root / "lib/modules" / modules.name
     for part in MODULES:
         # Newer kernels of Debian have compressed modules: nf_tables.ko.xz.
         for source in (modules / "kernel").glob(f"{part}*" if part.endswith(".ko") else part):
