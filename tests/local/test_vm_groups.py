@@ -25,7 +25,7 @@ def test_the_ruleset_lets_out_what_the_groups_do_and_logs_the_rest():
 
     assert groups.ruleset(MACHINE, [apis, nfs, closed], ["169.254.169.3", "169.254.169.254"]) == (
         "table ip security_groups {\n"
-        "  chain out {\n"
+        "  chain sent {\n"
         "    type filter hook output priority filter; policy drop;\n"
         '    oifname "lo" accept\n'
         "    ip daddr { 169.254.169.3, 169.254.169.254 } accept\n"

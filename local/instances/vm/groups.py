@@ -80,6 +80,7 @@ def _holds(block: str, address: str) -> bool:
 def ruleset(machine: Interface, services: Sequence[Service], unfiltered: Iterable[str]) -> str:
     """Return the file that `nft -f` loads: TCP to the services that the groups let through, and nothing else.
 
+    `out` is a word of nft's own before version 1.0, as Debian 11 has it, so the chain has another name.
     Groups never filter some addresses of EC2's own, as the metadata service and the resolver, nor DHCP: `unfiltered`.
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html
     """
@@ -96,4 +97,4 @@ def ruleset(machine: Interface, services: Sequence[Service], unfiltered: Iterabl
         *accepted,
         f'log prefix "{DROPPED}" level err',
     ]
-    return "table ip security_groups {\n  chain out {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n}\n"
+    return "table ip security_groups {\n  chain sent {\n" + "".join(f"    {line}\n" for line in lines) + "  }\n}\n"

@@ -3,7 +3,7 @@
 # be which device.
 told=/sys/firmware/qemu_fw_cfg/by_name/opt/storage-matrix
 # A machine that its groups do not hold would prove nothing by its mounts.
-nft -f "$told/groups/raw" || { echo "security groups are not in force" > /dev/console; poweroff -f; }
+nft -f "$told/groups/raw" 2> /dev/console || { echo "security groups are not in force" > /dev/console; poweroff -f; }
 cat "$told/hosts/raw" >> /etc/hosts
 while read -r serial name; do
   for disk in /sys/block/vd*; do
