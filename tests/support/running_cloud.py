@@ -15,13 +15,13 @@ import boto3
 REPOSITORY = Path(__file__).parents[2]
 
 
-def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20) -> Any:
+def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20, pause_s: float = 0.05) -> Any:
     """The condition's value once it is true."""
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         if value := condition():
             return value
-        time.sleep(0.05)
+        time.sleep(pause_s)
     raise AssertionError(f"not within {timeout_s} s: {what}")
 
 

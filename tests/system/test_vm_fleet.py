@@ -5,15 +5,18 @@ Some minutes on two cores, so it runs where STORAGE_MATRIX_VM_TESTS is set: `all
 
 import json
 import os
+import time
 
 import pytest
 from support import runs
+from support.running_cloud import wait_until
 
 from local.instances.vm.image import DEFAULT_SUITE, SUITE_VARIABLE, SUITES, ImageUnavailableError, image
 
 WANTED = os.environ.get("STORAGE_MATRIX_VM_TESTS", "")
-# Emulation takes what the machine has: a busy one needs five times as long as an idle one. CI has 25 minutes for all.
-PATIENCE_S = 600 if WANTED == "smallest" else 3600
+# Emulation takes what the machine has: a busy one needs ten times as long as an idle one. So a run may take long while
+# its machines go on: here each of them says something at least every ten seconds, at a load of 15 every minute.
+SILENCE_S, PATIENCE_S = 300, 3600
 # CI runs the oldest release: what is older than both images of AWS breaks first.
 ON_EACH_RELEASE = pytest.mark.parametrize("suite", SUITES[:1] if WANTED == "smallest" else SUITES)
 # Amazon Linux 2023 has Python 3.9 and Linux 6.1; Ubuntu 22.04 has 3.10 and 5.15 or newer.
@@ -37,10 +40,27 @@ def cloud(tmp_path, monkeypatch, suite):
         image()
     except ImageUnavailableError as err:
         pytest.skip(str(err))
-    monkeypatch.setattr(runs, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(runs.Run, "wait", wait_while_machines_speak)
     # Polls that come too often take from the machines what they need of the processor.
     with runs.start_cloud(tmp_path, "--instances", "vm", "--time-scale", "20") as cloud:
         yield cloud
+
+
+def wait_while_machines_speak(run: runs.Run) -> None:
+    """Wait until a run has ended; fail once no console of a machine has grown for a while."""
+    written, silent_since = 0, time.monotonic()
+
+    def has_ended() -> bool:
+        nonlocal written, silent_since
+        consoles = list((run.cloud.folder / "logs").glob("i-*.log"))
+        now_written = sum(console.stat().st_size for console in consoles)
+        if now_written != written:
+            written, silent_since = now_written, time.monotonic()
+        last = {console.name: console.read_text(errors="replace")[-300:] for console in consoles[-2:]}
+        assert time.monotonic() < silent_since + SILENCE_S, f"no machine said anything for {SILENCE_S} s: {last}"
+        return run.status != "RUNNING"
+
+    wait_until(has_ended, f"{run.name} to end", PATIENCE_S, pause_s=1)
 
 
 def samples_of(run: runs.Run, cell: str) -> list[dict]:
