@@ -1,10 +1,11 @@
-"""docs/proof.md is that of claims.yaml, and every test and every step that it names exists."""
+"""docs/proof.md is that of claims.yaml and programs.yaml, and every test and every step that it names exists."""
 
 import re
 
 import pytest
-from support.proof_table import PAGE, PROOFS, ROOT, claims, page
+from support.proof_table import PAGE, PROOFS, ROOT, claims, page, programs
 
+from agent.programs.tools import TOOLS
 from cli.verify.steps import steps_of
 
 CLAIMS = list(claims())
@@ -37,3 +38,19 @@ def test_every_step_that_the_page_names_is_one_of_matrix_verify():
 
     steps = {step.name for step in steps_of(Stack(Deployment("aws", "x", "us-east-1", None)), with_fsx=True)}
     assert {claim["verify"] for claim in CLAIMS if "verify" in claim} <= steps
+
+
+# Every machine has these, in whatever version, or the agent itself installs the one that it wants.
+WITHOUT_VERSION = {
+    *("bash", "touch", "seq", "dd", "cp", "sync", "find", "cpio", "blkid", "mkfs.ext4"),
+    *("mount.efs", "mount-s3", "awscrt"),
+}
+
+
+def test_every_program_that_an_instance_must_have_is_listed_with_its_versions():
+    listed = [tool for each in programs() for tool in each.get("tools", [])]
+
+    assert sorted(listed) == sorted(TOOLS.keys() - WITHOUT_VERSION)
+    # 252.20 without quotes would be the number 252.2.
+    known = [each.get(where, {}).get("version", "") for each in programs() for where in ("amazon", "ubuntu", "tested")]
+    assert {type(version) for version in known} == {str}

@@ -10,6 +10,7 @@ from judge import prose
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = Path(__file__).with_name("claims.yaml")
+PROGRAMS = Path(__file__).with_name("programs.yaml")
 PAGE = ROOT / "docs/proof.md"
 PROOFS = {
     "model": "AWS's model",
@@ -32,7 +33,7 @@ rests on:
 The test fails once our code no longer does what the claim asks for. The step is that of
 [`matrix verify`](aws.md#first-day-on-aws) which settles the claim on an account.
 
-The page is written by `make proof` from `tests/support/claims.yaml`.
+The page is written by `make proof` from `tests/support/claims.yaml` and `programs.yaml`.
 """
 
 
@@ -53,7 +54,7 @@ def page() -> str:
     listed = ", ".join(f"{counts[by]} by {words}" for by, words in PROOFS.items() if by is not None)
     settled = sum("verify" in claim for claim in claims() if "by" not in claim)
     total = f"{counts.total()} claims: {listed}; {counts[None]} not proved, of which `matrix verify` settles {settled}."
-    return "\n".join([HEAD, total, "", *tables(), *refusals()])
+    return "\n".join([HEAD, total, "", *tables(), *programs_table(), *refusals()])
 
 
 def tables() -> Iterator[str]:
@@ -67,6 +68,33 @@ def tables() -> Iterator[str]:
             test = f"[{name.removeprefix('test_').replace('_', ' ')}](../{file})" if name else "–"
             yield f"| {claim['claim']} | {proof} | {test} | {claim.get('verify', '–')} |"
         yield ""
+
+
+PROGRAMS_HEAD = """## Programs of the instances
+
+What the agent and its user data take from the system, and its versions on the two images, each with the page that says
+so, read on 23 November 2026. The last column is the oldest version that ran in a test: the agent's tests on Debian 11
+(`make test-old`, in CI), and fleets of emulated machines on Debian 11, 12 and 13 (`make vm`). *Stand-in*: only a small
+program of ours has played it.
+
+| Program | Amazon Linux 2023 | Ubuntu 22.04 | Oldest that was tested |
+|---|---|---|---|"""
+
+
+def programs() -> list[dict[str, Any]]:
+    """What the agent takes from the system."""
+    return list(yaml.load(PROGRAMS.read_text(), yaml.CSafeLoader))
+
+
+def programs_table() -> Iterator[str]:
+    """The programs with their versions there and in our tests."""
+    yield PROGRAMS_HEAD
+    for each in programs():
+        images = (each["amazon"], each["ubuntu"])
+        there = (f"[{image.get('version', 'not found')}]({image['page']})" for image in images)
+        tested = f"{each['tested']['version']}: {each['tested']['where']}" if "tested" in each else "*stand-in*"
+        yield f"| {' | '.join([each['program'], *there, tested])} |"
+    yield ""
 
 
 REFUSALS = """## What AWS refuses, by its prose
