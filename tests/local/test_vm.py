@@ -8,6 +8,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -125,6 +126,24 @@ def test_a_root_is_made_by_the_settings_of_apt_and_from_the_mirror_that_is_named
     assert seen[0] == ["apt-config", "dump", "Acquire"]
     assert {"--include=python3,fio", f"--aptopt={tmp_path}/apt.conf", "--customize-hook=true"} <= set(seen[1])
     assert seen[1][-3:] == ["bullseye", str(tmp_path / "root"), "http://archive.debian.org/debian"]
+
+
+@pytest.mark.parametrize("place", ["lib/modules", "usr/lib/modules"])
+def test_the_modules_of_a_kernel_are_found_where_its_release_has_them(monkeypatch, tmp_path, place):
+    def unpack(command):
+        if command[0] == "dpkg-deb":
+            for name in ("boot/vmlinuz-6", f"{place}/6/kernel/fs/xfs/xfs.ko"):
+                file = Path(command[-1]) / name
+                file.parent.mkdir(parents=True)
+                file.touch()
+
+    monkeypatch.setattr(image, "_run", unpack)
+    (tmp_path / "linux-image-6.deb").touch()
+
+    image._add_kernel(tmp_path, tmp_path / "root")
+
+    assert (tmp_path / "vmlinuz").exists()
+    assert (tmp_path / "root/lib/modules/6/kernel/fs/xfs/xfs.ko").exists()
 
 
 def test_what_is_missing_is_named(monkeypatch):

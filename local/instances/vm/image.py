@@ -176,7 +176,8 @@ def _add_kernel(folder: Path, root: Path) -> None:
     _run(["dpkg-deb", "-x", str(package), str(unpacked)])
     [kernel] = (unpacked / "boot").glob("vmlinuz-*")
     kernel.rename(folder / "vmlinuz")
-    [modules] = (unpacked / "lib/modules").iterdir()
+    # Debian 13 has them below /usr, the others do not.
+    [modules] = [*unpacked.glob("lib/modules/*"), *unpacked.glob("usr/lib/modules/*")]
     wanted = root / "lib/modules" / modules.name
     for part in MODULES:
         # Newer kernels of Debian have compressed modules: nf_tables.ko.xz.
