@@ -58,9 +58,9 @@ test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
 	@$(PYTEST) -n 3 $(DEALT) && rm -rf .pytest-$@
 
 # Debian 11 has the Python of Amazon Linux 2023, and most programs older than both images. It is made once, in
-# ~/.cache/storage-matrix. OLD=tests/agent runs all that starts agents; tests of containers do not work there yet.
-OLD ?= tests/agent/test_delivered.py tests/agent/test_barrier.py
-test-old: $(VENV)/.dev  ## Test how a fleet boots and meets on the Python 3.9 of Debian 11 (root on Debian)
+# ~/.cache/storage-matrix. OLD=tests/agent runs all that starts agents; these take less than a minute on two idle cores.
+OLD ?= $(patsubst %,tests/agent/test_%.py,delivered barrier touch fio command read_s3)
+test-old: $(VENV)/.dev  ## Test how a fleet boots, meets and measures on the programs of Debian 11 (root on Debian)
 	@python=$$(PYTHONPATH=functions:tests:. $(BIN)/python -m support.debian11) || exit 1; \
 	if [ -n "$$python" ]; then STORAGE_MATRIX_AGENT_PYTHON=$$python $(PYTEST) -n 3 $(DEALT) $(OLD) && rm -rf .pytest-$@; fi
 

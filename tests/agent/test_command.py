@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 
 import pytest
-from support.agent_cloud import BUCKET, REGION
+from support.agent_cloud import BUCKET, COMMAND_PYTHON, REGION
 
 from agent import job_check
 from agent.machine import counters
@@ -81,10 +80,10 @@ def test_what_cannot_be_run_is_named(changes, problem):
 
 S3 = {"kind": "s3", "bucket": BUCKET, "prefix": "token/{userid}", "region": REGION, "client": "command"}
 READS = """
-import boto3, os
+import botocore.session, os
 where = os.environ
 assert where["S3_PREFIX"] + "/objects/00000" == where["S3_KEY"] and ":i-" in where["S3_PREFIX"]
-s3 = boto3.client("s3")
+s3 = botocore.session.get_session().create_client("s3")
 listed = s3.list_objects_v2(Bucket=where["S3_BUCKET"], Prefix=where["S3_PREFIX"] + "/objects/")["Contents"]
 bodies = [s3.get_object(Bucket=where["S3_BUCKET"], Key=each["Key"])["Body"].read() for each in listed]
 assert sum(map(len, bodies)) == int(where["S3_BYTES"])
@@ -96,7 +95,7 @@ assert len(set(bodies)) == int(where["S3_OBJECTS"])
 def test_a_command_on_s3_finds_objects_of_its_own_and_has_the_rate_of_reading_all_of_them(
     cloud, instance, make_job, objects, object_bytes
 ):
-    point = {**PARAMS, "command": f"{sys.executable} -c '{READS}'", "objects": objects, "object_bytes": object_bytes}
+    point = {**PARAMS, "command": f"{COMMAND_PYTHON} -c '{READS}'", "objects": objects, "object_bytes": object_bytes}
     workload = {"type": "command", "primaryMetric": "mb_per_s"}
     job = make_job("command", [point, point], mount=S3, storage={"type": "s3"}, workload=workload)
     cloud.put("job.json", job)

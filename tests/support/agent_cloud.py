@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
+import hashlib
 import json
 import os
 import shutil
@@ -19,12 +21,16 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from agent.unpack import unpack
 from agent_client import carry
+from aws.records import agent_package
 
 ROOT = Path(__file__).parents[2]
 # The Python that agents run on; `make test-old` names that of Debian 11, which has no packages but the agent's own.
 PYTHON_VARIABLE = "STORAGE_MATRIX_AGENT_PYTHON"
 PYTHON = os.environ.get(PYTHON_VARIABLE) or sys.executable
+# What a command on an instance calls its Python.
+COMMAND_PYTHON = sys.executable if sys.executable == PYTHON else "python3"
 REGION = "eu-west-1"
 BUCKET = "storage-matrix-agent-tests"
 RUN, CELL = "run-1", "ebs-gp3.touch.m6i.4xlarge-x1"
@@ -34,6 +40,17 @@ PAUSE_S = 0.02
 # How a fleet meets here, and the secret name of its launch.
 BARRIER = {"poll_s": 0.05, "margin_s": 0.3, "request_s": 5, "timeout_s": 30}
 NONCE = "0123456789abcdef" * 2
+
+
+@functools.cache
+def delivered() -> Path:
+    """The folder of an unpacked zip: what an agent and its engines import on an instance, and nothing else."""
+    content = agent_package.build(ROOT / "agent", carry.MADE)
+    archive = ROOT / ".local" / f"agent-{hashlib.sha256(content).hexdigest()[:16]}.pyz"
+    partial = archive.with_suffix(f".{os.getpid()}")
+    partial.write_bytes(content)
+    partial.rename(archive)
+    return unpack(archive)
 
 
 class MetadataService(ThreadingHTTPServer):
@@ -159,7 +176,7 @@ class Instance:
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
-            "PYTHONPATH": f"{ROOT}:{home}" if sys.executable == PYTHON else f"{ROOT}:{carry.MADE}",
+            "PYTHONPATH": f"{ROOT}:{home}" if sys.executable == PYTHON else str(delivered()),
             "AWS_ENDPOINT_URL": cloud.endpoint,
             "AWS_EC2_METADATA_SERVICE_ENDPOINT": self.metadata.url,
         }

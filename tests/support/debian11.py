@@ -30,22 +30,27 @@ rm python3-*.deb
 # Where they are in the root.
 OLD_CLIENT = "/old-client/usr/lib/python3/dist-packages"
 # Nothing stays mounted: the mounts are in a namespace of this process. The agent finds its files under the same names.
+# pivot_root makes the root a mount point. In a chroot, / is none, and a container of a test could have no mounts.
 PYTHON = """#!/bin/sh
 exec /usr/bin/unshare --mount --propagation private /bin/sh -euc '
-  root=$1
+  root=$1 folder=$PWD
   shift
-  for folder in /proc /sys /dev /tmp {repository} "$PWD"; do
-    /bin/mkdir -p "$root$folder"
-    /bin/mount --rbind "$folder" "$root$folder"
+  /bin/mount --bind "$root" "$root"
+  for bound in /proc /sys /dev /tmp {repository} "$folder"; do
+    /bin/mkdir -p "$root$bound"
+    /bin/mount --rbind "$bound" "$root$bound"
   done
-  exec /usr/sbin/chroot "$root" /usr/bin/env -C "$PWD" /usr/bin/python3 "$@"
+  cd "$root"
+  /usr/sbin/pivot_root . mnt
+  /bin/umount --lazy /mnt
+  exec /usr/bin/env -C "$folder" /usr/bin/python3 "$@"
 ' sh {root} "$@"
 """
 # As both images have it, and as the tests' own programs expect it: /bin is /usr/bin.
 MERGED = 'for name in bin sbin lib lib64; do mkdir -p "$1/usr/$name"; ln -s "usr/$name" "$1/$name"; done'
 # A mirror that does not answer would be asked for many minutes.
 PATIENCE_S = 600
-NEEDED = ("unshare", "chroot", "mmdebstrap", "apt-get", "apt-config", "dpkg-deb")
+NEEDED = ("unshare", "pivot_root", "mmdebstrap", "apt-get", "apt-config", "dpkg-deb")
 
 
 def missing() -> str:
