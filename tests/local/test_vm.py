@@ -1,6 +1,7 @@
 """What surrounds a VM: its command line, its metadata service and its pipes; a whole fleet is in test_vm_fleet.py."""
 
 import json
+import lzma
 import socket
 import socketserver
 import subprocess
@@ -128,14 +129,24 @@ def test_a_root_is_made_by_the_settings_of_apt_and_from_the_mirror_that_is_named
     assert seen[1][-3:] == ["bullseye", str(tmp_path / "root"), "http://archive.debian.org/debian"]
 
 
-@pytest.mark.parametrize("place", ["lib/modules", "usr/lib/modules"])
-def test_the_modules_of_a_kernel_are_found_where_its_release_has_them(monkeypatch, tmp_path, place):
+SIGNED = b"module" + b"signature" + image.SIGNATURE_HEADER.pack(len(b"signature")) + image.SIGNATURE_MAGIC
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("lib/modules/6", SIGNED), ("usr/lib/modules/6", lzma.compress(SIGNED)), ("lib/modules/6", b"module")],
+)
+def test_the_modules_of_a_kernel_are_found_where_its_release_has_them_and_made_plain(
+    monkeypatch, tmp_path, name, content
+):
+    suffix = ".xz" if content.startswith(b"\xfd7zXZ") else ""
+
     def unpack(command):
         if command[0] == "dpkg-deb":
-            for name in ("boot/vmlinuz-6", f"{place}/6/kernel/fs/xfs/xfs.ko"):
-                file = Path(command[-1]) / name
-                file.parent.mkdir(parents=True)
-                file.touch()
+            for file in ("boot/vmlinuz-6", f"{name}/kernel/fs/xfs/xfs.ko{suffix}"):
+                path = Path(command[-1]) / file
+                path.parent.mkdir(parents=True)
+                path.write_bytes(content)
 
     monkeypatch.setattr(image, "_run", unpack)
     (tmp_path / "linux-image-6.deb").touch()
@@ -143,7 +154,8 @@ def test_the_modules_of_a_kernel_are_found_where_its_release_has_them(monkeypatc
     image._add_kernel(tmp_path, tmp_path / "root")
 
     assert (tmp_path / "vmlinuz").exists()
-    assert (tmp_path / "root/lib/modules/6/kernel/fs/xfs/xfs.ko").exists()
+    [module] = (tmp_path / "root/lib/modules/6/kernel/fs/xfs").iterdir()
+    assert (module.name, module.read_bytes()) == ("xfs.ko", b"module")
 
 
 def test_what_is_missing_is_named(monkeypatch):

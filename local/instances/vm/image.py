@@ -5,6 +5,7 @@ what went into it.
 """
 
 import hashlib
+import lzma
 import os
 import shlex
 import shutil
@@ -185,8 +186,8 @@ def _add_kernel(folder: Path, root: Path) -> None:
             copy = wanted / source.relative_to(modules)
             copy.parent.mkdir(parents=True, exist_ok=True)
             (shutil.copytree if source.is_dir() else shutil.copy)(source, copy)
-    for module in wanted.rglob("*.ko"):
-        _unsign(module)
+    for module in [*wanted.rglob("*.ko"), *wanted.rglob("*.ko.xz")]:
+        _ease(module)
     for index in modules.glob("modules.*"):
         shutil.copy(index, wanted / index.name)
     _run(["depmod", "-b", str(root), modules.name])
@@ -194,13 +195,17 @@ def _add_kernel(folder: Path, root: Path) -> None:
     shutil.rmtree(unpacked)
 
 
-def _unsign(module: Path) -> None:
-    """Take the signature off: to verify one costs an emulated processor some tenths of a second, at each boot."""
+def _ease(module: Path) -> None:
+    """Take compression and signature off: each costs an emulated processor some tenths of a second, at each boot."""
     content = module.read_bytes()
+    if module.suffix == ".xz":
+        module.unlink()
+        module, content = module.with_suffix(""), lzma.decompress(content)
     if content.endswith(SIGNATURE_MAGIC):
         signed = content[: -len(SIGNATURE_MAGIC)]
         (length,) = SIGNATURE_HEADER.unpack(signed[-SIGNATURE_HEADER.size :])
-        module.write_bytes(signed[: -SIGNATURE_HEADER.size - length])
+        content = signed[: -SIGNATURE_HEADER.size - length]
+    module.write_bytes(content)
 
 
 def _configure(root: Path) -> None:
