@@ -10,9 +10,10 @@ import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
+
+from local.instances.vm import image
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("python3", "fio", "parallel", "rsync", "fpart", "cpio", "mdadm", "xfsprogs")
@@ -48,8 +49,6 @@ exec /usr/bin/unshare --mount --propagation private /bin/sh -euc '
 """
 # As both images have it, and as the tests' own programs expect it: /bin is /usr/bin.
 MERGED = 'for name in bin sbin lib lib64; do mkdir -p "$1/usr/$name"; ln -s "usr/$name" "$1/$name"; done'
-# A mirror that does not answer would be asked for many minutes.
-PATIENCE_S = 600
 NEEDED = ("unshare", "pivot_root", "mmdebstrap", "apt-get", "apt-config", "dpkg-deb")
 
 
@@ -65,8 +64,7 @@ def made() -> Path:
     """Return its root, made once in the user's cache (a minute) and found again by its recipe."""
     fetch = FETCH_BOTO3.format(packages=" ".join(f"python3-{name}" for name in BOTO3))
     recipe = hashlib.sha256(f"{PACKAGES} {MERGED} {fetch}".encode()).hexdigest()[:16]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "storage-matrix" / "debian11" / recipe
+    folder = image.cache_folder() / "debian11" / recipe
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -74,22 +72,10 @@ def made() -> Path:
             partial = folder.with_suffix(".partial")
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir()
-            bootstrap(partial, f"--setup-hook={MERGED}", f"--customize-hook={fetch}")
+            hooks = (f"--setup-hook={MERGED}", f"--customize-hook={fetch}")
+            image.bootstrap("bullseye", PACKAGES, partial / "root", *hooks)
             partial.rename(folder)
     return folder / "root"
-
-
-def bootstrap(folder: Path, *options: str) -> None:
-    """Make the root in a folder, by what this machine's apt is told (proxies, certificates).
-
-    If mmdebstrap is killed its mounts end with its namespace: else removing the folder would remove what is in them.
-    """
-    settings = folder / "apt.conf"
-    told = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, check=True)  # noqa: S607
-    settings.write_bytes(told.stdout)
-    made_of = [f"--include={','.join(PACKAGES)}", f"--aptopt={settings}", *options]
-    command = ["unshare", "--mount", "mmdebstrap", "--quiet", "--variant=minbase", *made_of, "bullseye"]
-    subprocess.run([*command, folder / "root"], check=True, stdout=sys.stderr, timeout=PATIENCE_S)
 
 
 def python() -> Path:
@@ -109,5 +95,5 @@ if __name__ == "__main__":
         sys.exit(0)
     try:
         print(python())
-    except (subprocess.SubprocessError, OSError) as err:
-        sys.exit(f"Debian 11 was not made: {err}; is a Debian mirror reachable?")
+    except image.ImageUnavailableError as err:
+        sys.exit(f"Debian 11 was not made: {err.why}; is a Debian mirror reachable?")
