@@ -8,8 +8,10 @@ needs a signature by the key of this cloud, or of a role session that it issued.
 
 import io
 import json
+import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
 
 from local.roles.signatures import NotSignedError, Request, check, claim_of
@@ -23,6 +25,8 @@ PAGES_OF_MOTO = (
     "/latest/dynamic",
     "/latest/user-data",
 )
+LOG = logging.getLogger(__name__)
+REQUEST_ID = "local-refused"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
@@ -38,14 +42,22 @@ class Admission:
         self._secret_of = secret_of
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer as the application does, or refuse as AWS would."""
+        """Answer as the application does, refuse as AWS would, or say what went wrong here."""
         request = _request(environ)
         try:
             self._refuse_pages(request, environ["PATH_INFO"])
             self._check_signature(request)
         except NotSignedError as err:
-            return _refusal(request, err, start_response)
-        return self._application(environ, start_response)
+            return _error(request, 403, err.code, str(err), start_response)
+        try:
+            return self._application(environ, start_response)
+        except ConnectionError:
+            raise
+        except Exception as err:
+            what = request.headers.get("x-amz-target", request.target)
+            LOG.error("%s %s was not answered: %r", request.method, what, err)
+            why = f"a fault of the local cloud: {type(err).__name__}: {err}"
+            return _error(request, 500, "InternalFailure", why, start_response)
 
     def _refuse_pages(self, request: Request, path: str) -> None:
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
@@ -87,26 +99,34 @@ def _request(environ: dict[str, Any]) -> Request:
     return Request(environ["REQUEST_METHOD"], environ["REQUEST_URI"], headers, read_body)
 
 
-def _refusal(request: Request, error: NotSignedError, start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Return the refusal in the form that the service's clients read: JSON, S3's XML, or that of EC2."""
+def _error(
+    request: Request, status: int, code: str, message: str, start_response: Callable[..., Any]
+) -> Iterable[bytes]:
+    """Return an error in the form that the service's clients read: JSON, S3's XML, or that of EC2."""
     authorization, content_type = request.headers.get("authorization", ""), request.headers.get("content-type", "")
     if "/s3/aws4_request" in authorization:
-        kind, body = "application/xml", f"<Error><Code>{error.code}</Code><Message>{_xml(error)}</Message></Error>"
+        kind, body = "application/xml", f"<Error><Code>{code}</Code><Message>{_xml(message)}</Message></Error>"
     elif content_type.startswith("application/x-www-form-urlencoded"):
         kind = "text/xml"
         body = (
-            f"<Response><Errors><Error><Code>{error.code}</Code><Message>{_xml(error)}</Message></Error></Errors>"
-            "<RequestID>local-refused</RequestID></Response>"
+            f"<Response><Errors><Error><Code>{code}</Code><Message>{_xml(message)}</Message></Error></Errors>"
+            f"<RequestID>{REQUEST_ID}</RequestID></Response>"
         )
     else:
-        kind, body = "application/json", json.dumps({"__type": error.code, "message": str(error)})
+        kind, body = "application/json", json.dumps({"__type": code, "message": message})
     sent = b"" if request.method == "HEAD" else body.encode()
     start_response(
-        "403 FORBIDDEN",
-        [("Content-Type", kind), ("Content-Length", str(len(body.encode()))), ("x-amzn-ErrorType", error.code)],
+        f"{status} {HTTPStatus(status).phrase.upper()}",
+        [
+            ("Content-Type", kind),
+            ("Content-Length", str(len(body.encode()))),
+            ("x-amzn-ErrorType", code),
+            # Without it a client has no RequestId, which moto's interpreter of state machines asks for.
+            ("x-amzn-RequestId", REQUEST_ID),
+        ],
     )
     return [sent]
 
 
-def _xml(error: NotSignedError) -> str:
-    return str(error).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _xml(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

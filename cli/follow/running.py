@@ -23,6 +23,7 @@ from cli.tables import result_tables
 from cli.target import mirror, summaries
 from cli.target.documents import readable
 from cli.target.service import Execution, Service
+from cli.target.unfinished import STATUS as STATUS_INTERRUPTED
 from cli.target.unfinished import Source, resume_line
 from cli.target.workdir import run_folder
 from local.keeping.room import DISK_FULL
@@ -176,6 +177,8 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
     if summary is None:
         _finish_without_summary(outcome, as_json)
         return
+    parts = [part for cell in summary["cells"] for part in (cell, *cell.get("launches", []))]
+    all_measured = all(part["state"] == "measured" for part in parts)
     if as_json:
         typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
     else:
@@ -187,8 +190,8 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
         if summary.get("receipt"):
             console.print(f"Receipt: {receipt_sentence(summary['receipt'])}", soft_wrap=True)
         _say_where(console, outcome)
-    parts = [part for cell in summary["cells"] for part in (cell, *cell.get("launches", []))]
-    all_measured = all(part["state"] == "measured" for part in parts)
+        if not all_measured and summary["status"] != STATUS_INTERRUPTED:  # of which a warning says it
+            console.print(f"Rest:    matrix run --resume {ended.execution.run} {outcome.flag}", soft_wrap=True)
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
     if all_measured and not is_good:
         raise CommandError(f"{_reason(ended)}\nall cells were measured all the same: {where}")

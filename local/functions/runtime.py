@@ -28,14 +28,15 @@ from local.faults.injection import BACKOFF_SCALE, Client, Faults, run_of_payload
 from local.functions.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool, TooManyRequestsError
 from local.programs import lambda_client
 from local.programs.fork_server import PRELOADED
-from local.programs.processes import Process, ProcessStarter
+from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
 from local.settings import LAMBDA_UNZIPPED_BYTES
 
 SITE_PACKAGES = sysconfig.get_path("purelib")
 # Invocations at once; further ones wait here, before their timeout begins. Without a cap, a Map of 20 on two cores made
 # functions of 50 ms time out.
 MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
-# Lambda keeps an asynchronous event that it throttled for six hours, and tries it again after 1 s up to 5 minutes.
+# Lambda keeps an asynchronous event that it throttled, or failed itself with, for six hours, and tries it again after
+# 1 s up to 5 minutes.
 # https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
 FIRST_PAUSE_S, LONGEST_PAUSE_S, EVENT_AGE_S = 1.0, 300.0, 21_600.0
 
@@ -47,6 +48,15 @@ class ThrottledError(JsonRESTError):
 
     def __init__(self) -> None:
         super().__init__("TooManyRequestsException", "Rate Exceeded.")
+
+
+class ServiceError(JsonRESTError):
+    """Lambda's 500: the fault is none of the function's, and callers try again."""
+
+    code = 500
+
+    def __init__(self, why: str) -> None:
+        super().__init__("ServiceException", why)
 
 
 class CodeTooLargeError(JsonRESTError):
@@ -130,6 +140,8 @@ class LambdaRuntime:
             result = self.invoke(function, payload)
         except TooManyRequestsError as err:
             raise ThrottledError from err
+        except (ProcessNotStartedError, OSError) as err:
+            raise ServiceError(f"no process for {function.function_name}: {err}") from err
         if result.failed:
             response_headers["x-amz-function-error"] = "Unhandled"
         if request_headers.get("x-amz-log-type", "").lower() == "tail":
@@ -169,7 +181,7 @@ class LambdaRuntime:
         while age_s < EVENT_AGE_S and not self._is_closed.is_set():
             try:
                 self.invoke(function, payload)
-            except TooManyRequestsError:
+            except (TooManyRequestsError, ProcessNotStartedError):
                 self._is_closed.wait(pause_s / self._time_scale)
                 age_s, pause_s = age_s + pause_s, min(2 * pause_s, LONGEST_PAUSE_S)
             else:

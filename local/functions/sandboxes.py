@@ -40,7 +40,11 @@ class Sandbox:
         self._log.touch()
         self._read_to = 0
         self._api = RuntimeApi()
-        self._process = start(self._api.address, log)
+        try:
+            self._process = start(self._api.address, log)
+        except BaseException:
+            self._api.close()
+            raise
         self.init_ms: float | None = None
         self.payload = b""
         threading.Thread(target=self._watch, daemon=True).start()
@@ -87,7 +91,7 @@ class Sandbox:
 
     def _watch(self) -> None:
         status = self._process.wait()
-        self._api.outcomes.put(Outcome("exit", str(status).encode()))
+        self._api.outcomes.put(Outcome("exit", f"{_exit_words(status)}{self._process.why}".encode()))
         self._api.initialised.set()
 
 
@@ -190,9 +194,9 @@ def _result(outcome: Outcome, request_id: str, timeout_s: float, log: str) -> Re
         message = f"RequestId: {request_id} Error: Task timed out after {timeout_s:.2f} seconds"
     else:
         kind = "Runtime.ExitError"
-        message = f"RequestId: {request_id} Error: Runtime exited with error: {_exit_words(outcome.body.decode())}"
+        message = f"RequestId: {request_id} Error: Runtime exited with error: {outcome.body.decode()}"
     return Result(json.dumps({"errorType": kind, "errorMessage": message}).encode(), failed=True, log=log)
 
 
-def _exit_words(status: str) -> str:
-    return f"signal: {status[1:]}" if status.startswith("-") else f"exit status {status}"
+def _exit_words(status: int | None) -> str:
+    return f"signal: {-status}" if status is not None and status < 0 else f"exit status {status}"

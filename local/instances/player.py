@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from moto.ec2.models.instances import StateReason
 from moto.iam.models import iam_backends
 from moto.s3.models import s3_backends
 
@@ -125,6 +126,7 @@ class InstancePlayer:
                     return
         except (InstanceNotStartedError, ProcessNotStartedError) as err:
             self._say(instance, f"not started: {err}")
+            instance.local_reason = str(err)
         except Exception as err:  # an instance must never stay pending for ever
             self._say(instance, f"not started, a fault of the local cloud: {err!r}")
         self._bury(instance)
@@ -160,7 +162,9 @@ class InstancePlayer:
             self._say(instance, f"watchdog: still running after {minutes:g} minutes, ended")
             process.end(END_GRACE_S)
             status = process.wait()
-        self._say(instance, f"agent ended with status {status}")
+        self._say(instance, f"agent ended with status {status}{process.why}")
+        if process.killed_with:
+            instance.local_reason = process.killed_with
         self._stay_until_described(instance)
 
     def _stay_until_described(self, instance: Any) -> None:
@@ -287,6 +291,9 @@ class InstancePlayer:
         leftovers.remove_folders()
         stops = instance.instance_initiated_shutdown_behavior == "stop" and not (running and running.is_ending)
         _quietly(instance.stop if stops else instance.finish_termination)
+        if why := getattr(instance, "local_reason", ""):
+            # What EC2 says where a fault of its own has ended an instance; Poll fleet reads it.
+            instance.state_reason = StateReason(why, "Server.InternalError")
 
     def _log(self, instance: Any) -> Path:
         return self._logs / f"{instance.id}.log"

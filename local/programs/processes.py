@@ -2,16 +2,26 @@
 
 import itertools
 import json
+import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from local.programs.leftovers import GONE_WITHIN_S
+from local.programs.liveness import started_ticks
+
+LOG = logging.getLogger(__name__)
 START_TIMEOUT_S = 60
+# A fork server that was killed is followed by another one; that one may be killed too.
+STARTS_TRIED = 3
 
 
 class ProcessNotStartedError(RuntimeError):
@@ -25,8 +35,14 @@ class Process:
     identity: int
     pid: int = 0
     status: int | None = None
+    killed_with: str = ""  # what has ended it, where that was the end of the fork server
     _started: threading.Event = field(default_factory=threading.Event)
     _ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def why(self) -> str:
+        """Return what its end is to be explained with; nothing where it ended by itself."""
+        return f" ({self.killed_with})" if self.killed_with else ""
 
     @property
     def is_running(self) -> bool:
@@ -53,32 +69,61 @@ class Process:
         return True
 
 
-class ProcessStarter:
-    """Starts processes through the fork server and keeps what it reports of them."""
+class _Server:
+    """One fork server, and what it has started."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: dict[str, str]) -> None:
         ours, theirs = socket.socketpair()
-        self._channel = ours
-        self._processes: dict[int, Process] = {}
-        self._identities = itertools.count(1)
-        self._lock = threading.Lock()
-        # one thread per library: numpy's threads do not survive a fork, and there are few cores to share
-        env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        self.channel = ours
+        self.is_gone = False
+        self.processes: dict[int, Process] = {}
         with theirs:
-            self._server = subprocess.Popen(  # noqa: S603
+            self.program = subprocess.Popen(  # noqa: S603
                 [sys.executable, str(Path(__file__).with_name("fork_server.py")), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=env,
+                env=environment,
                 start_new_session=True,  # Ctrl-C in the terminal is the cloud's to handle
             )
-        threading.Thread(target=self._listen, name="process-reports", daemon=True).start()
+
+    def send(self, message: dict) -> None:
+        try:
+            self.channel.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as err:
+            raise ProcessNotStartedError(f"the fork server is gone: {err}") from err
+
+    def note(self, message: dict) -> None:
+        process = self.processes[message["id"]]
+        if "pid" in message:
+            process.pid = message["pid"]
+            process._started.set()
+        else:
+            process.status = message["status"]
+            process._ended.set()
+            del self.processes[message["id"]]
+
+
+class ProcessStarter:
+    """Starts processes through a fork server and keeps what it reports of them.
+
+    Where the fork server is killed, all that it had started ends with it, and what is started next gets another one.
+    """
+
+    def __init__(self) -> None:
+        self._identities = itertools.count(1)
+        self._lock = threading.Lock()
+        self._is_closing = False
+        # What each fork server is told first.
+        self._told: dict[str, dict] = {}
+        # one thread per library: numpy's threads do not survive a fork, and there are few cores to share
+        threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self._environment = {**os.environ, **threads, "PYTHONDONTWRITEBYTECODE": "1"}
+        self._server = self._begin()
 
     def log_to(self, log: Path) -> None:
         """Let the fork server write what goes wrong to this file; until then it shares the cloud's own output."""
-        with self._lock:
-            self._send({"own_log": str(log)})
+        self._tell("own_log", str(log))
 
     def start_program(self, argv: list[str], *, cwd: Path, env: dict[str, str], log: Path) -> Process:
         """Start a program of its own."""
@@ -90,8 +135,7 @@ class ProcessStarter:
 
     def preload(self, path: list[str]) -> None:
         """Let the packages in `path` be imported for the sandboxes to come; return before that is done."""
-        with self._lock:
-            self._send({"preload": path})
+        self._tell("preload", path)
 
     def start_archive(self, argv: list[str], unpacked: Path, *, cwd: Path, env: dict[str, str], log: Path) -> Process:
         """Start an agent's zip, the first of `argv`, as a fork with botocore and the agent imported already."""
@@ -99,41 +143,83 @@ class ProcessStarter:
 
     def close(self) -> None:
         """End every process that was started; return when they are gone."""
-        self._channel.shutdown(socket.SHUT_WR)
+        with self._lock:
+            self._is_closing = True
+        with suppress(OSError):  # it was killed
+            self._server.channel.shutdown(socket.SHUT_WR)
         try:
-            self._server.wait(10)
+            self._server.program.wait(10)
         except subprocess.TimeoutExpired:
-            self._server.kill()
+            self._server.program.kill()
+
+    def _begin(self) -> _Server:
+        server = _Server(self._environment)
+        threading.Thread(target=self._listen, args=(server,), name="process-reports", daemon=True).start()
+        return server
+
+    def _living(self) -> _Server:
+        """Return the fork server, another one where it was killed; to be called with the lock."""
+        if self._is_closing:
+            raise ProcessNotStartedError("the local cloud is ending")
+        if self._server.is_gone:
+            try:
+                self._server = self._begin()
+            except OSError as err:
+                raise ProcessNotStartedError(f"the fork server was killed, and no other one starts: {err}") from err
+            for message in self._told.values():
+                self._server.send(message)
+        return self._server
+
+    def _tell(self, name: str, value: Any) -> None:
+        with self._lock:
+            self._told[name] = {name: value}
+            self._living().send(self._told[name])
 
     def _start(self, request: dict) -> Process:
-        with self._lock:
+        problem = ""
+        for _ in range(STARTS_TRIED):
             process = Process(next(self._identities))
-            self._processes[process.identity] = process
-            self._send({**request, "id": process.identity})
-        if not process._started.wait(START_TIMEOUT_S) or not process.pid:
-            raise ProcessNotStartedError(f"no process after {START_TIMEOUT_S} s for {request.get('argv', 'a fork')}")
-        return process
+            with self._lock:
+                server = self._living()
+                server.processes[process.identity] = process
+                # Killed meanwhile, which the listener notes: the process never starts.
+                with suppress(ProcessNotStartedError):
+                    server.send({**request, "id": process.identity})
+            if not process._started.wait(START_TIMEOUT_S):
+                what = request.get("argv", "a fork")
+                raise ProcessNotStartedError(f"no process after {START_TIMEOUT_S} s for {what}")
+            if process.pid:
+                return process
+            problem = process.killed_with
+        raise ProcessNotStartedError(problem)
 
-    def _send(self, message: dict) -> None:
-        try:
-            self._channel.sendall(json.dumps(message).encode() + b"\n")
-        except OSError as err:
-            raise ProcessNotStartedError(f"the fork server is gone: {err}") from err
-
-    def _listen(self) -> None:
-        with self._channel.makefile("rb") as messages:
+    def _listen(self, server: _Server) -> None:
+        with server.channel.makefile("rb") as messages, suppress(ConnectionError):
             for line in messages:
-                self._note(json.loads(line))
-        for process in list(self._processes.values()):
+                server.note(json.loads(line))
+        why = f"the local cloud's fork server, which starts all its processes, {_ending(server.program.wait())}"
+        with self._lock:
+            server.is_gone = True
+            server.channel.close()
+            left, is_closing = list(server.processes.values()), self._is_closing
+        for process in left:
+            # Linux kills it (PR_SET_PDEATHSIG), but not what it had started.
+            process._signal(signal.SIGKILL)
+        _wait_for_ends([process.pid for process in left if process.pid])
+        for process in left:
+            process.status, process.killed_with = -signal.SIGKILL, why
             process._started.set()
             process._ended.set()
+        if not is_closing:
+            LOG.error("%s; what it had started has ended with it (%d processes)", why, len(left))
 
-    def _note(self, message: dict) -> None:
-        process = self._processes[message["id"]]
-        if "pid" in message:
-            process.pid = message["pid"]
-            process._started.set()
-        else:
-            process.status = message["status"]
-            process._ended.set()
-            del self._processes[message["id"]]
+
+def _wait_for_ends(pids: list[int]) -> None:
+    """Wait until processes that were sent SIGKILL are gone; not for ever, where a disk does not answer one."""
+    give_up_at = time.monotonic() + GONE_WITHIN_S
+    while any(started_ticks(pid) is not None for pid in pids) and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+
+
+def _ending(status: int) -> str:
+    return f"was killed by signal {-status}" if status < 0 else f"has ended with status {status}"

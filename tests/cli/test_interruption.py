@@ -218,7 +218,9 @@ def test_a_local_run_keeps_its_files_and_names_the_failed_cell(cloud, capsys, wo
         running.run_to_end(Ending(running_local_cloud()), Planned({}, plan_document()), Wish("r"))
 
     assert ended.value.exit_code == ExitCode.FAILED
-    assert f"{CELLS[1]}: ToolMissing: fio is not installed" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"{CELLS[1]}: ToolMissing: fio is not installed" in said
+    assert "matrix run --resume r --local" in said
     assert (workdir / "runs/r/cells/c/instances/AROA:i-1/samples.json").exists()
     assert not list(Path(workdir.parent).rglob("outside.json"))
 

@@ -54,6 +54,8 @@ REASONS = {
     "local/instances/vm/nfs.py: _start": "waits for a port of a child for some seconds, and raises the end of its log",
     "local/keeping/room.py: _watch": "looks at the disk at even distances, and logs each failure",
     "local/programs/leftovers.py: end_processes": "waits for processes that were killed",
+    "local/programs/processes.py: _start": "asks another fork server, three at most, where one was killed",
+    "local/programs/processes.py: _wait_for_ends": "waits for processes that were killed",
     "local/step_functions/events.py: _fire_schedules": "fires schedules",
     "local/step_functions/interpreter.py: stop": "waits for a thread that has just begun",
     "local/step_functions/interpreter.py: wait": "plays a Wait",

@@ -1,14 +1,20 @@
 """Who gets an answer from the local cloud: programs with a key of it, under its own name. Each rule is tried alone."""
 
 import re
+import threading
 from datetime import datetime, timedelta
 
 import botocore.auth
 import pytest
+from botocore.config import Config
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from support.raw_requests import LIST_TABLES, address_of, send, signed
 from support.running_cloud import RunningCloud, role
+from werkzeug.serving import make_server
+
+from local.admission import Admission
+from local.serving import KeepAliveHandler
 
 REFUSED, ANSWERED = 403, 200
 
@@ -164,6 +170,36 @@ def test_each_client_understands_the_refusal(cloud):
         with pytest.raises(ClientError) as refused:
             getattr(stranger, call)(**arguments)
         assert refused.value.response["Error"]["Code"] == code, service
+
+
+def test_each_client_understands_a_fault_of_the_cloud(cloud):
+    """An answer without a body and a RequestId says nothing, and moto's state machines stumble over it."""
+
+    def fails(_environ, _start_response):
+        raise OSError(24, "Too many open files")
+
+    hosts = [cloud.endpoint.removeprefix("http://")]
+    secret = cloud.description["secret_key"]
+    admission = Admission(fails, hosts, lambda _: (secret, ""))
+    server = make_server("127.0.0.1", 0, admission, threaded=True, request_handler=KeepAliveHandler)
+    admission._hosts = {f"127.0.0.1:{server.server_port}"}
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        for service, call in (
+            ("dynamodb", "list_tables"),
+            ("lambda", "list_functions"),
+            ("ec2", "describe_instances"),
+            ("stepfunctions", "list_state_machines"),
+            ("s3", "list_buckets"),
+        ):
+            once = Config(retries={"total_max_attempts": 1})
+            client = cloud.client(service, endpoint_url=f"http://127.0.0.1:{server.server_port}", config=once)
+            with pytest.raises(ClientError, match="a fault of the local cloud: OSError") as failed:
+                getattr(client, call)()
+            assert failed.value.response["ResponseMetadata"]["RequestId"], service
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_any_key_of_an_object_can_be_signed(cloud):

@@ -227,6 +227,26 @@ def test_an_agent_that_is_killed_ends_its_instance_and_leaves_nothing(cloud, lau
     assert not Path(said["memory"]).exists()
 
 
+def test_a_fork_server_that_is_killed_ends_its_instances_by_name_and_the_next_launch_has_another(cloud, launch):
+    [instance_id] = launch("wait")
+    said = hello(cloud, instance_id)
+
+    os.kill(cloud.fork_server(), signal.SIGKILL)
+
+    wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
+    words = "the local cloud's fork server, which starts all its processes, was killed by signal 9"
+    described = cloud.client("ec2").describe_instances(InstanceIds=[instance_id])["Reservations"][0]["Instances"][0]
+    assert described["StateReason"] == {"Code": "Server.InternalError", "Message": words}
+    assert f"agent ended with status -9 ({words})" in _log(cloud, instance_id)
+    assert f"{words}; what it had started has ended with it" in (cloud.workdir / "logs" / "cloud.log").read_text()
+    assert not is_running(said["child"]), "Linux kills the agent, and only the cloud what that has started"
+    assert not Path(said["memory"]).exists()
+
+    [another] = launch("end")
+    wait_until(lambda: state(cloud, another) == "terminated", "the other one to end")
+    assert "agent ended with status 0" in _log(cloud, another)
+
+
 def test_the_watchdog_ends_an_instance(cloud, launch):
     [instance_id] = launch("wait", settings="WATCHDOG_MINUTES=0.02")
 

@@ -3,6 +3,8 @@
 import base64
 import io
 import json
+import os
+import signal
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +17,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from support.disturbance import attempts
-from support.running_cloud import function, role
+from support.running_cloud import function, role, wait_until
 
 from local.deploy import Deployment
 from local.functions import runtime as runtime_module
@@ -33,6 +35,7 @@ def handler(event, context):
         case "raise": raise KeyError("no such cell")
         case "exit": sys.exit(3)
         case "die": os.kill(os.getpid(), 9)
+        case "hang": print("hangs"); time.sleep(30)
         case "sleep": time.sleep(event["seconds"])
         case "import": import pydantic, numpy, boto3, aws_lambda_powertools
         case "print": print("a line\\nanother")
@@ -61,6 +64,9 @@ def names(cloud) -> dict[str, str]:
     variables = {"Environment": {"Variables": {"COLOUR": "blue", "DATA_ROOT": "/opt"}}}
     resources = {
         "Role": role(),
+        "CallerRole": role(
+            {"Effect": "Allow", "Action": "lambda:InvokeFunction", "Resource": "*"}, service="states.amazonaws.com"
+        ),
         "Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/own/group"}},
         "Layer": {
             "Type": "AWS::Lambda::LayerVersion",
@@ -77,14 +83,20 @@ def names(cloud) -> dict[str, str]:
             CODE, Timeout=2, LoggingConfig={"LogGroup": {"Ref": "Logs"}, "LogFormat": "JSON"}, **variables
         ),
         "Layered": function(CODE, Layers=[{"Ref": "Layer"}], Tags=[{"Key": "a", "Value": "b"}], **variables),
-        "Single": function(CODE, Timeout=5, ReservedConcurrentExecutions=1),
+        "Single": function(CODE, Timeout=10, ReservedConcurrentExecutions=1),
         "Packaged": function(CODE),
+        "Unstarted": function("def handler(event, context): return 1"),
         "Broken": function("import no_such_module\ndef handler(event, context): pass"),
         "UsesLayer": function(
             "import layered\ndef handler(event, context): return layered.VALUE", Layers=[{"Ref": "Layer"}]
         ),
     }
-    outputs = {name: {"Value": {"Ref": name}} for name in resources if name not in ("Role", "Logs", "Layer", "Sdk")}
+    outputs = {
+        name: {"Value": {"Ref": name}}
+        for name in resources
+        if name not in ("Role", "CallerRole", "Logs", "Layer", "Sdk")
+    }
+    outputs["Caller"] = {"Value": {"Fn::GetAtt": ["CallerRole", "Arn"]}}
     return cloud.deploy("functions", {"Resources": resources, "Outputs": outputs})
 
 
@@ -149,6 +161,44 @@ def test_a_function_that_ends_its_process_is_an_exit_error(call, how, words):
     assert answer["FunctionError"] == "Unhandled"
     assert payload["errorType"] == "Runtime.ExitError"
     assert words in payload["errorMessage"]
+
+
+def test_a_call_whose_fork_server_is_killed_says_so_and_the_next_one_is_answered(call, cloud):
+    with ThreadPoolExecutor(1) as threads:
+        asleep = threads.submit(call, "Single", do="hang")
+        logs = (cloud.workdir / "code").glob
+        wait_until(lambda: any("hangs" in log.read_text() for log in logs("*Single*.log")), "the function to hang")
+        os.kill(cloud.fork_server(), signal.SIGKILL)
+        answer, payload = asleep.result()
+
+    assert answer["FunctionError"] == "Unhandled"
+    # Which every state tries again.
+    assert payload["errorType"] == "Runtime.ExitError"
+    assert "fork server, which starts all its processes, was killed by signal 9" in payload["errorMessage"]
+    assert "FunctionError" not in call("Single")[0]
+
+
+def test_a_state_whose_function_gets_no_process_ends_with_the_reason_and_may_be_tried_again(cloud, names, tmp_path):
+    code = cloud.workdir / "code"
+    code.rename(tmp_path / "code")
+    code.touch()
+    try:
+        task = {
+            "Type": "Task",
+            "Resource": "arn:aws:states:::lambda:invoke",
+            "Arguments": {"FunctionName": names["Unstarted"]},
+            "End": True,
+        }
+        machine = {"QueryLanguage": "JSONata", "StartAt": "Call", "States": {"Call": task}}
+        ended = cloud.execute("unstarted", machine, role_arn=names["Caller"])
+    finally:
+        code.unlink()
+        (tmp_path / "code").rename(code)
+
+    # Not States.Runtime: KeyError('RequestId'), which moto makes of an answer without one, and nothing may catch.
+    assert (ended["status"], ended["error"]) == ("FAILED", "Lambda.ServiceException")
+    assert f"no process for {names['Unstarted']}" in ended["cause"]
+    assert "Not a directory" in ended["cause"]
 
 
 def test_a_function_that_cannot_be_imported_says_so(call):

@@ -62,6 +62,16 @@ class RunningCloud:
         """Where it is."""
         return self.description["endpoint"]
 
+    def fork_server(self) -> int:
+        """The process that starts its processes."""
+        children = [
+            pid
+            for path in Path(f"/proc/{self.process.pid}/task").glob("*/children")
+            for pid in path.read_text().split()
+        ]
+        [found] = [pid for pid in children if b"fork_server.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        return int(found)
+
     def client(self, service: str, **options: Any) -> Any:
         """A client of it; the operator's unless keys are given."""
         return client_of(self.description, service, **options)
@@ -78,13 +88,13 @@ class RunningCloud:
         return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
 
     def execute(
-        self, name: str, definition: dict[str, Any], given: Any = None, timeout_s: float = 20
+        self, name: str, definition: dict[str, Any], given: Any = None, timeout_s: float = 20, role_arn: str = ""
     ) -> dict[str, Any]:
         """Run a definition once to its end; what DescribeExecution answers."""
         states = self.client("stepfunctions")
-        arn = states.create_state_machine(name=name, definition=json.dumps(definition), roleArn=OPERATOR_ROLE)[
-            "stateMachineArn"
-        ]
+        arn = states.create_state_machine(
+            name=name, definition=json.dumps(definition), roleArn=role_arn or OPERATOR_ROLE
+        )["stateMachineArn"]
         execution = states.start_execution(stateMachineArn=arn, input=json.dumps(given or {}))["executionArn"]
         return self.wait_for_execution(execution, timeout_s)
 
