@@ -63,7 +63,7 @@ class Cloud:
     def __post_init__(self) -> None:
         """Name what is in the folder."""
         self._workdir = self.options.workdir.resolve()
-        self._description_file = self._workdir / "cloud.json"
+        self._description_file = self._workdir / sweeping.DESCRIPTION
 
     def prepare(self) -> None:
         """Import moto, which takes most of a start, and touch nothing: nobody may want the cloud in the end."""
@@ -146,7 +146,6 @@ class Cloud:
         """Remove what an earlier cloud has left, and say that this one is starting."""
         # No other user of the machine may read the key, the logs and the results in it.
         self._workdir.chmod(0o700)
-        self._description_file.unlink(missing_ok=True)
         self.left_by_others = sweeping.sweep(self._workdir)
         for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
             (self._workdir / name).mkdir(parents=True, exist_ok=True)

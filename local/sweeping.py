@@ -2,17 +2,39 @@
 
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 from local.keeping import runs
 from local.programs import leftovers
 
 # Folders that stand for storage and for functions.
 ITS_OWN = ("storage", "code")
+# Where the cloud is, and its key.
+DESCRIPTION = "cloud.json"
+
+
+class Left(NamedTuple):
+    """One thing that a killed cloud has left."""
+
+    kind: str
+    name: str
+
+
+def left(workdir: Path) -> list[Left]:
+    """Return what a killed cloud of the folder has left, and agents that are no more."""
+    own = [
+        *(Left("file", str(path)) for path in [workdir / DESCRIPTION] if path.exists()),
+        *(Left("folder", str(path)) for path in map(workdir.joinpath, ITS_OWN) if path.exists()),
+    ]
+    processes = [Left("process", str(pid)) for pid in leftovers.processes(workdir.resolve())]
+    return [*own, *processes, *(Left("folder", str(folder)) for folder in leftovers.folders())]
 
 
 def sweep(workdir: Path) -> list[str]:
     """Remove it, and return a sentence for each thing that somebody should know of, such as a run that was cut off."""
-    ended = leftovers.end_processes(workdir)
+    # First, so that nobody takes it for a living one's.
+    (workdir / DESCRIPTION).unlink(missing_ok=True)
+    ended = leftovers.end_processes(workdir.resolve())
     remove_folders(workdir)
     freed = leftovers.remove_folders()
     sentences = runs.close_interrupted(workdir / "runs")

@@ -9,7 +9,7 @@ from rich.table import Table
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.target import deployment
+from cli.target import deployment, local_leftovers
 from cli.target.service import Service
 
 
@@ -30,7 +30,8 @@ def reap(
 
     Instances, volumes and file systems that belong to no running run or are past their deadline. Reap also runs by
     itself, after each run and on a schedule. Exit code 1 when something remains. With --images: baked machine images
-    and their snapshots, which are kept for later runs; only when no run is running.
+    and their snapshots, which are kept for later runs; only when no run is running. With --local where no local
+    cloud is up: what a killed one has left on this machine.
 
     Example: matrix reap --run builds-20261120-101500-4f
     """
@@ -39,10 +40,19 @@ def reap(
     # The deployment is never guessed: the local cloud must not answer someone who wants to end a bill on AWS.
     if run:
         deployment.refuse_local_run(run, local=local, stack=stack, region=region)
+    deployment.refuse_two_places(local=local, stack=stack)
+    if local and not (run or images) and not deployment.is_local_cloud_running():
+        _finish(local_leftovers.take_away(dry_run=dry_run), "--local", dry_run=dry_run, as_json=as_json)
+        return
     service = Service(deployment.find(local=local, stack=stack, region=region))
     answer = service.reap(run, dry_run=dry_run, images=images)
     if run and not answer.get("deleted") and not answer.get("remaining"):
         _refuse_what_cannot_be_reaped(service, run)
+    what = "--images " if images else f"--run {run} " if run else ""
+    _finish(answer, f"{what}{service.deployment.flag}", dry_run=dry_run, as_json=as_json)
+
+
+def _finish(answer: dict[str, Any], options_again: str, *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(answer, indent=2))
     else:
@@ -54,9 +64,8 @@ def reap(
     if answer.get("remaining") and not dry_run:
         if as_json:
             raise typer.Exit(ExitCode.FAILED)
-        what = "--images " if images else f"--run {run} " if run else ""
         when = "when no run is running" if answer.get("waits_for_runs") else "in a minute"
-        again = f"{when} again: `matrix reap {what}{service.deployment.flag}`"
+        again = f"{when} again: `matrix reap {options_again}`"
         raise CommandError(f"{len(answer['remaining'])} of them remain", again)
 
 

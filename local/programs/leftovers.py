@@ -27,14 +27,20 @@ def remove_folders() -> int:
     Another cloud of this user may remove the same at the same time.
     """
     freed = 0
+    for folder in folders():
+        freed += sum(_bytes_of(Path(parent, name)) for parent, _, names in os.walk(folder) for name in names)
+        shutil.rmtree(folder, ignore_errors=True)
+    return freed
+
+
+def folders() -> Iterator[Path]:
+    """Yield the folders of agents that are no more, in memory and among temporary files."""
     for folder in chain.from_iterable(
         place.glob("storage-matrix-*") for place in {MEMORY, DISK, Path(tempfile.gettempdir())}
     ):
         owner = OWNED.fullmatch(folder.name)
         if owner and _is_own(folder) and not is_alive(int(owner[1]), int(owner[2])):
-            freed += sum(_bytes_of(Path(parent, name)) for parent, _, names in os.walk(folder) for name in names)
-            shutil.rmtree(folder, ignore_errors=True)
-    return freed
+            yield folder
 
 
 def _is_own(folder: Path) -> bool:
@@ -57,7 +63,7 @@ def end_processes(workdir: Path) -> int:
 
     All that a cloud starts dies with it, but for what its children have started, if these were killed as well.
     """
-    pids = [pid for pid in _own_processes() if _is_of(pid, workdir)]
+    pids = processes(workdir)
     for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
@@ -67,6 +73,11 @@ def end_processes(workdir: Path) -> int:
     while any(_is_of(pid, workdir) for pid in pids) and time.monotonic() < give_up_at:
         time.sleep(0.02)
     return len(pids)
+
+
+def processes(workdir: Path) -> list[int]:
+    """Return what a cloud of this folder had started, and still runs."""
+    return [pid for pid in _own_processes() if _is_of(pid, workdir)]
 
 
 def _own_processes() -> Iterator[int]:
