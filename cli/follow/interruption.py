@@ -68,12 +68,13 @@ class CleanUp:
     remaining: list[dict[str, Any]] = field(default_factory=list)
     problem: str = ""
     is_refused: bool = False  # by what no further pass mends
-    is_with_cloud: bool = False  # the local cloud has ended meanwhile, and all that was in it
+    is_with_cloud: bool = False  # the local cloud has ended, or ends with the command, and all that was in it
+    receipt: dict[str, Any] | None = None
 
     @property
     def is_complete(self) -> bool:
-        """Whether Reap found nothing in its last passes."""
-        return not self.remaining and not self.problem
+        """Whether Reap found nothing in its last passes, or nothing can be left."""
+        return self.is_with_cloud or (not self.remaining and not self.problem)
 
 
 @dataclass(frozen=True)
@@ -169,17 +170,24 @@ def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> 
     """Say of a stopped run what was deleted, what had been measured and where that is, and what remains."""
     measured = [cell.id for cell in last.cells if cell.state == "measured"]
     names = f": {', '.join(measured)}" if measured else ""
-    if clean.is_with_cloud:
-        deleted = f"{words(clean.deleted)}; the rest went" if clean.deleted else "everything"
-        deleted += " with the local cloud"
-    else:
-        deleted = words(clean.deleted) or "nothing (nothing was left)"
     lines = [
-        f"  deleted: {deleted}",
+        f"  deleted: {_deleted(clean)}",
         f"  measured before: {len(measured)} of {len(last.cells)} cells{names}",
         f"  results so far: `matrix results {last.execution.run} {flag}`, in {where}",
     ]
     if not clean.is_complete:
-        still = words(clean.remaining) or "unknown"
-        lines.append(f"  CLEAN-UP NOT FINISHED ({clean.problem or 'resources remain'}): still there: {still}")
+        still = f"still there: {words(clean.remaining)}" if clean.remaining else "it is not known what is still there"
+        lines.append(f"  CLEAN-UP NOT FINISHED ({clean.problem or 'resources remain'}): {still}")
     return lines
+
+
+def _deleted(clean: CleanUp) -> str:
+    """Say what was deleted, by whomever: the end of a run starts a sweep too, which may be faster than ours."""
+    if clean.is_with_cloud:
+        rest = f"{words(clean.deleted)}; the rest goes" if clean.deleted else "everything goes"
+        return f"{rest} with the local cloud"
+    if clean.receipt:
+        totals = clean.receipt["totals"]
+        among = f", among them {words(clean.deleted)}" if clean.deleted else ""
+        return f"{totals['gone']} of {totals['resources']} resources that it had created{among}"
+    return words(clean.deleted) or ("nothing (nothing was left)" if clean.is_complete else "nothing yet")

@@ -25,9 +25,10 @@ from cli.target.documents import readable
 from cli.target.service import Execution, Service
 from cli.target.unfinished import STATUS as STATUS_INTERRUPTED
 from cli.target.unfinished import Source, resume_line
-from cli.target.workdir import run_folder
+from cli.target.workdir import run_folder, workdir
 from local.keeping.room import DISK_FULL
 from local.keeping.runs import how_far
+from local.programs import claims
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.sentences import receipt_sentence
@@ -93,8 +94,8 @@ def _interrupted(service: Service, planned: Planned, wish: Wish, shown: View, cl
     following.refuse_dead_cloud(service, wish.run)
     last, clean = stop(service, wish.run, planned.plan, shown, closing)
     by_hand = f"finish by hand: {_reap_line(service, wish.run)}"
-    if wish.ends_cloud:
-        by_hand = "nothing: the local cloud ends now, and everything in it"
+    if wish.ends_cloud and not clean.is_complete and not claims.is_used(workdir()):
+        clean.is_with_cloud = True
     return interruption.interrupted(
         last, clean, where=where(service, wish.run), by_hand=by_hand, flag=service.deployment.flag
     )
@@ -107,6 +108,9 @@ def stop(
     patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
     clean = interruption.stop_and_clean(service, run, shown.say, closing, patience)
     last = _last_seen(run, plan) if clean.is_with_cloud else following.look(service, run, plan)
+    if not clean.is_with_cloud:
+        with suppress(Exception):  # what was deleted is said without it, too
+            clean.receipt = service.document(run, "receipt.json")
     shown.show(last)
     return last, clean
 

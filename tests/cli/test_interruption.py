@@ -21,6 +21,7 @@ from cli.target import mirror
 from cli.target.deployment import Deployment, from_cloud_document, running_local_cloud
 from cli.target.service import Execution, Service
 from local.keeping.room import DISK_FULL
+from local.programs import claims
 from local.programs.liveness import started_ticks
 
 VOLUME, INSTANCE = {"kind": "volume", "id": "vol-1", "run": "r"}, {"kind": "instance", "id": "i-1", "run": "r"}
@@ -128,7 +129,8 @@ def test_a_clean_up_that_never_succeeds_ends_and_says_why(monkeypatch):
 
     said = run_interrupted(FakeService([FunctionFailed("throttled")] * 99))
 
-    assert "CLEAN-UP NOT FINISHED (throttled): still there: unknown" in said.message
+    assert "deleted: nothing yet" in said.message
+    assert "CLEAN-UP NOT FINISHED (throttled): it is not known what is still there" in said.message
 
 
 def test_a_second_interruption_says_how_to_finish_by_hand():
@@ -140,6 +142,44 @@ def test_a_second_interruption_says_how_to_finish_by_hand():
     assert "CLEAN-UP NOT FINISHED" in said.message
     assert "still there: volume vol-1" in said.message
     assert said.advice == "finish by hand: matrix reap --run r --stack storage-matrix --region eu-central-1"
+
+
+def test_a_second_interruption_of_a_local_run_leaves_nothing_to_do_where_its_cloud_ends_with_it(keep_run, workdir):
+    keep_run("r")
+    service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
+    service.deployment = Deployment("local", "s", "us-east-1", "http://localhost:1", process=this_process())
+
+    with pytest.raises(CommandError) as ended:
+        running.run_to_end(service, Planned({}, plan_document()), Wish("r", ends_cloud=True))
+
+    said = ended.value
+    assert "deleted: everything goes with the local cloud" in said.message
+    assert "NOT FINISHED" not in said.message
+    assert said.advice == "measure the rest: `matrix run --resume r --local`"
+
+    # A command that uses the cloud keeps it up, with all that is in it.
+    service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
+    service.deployment = Deployment("local", "s", "us-east-1", "http://localhost:1", process=this_process())
+    with pytest.raises(CommandError) as ended, claims.used(workdir):
+        running.run_to_end(service, Planned({}, plan_document()), Wish("r", ends_cloud=True))
+    assert "still there: volume vol-1" in ended.value.message
+    assert ended.value.advice == "finish by hand: matrix reap --run r --local"
+
+
+def test_what_a_faster_sweep_has_deleted_is_said_as_in_the_receipt():
+    service = FakeService([])
+    totals = {"resources": 3, "gone": 3}
+    service.document = lambda run, name: {"totals": totals} if (run, name) == ("r", "receipt.json") else None
+
+    said = run_interrupted(service)
+
+    assert "deleted: 3 of 3 resources that it had created" in said.message
+    assert "nothing was left" not in said.message
+
+
+def this_process():
+    """A process that is alive."""
+    return os.getpid(), started_ticks(os.getpid())
 
 
 def unknown_at_first(service, looks):
@@ -272,7 +312,7 @@ def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everythi
 
     said = capsys.readouterr().out
     assert "run r was stopped" in said
-    assert "deleted: everything with the local cloud" in said
+    assert "deleted: everything goes with the local cloud" in said
     assert "tried again" not in said
     assert "matrix run --resume r --local" in said
 
