@@ -6,6 +6,7 @@ import typer
 
 from cli.inputs import options
 from cli.messages.errors import UnknownRun
+from cli.target import known_runs
 from cli.target import logs as stored
 from cli.target.deployment import DEFAULT_STACK
 
@@ -37,7 +38,9 @@ def logs(
     by_instance = stored.of_cell(run, cell, local=local, stack=stack, region=region)
     chosen = {name: lines for name, lines in by_instance.items() if instance in (None, name)}
     if not chosen:
+        near = known_runs.meant(cell, stored.cells_of(run, local=local, stack=stack, region=region))
         names = f"instances with a log: {', '.join(by_instance)}" if by_instance else "no instance of it has a log"
+        names = f"{near} {names}".strip()
         place = "" if local or stack or region else f"; on AWS: add --stack {DEFAULT_STACK}"
         raise UnknownRun(f"no log of {instance or cell} in run {run}", f"{names}{place}")
     for name, lines in chosen.items():

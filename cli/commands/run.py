@@ -19,7 +19,7 @@ from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
-from cli.target import deployment, local_cloud
+from cli.target import deployment, known_runs, local_cloud
 from cli.target.service import Service
 from cli.target.workdir import run_folder
 from matrix.terms.figures import rough_duration
@@ -139,6 +139,8 @@ def _resume(
         _to_end(service, planned, _named(wish, planned))
         return
     _refuse_kept_name(wish)
+    if not (run_folder(run).is_dir() or deployment.is_local_cloud_running()):
+        raise known_runs.unknown_run(f"no local run {run}", run, known_runs.kept_runs())
     with local_cloud.running_or_started(instances) as cloud:
         service = Service(cloud)
         planned = resuming.plan_rest(service, run, file, region)

@@ -12,7 +12,7 @@ from cli.follow.live_view import STYLES
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
-from cli.target import deployment, mirror
+from cli.target import deployment, known_runs, mirror
 from cli.target.documents import note, readable
 from cli.target.service import Service
 from cli.target.workdir import run_folder
@@ -59,7 +59,7 @@ def runs(
 
 def _local() -> list[Listed]:
     """Return the runs of the running local cloud and the kept ones, each once."""
-    kept = {name: _of_mirror(name) for name in mirror.kept_runs()}
+    kept = {name: _of_mirror(name) for name in known_runs.kept_runs()}
     going = _of_service(Service(deployment.running_local_cloud())) if deployment.is_local_cloud_running() else []
     by_name = {**{run.run: run for run in going}, **kept}
     return sorted(by_name.values(), key=lambda run: run.started_at or 0.0, reverse=True)

@@ -3,7 +3,7 @@
 from cli.follow import running
 from cli.inputs import options
 from cli.messages.errors import CommandError
-from cli.target import deployment, mirror
+from cli.target import deployment, known_runs, mirror
 from cli.target.documents import readable
 from cli.target.service import Service
 
@@ -26,8 +26,9 @@ def stop(
         mirror.refuse_loaded(run)
     # The deployment is never guessed, as for `matrix reap`.
     deployment.refuse_local_run(run, local=local, stack=stack, region=region)
-    service = Service(deployment.find(local=local, stack=stack, region=region))
-    execution = service.execution(run)
+    with known_runs.named_where_not_found(run, stack=stack, region=region):
+        service = Service(deployment.find(local=local, stack=stack, region=region))
+        execution = service.execution(run)
     if not execution.is_running:
         flag = service.deployment.flag
         advice = f"its results: `matrix results {run} {flag}`; what it may have left: `matrix reap --run {run} {flag}`"

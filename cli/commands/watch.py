@@ -15,7 +15,7 @@ from cli.follow.progress import RunProgress
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, NoLocalCloud, UnknownRun, UnreadableRun
-from cli.target import deployment, mirror
+from cli.target import deployment, known_runs, mirror
 from cli.target.documents import note, readable
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
@@ -50,8 +50,9 @@ def watch(
         _refuse_forgotten(run)
     if kept is None and stack is None and region is None:
         mirror.refuse_loaded(run)
-    service = Service(deployment.find_any(local=local, stack=stack, region=region))
-    execution = service.execution(run)
+    with known_runs.named_where_not_found(run, stack=stack, region=region):
+        service = Service(deployment.find_any(local=local, stack=stack, region=region))
+        execution = service.execution(run)
     plan = readable(service.plan, run)
     with opening.following(service, run, is_wanted=web, has_ended=not execution.is_running):
         _follow(service, run, plan, as_json=as_json)
@@ -102,7 +103,7 @@ def _refuse_forgotten(run: str) -> None:
 def _newest(*, local: bool, stack: str | None, region: str | None) -> str:
     """Return the name of the newest run: of a deployment, or of those kept here where no local cloud has one."""
     is_open = stack is None and region is None
-    kept = mirror.kept_runs() if is_open else []
+    kept = known_runs.kept_runs() if is_open else []
     if kept and not deployment.is_local_cloud_running():
         return kept[0]
     service = Service(deployment.find_any(local=local, stack=stack, region=region))

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from cli.target import mirror
+from cli.target import known_runs, mirror
 
 LATEST = "latest"
 
 
 def runs(incomplete: str) -> list[str]:
     """Return the runs kept here whose names begin so, newest first, and `latest`."""
-    return [name for name in (LATEST, *mirror.kept_runs()) if name.startswith(incomplete)]
+    return [name for name in (LATEST, *known_runs.kept_runs()) if name.startswith(incomplete)]
 
 
 def cells(ctx: Any, incomplete: str) -> list[str]:
     """Return the cells of the run that stands before, of any run where none does."""
     chosen = ctx.params.get("run")
-    names = {name for run in ([chosen] if chosen else mirror.kept_runs()) for name in mirror.known_cells(run)}
+    names = {name for run in ([chosen] if chosen else known_runs.kept_runs()) for name in mirror.known_cells(run)}
     return sorted(name for name in names if name.startswith(incomplete))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from cli.messages.errors import UnreadableRun
-from cli.target import deployment, mirror
+from cli.target import deployment, known_runs, mirror
 from cli.target.documents import note, readable
 from cli.target.service import Service
 from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
@@ -52,6 +52,16 @@ def follow(run: str, cell: str, *, local: bool, stack: str | None, region: str |
         time.sleep(store.look_every_s)
 
 
+def cells_of(run: str, *, local: bool, stack: str | None, region: str | None) -> list[str]:
+    """Return the cells of a run that have left anything; raises UnknownRun where there is no such run."""
+    store = _store(run, local=local, stack=stack, region=region)
+    cells = sorted({name.split("/")[1] for name in store.names("cells/")})
+    if not cells:
+        with known_runs.named_where_not_found(run, stack=stack, region=region):
+            store.refuse_unknown(run)
+    return cells
+
+
 def _below(cell: str) -> str:
     return f"cells/{cell}/instances/"
 
@@ -77,7 +87,8 @@ def _store(run: str, *, local: bool, stack: str | None, region: str | None) -> "
     folder = run_folder(run)
     if stack is None and region is None and folder.is_dir() and not folder.is_symlink():
         return _Kept(folder)
-    return _Stored(run, Service(deployment.find(local=local, stack=stack, region=region)))
+    with known_runs.named_where_not_found(run, stack=stack, region=region):
+        return _Stored(run, Service(deployment.find(local=local, stack=stack, region=region)))
 
 
 class _Kept:
@@ -97,6 +108,9 @@ class _Kept:
     def content(self, name: str) -> bytes:
         with (self._folder / name).open("rb") as file:
             return file.read(LARGEST_ZIPPED_BYTES + 1)
+
+    def refuse_unknown(self, run: str) -> None:
+        """It is kept, so it is known."""
 
     def where(self, name: str) -> str:
         return str(self._folder / name)
@@ -122,6 +136,9 @@ class _Stored:
 
     def goes_on(self, run: str) -> bool:
         return self._service.execution(run).is_running
+
+    def refuse_unknown(self, run: str) -> None:
+        self._service.execution(run)
 
     def where(self, name: str) -> str:
         return f"{self._service.where(self._run)}{name}"

@@ -1,17 +1,16 @@
 """The folder of a local run, `.local/runs/<run>/`, which the local cloud writes as the run goes on."""
 
-from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from cli.messages.errors import CommandError, UnreadableRun
 from cli.target.documents import checked_row, note, parsed, readable
+from cli.target.known_runs import plain
 from cli.target.service import Execution, Service, plain_row
-from cli.target.workdir import run_folder, runs_folder
+from cli.target.workdir import run_folder
 from local.keeping import runs
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.printable import printable
 
 ENDED = ("measured", "failed", "skipped")
 # These decide what of a run is measured again.
@@ -55,28 +54,12 @@ def refuse_loaded(run: str) -> None:
 
 def measured_cells(run: str) -> list[str]:
     """Return the cells of a run that have a result, readable or not."""
-    return sorted(_plain(path.parent.name for path in (_folder(run) / "cells").glob("*/result.json")))
+    return sorted(plain(path.parent.name for path in (_folder(run) / "cells").glob("*/result.json")))
 
 
 def known_cells(run: str) -> list[str]:
     """Return the cells of a kept run that have left anything, measured or not."""
-    return sorted(_plain(path.name for path in (_folder(run) / "cells").glob("*")))
-
-
-def kept_runs() -> list[str]:
-    """Return the names of the runs that are kept here, newest first."""
-    folders = [folder for folder in runs_folder().glob("*") if folder.is_dir()]
-    return list(_plain(folder.name for folder in sorted(folders, key=_ended_at, reverse=True)))
-
-
-def _plain(names: Iterable[str]) -> Iterator[str]:
-    """Yield the names that can be those of runs and cells: one with control characters was made to do harm."""
-    return (name for name in names if name == printable(name))
-
-
-def _ended_at(folder: Path) -> float:
-    ends = [folder / "summary.json", folder / runs.EXECUTION, folder]
-    return next(path for path in ends if path.exists()).stat().st_mtime
+    return sorted(plain(path.name for path in (_folder(run) / "cells").glob("*")))
 
 
 def execution(run: str) -> Execution | None:

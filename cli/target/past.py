@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError
-from cli.target import deployment, mirror, over_runs, summaries
+from cli.target import deployment, known_runs, over_runs, summaries
 from cli.target.service import SHOWN_RUNS, Service
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def runs(*, local: bool, stack: str | None, region: str | None, cell: str | None
     """
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
-    names = _on_aws(stack, region, cell) if on_aws else mirror.kept_runs()
+    names = _on_aws(stack, region, cell) if on_aws else known_runs.kept_runs()
     known = list(_read(names, local=not on_aws, stack=stack, region=region))
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun

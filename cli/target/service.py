@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from cli.messages.errors import FunctionFailed, UnknownRun
+from cli.target import known_runs
 from cli.target.deployment import Deployment
 from cli.target.documents import parsed
 from matrix.terms.documents.plan import PlanDocument
@@ -63,9 +64,10 @@ class Service:
 
     def unknown(self, run: str) -> UnknownRun:
         """Return the error that says which runs exist instead."""
-        names = [execution.run for execution in self.executions(SHOWN_RUNS)]
-        known = f"runs that exist: {', '.join(names)}" if names else "there is no run yet: `matrix run FILE`"
-        return UnknownRun(f"no run {run} in {self.deployment.stack} ({self.deployment.environment})", known)
+        names = [execution.run for execution in self.executions(known_runs.MOST_NAMES)]
+        kept = known_runs.kept_runs() if self.deployment.environment == "local" else []
+        message = f"no run {run} in {self.deployment.stack} ({self.deployment.environment})"
+        return known_runs.unknown_run(message, run, [*names, *kept])
 
     def executions(self, limit: int) -> list[Execution]:
         """Return the newest runs, newest first."""

@@ -9,7 +9,7 @@ from typing import cast
 
 from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
 from cli.messages.explain import explain
-from cli.target import deployment, mirror, relaunched, unfinished
+from cli.target import deployment, known_runs, mirror, relaunched, unfinished
 from cli.target.documents import note, readable
 from cli.target.service import SHOWN_RUNS, Execution, Service
 from cli.target.unfinished import Read, Source
@@ -88,11 +88,11 @@ def find(run: str, *, local: bool, stack: str | None, region: str | None, need: 
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
     if not on_aws:
-        names = mirror.kept_runs() if run == LATEST else [run]
+        names = known_runs.kept_runs() if run == LATEST else [run]
         kept = next((kept for kept in map(_kept, names) if kept.has(need)), None)
         if kept is not None:
             return kept
-        if local or mirror.kept_runs() or deployment.is_local_cloud_running():
+        if local or known_runs.kept_runs() or deployment.is_local_cloud_running():
             return _from_local_cloud(run, need)
     try:
         return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run, need)
@@ -154,14 +154,13 @@ def analysed(
 
 
 def _from_local_cloud(run: str, need: Need) -> FoundRun:
-    kept = mirror.kept_runs()
+    kept = known_runs.kept_runs()
     execution = mirror.execution(run) if run in kept else None
     if deployment.is_local_cloud_running() and (execution is None or execution.is_running):
         return _from_service(Service(deployment.running_local_cloud()), run, need)
     if run in kept:
         raise _no_results(run, f"see what there is in {run_folder(run)}/; {unfinished.resume_line(run, '--local')}")
-    known = f"local runs: {', '.join(kept[:SHOWN_RUNS])}" if kept else "there is none yet: `matrix run FILE --local`"
-    raise UnknownRun(f"no local run {run}", f"{known}; for a run on AWS add --stack NAME")
+    raise known_runs.unknown_run(f"no local run {run}", run, kept, "for a run on AWS add --stack NAME")
 
 
 def _from_service(service: Service, run: str, need: Need) -> FoundRun:

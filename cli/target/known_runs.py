@@ -1,0 +1,65 @@
+"""The names of the runs that exist: those kept on this machine and those of a deployment; and the nearest to a name."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cli.messages.errors import UnknownRun
+from cli.messages.explain import explain
+from cli.target.workdir import runs_folder
+from local.keeping import runs
+from matrix.terms.printable import printable
+
+# As many names as a terminal shows at once.
+MOST_NAMES = 40
+
+
+def kept_runs() -> list[str]:
+    """Return the names of the runs that are kept here, newest first."""
+    folders = [folder for folder in runs_folder().glob("*") if folder.is_dir()]
+    return list(plain(folder.name for folder in sorted(folders, key=_ended_at, reverse=True)))
+
+
+def plain(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names that can be those of runs and cells: one with control characters was made to do harm."""
+    return (name for name in names if name == printable(name))
+
+
+def _ended_at(folder: Path) -> float:
+    ends = [folder / "summary.json", folder / runs.EXECUTION, folder]
+    return next(path for path in ends if path.exists()).stat().st_mtime
+
+
+def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") -> UnknownRun:
+    """Return the error for a name that no run has: the nearest name first, then all `names`, then a `note`."""
+    known = list(dict.fromkeys(names))
+    more = f" and {len(known) - MOST_NAMES} more: `matrix runs`" if len(known) > MOST_NAMES else ""
+    listed = f"runs that exist: {', '.join(known[:MOST_NAMES])}{more}" if known else "there is no run yet"
+    near = meant(run, [*known, "latest"])
+    return UnknownRun(message, " ".join(filter(None, [near, "; ".join(filter(None, [listed, note]))])))
+
+
+@contextmanager
+def named_where_not_found(run: str, *, stack: str | None, region: str | None) -> Iterator[None]:
+    """Let a look for a run that is not kept here, and that no deployment has, end with the names of those that are.
+
+    With a stack or region only that was meant.
+    """
+    try:
+        yield
+    except Exception as error:
+        kept = kept_runs()
+        if stack is not None or region is not None or not kept or run in kept:
+            raise
+        failure = explain(error)
+        if isinstance(failure, UnknownRun) and meant(run, kept) in failure.advice:
+            raise
+        asked = f"another place was asked too: {failure.message}; {failure.advice}"
+        raise unknown_run(f"no run {run} is kept in {runs_folder()}/", run, kept, asked) from error
+
+
+def meant(written: str, names: Iterable[str]) -> str:
+    """Return `did you mean …?` with the name nearest to what was written; empty where none is near."""
+    close = difflib.get_close_matches(written, list(names), n=1)
+    return f"did you mean {close[0]}?" if close else ""

@@ -1,0 +1,58 @@
+"""A name that no run has is answered with the nearest and with every run that exists."""
+
+import pytest
+
+NAMES = ["published-yocto", *(f"nightly-{number:02}" for number in range(12))]
+COMMANDS = [
+    ("results", "published-yocot"),
+    ("report", "published-yocot"),
+    ("compare", "published-yocot"),
+    ("watch", "published-yocot"),
+    ("watch", "published-yocot", "--local"),
+    ("stop", "published-yocot"),
+    ("stop", "published-yocot", "--local"),
+    ("logs", "published-yocot", "a-cell"),
+    ("logs", "published-yocot", "a-cell", "--follow"),
+    ("run", "--local", "--resume", "published-yocot"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_mistyped_run_is_answered_with_the_nearest_and_all_that_are_kept(matrix, keep_run, command):
+    for name in NAMES:
+        keep_run(name)
+
+    said = matrix(*command)
+
+    assert said.exit_code == 1
+    assert "did you mean published-yocto?" in said.stderr
+    assert all(name in said.stderr for name in NAMES), said.stderr
+
+
+@pytest.mark.parametrize("command", [each for each in COMMANDS if "--resume" not in each], ids=" ".join)
+def test_beside_a_running_cloud_its_runs_and_the_kept_ones_are_named(cloud, matrix, keep_run, command):
+    for name in NAMES:
+        keep_run(name)
+    cloud.start("under-way")
+
+    said = matrix(*command, *([] if "--local" in command else ["--local"]))
+
+    assert said.exit_code == 1
+    assert "did you mean published-yocto?" in said.stderr
+    assert all(name in said.stderr for name in [*NAMES, "under-way"]), said.stderr
+
+
+def test_a_mistyped_latest_and_a_mistyped_cell_are_recognised(matrix, keep_run):
+    folder = keep_run("r") / "cells" / "ebs.touch.m6i.large-x1" / "instances"
+    folder.mkdir(parents=True)
+    (folder / "x").write_text("")
+
+    assert "did you mean latest?" in matrix("results", "latst").stderr
+    assert "did you mean ebs.touch.m6i.large-x1?" in matrix("logs", "r", "ebs.tuch.m6i.large-x1").stderr
+
+
+def test_of_very_many_runs_the_newest_are_named_and_the_others_counted(matrix, keep_run):
+    for number in range(45):
+        keep_run(f"night-{number:02}")
+
+    assert "and 5 more: `matrix runs`" in matrix("results", "other").stderr
