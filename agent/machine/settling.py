@@ -7,7 +7,9 @@ is what it is, so the window is its last part, as long as the rule allows: nothi
 
 Our rounds may be as short as a second, and then noise alone breaks the rule: of even rates that differ by 10 % from one
 second to the next, two thirds of steps of 10 s broke it. So a step is called not steady only where noise does not
-explain it.
+explain it. A rate that swings, as one does that is paced by credits or by flushes, looks like noise from one round to
+the next, but repeats: its autocorrelation has a second peak at its period (Box, Jenkins & Reinsel 2015, Time Series
+Analysis, 2.1). Such a step is not steady either.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from operator import mul
 from statistics import fmean, median
 from typing import Any
 
@@ -30,6 +33,11 @@ SECOND_DIFFERENCE = 0.6745 * sqrt(6)
 # In the shortest window of an even rate, in deviations of its rounds: 95 % of excursions are below 3.86 (studentised
 # range of five), 95 % of changes of the line below 1.96 * 4 / sqrt(10), 10 being the squares of -2 … 2 added up.
 EXCURSION_BY_NOISE, CHANGE_BY_NOISE = 3.86, 2.48
+# A swing has a peak this high in the autocorrelation, and three whole periods in the step. Chance does not make such a
+# peak in a hundred independent values; in fewer it does, so they are not asked.
+LEAST_PEAK, LEAST_PERIODS, LEAST_VALUES = 0.5, 3, 100
+# So many values are enough to see a period, and few enough for a quick answer.
+MOST_VALUES = 240
 
 
 @dataclass(frozen=True)
@@ -40,10 +48,12 @@ class Steadiness:
     state: str  # STEADY, NOT_STEADY, TOO_SHORT or TOO_NOISY
     from_s: float | None = None  # None unless steady
     ratio: float | None = None  # the rate from then on, over that of the whole step
+    period_s: float | None = None  # of a rate that swings, and is not steady for that
 
     def to_document(self) -> dict[str, Any]:
         """As it is in samples.json."""
-        return {"state": self.state, "from_s": self.from_s, "ratio": self.ratio, "seconds": self.seconds}
+        known = {"state": self.state, "from_s": self.from_s, "ratio": self.ratio, "seconds": self.seconds}
+        return known | ({"period_s": self.period_s} if self.period_s is not None else {})
 
 
 def find(rates: Sequence[float]) -> Steadiness | None:
@@ -60,8 +70,39 @@ def find(rates: Sequence[float]) -> Steadiness | None:
     for first, start in enumerate(starts[: 1 - WINDOW_ROUNDS]):
         if _is_steady(rounds[first:]):
             return Steadiness(len(rates), STEADY, float(start), fmean(rates[start:]) / whole)
+    swing_s = period(rates)
+    if swing_s is not None:
+        return Steadiness(len(rates), NOT_STEADY, period_s=swing_s)
     is_noise = _is_steady(rounds[-WINDOW_ROUNDS:], noise(rounds))
     return Steadiness(len(rates), TOO_NOISY if is_noise else NOT_STEADY)
+
+
+def period(rates: Sequence[float]) -> float | None:
+    """Return after how many seconds a rate repeats, to a 240th of the step; None where it does not, and below 100 s.
+
+    Of several peaks of the autocorrelation, which a swing has at each multiple of its period, it is the first one that
+    is nearly as high as the highest.
+    """
+    if len(rates) < LEAST_VALUES:
+        return None
+    each = -(-len(rates) // MOST_VALUES)
+    values = [fmean(rates[start : start + each]) for start in range(0, len(rates) - each + 1, each)]
+    middle, rise, mean = (len(values) - 1) / 2, slope(values), fmean(values)
+    left = [value - mean - rise * (place - middle) for place, value in enumerate(values)]
+    power = sum(value * value for value in left) / len(left)
+    if power <= 0:
+        return None
+    lags = range(1, len(left) // LEAST_PERIODS + 1)
+    alike = [sum(map(mul, left, left[lag:])) / (len(left) - lag) / power for lag in lags]
+    # Neighbours are alike in any slow change: a period lies beyond the first lag at which they are opposed.
+    opposed = next((place for place, share in enumerate(alike) if share < 0), len(alike))
+    peak = max(alike[opposed:], default=0.0)
+    if peak < LEAST_PEAK:
+        return None
+    first = next(place for place in range(opposed, len(alike)) if alike[place] >= 0.9 * peak)
+    while first + 1 < len(alike) and alike[first + 1] > alike[first]:
+        first += 1
+    return float(each * lags[first])
 
 
 def noise(rounds: Sequence[float]) -> float:

@@ -111,3 +111,27 @@ def test_an_engine_is_judged_by_the_whole_seconds_in_which_all_workers_worked():
 @pytest.mark.parametrize("changes", [{"sync": "end"}, {"rate_per_s_per_instance": 20}])
 def test_what_is_given_or_in_memory_is_not_judged(changes):
     assert touch.engine_outcome(report((0, 30)), touch_params(**changes)).steadiness is None
+
+
+@pytest.mark.parametrize(("period_s", "seconds"), [(400, 1800), (60, 400), (20, 120)])
+def test_a_rate_that_swings_is_not_steady_and_has_its_period(period_s, seconds):
+    generator = random.Random(period_s)
+    rates = [(100 if second % period_s < period_s / 2 else 40) * generator.gauss(1, 0.02) for second in range(seconds)]
+
+    found = settling.find(rates)
+
+    assert found.state == "not steady"
+    assert found.period_s == pytest.approx(period_s, rel=0.05)
+
+
+def test_neither_noise_nor_a_line_nor_a_fall_has_a_period():
+    swings = [settling.period(noisy((120, 100), noise=0.1, seed=seed)) for seed in range(300)]
+    lines = [
+        [100.0 - second / 2 for second in range(100)],
+        [100.0] * 60 + [40.0] * 60,
+        [100.0] * 50,
+        [0.0] * 30 + [9.0],
+    ]
+
+    assert sum(swing is not None for swing in swings) <= 1
+    assert [settling.period(rates) for rates in lines] == [None] * len(lines)

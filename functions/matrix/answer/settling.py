@@ -16,9 +16,10 @@ def steadiness_of(samples: Sequence[Sample]) -> PointSteadiness | None:
         return None
     steady = [steadiness for steadiness in of_each if steadiness.state == "steady"]
     count = Counter(steadiness.state for steadiness in of_each)
+    periods = [steadiness.period_s for steadiness in of_each if steadiness.period_s is not None]
     starts = [steadiness.from_s for steadiness in steady if steadiness.from_s is not None]
     ratios = [steadiness.ratio for steadiness in steady if steadiness.ratio is not None]
-    return {
+    of_point: PointSteadiness = {
         "judged": count["steady"] + count["not steady"],
         "steady": count["steady"],
         "from_s": median(starts) if starts else None,
@@ -26,13 +27,17 @@ def steadiness_of(samples: Sequence[Sample]) -> PointSteadiness | None:
         "too_short": count["too short"],
         "too_noisy": count["too noisy"],
     }
+    if 2 * len(periods) > count["not steady"]:
+        of_point["period_s"] = median(periods)
+    return of_point
 
 
 def joined_steadiness(of_launches: Sequence[PointSteadiness]) -> PointSteadiness:
     """Return how steady the samples of several launches were: counts add up, seconds and ratios are medians."""
     starts = [each["from_s"] for each in of_launches if each["from_s"] is not None]
     ratios = [each["ratio"] for each in of_launches if each["ratio"] is not None]
-    return {
+    periods = [each["period_s"] for each in of_launches if "period_s" in each]
+    of_point: PointSteadiness = {
         "judged": sum(each["judged"] for each in of_launches),
         "steady": sum(each["steady"] for each in of_launches),
         "from_s": median(starts) if starts else None,
@@ -40,6 +45,9 @@ def joined_steadiness(of_launches: Sequence[PointSteadiness]) -> PointSteadiness
         "too_short": sum(each["too_short"] for each in of_launches),
         "too_noisy": sum(each["too_noisy"] for each in of_launches),
     }
+    if 2 * len(periods) > sum(map(is_unsteady, of_launches)):
+        of_point["period_s"] = median(periods)
+    return of_point
 
 
 def steadiness_warnings(points: Sequence[PointResult]) -> list[str]:
@@ -52,11 +60,18 @@ def steadiness_warnings(points: Sequence[PointResult]) -> list[str]:
         where = f"{point['id']}, {named[0]}"
         if is_unsteady(steadiness):
             unsteady = steadiness["judged"] - steadiness["steady"]
-            sentences.append(
-                f"{where}: not steady: at the end of {unsteady} of {steadiness['judged']} samples what was done each "
-                "second still changed by more than a tenth, or differed by more than a fifth (SNIA PTS): let steps "
-                "last longer, or write the storage full before (precondition)"
-            )
+            samples = f"{unsteady} of {steadiness['judged']} samples"
+            if "period_s" in steadiness:
+                sentences.append(
+                    f"{where}: not steady: the rate swings every {steadiness['period_s']:g} s in {samples}, so the "
+                    "figure depends on how many swings a step holds; let steps last ten of them"
+                )
+            else:
+                sentences.append(
+                    f"{where}: not steady (SNIA PTS): over the last 56 % of {samples} the rate rose or fell by more "
+                    "than a tenth, or varied by more than a fifth; let steps last longer, or write the storage full "
+                    "before (precondition)"
+                )
         elif is_mostly_before(steadiness):
             share = 100 * (steadiness["ratio"] or 0)
             sentences.append(

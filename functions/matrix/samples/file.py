@@ -68,6 +68,7 @@ class Steadiness(BaseModel):
     from_s: Annotated[FiniteFloat, Field(ge=0, le=1e7)] | None = None
     ratio: Annotated[FiniteFloat, Field(ge=0, le=1e6)] | None = None
     seconds: int = Field(ge=0, le=10_000_000)
+    period_s: Annotated[FiniteFloat, Field(gt=0, le=1e7)] | None = None
 
 
 Aside = TypeVar("Aside", bound=BaseModel)

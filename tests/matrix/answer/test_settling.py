@@ -28,6 +28,7 @@ def not_told(state):
 
 
 UNSTEADY, NOISY, SHORT = not_told("not steady"), not_told("too noisy"), not_told("too short")
+SWINGS = UNSTEADY | {"period_s": 200.0}
 
 
 def point_of(*told):
@@ -62,9 +63,15 @@ def point_of(*told):
             [UNSTEADY, UNSTEADY, UNSTEADY, steady(0, 1.0)],
             (4, 1, 0, 1.0),
             ["not steady"],
-            "not steady: at the end of 3 of",
+            "not steady (SNIA PTS): over the last 56 % of 3 of 4 samples",
         ),
-        ([UNSTEADY, None, None, None], (1, 0, None, None), ["not steady"], "not steady: at the end of 1 of 1 samples"),
+        (
+            [UNSTEADY, None, None, None],
+            (1, 0, None, None),
+            ["not steady"],
+            "not steady (SNIA PTS): over the last 56 % of 1 of 1 samples",
+        ),
+        ([SWINGS] * 4, (4, 0, None, None), ["not steady"], "not steady: the rate swings every 200 s in 4 of 4 samples"),
         ([NOISY, NOISY, SHORT, SHORT], (0, 0, None, None), [], None),
         # What nobody can read is no reason to lose the sample.
         ([{"state": "perhaps"}] * 4, None, [], None),

@@ -129,7 +129,7 @@ class MetricResult(TypedDict):
     resampled: NotRequired[str]
     """What intervals are drawn from."""
     scope: NotRequired[str | None]
-    """"within this run" where what the instances share was seen too seldom to say more."""
+    """"not replicated" with fewer than three instances, repetitions or launches; older results have other words."""
     carried: NotRequired[dict[str, bool]]
     """By percentile: whether so many independent values carry it."""
     at_least: NotRequired[dict[str, float | None]]
@@ -216,6 +216,8 @@ class PointSteadiness(TypedDict):
     """Samples of fewer than nine whole seconds, of which nothing can be told."""
     too_noisy: int
     """Samples whose rate changed so much from one second to the next that nothing can be told."""
+    period_s: NotRequired[float]
+    """Where most samples that were not steady swing: after how many seconds the rate repeats, the median."""
 
 
 class SampleColumns(TypedDict):

@@ -100,6 +100,8 @@ class SampleSteadiness(TypedDict):
     """The rate from then on, over that of the whole step."""
     seconds: int
     """How many whole seconds were looked at."""
+    period_s: NotRequired[float]
+    """After how many seconds a rate repeats that swings; such a step is not steady."""
 
 
 class SamplesEntry(TypedDict):
