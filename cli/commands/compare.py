@@ -38,6 +38,12 @@ def compare(
         str, typer.Option("--threshold", metavar="PERCENT", help="How much slower a cell may become.")
     ] = DEFAULT_THRESHOLD,
     all_: Annotated[bool, typer.Option("--all", help="List those that show no difference too.")] = False,
+    list_: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="Find more changes: of those listed, 5 % may be false alarms, not 5 % of all runs."
+        ),
+    ] = False,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
@@ -60,7 +66,7 @@ def compare(
     from matrix.answer import comparing
 
     try:
-        document = comparing.compare(*(each.values for each in both), threshold=share)
+        document = comparing.compare(*(each.values for each in both), threshold=share, is_list=list_)
     except comparing.NotComparable as mixed:
         advice = "compare emulated runs with emulated ones, measured with measured ones"
         raise CommandError(str(mixed), advice, ExitCode.BAD_INPUT) from mixed
@@ -108,6 +114,8 @@ def _show(document: Document, *, is_all: bool) -> None:
         console.print(f"only in {document['run']}: {name}")
     for warning in document["warnings"]:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
+    if document["power"]:
+        console.print(document["power"]["words"])
     console.print(_verdict(document))
 
 

@@ -59,6 +59,8 @@ SCENARIOS = (
     # Three repetitions that differ by 5 % leave a difference of 20 % open now and then; five do not.
     Scenario("shared noise of 5 %", FleetTruth(of_repetitions=0.05), must_be_seen=False),
     Scenario("shared noise of 5 %, 5 repetitions", FleetTruth(of_repetitions=0.05, repetitions=5)),
+    Scenario("5 instances, shared noise of 5 %", FleetTruth(instances=5, of_repetitions=0.05), must_be_seen=False),
+    Scenario("3 instances, 5 repetitions", FleetTruth(instances=3, repetitions=5), must_be_seen=False),
     Scenario("one of ten instances twice as slow", FleetTruth(of_repetitions=0.01, slow_instances=1)),
     Scenario("50 instances, shared noise of 2 %", FleetTruth(instances=50, of_repetitions=0.02), share_of_trials=0.25),
 )
@@ -216,16 +218,20 @@ def _over_time(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _too_few(rng: Generator, trials: int) -> Iterator[Row]:
-    """Two repetitions of a shared storage say nothing of how much it varies: no interval, no verdict."""
-    fleet = FleetTruth(of_repetitions=0.05, repetitions=2)
-    planned = plan_of(fleet, fleet)
-    is_decided = []
-    for _ in range(min(trials, 20)):
-        base, run = (result_of(cell, fleet.draw(rng)) for cell in planned["cells"])
-        intervals = base["points"][0]["metrics"][METRIC]["intervals"]
-        is_decided.append(bool(intervals) or verdict_of(base, run)["verdict"] != "cannot tell")
-    words = f'an interval or a verdict in {sum(is_decided)} of {len(is_decided)}; else "cannot tell"'
-    yield Row(LAYER, "two repetitions only", "how much they vary is not known", words, not any(is_decided))
+    """What was not replicated says nothing of other instances or other hours: no interval, no verdict."""
+    for name, truth, fleet in (
+        ("two repetitions only", "how much they vary is not known", FleetTruth(of_repetitions=0.05, repetitions=2)),
+        ("one instance, 10 repetitions", "other instances differ by 3 %", FleetTruth(instances=1, repetitions=10)),
+        ("two instances, 5 repetitions", "other instances differ by 3 %", FleetTruth(instances=2, repetitions=5)),
+    ):
+        planned = plan_of(fleet, fleet)
+        is_decided = []
+        for _ in range(min(trials, 20)):
+            base, run = (result_of(cell, fleet.draw(rng)) for cell in planned["cells"])
+            intervals = base["points"][0]["metrics"][METRIC]["intervals"]
+            is_decided.append(bool(intervals) or verdict_of(base, run)["verdict"] != "cannot tell")
+        words = f'an interval or a verdict in {sum(is_decided)} of {len(is_decided)}; else "cannot tell"'
+        yield Row(LAYER, name, truth, words, not any(is_decided))
 
 
 def _levels(rng: Generator, trials: int) -> Iterator[Row]:

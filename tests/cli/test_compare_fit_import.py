@@ -15,15 +15,15 @@ from matrix.answer.scaling.series import read_series
 
 
 def values(center, count=12):
-    """Columns of one sample for each of twelve instances, 1 % apart."""
-    rates = [center * (1 + 0.01 * i) for i in range(count)]
+    """Columns of three samples for each of twelve instances: 1 % apart, and repetitions 0.1 %."""
+    places = [(instance, repetition) for instance in range(count) for repetition in (1, 2, 3)]
     return {
-        "instance": [f"i-{i}" for i in range(count)],
-        "repetition": [1] * count,
-        "started_at": [1000.0] * count,
-        "ended_at": [1001.0] * count,
-        "start_skew_s": [None] * count,
-        "metrics": {"files_per_s": rates},
+        "instance": [f"i-{instance}" for instance, _ in places],
+        "repetition": [repetition for _, repetition in places],
+        "started_at": [1000.0] * len(places),
+        "ended_at": [1001.0] * len(places),
+        "start_skew_s": [None] * len(places),
+        "metrics": {"files_per_s": [center * (1 + 0.01 * i) * (1 + 0.001 * r) for i, r in places]},
     }
 
 

@@ -2,13 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
+from matrix.statistics.differing import POWER, Difference, benjamini_hochberg, difference, holm
 from matrix.statistics.fleet_values import FleetValues
-from matrix.statistics.resampling import LEAST_LAUNCHES, LEAST_REPETITIONS
+from matrix.statistics.resampling import NOT_REPLICATED, lacks_replication
 from matrix.statistics.uncertainty import Uncertainty
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.names import fleet_words, workload_words
@@ -22,14 +22,6 @@ class NotComparable(Exception):
     """One of two runs was emulated, the other was not: a ratio of their figures would mean nothing."""
 
 
-WITHIN_RUNS = (
-    "instances share the storage, and so few repetitions cannot show how much it differs from one to the next; "
-    f"repeat {LEAST_REPETITIONS} times in both runs"
-)
-FEW_LAUNCHES = (
-    f"fewer than {LEAST_LAUNCHES} launches cannot show how much launches differ; launch {LEAST_LAUNCHES} times in both "
-    "runs (`launches`)"
-)
 OF_POINT = ("label", "metric", "unit", "higher_is_better", "p50", "n", "interval")
 # Verdicts in the order in which they are listed: what needs a look comes first.
 VERDICTS = ("slower", "faster", "no difference shown", "cannot tell")
@@ -51,6 +43,8 @@ class Compared:
     ratio: float | None
     difference: Difference | None
     p_holm: float | None = None
+    q_value: float | None = None
+    detectable_ratio: float | None = None  # what would have been found, among as many points, with POWER
     verdict: str = "cannot tell"
     words: str = ""
     is_regression: bool = False
@@ -66,44 +60,61 @@ class Compared:
             "run": {"cell": self.run["cell"], "p50": self.run["p50"], "n": self.run["n"]},
             "ratio": self.ratio,
             "interval": interval.to_document() if interval else None,
-            "hodges_lehmann_ratio": between.hodges_lehmann_ratio if between else None,
             "p_lower": between.p_lower if between else None,
             "cliffs_delta": between.cliffs_delta if between else None,
             "test": between.test if between else None,
             "p_value": between.p_value if between else None,
             "p_holm": self.p_holm,
+            "q_value": self.q_value,
             "units": list(between.units) if between else None,
-            "repetitions_overlap": between.repetitions_overlap if between else None,
-            "is_within_runs": between.is_within_runs if between else None,
+            "is_replicated": between.is_replicated if between else None,
+            "detectable_ratio": self.detectable_ratio,
             "verdict": self.verdict,
             "words": self.words,
             "is_regression": self.is_regression,
         }
 
 
-def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float) -> Document:
+def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_list: bool = False) -> Document:
     """Compare two runs by the values that their points are judged by.
 
-    A regression is a cell that is slower by more than the threshold (0.05 is 5 %) and by more than chance explains,
-    all cells considered. Raises NotComparable where one of the runs is emulated and the other is not.
+    A regression is a point that is slower by more than the threshold (0.05 is 5 %) and by more than chance explains,
+    all points considered: where nothing has changed, a run has one with a chance of 5 % at most (Holm). The verdicts
+    are by the same rule, or with `is_list` by the false discovery rate (Benjamini & Hochberg): of all points that are
+    listed as changed 5 % at most are expected to be false alarms, and more that have truly changed are found.
+    Raises NotComparable where one of the runs is emulated and the other is not.
     """
     _refuse_mixture(base, run)
     before, after = _by_key(list(measured_points(base)), list(measured_points(run)))
     matched = [_compared(before[key], after[key]) for key in before if key in after]
-    compared = [_judged(cell, threshold, len(matched)) for cell in _corrected(matched)]
+    compared = [_judged(cell, threshold, is_list=is_list) for cell in _corrected(matched)]
     compared.sort(key=lambda cell: VERDICTS.index(cell.verdict))
     return {
         "schema": 1,
         "base": base["run"],
         "run": run["run"],
         "threshold": threshold,
+        "correction": "Benjamini-Hochberg" if is_list else "Holm",
         "environments": [base["environment"], run["environment"]],
         "compared": [cell.to_document() for cell in compared],
+        "power": _power(compared),
         "only_in_base": [before[key]["name"] for key in before if key not in after],
         "only_in_run": [after[key]["name"] for key in after if key not in before],
         "regressions": sum(cell.is_regression for cell in compared),
         "warnings": _warnings(base, run, matched),
     }
+
+
+def _power(compared: Sequence[Compared]) -> Document | None:
+    """What differences would have been found: the ratio at the middle point and at the noisiest; None without tests."""
+    ratios = sorted(cell.detectable_ratio for cell in compared if cell.detectable_ratio is not None)
+    if not ratios:
+        return None
+    middle, worst = ratios[len(ratios) // 2], ratios[-1]
+    points = f"{len(ratios)} point{'' if len(ratios) == 1 else 's'}"
+    noisiest = f" (×{worst:.3g} at the noisiest)" if worst > 1.05 * middle else ""
+    words = f"at {points}, a change by ×{middle:.3g} would be found with {100 * POWER:.0f} %{noisiest}"
+    return {"points": len(ratios), "power": POWER, "ratio": middle, "worst_ratio": worst, "words": words}
 
 
 def _refuse_mixture(base: ValuesDocument, run: ValuesDocument) -> None:
@@ -168,27 +179,28 @@ def _compared(base: Document, run: Document) -> Compared:
     return Compared(**same, point=run["label"], base=base, run=run, ratio=ratio, difference=between)
 
 
-def _corrected(matched: list[Compared]) -> Iterator[Compared]:
-    """Correct p values for the number of tests: of twenty cells that did not change one looks changed at 5 %."""
-    tested = [cell.difference.p_value for cell in matched if cell.difference]
-    corrected = iter(holm(tested))
+def _corrected(matched: Sequence[Compared]) -> Iterator[Compared]:
+    """Correct p values for the number of tests: of twenty points that did not change one looks changed at 5 %."""
+    tested = [p_value for cell in matched if cell.difference and (p_value := cell.difference.p_value) is not None]
+    by_holm, by_discovery = iter(holm(tested)), iter(benjamini_hochberg(tested))
     for cell in matched:
-        yield replace(cell, p_holm=next(corrected)) if cell.difference else cell
+        between = cell.difference
+        if between is None or between.p_value is None:
+            yield cell
+        else:
+            detectable = between.detectable_ratio(len(tested))
+            yield replace(cell, p_holm=next(by_holm), q_value=next(by_discovery), detectable_ratio=detectable)
 
 
-def _judged(cell: Compared, threshold: float, cells: int) -> Compared:
-    between, p_holm, ratio = cell.difference, cell.p_holm, cell.ratio
-    if between is None or p_holm is None or ratio is None:
+def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
+    between, ratio = cell.difference, cell.ratio
+    if between is None or ratio is None:
         why = "no single values are known of one of them" if ratio is not None else "there is no ratio of 0"
         return replace(cell, words=f"cannot tell: {why}")
-    if between.is_within_runs:
-        why = FEW_LAUNCHES if cell.base["is_relaunched"] or cell.run["is_relaunched"] else WITHIN_RUNS
-        return replace(cell, words=f"cannot tell ({_ratio_words(cell)}): {why}")
-    if not between.is_shown(p_holm):
-        if min(1.0, between.least_p * cells) >= SIGNIFICANT:
-            return replace(cell, words=_too_few(between, cells))
-        why = ": repetitions of one run differ as much as the two runs do" if p_holm < SIGNIFICANT else ""
-        words = f"no difference shown ({_ratio_words(cell)}){why}"
+    if not between.is_replicated:
+        return replace(cell, words=f"{NOT_REPLICATED} (ratio {ratio:.3f}): {_missing(cell)}")
+    if not between.is_shown(cell.q_value if is_list else cell.p_holm):
+        words = f"no difference shown ({_ratio_words(cell)})"
         return replace(cell, verdict="no difference shown", words=words)
     is_slower = between.is_lower == cell.higher_is_better
     verdict = "slower" if is_slower else "faster"
@@ -197,7 +209,16 @@ def _judged(cell: Compared, threshold: float, cells: int) -> Compared:
     beyond = is_slower and change > threshold
     if is_slower and not beyond:
         words += f": within the threshold of {100 * threshold:g} %"
-    return replace(cell, verdict=verdict, words=words, is_regression=beyond)
+    return replace(cell, verdict=verdict, words=words, is_regression=beyond and between.is_shown(cell.p_holm))
+
+
+def _missing(cell: Compared) -> str:
+    """Name what each side lacks for a verdict; once where it is the same."""
+    lacking = [lacks_replication(values) for side in (cell.base, cell.run) if (values := side["values"]) is not None]
+    if len(set(lacking)) == 1:
+        return f"{lacking[0]}, in both runs"
+    named = zip(("base", "run"), lacking, strict=False)
+    return "; ".join(f"{name}: {why}" for name, why in named if why) or "fewer than two instances have all repetitions"
 
 
 def _slowdown(ratio: float, higher_is_better: bool) -> float:
@@ -214,13 +235,6 @@ def _ratio_words(cell: Compared) -> str:
 def _chance_words(between: Difference, is_slower: bool, cell: Compared) -> str:
     slower = between.p_lower if cell.higher_is_better else 1 - between.p_lower
     return f"{100 * (slower if is_slower else 1 - slower):.0f} % of pairs"
-
-
-def _too_few(between: Difference, cells: int) -> str:
-    return (
-        f"cannot tell: {between.units[0]} against {between.units[1]} independent values cannot show a difference among "
-        f"{cells} {'cells' if cells != 1 else 'cell'}; measure more instances"
-    )
 
 
 def _warnings(base: ValuesDocument, run: ValuesDocument, matched: list[Compared]) -> list[str]:

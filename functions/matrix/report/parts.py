@@ -23,6 +23,7 @@ from matrix.terms.figures import (
     Column,
     figure,
     interval,
+    interval_words,
     quantity,
     sample_count,
 )
@@ -90,7 +91,7 @@ def _question(view: View, question: Document, index: int, *, is_open: bool) -> M
     level = question.get("ranked_level", question["level"])
     kinds = dict.fromkeys(each["cost"]["per"] for each in question["candidates"] if each["cost"])
     exact = f"{question['metric']} P{level:g} ({question['unit']})"
-    heads = ("Storage", (column.head(f"P{level:g}"), exact), column.head("95 % interval"),
+    heads = ("Storage", (column.head(f"P{level:g}"), exact), column.head(interval_words(question["candidates"])),
              f"USD per {next(iter(kinds), 'result')}", "With the filling", f"Over {SPREAD} builds",
              "Verdict", "Ceiling that was hit", "What is uncertain")  # fmt: skip
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"

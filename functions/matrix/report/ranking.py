@@ -9,7 +9,7 @@ from matrix.report.heat_map import NOT_TOLD_APART, level_of
 from matrix.report.html import Figure, Markup, join, packed, tag
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
-from matrix.terms.figures import ABSENT, Column, number, quantity
+from matrix.terms.figures import ABSENT, Column, interval_words, number, quantity
 from matrix.terms.metrics import metric_title
 
 Document = Mapping[str, Any]
@@ -214,7 +214,7 @@ def _bars(view: View, question: Document, absent: Sequence[Absent]) -> Markup:
 def _line_words(view: View, question: Document, judged: Sequence[Document]) -> str:
     better = "longer is better" if question["higher_is_better"] else "shorter is better"
     if any(each["ranked"]["low"] is not None for each in judged):
-        return f"({better}); line: 95 % interval, where there is one"
+        return f"({better}); line: {interval_words(judged)}, where there is one"
     if any(_tail(view, question, each) is not None for each in judged):
         return f"({better}); line: from the median to it, since no interval is known"
     return f"({better})"

@@ -9,11 +9,8 @@ from matrix.statistics.independence import carries, independent_n, shows_interva
 from matrix.statistics.intervals import intervals
 from matrix.statistics.outliers import outliers
 from matrix.statistics.percentiles import JUDGED_LEVELS, at_least, percentiles
-from matrix.statistics.resampling import MEAN, is_one_event, resampled, why_none
+from matrix.statistics.resampling import MEAN, NOT_REPLICATED, lacks_replication, resampled, why_none
 from matrix.statistics.spread import spread
-
-# The scope of figures from too few repetitions of a shared storage.
-WITHIN_THIS_RUN = "within this run"
 
 
 def figures(values: FleetValues) -> dict[str, float]:
@@ -44,7 +41,7 @@ def describe(values: FleetValues, *, higher_is_better: bool, is_primary: bool = 
     return {
         "independent_n": worth,
         "resampled": resampled(values),
-        "scope": WITHIN_THIS_RUN if is_one_event(values) else None,
+        "scope": NOT_REPLICATED if lacks_replication(values) else None,
         "carried": {f"p{level}": carried[level] for level in JUDGED_LEVELS},
         "at_least": {
             f"p{level}": at_least(values.pooled, level, worth) for level in JUDGED_LEVELS if not carried[level]

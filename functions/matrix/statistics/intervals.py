@@ -5,6 +5,10 @@ The standard error is that of `resampling`, the degrees of freedom those of `unc
 
 Of several launches it is the mean of the launches' figures, with what they differ by.
 
+Of a tail over instances and repetitions the same interval holds the truth less often: three to five repetitions do not
+show the tail of what they share. In simulated fleets of 50 x 3 to 100 x 3 with 2, 5 and 10 % between repetitions that
+of P90 held it in 82 to 91 %, and the truth was beyond the worse end when it did not. So it says 80 %.
+
 Seen in simulated fleets (normal, log-normal, bimodal, one slow instance; 10 x 3, 50 x 3, 50 x 5; repetitions that
 differ by 0, 2 and 5 %): tests/matrix/statistics/test_coverage.py has the figures.
 """
@@ -24,6 +28,7 @@ ONE_WAY = "bootstrap, Student's t"
 TWO_WAY = "two-way bootstrap, Student's t"
 OF_LAUNCHES = "launches, Student's t"
 ALL_EQUAL = "all values are equal"
+CROSSED_TAIL_CONFIDENCE = 0.80
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ def intervals(values: FleetValues, levels: Sequence[float]) -> dict[float | str,
     """Return the intervals of percentiles, by level, and of the mean; empty where `resampling.why_none` says why."""
     estimates = dict(zip([*levels, MEAN], [*map(values.percentile, levels), values.pooled.mean()], strict=True))
     return {
-        name: _interval(values, float(estimates[name]), uncertainty)
+        name: _interval(values, float(estimates[name]), uncertainty, _confidence(values, name))
         for name, uncertainty in uncertainties(values, levels).items()
     }
 
@@ -64,7 +69,11 @@ def method_of(values: FleetValues) -> str:
     return TWO_WAY if is_two_way(values) else ONE_WAY
 
 
-def _interval(values: FleetValues, estimate: float, uncertainty: Uncertainty) -> Interval:
+def _confidence(values: FleetValues, name: float | str) -> float:
+    return CROSSED_TAIL_CONFIDENCE if is_two_way(values) and name not in (50, MEAN) else CONFIDENCE
+
+
+def _interval(values: FleetValues, estimate: float, uncertainty: Uncertainty, confidence: float) -> Interval:
     if np.ptp(values.pooled) == 0:
         return Interval(estimate, estimate, ALL_EQUAL, uncertainty.limited_by, uncertainty=uncertainty)
     half = uncertainty.half_width()
@@ -74,4 +83,4 @@ def _interval(values: FleetValues, estimate: float, uncertainty: Uncertainty) ->
         low, high = estimate / ratio, estimate * ratio
     else:
         low, high = estimate - half, estimate + half
-    return Interval(low, high, method_of(values), uncertainty.limited_by, uncertainty=uncertainty)
+    return Interval(low, high, method_of(values), uncertainty.limited_by, confidence, uncertainty)

@@ -102,15 +102,26 @@ def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | 
 
 
 def interval(metric: Mapping[str, Any], name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
-    """Write the 95 % interval of a percentile: `290 – 320 files/s`; where there is none, its scope or a dash."""
-    ends = (metric.get("intervals") or {}).get(name)
+    """Write the 95 % interval of a percentile: `290 – 320 files/s`; where there is none, its scope or a dash.
+
+    An interval over instances alone holds for their hour, and says so: `290 – 320 files/s, not replicated`.
+    """
+    ends, scope = (metric.get("intervals") or {}).get(name), metric.get("scope")
     if not ends:
-        return metric.get("scope") or ABSENT
+        return scope or ABSENT
     if write:
-        return f"{write(ends['low'])} – {write(ends['high'])}"
-    if metric.get("unit") == "s":
-        return f"{duration(ends['low'])} – {duration(ends['high'])}"
-    return f"{number(ends['low'])} – {quantity(ends['high'], metric.get('unit', ''))}"
+        words = f"{write(ends['low'])} – {write(ends['high'])}"
+    elif metric.get("unit") == "s":
+        words = f"{duration(ends['low'])} – {duration(ends['high'])}"
+    else:
+        words = f"{number(ends['low'])} – {quantity(ends['high'], metric.get('unit', ''))}"
+    return f"{words}, {scope}" if scope else words
+
+
+def interval_words(candidates: Iterable[Mapping[str, Any]]) -> str:
+    """Name the intervals of a question's candidates by how often they hold the truth: `95 % interval`."""
+    ranked = [each["ranked"] for each in candidates if each["ranked"] and each["ranked"]["low"] is not None]
+    return f"{100 * min((each.get('confidence', 0.95) for each in ranked), default=0.95):.0f} % interval"
 
 
 def instant(epoch: float | None) -> str:

@@ -14,7 +14,17 @@ from matrix.statistics import differing
 RNG = np.random.default_rng(2)
 
 
-def run(name, factors, *, count=12, environment="aws", storage=None, noise=0.02, workload="touch", shared=(0.0,)):
+def run(
+    name,
+    factors,
+    *,
+    count=12,
+    environment="aws",
+    storage=None,
+    noise=0.02,
+    workload="touch",
+    shared=(0.0, 0.001, -0.001),
+):
     """A run with one cell of one point for each factor, files per second around 900 times the factor.
 
     `shared` is what all instances of a repetition share: the logarithm of a factor for each repetition.
@@ -61,7 +71,7 @@ def test_a_rate_that_fell_by_a_fifth_is_a_regression_and_comes_first():
     assert found["compared"][0]["interval"]["high"] < 0.9
 
 
-@pytest.mark.parametrize("shared", [(0.0,), (0.0, 0.02, -0.01)])
+@pytest.mark.parametrize("shared", [(0.0, 0.0, 0.0), (0.0, 0.02, -0.01)])
 def test_what_the_analysis_has_resampled_is_not_resampled_again_and_says_the_same(shared, monkeypatch):
     def older(summary):
         """The same run as an older version has analysed it."""
@@ -100,20 +110,60 @@ def test_noise_is_no_regression_however_far_the_medians_lie_apart():
     assert found["regressions"] == 0
 
 
-def test_three_instances_cannot_tell():
-    found = compare(run("old", [1], count=3), run("new", [0.5], count=3), threshold=0.05)
+def test_one_or_two_instances_cannot_tell_however_far_apart_and_three_can():
+    pairs = {count: (run("old", [1], count=count), run("new", [0.5], count=count)) for count in (1, 2, 3)}
+    found = {count: compare(*pair, threshold=0.05) for count, pair in pairs.items()}
 
-    assert verdicts(found) == ["cannot tell"]
-    assert "3 against 3 independent values" in found["compared"][0]["words"]
+    assert {count: verdicts(each) for count, each in found.items()} == {
+        1: ["cannot tell"],
+        2: ["cannot tell"],
+        3: ["slower"],
+    }
+    [alone] = found[1]["compared"]
+    assert (alone["p_value"], alone["interval"], alone["is_regression"]) == (None, None, False)
+    assert alone["ratio"] == pytest.approx(0.5, rel=0.05)
+    assert alone["words"].endswith("1 instance; it takes 3 (`count`), or 3 `launches`, in both runs")
+    assert found[1]["power"] is None
 
 
-def test_one_repetition_of_a_shared_storage_cannot_tell_however_many_instances_agree():
-    efs = {"type": "efs"}
-    found = compare(run("old", [1], storage=efs, count=50), run("new", [0.5], storage=efs, count=50), threshold=0.05)
+@pytest.mark.parametrize("storage", [{"type": "efs"}, {"type": "ebs"}])
+@pytest.mark.parametrize("shared", [(0.0,), (0.0, 0.0)])
+def test_one_or_two_repetitions_cannot_tell_however_many_instances_agree(storage, shared):
+    old, new = (run(name, [f], storage=storage, count=50, shared=shared) for name, f in (("old", 1), ("new", 0.5)))
+
+    found = compare(old, new, threshold=0.05)
 
     assert verdicts(found) == ["cannot tell"]
     assert found["compared"][0]["ratio"] == pytest.approx(0.5, rel=0.05)
-    assert "repeat 3 times in both runs" in found["compared"][0]["words"]
+    assert "it takes 3 (`repetitions`), or 3 `launches`, in both runs" in found["compared"][0]["words"]
+
+
+def test_what_only_one_run_lacks_is_said_of_that_run():
+    [found] = compare(run("old", [1]), run("new", [1], shared=(0.0,)), threshold=0.05)["compared"]
+
+    assert ": run: 1 repetition; it takes 3 (`repetitions`)" in found["words"]
+
+
+def test_what_could_have_been_found_is_said_and_shrinks_with_the_number_of_points():
+    one, many = (compare(run("old", [1] * n), run("new", [1] * n), threshold=0.05)["power"] for n in (1, 24))
+
+    assert 1 < one["ratio"] < many["ratio"] <= many["worst_ratio"]
+    assert (one["points"], many["points"]) == (1, 24)
+    assert many["words"].startswith(f"at 24 points, a change by ×{many['ratio']:.3g} would be found with 80 %")
+
+
+def test_a_list_finds_more_than_a_gate_and_raises_no_more_alarms():
+    factors = [0.93] * 8 + [1] * 8
+    runs = (
+        values_of(run("old", [1] * 16, shared=(0.0, 0.01, -0.01))),
+        values_of(run("new", factors, shared=(0.01, 0.0, -0.01))),
+    )
+
+    gate, listed = (comparing.compare(*runs, threshold=0.05, is_list=is_list) for is_list in (False, True))
+
+    assert verdicts(listed).count("slower") > verdicts(gate).count("slower")
+    assert listed["regressions"] == gate["regressions"]
+    assert (gate["correction"], listed["correction"]) == ("Holm", "Benjamini-Hochberg")
 
 
 def test_three_repetitions_of_a_shared_storage_tell_what_lies_beyond_their_own_noise():

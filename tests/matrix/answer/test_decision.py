@@ -305,13 +305,14 @@ def test_an_objective_that_one_storage_alone_meets_says_that_it_was_alone():
     )
 
 
-def test_one_repetition_of_a_shared_storage_is_within_its_run():
+def test_one_repetition_is_not_replicated_and_tells_nothing_apart():
     decision, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 4000.0}}, repetitions=1)
     [question] = decision["questions"]
 
-    assert "too few repetitions to tell apart: EBS gp3" in question["words"]
-    assert any(risk.startswith("within this run only") for risk in by_storage(question)["EFS"]["risks"])
-    assert by_storage(question)["EBS"]["risks"] == []
+    assert "too few to tell apart (1 repetition; it takes 3 (`repetitions`), or 3 `launches`)" in question["words"]
+    # Volumes of one's own share the hour as well.
+    for storage in ("EFS", "EBS"):
+        assert "not replicated: 1 repetition; it takes 3" in " ".join(by_storage(question)[storage]["risks"])
 
 
 def test_what_is_slower_and_dearer_is_not_on_the_front():
@@ -345,7 +346,7 @@ def test_equal_storages_show_no_difference():
 def test_two_instances_are_too_few_to_tell():
     decision, _ = decided({"ebs": {2: 3000.0}, "efs": {2: 4000.0}})
 
-    assert "too few values to tell apart" in decision["questions"][0]["words"]
+    assert "too few to tell apart (2 instances; it takes 3 (`count`)" in decision["questions"][0]["words"]
 
 
 @pytest.mark.parametrize("environment", ["local", "emulated"])
@@ -422,3 +423,29 @@ def test_a_decision_is_json():
     decision, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3800.0}}, AT_MOST)
 
     assert json.loads(json.dumps(decision, allow_nan=False)) == decision
+
+
+def test_a_storage_that_is_first_by_its_median_is_named_with_its_slow_tail():
+    summary, results, planned = build_run({"ebs": {10: 98.0}, "efs": {10: 90.0}})
+    columns = results[cell_of(summary, "efs", 10)["id"]]["points"][0]["samples"]
+    slow = sorted(set(columns["instance"]))[:2]
+    columns["metrics"]["duration_s"] = [
+        value * (10 if instance in slow else 1)
+        for instance, value in zip(columns["instance"], columns["metrics"]["duration_s"], strict=True)
+    ]
+
+    [question] = decide(summary, results=results, objective=None, bill=Bill.of(planned, None))["questions"]
+
+    assert question["ranked_level"] == 50
+    assert (
+        "slow tail: 6 of 30 values are at least twice as slow as the median, the slowest 10 times" in question["words"]
+    )
+    assert not any(risk.startswith("slow tail") for risk in by_storage(question)["EBS"]["risks"])
+
+
+def test_a_risk_that_every_candidate_has_is_named_beside_the_choice():
+    decision, _ = decided({"ebs": {4: 3000.0}, "efs": {4: 3800.0}}, AT_MOST, repetitions=1)
+    [question] = decision["questions"]
+
+    assert all(candidate["risks"] for candidate in question["candidates"])
+    assert "; at risk: P90 needs 36 independent values, there are 4, and not replicated: 1 rep" in question["words"]

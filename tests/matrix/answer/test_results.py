@@ -188,11 +188,11 @@ def test_a_percentile_that_the_fleet_cannot_carry_has_a_bound_instead_of_an_inte
     assert metric["p0"] <= metric["intervals"]["p50"]["low"] <= metric["p50"] <= metric["intervals"]["p50"]["high"]
 
 
-def test_two_repetitions_of_a_shared_storage_hold_within_their_run():
+def test_two_repetitions_of_a_shared_storage_are_not_replicated():
     metric = fleet_of(14, repetitions=2)["points"][0]["metrics"]["files_per_s"]
 
-    assert (metric["scope"], metric["intervals"]) == ("within this run", {})
-    assert metric["no_interval"].startswith("within this run: all instances share the storage, and 2 repetitions ")
+    assert (metric["scope"], metric["intervals"]) == ("not replicated", {})
+    assert metric["no_interval"].startswith("not replicated: all instances share the storage, and 2 repetitions ")
     assert metric["resampled"] == "instances"
     assert fleet_of(14)["points"][0]["metrics"]["files_per_s"]["scope"] is None
 
@@ -201,7 +201,7 @@ def test_too_few_instances_are_said_to_be_too_few():
     metric = fleet_of(4)["points"][0]["metrics"]["files_per_s"]
 
     assert metric["intervals"] == {}
-    assert metric["no_interval"] == "4 instances: an interval needs at least 6"
+    assert metric["no_interval"] == "4 instances: an interval needs at least 6 (`count`), or 3 `launches`"
 
 
 def test_what_is_odd_about_the_judged_metric_is_a_warning_of_its_cell():

@@ -201,17 +201,19 @@ def test_intervals_of_the_median_hold_it(shape, instances, repetitions, shared):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("instances", "repetitions", "shared"), [(50, 3, 0.0), (50, 5, 0.0), (50, 3, 0.02), (200, 3, 0.0)]
+    ("instances", "repetitions", "shared"), [(50, 3, 0.0), (50, 3, 0.05), (50, 5, 0.1), (100, 3, 0.02)]
 )
 @pytest.mark.parametrize("shape", [normal, log_normal, one_slow])
-def test_intervals_of_the_slow_end_hold_it(shape, instances, repetitions, shared):
+def test_intervals_of_the_slow_end_hold_it_as_often_as_they_say(shape, instances, repetitions, shared):
     rng = np.random.default_rng(7)
     fleets = [drawn(shape, instances, repetitions, shared, rng) for _ in range(TRIALS)]
 
     count = held(fleets, truth(shape, instances, shared, 90), 90)
 
-    # From few repetitions the tail of what they share is not seen; independent_n refuses such a P90.
-    assert covers(count, TRIALS, least=0.90 if shared else 0.92, most=0.98), count / TRIALS
+    # From few repetitions the tail of what they share is not seen, so these intervals do not say 95 %.
+    said = {percentile_interval(values, 90).confidence for values in fleets[:3]}
+    assert said == {0.8}
+    assert covers(count, TRIALS, least=min(said), most=0.98), count / TRIALS
 
 
 @pytest.mark.slow
@@ -277,7 +279,7 @@ def test_equal_storages_of_any_shape_are_hardly_ever_called_different(shape, lau
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", [0.0, 0.02, 0.05])
-@pytest.mark.parametrize(("instances", "repetitions"), [(4, 3), (10, 3), (50, 3)])
+@pytest.mark.parametrize(("instances", "repetitions"), [(3, 3), (5, 3), (5, 10), (10, 3), (50, 3)])
 @pytest.mark.parametrize("shape", [normal, bimodal, one_slow])
 def test_equal_fleets_are_called_different_in_six_per_cent_at_most(shape, instances, repetitions, shared):
     count = false_differences(shape, instances, repetitions, shared, TRIALS)
@@ -295,4 +297,16 @@ def test_an_interval_that_is_shown_holds_the_truth_as_often_as_all_would():
     true_value = truth(normal, 50, 0.02, 90)
     count = sum(interval["low"] <= true_value <= interval["high"] for interval in shown)
     assert len(shown) == TRIALS
-    assert covers(count, TRIALS, least=0.90, most=0.98), count / TRIALS
+    assert covers(count, TRIALS, least=0.80, most=0.98), count / TRIALS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("instances", "repetitions"), [(3, 3), (4, 5), (5, 3)])
+@pytest.mark.parametrize("shape", [normal, one_slow])
+def test_ratios_of_few_instances_hold_the_truth(shape, instances, repetitions):
+    rng = np.random.default_rng(31)
+    pairs = [[drawn(shape, instances, repetitions, 0.05, rng) for _ in range(2)] for _ in range(TRIALS)]
+
+    ratios = [difference(*pair).interval for pair in pairs]
+
+    assert covers(sum(ratio.low <= 1 <= ratio.high for ratio in ratios), TRIALS, most=0.99)

@@ -22,13 +22,13 @@ def drawn(instances, repetitions=1, *, is_shared=False, rng=RNG):
 def test_five_instances_have_no_interval_and_six_have():
     assert percentile_interval(drawn(5), 50) is None
     assert percentile_interval(drawn(6), 50) is not None
-    assert why_none(drawn(1)) == "1 repetition: an interval needs at least 6"
+    assert why_none(drawn(1, 10)) == "1 instance: an interval needs at least 6 (`count`), or 3 `launches`"
 
 
-def test_two_repetitions_of_a_shared_storage_are_within_this_run_and_have_no_interval():
+def test_two_repetitions_of_a_shared_storage_have_no_interval():
     assert intervals(drawn(50, 2, is_shared=True), (50, 90)) == {}
     assert why_none(drawn(50, 2, is_shared=True)) == (
-        "within this run: all instances share the storage, and 2 repetitions cannot show how much it differs from one "
+        "not replicated: all instances share the storage, and 2 repetitions cannot show how much it differs from one "
         "to the next; an interval needs at least 3"
     )
     assert percentile_interval(drawn(50, 3, is_shared=True), 50) is not None
@@ -124,10 +124,8 @@ def test_the_variance_of_counted_draws_is_that_of_copied_ones(shape):
         assert variances[level] == pytest.approx(figures.var(ddof=1) * shape[0] / (shape[0] - 1), rel=1e-9)
 
 
-def test_one_instance_alone_is_judged_by_its_repetitions():
-    interval = percentile_interval(drawn(1, 8, is_shared=True), 50)
-
-    assert (interval.method, interval.limited_by) == ("bootstrap, Student's t", REPETITIONS)
+def test_one_instance_says_nothing_about_others_however_often_it_repeats():
+    assert intervals(drawn(1, 50), (50, 90)) == {}
 
 
 @pytest.mark.parametrize("missing", [0, 1, 7])

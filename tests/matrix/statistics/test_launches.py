@@ -51,7 +51,7 @@ def test_two_launches_show_that_they_differ_and_not_how_much():
 
     assert document["intervals"] == {}
     assert document["no_interval"] == "2 launches: an interval needs at least 3"
-    assert document["scope"] == "within this run"
+    assert document["scope"] == "not replicated"
 
 
 def test_the_one_launch_that_others_have_left_is_not_what_was_asked_for():
@@ -61,7 +61,7 @@ def test_the_one_launch_that_others_have_left_is_not_what_was_asked_for():
     document = describe(launched([alone]), higher_is_better=False)
     between = difference(launched([alone]), launched(whole))
 
-    assert (document["intervals"], document["scope"]) == ({}, "within this run")
+    assert (document["intervals"], document["scope"]) == ({}, "not replicated")
     assert document["no_interval"] == "1 launch: an interval needs at least 3"
     assert (document["spread"]["between_launches_cv"], document["spread"]["launches"]) == (None, 1)
     assert not between.is_shown(between.p_value)
@@ -138,5 +138,5 @@ def test_a_difference_is_tested_by_what_launches_differ_by():
 def test_of_two_launches_no_difference_is_shown():
     between = difference(launched([steady(100.0), steady(101.0)]), launched([steady(300.0), steady(301.0)]))
 
-    assert between.is_within_runs
+    assert (between.is_replicated, between.interval) == (False, None)
     assert not between.is_shown(between.p_value)

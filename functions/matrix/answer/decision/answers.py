@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 
 from matrix.answer.decision.absences import absences_words
-from matrix.answer.decision.candidates import AS_GOOD, Candidate, Question
+from matrix.answer.decision.candidates import AS_GOOD, MEDIAN, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
+from matrix.answer.decision.tails import tail_words
 from matrix.answer.decision.words import at_cost, times
-from matrix.statistics.differing import SIGNIFICANT, Difference, difference, holm
+from matrix.statistics.differing import Difference, difference, holm
+from matrix.statistics.resampling import NOT_REPLICATED
 from matrix.terms.figures import quantity
 
 # Costs that differ by less count as equal: no plan is that exact.
 SAME_COST = 0.01
-ONE_EVENT = "within this run only: too few repetitions or launches show how much what instances share differs each time"
 NOT_SHOWN = "no difference shown"
-TOO_FEW_VALUES = "too few values to tell apart"
-TOO_FEW_REPETITIONS = "too few repetitions to tell apart"
-TOO_FEW_LAUNCHES = "too few launches to tell apart"
+TOO_FEW = "too few to tell apart"
 
 
 def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
@@ -25,8 +24,12 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
         candidate.verdict = candidate.lost or ("" if candidate.slow_end else "no figure of this metric")
         if candidate.slow_end and candidate.slow_end.doubt:
             candidate.risks.append(candidate.slow_end.doubt)
-        if candidate.is_one_event:
-            candidate.risks.append(ONE_EVENT)
+        if candidate.lacks:
+            candidate.risks.append(f"{NOT_REPLICATED}: {candidate.lacks}")
+        if question.ranked_level == MEDIAN and (
+            tail := tail_words(candidate.values, higher_is_better=question.higher_is_better)
+        ):
+            candidate.risks.append(tail)
         if candidate.cost and candidate.cost.missing:
             candidate.risks.append(f"its cost is without {candidate.cost.missing}")
     if wanted.limit is None:
@@ -67,6 +70,8 @@ def _choose(question: Question, wanted: Objective, *, for_sale: bool) -> None:
             f"{verb} {chosen.name}{alone}: {question.figure(chosen)}, {100 * question.margin:.0f} % within the limit"
             f"{at_cost(chosen)}"
         )
+        if chosen.risks:
+            question.words += f"; at risk: {', and '.join(chosen.risks)}"
         sure = [
             candidate
             for candidate in meeting[1:]
@@ -98,7 +103,7 @@ def _risks(candidate: Candidate, wanted: Objective, unit: str) -> list[str]:
     if wanted.is_met(end.low) and wanted.is_met(end.high):
         return []
     low, high = quantity(end.low, unit), quantity(end.high, unit)
-    return [f"its 95 % interval, {low} to {high}, crosses the limit"]
+    return [f"its {100 * end.confidence:.0f} % interval, {low} to {high}, crosses the limit"]
 
 
 def _verdict(candidate: Candidate, meeting: list[Candidate], wanted: Objective, *, is_alone: bool) -> str:
@@ -161,7 +166,12 @@ def _describe(question: Question) -> None:
     for doubt in dict.fromkeys(tied.values()):
         names = [candidate.name for candidate in ranked[1:] if tied.get(candidate.cell) == doubt]
         parts.append(f"{doubt}: {fastest.name} and {' and '.join(names)}")
-    parts += [f"{candidate.name}: {risk}" for candidate in ranked for risk in candidate.risks if "on credits" in risk]
+    parts += [
+        f"{candidate.name}: {risk}"
+        for candidate in ranked
+        for risk in candidate.risks
+        if "on credits" in risk or (risk.startswith("slow tail") and candidate in (fastest, bargain, cheapest))
+    ]
     if question.why_median:
         parts.append(f"ranked by the median, since {question.why_median}")
     question.words = "; ".join(parts)
@@ -173,21 +183,22 @@ def _ties(fastest: Candidate, others: Sequence[Candidate], level: float) -> dict
     Tested is the percentile that ranks them, corrected for the number of tests, as `matrix compare` does.
     """
     tied: dict[str, str] = {}
-    tested: list[tuple[Candidate, Difference]] = []
+    tested: list[tuple[Candidate, Difference, float]] = []
     for candidate in others:
         between = difference(fastest.values, candidate.values, level) if fastest.values and candidate.values else None
-        if between is not None:
-            tested.append((candidate, between))
-        elif _overlap(fastest.ranked, candidate.ranked):
-            tied[candidate.cell] = NOT_SHOWN
-    for (candidate, between), p_value in zip(tested, holm([between.p_value for _, between in tested]), strict=True):
-        if between.is_within_runs:
-            is_relaunched = any(side.values and side.values.is_relaunched for side in (fastest, candidate))
-            tied[candidate.cell] = TOO_FEW_LAUNCHES if is_relaunched else TOO_FEW_REPETITIONS
-        elif between.least_p >= SIGNIFICANT:
-            tied[candidate.cell] = TOO_FEW_VALUES
-        elif not between.is_shown(p_value):
-            tied[candidate.cell] = NOT_SHOWN
+        if between is None:
+            if _overlap(fastest.ranked, candidate.ranked):
+                tied[candidate.cell] = NOT_SHOWN
+        elif between.p_value is None:
+            tied[candidate.cell] = f"{TOO_FEW} ({fastest.lacks or candidate.lacks or 'samples are missing'})"
+        else:
+            tested.append((candidate, between, between.p_value))
+    corrected = holm([p_value for _, _, p_value in tested])
+    tied |= {
+        candidate.cell: NOT_SHOWN
+        for (candidate, between, _), p_value in zip(tested, corrected, strict=True)
+        if not between.is_shown(p_value)
+    }
     return tied
 
 

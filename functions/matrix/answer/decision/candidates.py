@@ -26,7 +26,7 @@ class Candidate:
     cost: PointCost | None
     values: FleetValues | None
     lost: str | None = None  # why it was not measured, or may not be believed
-    is_one_event: bool = False  # too few repetitions of a storage that all instances share
+    lacks: str | None = None  # what it takes to compare it with what other instances measured at other times
     is_volatile: bool = False  # what it counts as created was in the instances' memory only
     ranked: Percentile | None = None  # slow end or median: what all candidates of a question are compared by
     on_front: bool = False

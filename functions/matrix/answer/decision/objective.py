@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from matrix.statistics.carrying import CONFIDENCE
 from matrix.terms.documents.summary import RankedBy
 from matrix.terms.figures import quantity
 
@@ -56,7 +57,14 @@ class Percentile:
     high: float | None
     doubt: str | None  # why this percentile is not sure, in words
     is_carried: bool  # False only where too few values are known to stand behind it
+    confidence: float = CONFIDENCE  # how often such an interval holds the truth
 
     def to_document(self) -> RankedBy:
         """As it is in summary.json."""
-        return {"level": self.level, "value": self.value, "low": self.low, "high": self.high}
+        return {
+            "level": self.level,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence": self.confidence,
+        }

@@ -12,16 +12,16 @@ from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
 from matrix.input.storages import is_shared
 from matrix.input.workloads.metadata import CHANGES
-from matrix.statistics.carrying import is_carried, needed
+from matrix.statistics.carrying import CONFIDENCE, is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import percentile_interval
-from matrix.statistics.resampling import is_one_event
+from matrix.statistics.resampling import lacks_replication
 from matrix.terms.names import fleet_label, is_unsteady, placement_words, point_labels, primary_metric, workload_words
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
 
-UNSTEADY = "not steady: what it did each second still changed at the end of its steps"
+UNSTEADY = "not steady: its rate changed over the last 56 % of its steps"
 NOT_IN_RUN = "not measured: the run has no such cell"
 
 
@@ -143,10 +143,17 @@ def _candidate(
         cost=bill.point_cost(cell, point),
         values=values,
         lost=f"left out: {cell['suspect']}" if cell.get("suspect") else None,
-        is_one_event=values is not None and is_one_event(values),
+        lacks=lacks_replication(values) if values is not None else None,
         is_volatile=_is_volatile(cell, point),
-        risks=[UNSTEADY] if (steadiness := point.get("steadiness")) and is_unsteady(steadiness) else [],
+        risks=_unsteady(point.get("steadiness")),
     )
+
+
+def _unsteady(steadiness: Mapping[str, Any] | None) -> list[str]:
+    if not steadiness or not is_unsteady(steadiness):
+        return []
+    period_s = steadiness.get("period_s")
+    return [f"not steady: its rate swings every {period_s:g} s" if period_s else UNSTEADY]
 
 
 def _is_volatile(cell: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
@@ -215,7 +222,8 @@ def _percentile(metric: Mapping[str, Any], values: FleetValues | None, level: fl
     if stored is not None:
         interval = (metric.get("intervals") or {}).get(name) or {}
         doubt, carried = _doubt(metric, level)
-        return Percentile(level, float(stored), interval.get("low"), interval.get("high"), doubt, carried)
+        low, high, confidence = interval.get("low"), interval.get("high"), interval.get("confidence", CONFIDENCE)
+        return Percentile(level, float(stored), low, high, doubt, carried, confidence)
     # Only the worst value is known here. It is as bad as the percentile asked for, or worse, so it promises no more.
     worst = metric.get("p0") if metric.get("higher_is_better") else metric.get("p100")
     if worst is None:
@@ -233,7 +241,8 @@ def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
     if doubt and values.is_relaunched:
         doubt += " in a launch"
     low, high = (interval.low, interval.high) if interval else (None, None)
-    return Percentile(level, values.percentile(level), low, high, doubt, is_sure)
+    confidence = interval.confidence if interval else CONFIDENCE
+    return Percentile(level, values.percentile(level), low, high, doubt, is_sure, confidence)
 
 
 def _doubt(metric: Mapping[str, Any], level: float) -> tuple[str | None, bool]:

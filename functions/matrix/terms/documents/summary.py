@@ -47,6 +47,8 @@ class RankedBy(TypedDict):
     value: float
     low: float | None
     high: float | None
+    confidence: NotRequired[float]
+    """How often such an interval holds the truth: 0.95, or 0.8 for tails over instances and repetitions."""
 
 
 class Candidate(TypedDict):
