@@ -51,6 +51,10 @@ class ToolFailed(AgentError):
     """A program ended with a non-zero status."""
 
 
+class DiskFull(ToolFailed):
+    """A program ended because the disk that it wrote to was full."""
+
+
 class ContainerNotEnded(AgentError):
     """A container could not be ended, and may go on beside what is measured next."""
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.errors import ToolFailed
+from agent.errors import DiskFull, ToolFailed
 
 GATE_FD, READY_FD = 3, 4
 WAIT_AT_THE_GATE = 'echo >&4; exec 4>&-; read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
@@ -35,6 +35,9 @@ ENDED_ALREADY = re.compile(
     re.IGNORECASE,
 )
 TAIL_BYTES = 2_000
+# What programs write of ENOSPC and EDQUOT (strerror of glibc), and fio of its own (filesetup.c).
+LEAST_FREE_BYTES = 64 << 10
+FULL = re.compile(r"No space left on device|ENOSPC|Disk quota exceeded")
 # Services begin with 1,024 open files, with which GNU parallel silently runs 252 jobs at once instead of 1,024.
 OPEN_FILES = 65_536
 
@@ -133,8 +136,16 @@ class Armed:
         for program in ended:
             if program.status != 0:
                 status = describe_status(program.status)
-                raise ToolFailed(f"{describe(program.argv)} ended with {status}: {program.tail()}")
+                words = f"{describe(program.argv)} ended with {status}: {program.tail()}"
+                disk = os.statvfs(self._cwd_of(program))
+                # A program whose output lies on the full disk too has no words left.
+                if FULL.search(words) or disk.f_bavail * disk.f_frsize < LEAST_FREE_BYTES:
+                    raise DiskFull(f"disk full: {_room(self._cwd_of(program))}; {words}")
+                raise ToolFailed(words)
         return ended
+
+    def _cwd_of(self, program: Ended) -> Path:
+        return next(command.cwd for command in self._commands if command.argv == program.argv)
 
     def duration_s(self) -> float:
         """Return the seconds from the release until the last program ended."""
@@ -286,6 +297,13 @@ def describe(argv: Sequence[str]) -> str:
     """Return a command line short enough for a message, of a long one both ends: who runs, and what it runs."""
     line = " ".join(" ".join(argv).split())
     return line if len(line) <= 160 else f"{line[:55]} ... {line[-100:]}"  # noqa: PLR2004
+
+
+def _room(folder: Path) -> str:
+    """Return how much is free in a folder: `2.9 of 24.0 MiB are free in /mnt/efs`."""
+    disk = os.statvfs(folder)
+    free, size = (blocks * disk.f_frsize / 2**20 for blocks in (disk.f_bavail, disk.f_blocks))
+    return f"{free:,.1f} of {size:,.1f} MiB are free in {folder}"
 
 
 def describe_status(status: int) -> str:

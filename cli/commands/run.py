@@ -14,7 +14,7 @@ from cli.commands.plan import report_problems
 from cli.console import opening
 from cli.follow import running
 from cli.follow.running import Wish
-from cli.inputs import completing, options, planning, resuming, tools
+from cli.inputs import completing, options, planning, resuming, room, tools
 from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
@@ -164,6 +164,8 @@ def _run_here(planned: Planned, wish: Wish, instances: str, child: subprocess.Po
     console.print(f"On this machine: it {_does_here(planned, instances)}, and it costs nothing.")
     if not planned.plan.get("emulated"):
         console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
+    if instances == "process" and (note := room.refuse_full_disk(planned)):
+        console.print(f"Note: {note}", soft_wrap=not console.is_terminal)
     if wish.detach and not deployment.is_local_cloud_running():
         raise CommandError(
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"

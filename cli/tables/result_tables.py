@@ -175,4 +175,8 @@ def show_failed(console: Console, summary: SummaryDocument) -> None:
 def why(cell: ResultDocument) -> str:
     """Return why a cell was not measured: its error without repetition, cut to a readable length."""
     text = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state", ""))
-    return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]} … (whole in summary.json)"
+    if len(text) <= LONGEST_REASON:
+        return text
+    # What was begun stands first, and why it failed last: the program's own last words.
+    begin, end = text[: LONGEST_REASON // 2], text[-LONGEST_REASON // 2 :]
+    return f"{begin.rpartition(' ')[0] or begin} … {end.partition(' ')[2] or end} (whole in summary.json)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.__main__ import with_leftovers
-from agent.errors import ToolFailed
+from agent.errors import DiskFull, ToolFailed
 from agent.programs import processes
 from agent.programs.processes import Armed, Command
 
@@ -118,3 +118,16 @@ def test_what_could_not_be_ended_is_tried_again_at_the_end(tmp_path, nothing_fai
     processes.kill_all()
 
     assert processes.not_ended() == ""
+
+
+@pytest.mark.parametrize(
+    "words", ["fio: ENOSPC on laying out file, stopping", "dd: error writing 'f': No space left on device"]
+)
+def test_a_program_that_ended_for_want_of_room_says_which_disk_is_full(tmp_path, words):
+    script = f'echo "{words}" >&2; exit 1'
+
+    with pytest.raises(DiskFull, match=r"^disk full: [0-9.,]+ of [0-9.,]+ MiB are free in ") as refused:
+        processes.run(Command(["sh", "-c", script], tmp_path), tmp_path / "scratch")
+
+    assert str(tmp_path) in str(refused.value)
+    assert str(refused.value).endswith(words)

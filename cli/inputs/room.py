@@ -1,0 +1,55 @@
+"""Whether this machine's disk has room for what a matrix writes, known before anything starts."""
+
+import os
+from pathlib import Path
+
+from cli.inputs.planning import Planned
+from cli.messages.errors import CommandError, ExitCode
+from cli.target.workdir import workdir
+
+# Their sizes are written in the matrix; those of builds and commands are guessed.
+EXACT = ("dd", "fio", "read", "transfer")
+
+
+def refuse_full_disk(planned: Planned) -> str:
+    """Refuse a matrix that writes more than is free; return a note where its size is only guessed, else nothing.
+
+    Local instances write to folders of one disk, one cell after another, so the largest cell decides.
+    """
+    # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    from matrix.check.read import check_matrix
+
+    needs = [
+        (cell.fleet.count * footprint.stored_bytes, cell)
+        for cell in check_matrix(planned.matrix).cells
+        for point in cell.workload.points()
+        for footprint in [cell.workload.footprint(point, cell.storage, cell.fleet.count)]
+        # Objects are kept in memory.
+        if cell.storage.type != "s3"
+    ]
+    if not needs:
+        return ""
+    needed, cell = max(needs, key=lambda need: need[0])
+    # Volumes and file systems are below `storage`, which may be a disk of its own.
+    folder = _existing(workdir() / "storage")
+    free = _free_bytes(folder)
+    if needed <= free:
+        return ""
+    words = (
+        f"the disk would be full: {cell.workload.type} on {cell.fleet.count} instances at once writes "
+        f"{needed / 2**20:,.0f} MiB, {free / 2**20:,.1f} MiB are free in {folder}"
+    )
+    advice = f"make room (`df -h {folder}`), set MATRIX_WORKDIR to another disk, or write a smaller size or fleet"
+    if cell.workload.type in EXACT:
+        raise CommandError(words, advice, ExitCode.BAD_INPUT)
+    return f"{words} (a guess); {advice}"
+
+
+def _existing(folder: Path) -> Path:
+    return next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+
+
+def _free_bytes(folder: Path) -> int:
+    disk = os.statvfs(folder)
+    # ext4 keeps a twentieth for root.
+    return (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
