@@ -36,7 +36,7 @@ from cli.commands.watch import watch
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
-from cli.target import documents
+from cli.target import documents, known_runs
 
 ORDER_OF_USE = """\b
 Order of use:
@@ -71,6 +71,13 @@ class Commands(TyperGroup):
         if damage:
             raise typer.Exit(ExitCode.FAILED)
         return outcome
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command; of one that there is not, name the nearest."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            near = known_runs.meant(args[0], self.commands) or "see them all: `matrix --help`"
+            ctx.fail(f"there is no command {args[0]!r}; {near}")
+        return super().resolve_command(ctx, args)
 
     def _explained(self, ctx: Any) -> Any:
         try:

@@ -20,6 +20,15 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import instant, rough_duration
 
 LIMIT = 50
+STATES = {
+    "RUNNING": "running",
+    "PENDING_REDRIVE": "running",
+    "SUCCEEDED": "measured",
+    "FAILED": "failed",
+    "ABORTED": "stopped",
+    "TIMED_OUT": "timed out",
+    "interrupted": "stopped",
+}
 
 
 @dataclass(frozen=True)
@@ -93,12 +102,17 @@ def _of_service(service: Service) -> list[Listed]:
     ]
 
 
+def _state(status: str) -> str:
+    """Return a run's state in the words of all lists: Step Functions and summaries have others."""
+    return "published" if status.endswith("published") else STATES.get(status, status)
+
+
 def _table(listed: list[Listed]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for head in ("Run", "Status", "Started", "Took", "Results"):
         table.add_column(head, overflow="fold")
     for run in listed:
         took = rough_duration(run.duration_s) if run.duration_s is not None else "–"
-        status = Text(run.status, STYLES.get(run.status, ""))
+        status = Text(_state(run.status), STYLES.get(run.status, ""))
         table.add_row(run.run, status, instant(run.started_at), took, run.results)
     return table

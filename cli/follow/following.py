@@ -52,7 +52,7 @@ class PlainLines:
     def show(self, now: RunProgress) -> None:
         """Print what changed."""
         for line in progress.changes(self._last, now):
-            self.say(line)
+            self.say(f"{line}; {progress.time_words(now, time.time())}")
         if self._last is None or self._last.execution.status != now.execution.status:
             self.say(_status_line(now))
         self._last = now

@@ -6,7 +6,7 @@ from typing import Any
 
 from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanCell, PlanDocument
-from matrix.terms.figures import quantity, sample_count
+from matrix.terms.figures import quantity, rough_duration, sample_count
 from matrix.terms.names import primary_metric
 from matrix.terms.sentences import error_text
 
@@ -123,6 +123,14 @@ class RunProgress:
         done = sum(weight * share for weight, share in zip(weights, shares, strict=True))
         return done / sum(weights) if weights else 0.0
 
+    def left_s(self, now: float) -> float | None:
+        """Seconds that are left if the rest takes as long as the cells until now did; None before a cell has ended."""
+        if not self.execution.is_running or not any(cell.has_ended for cell in self.cells):
+            return None
+        done = self.fraction(now)
+        # Once all cells have ended, what is left is to delete and to analyse, of which they say nothing.
+        return self.elapsed_s(now) * (1 - done) / done if 0 < done < 1 else None
+
     def elapsed_s(self, now: float) -> float:
         """Seconds since the run started, or that it took: by its summary, if it has one."""
         if self.took_s is not None and not self.execution.is_running:
@@ -208,6 +216,13 @@ def _file_system(row: dict[str, Any]) -> FileSystemProgress:
 def _error(row: dict[str, Any]) -> str:
     error = row.get("error")
     return error_text(error) if isinstance(error, dict) else str(error or "")
+
+
+def time_words(now: RunProgress, at: float) -> str:
+    """Say how long a run has taken, and how much longer it may: `2m 05s, about 3m 10s left`; see `left_s`."""
+    words = rough_duration(now.elapsed_s(at))
+    left = now.left_s(at)
+    return words if left is None else f"{words}, about {rough_duration(left)} left"
 
 
 def changes(before: RunProgress | None, after: RunProgress) -> list[str]:

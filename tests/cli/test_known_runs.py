@@ -56,3 +56,17 @@ def test_of_very_many_runs_the_newest_are_named_and_the_others_counted(matrix, k
         keep_run(f"night-{number:02}")
 
     assert "and 5 more: `matrix runs`" in matrix("results", "other").stderr
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest(matrix):
+    assert "did you mean results?" in matrix("reslts").stderr
+    assert "see them all: `matrix --help`" in matrix("frobnicate").stderr
+
+
+def test_the_list_of_runs_has_one_word_for_each_state(matrix, keep_run):
+    for name, status in {"a": "ABORTED", "b": "7 of 10 cells were published", "c": "interrupted"}.items():
+        keep_run(name, status=status)
+
+    shown = {line.split()[0]: line.split()[1] for line in matrix("runs").stdout.splitlines()[1:]}
+
+    assert shown == {"a": "stopped", "b": "published", "c": "stopped"}

@@ -167,3 +167,21 @@ def test_a_failed_cell_says_why():
     after = progress.read([cell_row("c", "failed", error=error)], None, RUNNING)
 
     assert progress.changes(None, after) == ["cell c: failed; InstanceDied: i-1 ended"]
+
+
+def test_each_line_without_a_terminal_says_how_long_it_took_and_how_long_it_may_take(monkeypatch):
+    console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
+    monkeypatch.setattr(following.time, "time", lambda: 1065.0)
+
+    following.PlainLines(console).show(progress.read(progress_rows(), plan_document(), RUNNING))
+
+    cells = [line for line in console.file.getvalue().splitlines() if " cell " in line]
+    # 75 of 120 s are done after 75 s.
+    assert cells
+    assert all(line.endswith("; 1m 15s, about 45s left") for line in cells), cells
+
+
+def test_nobody_says_how_long_a_run_may_take_before_a_cell_has_ended():
+    moment = progress.read([], plan_document(), RUNNING)
+
+    assert progress.time_words(moment, 1000) == "10s"
