@@ -149,12 +149,16 @@ class Cloud:
         self.left_by_others = sweeping.sweep(self._workdir)
         for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
             (self._workdir / name).mkdir(parents=True, exist_ok=True)
+        sweeping.remove_old_logs(self._workdir)
         pid, started = _this_process()
         starting = {"pid": pid, "started_ticks": started, "state": "starting"}
         _write_privately(self._description_file, json.dumps(starting) + "\n")
 
     def _bring_up(self, operator: Operator, port: int) -> None:
         self.starter.log_to(self._workdir / "logs" / "processes.log")
+        from local.corrections import tracking
+
+        tracking.install()
         enforcement = self._correct_moto(operator, self.starter, port)
         from moto import backends
         from moto.server import DomainDispatcherApplication, create_backend_app

@@ -51,6 +51,8 @@ class KeepAliveHandler(MotoRequestHandler):
             self.server.log("error", f"Error on request: {err!r}")
             answered, body = ["500 INTERNAL SERVER ERROR", []], b""
             self.close_connection = True
+        # An idle connection shall not keep what was last sent on it: clients hold hundreds, and uploads are large.
+        self.environ = {}
         if has_body and environ["wsgi.input"] is unread:
             # It was refused by its head (local/admission.py); what stands on the wire next is no request.
             self.close_connection = True

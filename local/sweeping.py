@@ -13,6 +13,10 @@ ITS_OWN = ("storage", "code")
 DESCRIPTION = "cloud.json"
 
 
+# A cloud removes older ones when it starts.
+MOST_LOGS, MOST_AGENTS = 1_000, 8
+
+
 class Left(NamedTuple):
     """One thing that a killed cloud has left."""
 
@@ -43,6 +47,14 @@ def sweep(workdir: Path) -> list[str]:
     if freed:
         sentences.append(f"{freed / 2**20:.0f} MiB of killed agents were left and are freed")
     return sentences
+
+
+def remove_old_logs(workdir: Path) -> None:
+    """Leave the logs of the latest instances, and the latest agents, each of which is a version of the code."""
+    for pattern, most in (("logs/i-*.log", MOST_LOGS), ("agents/*/*", MOST_AGENTS)):
+        oldest_first = sorted(workdir.glob(pattern), key=lambda path: path.stat().st_mtime)
+        for path in oldest_first[:-most]:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def remove_folders(workdir: Path) -> None:

@@ -53,6 +53,7 @@ NAMES = {
         "CustomModel",
     ],
     "moto.core.authorization": ["ActionAuthenticatorMixin._authenticate_and_authorize_s3_action"],
+    "moto.core.common_models": ["BaseModel.__new__"],
     "moto.core.config": ["default_user_config"],
     "moto.core.utils": ["create_loader"],
     "moto.utilities.utils": ["load_resource"],

@@ -35,6 +35,8 @@ SITE_PACKAGES = sysconfig.get_path("purelib")
 # Invocations at once; further ones wait here, before their timeout begins. Without a cap, a Map of 20 on two cores made
 # functions of 50 ms time out.
 MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
+# Of each function; its log in the folder has all.
+MOST_STREAMS = 500
 # Lambda keeps an asynchronous event that it throttled, or failed itself with, for six hours, and tries it again after
 # 1 s up to 5 minutes.
 # https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
@@ -161,6 +163,7 @@ class LambdaRuntime:
             )
         function.logs_backend.ensure_log_group(function.logs_group_name)
         function.save_logs(result.log)
+        _forget_oldest(function.logs_backend.groups[function.logs_group_name].streams)
         return result
 
     @contextmanager
@@ -303,6 +306,12 @@ class LambdaRuntime:
                     content.extractall(partial)
             partial.rename(folder)
         return folder
+
+
+def _forget_oldest(streams: dict[str, Any]) -> None:
+    """Forget the logs of calls long ago, as a group's retention does; moto makes a stream of each call."""
+    for name in list(streams)[:-MOST_STREAMS]:
+        streams.pop(name, None)
 
 
 def _path(root: Path, opt: Path | None) -> list[str]:

@@ -25,6 +25,7 @@ from moto.stepfunctions.parser.asl.eval.event.event_manager import EventHistoryC
 from moto.stepfunctions.parser.asl.eval.program_state import ProgramEnded, ProgramError, ProgramRunning
 
 from local.step_functions import jsonata
+from local.step_functions.packed_histories import PackedEvents
 
 # The status of a child and the last event of its history, by how its program has ended.
 _ENDS = {
@@ -47,6 +48,7 @@ class Child:
     arn: str
     map_run_arn: str
     events: EventManager = field(default_factory=EventManager)
+    packed: PackedEvents | None = None
     start_date: datetime.datetime = field(default_factory=_now)
     stop_date: datetime.datetime | None = None
     status: str = "RUNNING"
@@ -86,10 +88,12 @@ class Child:
         self.stop_date = _now()
         details: Any = {name: self.outcome | ({"outputDetails": _WHOLE} if "output" in self.outcome else {})}
         self.events.add_event(context=env.event_history_context, event_type=event_type, event_details=details)
+        if self.status != "ABORTED":
+            self.packed, self.events = PackedEvents(self.events.get_event_history()), EventManager()
 
     def to_history_output(self) -> dict[str, Any]:
         """Return its history in the form of moto's own executions."""
-        return {"events": self.events.get_event_history()}
+        return {"events": (self.packed or self.events).get_event_history()}
 
     def describe(self) -> dict[str, Any]:
         """Return what ListExecutions and DescribeExecution answer."""

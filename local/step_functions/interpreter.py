@@ -48,7 +48,7 @@ from moto.stepfunctions.parser.backend.execution import BaseExecutionWorkerCommu
 from moto.stepfunctions.parser.models import StepFunctionsParserBackend, stepfunctions_parser_backends
 
 from local.faults.injection import Call, Faults
-from local.step_functions import child_executions, definition_lint, failures, jsonata
+from local.step_functions import child_executions, definition_lint, failures, jsonata, packed_histories
 
 LOG = logging.getLogger(__name__)
 MAX_PAYLOAD_BYTES = 262_144
@@ -217,6 +217,7 @@ def _report_ends(ended: Report) -> None:
         if execution.status == "SUCCEEDED":
             execution.output = json.dumps(jsonata.plain(execution.output))
         ended(execution)
+        packed_histories.pack(execution)
 
     BaseExecutionWorkerCommunication._reflect_execution_status = reflect_and_tell
 

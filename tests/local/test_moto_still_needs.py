@@ -18,7 +18,7 @@ from botocore.exceptions import ClientError
 from botocore.loaders import JSONFileLoader
 from moto import mock_aws
 from moto.core import utils as core_utils
-from moto.s3.models import S3Backend
+from moto.s3.models import FakeKey, S3Backend
 from moto.s3.responses import S3Response
 from moto.utilities import utils
 
@@ -38,6 +38,15 @@ def client():
 
 def test_this_moto_has_every_name_that_is_corrected():
     names.check()
+
+
+def test_moto_keeps_what_nobody_has_any_more(client):
+    before = len(FakeKey.instances_tracked)
+    client("s3").create_bucket(Bucket="bucket")
+    for _ in range(3):
+        client("s3").put_object(Bucket="bucket", Key="key", Body=b"")
+
+    assert len(FakeKey.instances_tracked) == before + 3
 
 
 def test_another_moto_is_one_clear_error(monkeypatch):

@@ -4,13 +4,17 @@ import http.client
 import io
 import socket
 import threading
+import weakref
 
 import pytest
+from support.running_cloud import wait_until
 from werkzeug.serving import make_server
 
 from local.serving import KeepAliveHandler
 
 BODY = b"0123456789"
+# The body of the last request, as long as anybody keeps it.
+SENT: list[weakref.ref] = []
 
 
 def application(environ, start_response):
@@ -23,6 +27,7 @@ def application(environ, start_response):
     is_terminated = environ.get("wsgi.input_terminated")
     body = environ["wsgi.input"].read() if is_terminated else environ["wsgi.input"].read(length)
     environ["wsgi.input"] = io.BytesIO(body)
+    SENT[:] = [weakref.ref(environ["wsgi.input"])]
     if path == "/cut":
         environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
     if path == "/broken":
@@ -65,6 +70,13 @@ def test_a_connection_serves_one_request_after_the_other(connection):
     assert ask(connection, "PUT", "/key", body=BODY, headers={"Expect": "100-continue"})[:2] == (200, b"got " + BODY)
 
     assert connection.sock.getsockname() == ours
+
+
+def test_an_idle_connection_keeps_nothing_of_what_was_sent_on_it(connection):
+    assert ask(connection, "PUT", "/key", body=BODY)[0] == 200
+
+    wait_until(lambda: SENT[0]() is None, "the body to be let go")
+    assert connection.sock is not None
 
 
 @pytest.mark.parametrize(("path", "status"), [("/refused", 403), ("/broken", 500)])

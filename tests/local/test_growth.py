@@ -1,0 +1,111 @@
+"""A cloud that stays up gathers little: docs/disks.md says why."""
+
+import itertools
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from local import sweeping
+from local.functions import runtime
+
+EXECUTIONS, STATES = 60, 12
+# The deployed state machine hands its plan on from state to state.
+PLAN = {"cells": ["a cell with its steps, times and costs" * 2] * 250}
+MOST_KIB_EACH = 200
+LOOKS, MOST_KIB_EACH_LOOK = 100, 100
+
+
+def memory_kib(pid: int) -> int:
+    """The memory that a process holds."""
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")]
+    return int(line.split()[1])
+
+
+def test_an_execution_that_has_ended_takes_little_memory_and_keeps_its_history(cloud):
+    names = [f"S{number}" for number in range(STATES)]
+    states = {name: {"Type": "Pass", "Next": after} for name, after in itertools.pairwise(names)}
+    machine = {"QueryLanguage": "JSONata", "StartAt": "S0", "States": {**states, names[-1]: {"Type": "Succeed"}}}
+    client = cloud.client("stepfunctions")
+    arn = client.create_state_machine(
+        name="growth", definition=json.dumps(machine), roleArn="arn:aws:iam::123456789012:role/r"
+    )["stateMachineArn"]
+
+    def run(_number: int) -> str:
+        started = client.start_execution(stateMachineArn=arn, input=json.dumps(PLAN))["executionArn"]
+        assert cloud.wait_for_execution(started, 60)["status"] == "SUCCEEDED"
+        return started
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(run, range(10)))  # what is made once
+        before = memory_kib(cloud.process.pid)
+        executions = list(threads.map(run, range(EXECUTIONS)))
+    grown = memory_kib(cloud.process.pid) - before
+
+    assert grown / EXECUTIONS < MOST_KIB_EACH
+    events = client.get_execution_history(executionArn=executions[0])["events"]
+    assert [event["type"] for event in events][:2] == ["ExecutionStarted", "PassStateEntered"]
+    assert events[-1]["type"] == "ExecutionSucceeded"
+    assert json.loads(events[1]["stateEnteredEventDetails"]["input"]) == PLAN
+
+
+def test_what_is_read_and_what_is_overwritten_takes_no_memory(cloud):
+    rows, s3 = cloud.client("dynamodb"), cloud.client("s3")
+    names = {"AttributeName": "PK"}, {"AttributeName": "SK"}
+    rows.create_table(
+        TableName="growth",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{**name, "AttributeType": "S"} for name in names],
+        KeySchema=[{**name, "KeyType": kind} for name, kind in zip(names, ("HASH", "RANGE"), strict=True)],
+    )
+    for number in range(100):
+        text = {str(column): {"S": f"{number} {column}"} for column in range(10)}
+        rows.put_item(TableName="growth", Item={"PK": {"S": "RUN#r"}, "SK": {"S": f"CELL#{number}"}, **text})
+    s3.create_bucket(Bucket="growth")
+    asked = {"ExpressionAttributeNames": {f"#{column}": str(column) for column in range(10)}}
+    asked["ProjectionExpression"] = ", ".join(asked["ExpressionAttributeNames"])
+
+    def look(times: int) -> None:
+        """As who follows a run does, while its instances write their heartbeats."""
+        for _ in range(times):
+            s3.put_object(Bucket="growth", Key="heartbeat.json", Body=b"x" * 300_000)
+            answer = rows.query(
+                TableName="growth",
+                KeyConditionExpression="PK = :run",
+                ExpressionAttributeValues={":run": {"S": "RUN#r"}},
+                **asked,
+            )
+            assert answer["Count"] == 100
+
+    look(20)
+    before = memory_kib(cloud.process.pid)
+    look(LOOKS)
+
+    assert (memory_kib(cloud.process.pid) - before) / LOOKS < MOST_KIB_EACH_LOOK
+
+
+def test_old_logs_and_agents_are_removed_and_the_latest_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweeping, "MOST_LOGS", 3)
+    monkeypatch.setattr(sweeping, "MOST_AGENTS", 2)
+    for number in range(5):
+        for name in (f"logs/i-{number}.log", f"agents/bucket/{number}.pyz"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).touch()
+            os.utime(tmp_path / name, (number, number))
+    (tmp_path / "agents/bucket/4.pyz.unpacked").mkdir()
+    (tmp_path / "logs/cloud.log").touch()
+    os.utime(tmp_path / "logs/cloud.log", (0, 0))
+
+    sweeping.remove_old_logs(tmp_path)
+
+    left = sorted(path.name for folder in ("logs", "agents/bucket") for path in (tmp_path / folder).iterdir())
+    assert left == ["4.pyz", "4.pyz.unpacked", "cloud.log", "i-2.log", "i-3.log", "i-4.log"]
+
+
+def test_the_logs_of_the_latest_calls_stay():
+    streams = {str(number): None for number in range(runtime.MOST_STREAMS + 2)}
+
+    runtime._forget_oldest(streams)
+
+    assert next(iter(streams)) == "2"
+    assert len(streams) == runtime.MOST_STREAMS
