@@ -2,6 +2,9 @@
 
 fio keeps 64 bins per power of two (FIO_IO_U_PLAT_BITS = 6): values below 128 ns are exact, above them a bin is at most
 1/64 of its value wide and is represented by its middle, so an error is at most 1/128 = 0.78 %.
+
+fio has 29 groups of bins and counts whatever is slower in the last one, which stands for 17.1 s. Ours go on by the same
+rule for as long as a latency may be. `repaired` takes apart what fio's last bin holds, as far as fio tells.
 """
 
 from __future__ import annotations
@@ -11,19 +14,20 @@ from collections.abc import Iterable, Mapping
 
 GROUP_BITS = 6
 BINS_PER_GROUP = 1 << GROUP_BITS
-GROUPS = 29
-BINS = GROUPS * BINS_PER_GROUP
+# FIO_IO_U_PLAT_GROUP_NR of fio's stat.h.
+FIO_GROUPS = 29
+FIO_LAST_BIN = FIO_GROUPS * BINS_PER_GROUP - 1
 
 
 def bin_index(value_ns: int) -> int:
-    """fio's plat_val_to_idx."""
+    """fio's plat_val_to_idx, without its end at FIO_LAST_BIN."""
     highest_bit = max(value_ns.bit_length() - 1, 0)
     if highest_bit <= GROUP_BITS:
         return value_ns
     dropped_bits = highest_bit - GROUP_BITS
     base = (dropped_bits + 1) << GROUP_BITS
     offset = (BINS_PER_GROUP - 1) & (value_ns >> dropped_bits)
-    return min(base + offset, BINS - 1)
+    return base + offset
 
 
 def bin_value(index: int) -> int:
@@ -33,6 +37,35 @@ def bin_value(index: int) -> int:
     dropped_bits = (index >> GROUP_BITS) - 1
     base = 1 << (dropped_bits + GROUP_BITS)
     return base + int((index % BINS_PER_GROUP + 0.5) * (1 << dropped_bits))
+
+
+# What fio writes for latencies of 16.98 s and more.
+FIO_LAST_VALUE_NS = bin_value(FIO_LAST_BIN)
+
+
+def repaired(bins: Mapping[int, int], longest_ns: int, total_ns: float) -> dict[int, int]:
+    """Return fio's bins with the operations of its last one where they belong, as far as fio tells.
+
+    `longest_ns` is the longest latency, `total_ns` the sum of all. Of up to two such operations both are known: the
+    longest, and what the sum leaves. Of more, the sum shows it where all took about as long as the longest, as in one
+    stall. Else the others stay in the last bin, which then means "at least".
+    """
+    beyond = bins.get(FIO_LAST_VALUE_NS, 0)
+    if not beyond or longest_ns <= FIO_LAST_VALUE_NS:
+        return dict(bins)
+    others = {value: count for value, count in bins.items() if value != FIO_LAST_VALUE_NS}
+    others_ns = sum(value * count for value, count in others.items())
+    left_ns = total_ns - others_ns - longest_ns
+    found = Counter(others)
+    found[bin_value(bin_index(longest_ns))] += 1
+    if beyond > 1:
+        mean_ns = left_ns / (beyond - 1)
+        is_alone = beyond == 2  # noqa: PLR2004 - the longest and one more
+        is_one_stall = mean_ns >= longest_ns * (1 - 1 / (2 * BINS_PER_GROUP))
+        # A sum of bins may be off by as large a share as a bin, so what it leaves must not be the smaller part.
+        is_known = mean_ns >= FIO_LAST_VALUE_NS and others_ns <= left_ns and (is_alone or is_one_stall)
+        found[bin_value(bin_index(round(mean_ns))) if is_known else FIO_LAST_VALUE_NS] += beyond - 1
+    return {value: found[value] for value in sorted(found)}
 
 
 def from_latencies(latencies_ns: Iterable[int]) -> dict[int, int]:

@@ -286,12 +286,13 @@ def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], pro
         operations = sum(moving.values())
         if not (operations and runtime_ns):
             continue
-        moving_ns = sum(value * count for value, count in moving.items())
-        syncing_ns = sum(value * count for value, count in _bins(job, "sync").items())
+        moving_ns = sum(_timed_ns(job, direction) for direction in DIRECTIONS)
+        syncing_ns = _timed_ns(job, "sync")
+        longest_ns = max(*moving, *(job[direction].get("lat_ns", {}).get("max", 0) for direction in DIRECTIONS))
         # What was in flight when the clock began counts whole: one slowest operation for each place in the queue.
         # Offloaded requests are timed from when they are due, so any number may wait (its poisson-rate-submission.fio).
         is_open_loop = options.get("io_submit_mode") == "offload"
-        most_ns = math.inf if is_open_loop else depth * (runtime_ns + max(moving)) * BIN_TOLERANCE
+        most_ns = math.inf if is_open_loop else depth * (runtime_ns + longest_ns) * BIN_TOLERANCE
         expected = depth if operations >= LEAST_FILLS * depth else 1
         explained_ns = (moving_ns + syncing_ns) / expected
         unexplained_ns = (runtime_ns - explained_ns) / operations
@@ -410,7 +411,18 @@ def _verify_files(document: dict[str, Any], options: dict[str, Any], files: list
 
 
 def _bins(job: dict[str, Any], kind: str) -> dict[int, int]:
-    return {int(value): count for value, count in job.get(kind, {}).get("lat_ns", {}).get("bins", {}).items()}
+    """A job's bins, with what fio could not put into one where fio tells where it belongs."""
+    timed = job.get(kind, {}).get("lat_ns", {})
+    bins = {int(value): count for value, count in timed.get("bins", {}).items()}
+    return histogram.repaired(bins, timed.get("max", 0), timed.get("mean", 0.0) * sum(bins.values()))
+
+
+def _timed_ns(job: dict[str, Any], kind: str) -> float:
+    """The sum of a job's latencies: by fio's own mean, which knows those that its bins cut off; else by the bins."""
+    bins, mean_ns = _bins(job, kind), job.get(kind, {}).get("lat_ns", {}).get("mean")
+    by_bins = float(sum(value * count for value, count in bins.items()))
+    is_cut = histogram.FIO_LAST_VALUE_NS in bins and mean_ns is not None
+    return float(mean_ns) * sum(bins.values()) if is_cut else by_bins
 
 
 def _longest_runtime_ms(document: dict[str, Any]) -> int:

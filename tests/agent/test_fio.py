@@ -353,7 +353,57 @@ def test_the_bins_are_those_of_fio():
     assert histogram.bin_value(128) == 129
     assert histogram.bin_index(1000) == (3 + 1) * 64 + (1000 >> 3) % 64
     assert histogram.bin_value(histogram.bin_index(1000)) == 1004
-    assert histogram.bin_index(1 << 60) == 29 * 64 - 1
+    assert histogram.FIO_LAST_VALUE_NS == 17_112_760_320
+
+
+@pytest.mark.parametrize("seconds", [18, 60, 600, 3600, 30_000])
+def test_latencies_have_bins_of_the_same_width_far_beyond_those_of_fio(seconds):
+    [value_ns] = histogram.from_latencies([seconds * 10**9])
+
+    assert value_ns == pytest.approx(seconds * 1e9, rel=1 / 128)
+
+
+def cut_off(*latencies_s):
+    """fio's bins, longest and sum of such latencies: what is slower than 16.98 s stands in its last bin."""
+    bins = histogram.from_latencies(int(each * 1e9) for each in latencies_s)
+    cut = {}
+    for value, count in bins.items():
+        cut[min(value, histogram.FIO_LAST_VALUE_NS)] = cut.get(min(value, histogram.FIO_LAST_VALUE_NS), 0) + count
+    return cut, round(max(latencies_s) * 1e9), sum(latencies_s) * 1e9
+
+
+@pytest.mark.parametrize(
+    "latencies_s",
+    [
+        [0.001] * 5000 + [60.0],
+        [0.001] * 5000 + [60.0, 20.0],  # the sum leaves the second
+        [0.001] * 5000 + [30.0] * 16,  # one stall of all that were in flight
+        [0.5, 0.7],
+    ],
+)
+def test_what_fio_could_not_put_into_a_bin_is_put_where_its_maximum_and_its_mean_say(latencies_s):
+    found = histogram.repaired(*cut_off(*latencies_s))
+
+    assert found == histogram.from_latencies(int(each * 1e9) for each in latencies_s)
+
+
+def test_what_nobody_knows_stays_in_fios_last_bin():
+    found = histogram.repaired(*cut_off(*[0.001] * 5000, 20.0, 35.0, 60.0))
+
+    assert found[histogram.FIO_LAST_VALUE_NS] == 2
+    assert max(found) == pytest.approx(60e9, rel=1 / 128)
+
+
+@pytest.mark.parametrize("stalls_s", [[60.0], [30.0] * 3, [20.0, 40.0]])
+def test_a_job_that_stood_still_for_a_minute_is_no_contradiction(stalls_s):
+    latencies_s = [0.001] * 5000 + stalls_s
+    bins, longest_ns, total_ns = cut_off(*latencies_s)
+    document = {"jobs": [job_document(round(sum(latencies_s) * 1000), len(latencies_s), bins)]}
+    document["jobs"][0]["write"]["lat_ns"] |= {"max": longest_ns, "mean": total_ns / len(latencies_s)}
+
+    fio.refuse_contradictions(document, {"rw": "randwrite", "ioengine": "psync"}, processors=2)
+
+    assert max(fio.merged_bins(document, "write")) == pytest.approx(longest_ns, rel=1 / 128)
 
 
 def test_merged_percentiles_of_a_fleet_are_within_bounds_of_the_pooled_truth():

@@ -404,3 +404,10 @@ def test_an_fsx_file_system_is_named_by_what_is_not_usual():
     assert brief_names([("a", usual), ("b", other)]) == {
         "a": "FSx OpenZFS", "b": "FSx OpenZFS (ZSTD, 16 KiB records, NFS 3, 16 connections)",
     }  # fmt: skip
+
+
+def test_a_latency_beyond_the_bins_of_fio_is_a_lower_bound_and_no_figure():
+    assert figures.quantity(17_112_760.32, "µs") == "≥ 17,000,000 µs"
+    assert figures.Column.of([17_112_760.32], "µs").write(17_112_760.32) == "≥ 17,000,000"
+    assert figures.quantity(30_000_000.0, "µs") == "30,000,000 µs"
+    assert figures.quantity(17_112_760.32, "files/s") != "≥ 17,000,000 files/s"
