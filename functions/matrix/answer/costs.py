@@ -26,6 +26,7 @@ from matrix.run.receipt import CACHE, SERVER
 from matrix.terms.charges import HOUR_S, Amount, Usage
 from matrix.terms.documents import summary as documents
 from matrix.terms.documents.parts import MachineRates
+from matrix.terms.names import ran_of
 
 Document = Mapping[str, Any]
 
@@ -114,7 +115,7 @@ class Bill:
         if rates is None or storage is None or not expected_s:
             return None
         instance_usd, system_usd, _ = rates
-        count = int(cell["fleet"].get("count") or 1)
+        count = ran_of(cell)
         if not storage.is_shared:
             measured = ((point.get("metrics") or {}).get("fetch_s") or {}).get("p50")
             seconds = float(measured or expected_s)
@@ -139,7 +140,7 @@ class Bill:
         if rates is None:
             return None
         instance_usd, system_usd, basis = rates
-        return float(cell["fleet"].get("count") or 1) * instance_usd + system_usd, basis
+        return ran_of(cell) * instance_usd + system_usd, basis
 
     def _rates(self, cell: Document) -> tuple[float, float, str] | None:
         """What an instance with its volumes and the file system cost per hour: by the plan, else by this package."""
@@ -168,7 +169,7 @@ class Bill:
         storage = storage_of(cell["storage"])
         if not _is_billed_by_use(storage):
             return 0.0
-        count = int(cell["fleet"].get("count") or 1)
+        count = ran_of(cell)
         requests = 0.0
         moved = _metered_by_mount(point.get("use") or {}, count) if isinstance(storage, EfsStorage) else None
         if moved is None:
@@ -253,7 +254,7 @@ def _worked(cell: Document, point: Document) -> tuple[dict[str, float], float, i
     # Published builds have no samples: count one build for each instance, each as long as the median.
     median = ((point.get("metrics") or {}).get("duration_s") or {}).get("p50")
     if not repetitions and median and cell["workload"]["type"] in {"build", "yocto"}:
-        return {"builds": float(cell["fleet"].get("count") or 1)}, float(median), 1
+        return {"builds": float(ran_of(cell))}, float(median), 1
     return work, span_s, len(repetitions)
 
 

@@ -16,7 +16,7 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES
-from matrix.terms.names import point_labels, primary_metric
+from matrix.terms.names import fleet_that_ran, point_labels, primary_metric
 from matrix.terms.sameness import cell_key
 from matrix.terms.sentences import error_text
 
@@ -93,7 +93,7 @@ def _flat(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _of_cell(origin: Origin, result: ResultDocument, bill: Bill | None) -> Row:
-    storage, workload, fleet = result["storage"], result["workload"], result["fleet"]
+    storage, workload, fleet = result["storage"], result["workload"], fleet_that_ran(result)
     billed = bill.cell_usd(result) if bill else None
     return {
         "run": origin.run,

@@ -163,9 +163,26 @@ def workload_words(workload: Mapping[str, Any]) -> str:
     return f"{kind} {workload.get('name', '')}".strip() if kind == "command" else kind
 
 
+def ran_of(cell: Mapping[str, Any]) -> int:
+    """Return how many instances of a cell's fleet ran: its count, or fewer where it met only its quorum.
+
+    Of a cell that was launched several times it is the count: launches may differ.
+    """
+    count = int(cell["fleet"].get("count") or 1)
+    launched = (cell.get("instances") or {}).get("launched")
+    return min(count, launched) if launched and not cell.get("launches") else count
+
+
+def fleet_that_ran(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cell's fleet, with `ran` where fewer instances ran than were asked for: another experiment."""
+    ran = ran_of(cell)
+    return dict(cell["fleet"]) | ({"ran": ran} if ran < int(cell["fleet"].get("count") or 1) else {})
+
+
 def fleet_label(fleet: Mapping[str, Any]) -> str:
-    """Name a fleet: `10 × m6i.4xlarge`."""
-    return f"{fleet.get('count', ABSENT)} × {fleet.get('instanceType') or ABSENT}"
+    """Name a fleet: `10 × m6i.4xlarge`; `10 of 20 × m6i.4xlarge` where fewer ran."""
+    ran = f"{fleet['ran']} of " if "ran" in fleet else ""
+    return f"{ran}{fleet.get('count', ABSENT)} × {fleet.get('instanceType') or ABSENT}"
 
 
 def placement_words(fleet: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from matrix.terms.names import workload_words
 Document = Mapping[str, Any]
 OF_FLEET = ("instanceType", "count", "placement")
 # A field of a later version: it stands in a key where it is set, so that the keys of others stay what they were.
-SET_OF_FLEET = ("bandwidthWeighting",)
+SET_OF_FLEET = ("bandwidthWeighting", "ran")
 
 
 def same_storage(storage: Document) -> dict[str, Any]:

@@ -224,3 +224,14 @@ def test_without_single_values_there_is_a_ratio_and_no_verdict():
     assert verdicts(found) == ["cannot tell"]
     assert found["compared"][0]["ratio"] == pytest.approx(0.5, rel=0.05)
     assert found["compared"][0]["words"] == "cannot tell: no single values are known of one of them"
+
+
+def test_half_a_fleet_is_another_experiment_than_the_whole_one():
+    old, new = run("old", [1]), run("new", [1])
+    for cell in new["cells"]:
+        cell["instances"] = {"expected": 12, "launched": 6}
+
+    found = compare(old, new, threshold=0.05)
+
+    assert (found["compared"], len(found["only_in_base"]), len(found["only_in_run"])) == ([], 1, 1)
+    assert compare(new, new, threshold=0.05)["compared"][0]["fleet"] == "6 of 12 × m6i.large"

@@ -24,6 +24,17 @@ def test_a_build_costs_the_rates_of_its_fleet_while_it_works():
     assert cost.missing is None
 
 
+def test_a_fleet_that_met_its_quorum_costs_the_instances_that_ran():
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell = cell_of(summary, "ebs", 10)
+    half = cell | {"instances": {"expected": 10, "launched": 5}}
+
+    whole_usd, half_usd = (Bill.of(planned, None).point_cost(each, each["points"][0]).usd for each in (cell, half))
+
+    # The same work by five instances, each with its volume, costs half as much per hour.
+    assert half_usd == pytest.approx(whole_usd / 2)
+
+
 FILLED = {"populate": "fetch", "expectedSeconds": 900}  # as long as a build, so a quarter of an hour
 
 

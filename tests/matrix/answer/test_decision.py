@@ -449,3 +449,14 @@ def test_a_risk_that_every_candidate_has_is_named_beside_the_choice():
 
     assert all(candidate["risks"] for candidate in question["candidates"])
     assert "; at risk: P90 needs 36 independent values, there are 4, and not replicated: 1 rep" in question["words"]
+
+
+def test_a_fleet_that_met_only_its_quorum_is_not_ranked_and_the_answer_says_so():
+    summary, results, planned = build_run({"ebs": {20: 3000.0}, "efs": {20: 2000.0}})
+    cell_of(summary, "efs", 20)["instances"] = {"expected": 20, "launched": 10}
+
+    [question] = decide(summary, results=results, objective=AT_MOST, bill=Bill.of(planned, None))["questions"]
+
+    assert question["recommended"] == cell_of(summary, "ebs", 20)["id"]
+    assert by_storage(question)["EFS"]["lost"].startswith("not ranked: 10 of 20 instances ran")
+    assert "; EFS elastic is not ranked: 10 of 20 instances ran" in question["words"].replace("bursting", "elastic")

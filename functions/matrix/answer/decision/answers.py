@@ -36,6 +36,8 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
         _describe(question)
     else:
         _choose(question, wanted, for_sale=for_sale)
+    short = [each for each in question.candidates if each.lost and each.lost.startswith("not ranked")]
+    question.words += "".join(f"; {each.name} is {each.lost}" for each in short)
     if absent := absences_words([question], wanted):
         question.words += f"; {absent}"
 
@@ -134,13 +136,15 @@ def _why_not_taken(candidate: Candidate, taken: Candidate) -> str:
 def _describe(question: Question) -> None:
     """Without an objective: what is fastest, what is cheapest, and whether the figures tell them apart."""
     ranked = question.ranked
+    is_partial = any(candidate.lost and candidate.lost.startswith("not ranked") for candidate in question.candidates)
     if not ranked:
-        question.words = "nothing was measured"
+        question.words = "nothing can be ranked" if is_partial else "nothing was measured"
         return
     if not question.is_comparison:
         [alone] = ranked
         alone.verdict = "the only one measured"
-        question.words = f"only {alone.name} was measured ({question.figure(alone)}{at_cost(alone)})"
+        verb = "can be ranked" if is_partial else "was measured"
+        question.words = f"only {alone.name} {verb} ({question.figure(alone)}{at_cost(alone)})"
         return
     fastest, cheapest, bargain = ranked[0], next(iter(question.priced), None), question.as_good
     tied = _ties(fastest, ranked[1:], question.ranked_level)

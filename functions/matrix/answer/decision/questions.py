@@ -17,11 +17,20 @@ from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
-from matrix.terms.names import fleet_label, is_unsteady, placement_words, point_labels, primary_metric, workload_words
+from matrix.terms.names import (
+    fleet_label,
+    is_unsteady,
+    placement_words,
+    point_labels,
+    primary_metric,
+    ran_of,
+    workload_words,
+)
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
 
 UNSTEADY = "not steady: its rate changed over the last 56 % of its steps"
+SHORT_FLEET = "not ranked"
 NOT_IN_RUN = "not measured: the run has no such cell"
 
 
@@ -142,11 +151,17 @@ def _candidate(
         median=median,
         cost=bill.point_cost(cell, point),
         values=values,
-        lost=f"left out: {cell['suspect']}" if cell.get("suspect") else None,
+        lost=f"left out: {cell['suspect']}" if cell.get("suspect") else _short(cell),
         lacks=lacks_replication(values) if values is not None else None,
         is_volatile=_is_volatile(cell, point),
         risks=_unsteady(point.get("steadiness")),
     )
+
+
+def _short(cell: Mapping[str, Any]) -> str | None:
+    """Say that a fleet met only its quorum: half the instances are half the load, which is another experiment."""
+    ran, count = ran_of(cell), int(cell["fleet"].get("count") or 1)
+    return None if ran == count else f"{SHORT_FLEET}: {ran} of {count} instances ran, which is another experiment"
 
 
 def _unsteady(steadiness: Mapping[str, Any] | None) -> list[str]:

@@ -25,6 +25,8 @@ class Fleet(TypedDict):
     """With how many they are measured where EC2 has no more: a share below 1, or a number."""
     bandwidthWeighting: NotRequired[str]
     """What has a quarter more bandwidth at the cost of the other: "ebs-1" or "vpc-1"."""
+    ran: NotRequired[int]
+    """How many of them ran where they were fewer (`quorum`); only where runs are compared."""
     architecture: NotRequired[str]
     """Instruction set of the processors."""
 
