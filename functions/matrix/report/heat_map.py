@@ -57,6 +57,7 @@ def heat_map(view: View) -> Markup:
         tag("div", built, class_="table", tabindex="0", role="region", aria_label="The matrix"),
         *note,
         id="matrix",
+        class_="wide" if len(questions) > PAPER_COLUMNS else None,
     )
 
 

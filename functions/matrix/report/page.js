@@ -228,6 +228,38 @@
       button("CSV", `Save the table ${name} as CSV`, () => save(file, "text/csv", csv(rows())))));
   }
 
+  // The matrix with its storages across and its comparisons down, for many comparisons on a narrow screen.
+  function turned(table) {
+    const [columns, ...above] = [...table.tHead.rows].reverse();
+    const groups = above.flatMap((row) => [...row.cells].slice(1))
+      .flatMap((head) => Array(Number(head.dataset.span || head.colSpan)).fill(head.textContent));
+    const rows = [...table.tBodies[0].rows];
+    const marked = (made, source) => { Object.assign(made.dataset, source.dataset); return made; };
+    const storages = rows.map((row) => marked(make("th", { scope: "col" }, row.cells[0].textContent), row));
+    const comparisons = [...columns.cells].slice(1).map((column, at) => marked(make("tr", {},
+      make("th", { scope: "row" }, [groups[at], column.textContent].filter(Boolean).join(", ")),
+      ...rows.map((row) => marked(row.cells[at + 1].cloneNode(true), row))), column));
+    return make("table", { class: "heat" }, table.caption.cloneNode(true),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Comparison"), ...storages)),
+      make("tbody", {}, ...comparisons));
+  }
+
+  // Where a narrow screen has fewer storages than comparisons to show, the matrix begins turned.
+  function turnable(place) {
+    const first = place.querySelector(".heat");
+    const other = turned(first);
+    const turn = () => {
+      const [from, to] = first.isConnected ? [first, other] : [other, first];
+      from.replaceWith(to);
+      made.setAttribute("aria-pressed", to === other);
+      choose();
+    };
+    const made = make("button", { type: "button", "aria-pressed": false }, "Storages across");
+    made.addEventListener("click", turn);
+    place.previousElementSibling.prepend(made);
+    if (innerWidth <= 640 && other.tBodies[0].rows.length > first.tBodies[0].rows.length) turn();
+  }
+
   function sortable(table) {
     const [head] = table.tHead.rows;
     [...head.cells].forEach((cell, column) => {
@@ -380,6 +412,7 @@
   document.documentElement.classList.add("scripted");
   enliven(document);
   makeChips();
+  for (const frame of document.querySelectorAll("#matrix > .table")) turnable(frame);
   // A browser goes by itself to what is there, and unfolds it.
   function arrive() {
     readAddress();

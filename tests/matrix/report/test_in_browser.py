@@ -12,7 +12,7 @@ from support.runs_for_reports import build_run, cell_of, swept_page
 from matrix.answer.comparing import compare
 from matrix.answer.history import KeptRun
 from matrix.published.yocto_run import yocto_run
-from matrix.report import html, page, parts, ranking
+from matrix.report import heat_map, html, page, parts, ranking
 from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore
 from matrix.report.page import render
@@ -185,6 +185,33 @@ def test_a_cell_of_the_matrix_leads_to_its_comparison_and_unfolds_it(opened):
     page.locator('#matrix a[href="#comparison-2"]').first.click()
 
     page.locator("#comparison-2 table").wait_for(state="visible")
+
+
+def test_a_matrix_of_many_columns_takes_the_window_and_can_be_turned(chromium, tmp_path, monkeypatch):
+    monkeypatch.setattr(heat_map, "PAPER_COLUMNS", 3)
+    sizes = {count: 3000.0 + count for count in range(1, 14)}
+    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
+    path = tmp_path / "report.html"
+    path.write_text(render(summary, results=results, plan=planned), encoding="utf-8")
+    for width, is_turned in ((1440, "false"), (390, "true")):
+        page = chromium.new_page(viewport={"width": width, "height": 900})
+        page.goto(path.as_uri())
+        frame = page.locator("#matrix > .table")
+        assert frame.evaluate("each => each.clientWidth") > width - 80
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        frame.evaluate("each => { each.scrollLeft = 300; }")
+        name = frame.locator("tbody th").first
+        assert name.bounding_box()["x"] == pytest.approx(frame.bounding_box()["x"], abs=5)
+
+        button = page.get_by_role("button", name="Storages across")
+        assert button.get_attribute("aria-pressed") == is_turned
+        if is_turned == "false":
+            button.click()
+        assert frame.locator("tbody tr").count() == len(sizes)
+        assert frame.locator("thead th").count() == 3
+        button.click()
+        assert frame.locator("tbody tr").count() == 2
+        page.close()
 
 
 def test_chips_choose_for_the_whole_page_and_the_address_keeps_it(opened, report):
