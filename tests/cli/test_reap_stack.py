@@ -127,7 +127,7 @@ def test_runs_and_results_on_aws_come_from_the_stack(stack, matrix):
     stack.write_document("r", "summary.json", summary_document("r", environment="aws"))
     stack.end("r")
 
-    assert "ABORTED" in matrix("runs", "--stack", "mine", "--region", "eu-central-1").stdout
+    assert "stopped" in matrix("runs", "--stack", "mine", "--region", "eu-central-1").stdout
     shown = matrix("results", "latest", "--stack", "mine")
     assert "4,425" in shown.stdout
     assert "say nothing about AWS" not in shown.stdout
@@ -161,7 +161,7 @@ def test_a_run_is_stopped_from_anywhere_and_what_it_has_made_is_deleted(stack, m
     assert stopped.exit_code == 0
     assert "measured before: 1 of 2 cells" in stopped.stdout
     assert "`matrix run --resume going --stack mine --region eu-central-1`" in stopped.stdout
-    assert "ABORTED" in matrix("runs", "--stack", "mine").stdout
+    assert "stopped" in matrix("runs", "--stack", "mine").stdout
     assert again.exit_code == 1
     assert "going has already ended: ABORTED" in again.stderr
 
