@@ -236,6 +236,79 @@ def test_a_hundred_cells_of_two_hundred_instances_are_drawn_within_a_tenth_of_a_
         expect(polls).to_have_attribute("aria-label", re.compile(r"^Poll fleet: done, ×2200, .+ ago$"))
 
 
+def _covered(page):
+    """How many pixels of the page's width the matrix leaves free, and how wide each column is."""
+    return page.locator(".matrix").evaluate(
+        "box => [document.documentElement.clientWidth - box.getBoundingClientRect().width,"
+        " ...[...box.querySelectorAll('thead tr:last-child th:not(:first-child)')]"
+        ".map(head => head.getBoundingClientRect().width)]"
+    )
+
+
+def _edges(page, inner):
+    """Where something of the matrix begins and ends, seen from its box: read at once, since each look draws it anew."""
+    return page.locator(".matrix").evaluate(
+        "(box, inner) => { const outer = box.getBoundingClientRect();"
+        " const there = box.querySelector(inner).getBoundingClientRect();"
+        " return [there.left - outer.left, outer.right - there.right]; }",
+        inner,
+    )
+
+
+@pytest.mark.parametrize(("points", "columns"), [(1, 15), (6, 40), (38, 200)])
+@pytest.mark.parametrize("width", [1440, 1920])
+def test_a_wide_matrix_uses_the_page_and_says_what_is_beyond_its_edge(chromium, points, columns, width):
+    run = LargeRun(recorded("failed_and_retried")["definition"], points)
+    view = {"width": width, "height": 900}
+    with served(run.source, LARGE) as at, opened(chromium, at, viewport=view, reduced_motion="reduce") as console:
+        page = console.page
+        expect(page.locator("td.going")).to_have_count(1)
+        free, *widths = _covered(page)
+        assert free <= 60
+        assert len(widths) == columns
+        assert max(widths) - min(widths) < 1
+        picture(page, f"wide-{columns}-{width}")
+        assert min(_edges(page, "td.going b")) >= -1
+        page.locator(".matrix").evaluate("box => box.scrollTo(0, 0)")
+        right = page.locator(".more.right")
+        beyond = page.locator(".matrix").evaluate("box => box.scrollWidth - box.clientWidth")
+        if beyond <= 4:
+            expect(right).to_be_hidden()
+            return
+        expect(right).to_have_text(re.compile(r"^\d+ more columns? →$"))
+        before, _ = _edges(page, "tbody th")
+        right.click()
+        expect(page.locator(".more.left")).to_be_visible()
+        assert _edges(page, "tbody th")[0] == before
+
+
+def test_a_matrix_can_be_turned_and_stays_so(chromium):
+    run = LargeRun(recorded("failed_and_retried")["definition"])
+    with served(run.source, LARGE) as at, opened(chromium, at) as console:
+        page = console.page
+        expect(page.locator(".heat tbody tr")).to_have_count(10)
+        figures = sorted(page.locator("td a b").all_inner_texts())
+        page.get_by_role("button", name="Storages across").click()
+        expect(page.locator(".heat tbody tr")).to_have_count(25)
+        expect(page.locator(".heat thead th")).to_have_count(10)
+        expect(page.locator("td.going")).to_have_attribute("rowspan", re.compile("[23]"))
+        assert sorted(page.locator("td a b").all_inner_texts()) == figures
+        page.reload()
+        expect(page.locator(".heat tbody tr")).to_have_count(25)
+        page.get_by_role("button", name="Storages across").click()
+        expect(page.locator(".heat tbody tr")).to_have_count(10)
+
+
+def test_a_phone_has_the_storages_across_and_a_low_header(chromium):
+    run = LargeRun(recorded("failed_and_retried")["definition"])
+    with served(run.source, LARGE) as at, opened(chromium, at, viewport=PHONE) as console:
+        page = console.page
+        expect(page.locator(".heat tbody tr")).to_have_count(25)
+        picture(page, "wide-25-390")
+        assert page.locator("header").bounding_box()["height"] < PHONE["height"] / 3
+        expect(page.locator(".more.right")).to_be_visible()
+
+
 def test_a_local_run_says_on_every_view_that_it_is_not_aws_and_costs_nothing(chromium, address):
     with opened(chromium, address) as console:
         for view, there in VIEWS.items():

@@ -20,11 +20,11 @@ ARN = "arn:aws:states:us-east-1:123456789012:execution:machine:large"
 CHILD = "arn:aws:states:us-east-1:123456789012:execution:machine/EachFileSystem:1"
 
 
-def asked() -> dict[str, Any]:
-    """10 storages × 2 workloads × 5 fleets."""
+def asked(points: int = 3) -> dict[str, Any]:
+    """10 storages × 2 workloads × 5 fleets; so many points of the first workload and two of the second."""
     sizes = [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20 + number} for number in range(10)]
     workloads = [
-        {"type": "touch", "files": 64, "threads": [1, 4, 16]},
+        {"type": "touch", "files": 5040, "threads": [part for part in range(1, 5041) if 5040 % part == 0][:points]},
         {"type": "dd", "totalSize": "64MiB", "threads": [1, 4]},
     ]
     fleets = [{"instanceType": kind, "count": INSTANCES} for kind in ("m6i.large", "m6i.xlarge", "m6i.2xlarge")]
@@ -42,10 +42,10 @@ def asked() -> dict[str, Any]:
 class LargeRun:
     """Both halves of the service layer. Each look finds it a little further on."""
 
-    def __init__(self, definition: dict[str, Any]) -> None:
+    def __init__(self, definition: dict[str, Any], points: int = 3) -> None:
         self.looks = 0
         self._definition = definition
-        self._plan: Any = plan(read_matrix(json.dumps(asked()))).to_document()
+        self._plan: Any = plan(read_matrix(json.dumps(asked(points)))).to_document()
         self.cells = [cell["id"] for cell in self._plan["cells"]]
         self.at = self.cells[50]
         self._events = list(_events(json.dumps({"cell": self.at})))

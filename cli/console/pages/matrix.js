@@ -1,27 +1,77 @@
-// The matrix: storages down, points of workloads on fleets across. A cell fills as it goes.
+// The matrix: storages down, points of workloads on fleets across, or turned. A cell fills as it goes.
 
 import { key, make, replace, SIGNS } from "./dom.js";
 import { showPanel } from "./fleet.js";
 import { address } from "./selection.js";
 
-let drawn = "", over = false;
+let drawn = "", over = false, running = "";
+
+// What was chosen here stays chosen; else a narrow screen has the storages across, if these are fewer.
+const NARROW = "(max-width: 40rem)", CHOICE = "storages-across";
+const isTurned = ({ rows, columns }) => {
+  const choice = localStorage.getItem(CHOICE);
+  return choice ? choice === "yes" : matchMedia(NARROW).matches && rows.length < columns.length;
+};
 
 export function showMatrix(box, document, selection, now) {
   let table = box.querySelector(".matrix");
   if (!table || box.dataset.view !== "matrix") {
-    drawn = "";
+    drawn = running = "";
     box.dataset.view = "matrix";
-    table = make("div", { class: "matrix table", tabindex: 0, role: "region", "aria-label": "The matrix" });
-    replace(box, legend(), table, make("section", { class: "panel", "aria-label": "The chosen cell" }));
+    table = make("div", { class: "matrix table", tabindex: 0, role: "region", "aria-label": "The matrix", onscroll: () => tellMore(box) });
+    new ResizeObserver(() => tellMore(box)).observe(table);
+    replace(box, tools(box, table), table, legend(), make("section", { class: "panel", "aria-label": "The chosen cell" }));
   }
   const { matrix } = document;
   over = document.header.ended_at !== null;
-  const fresh = JSON.stringify([matrix, selection.cell, over]);
+  const turned = isTurned(matrix);
+  const fresh = JSON.stringify([matrix, selection.cell, over, turned]);
+  box.querySelector(".turn").onclick = () => {
+    localStorage.setItem(CHOICE, isTurned(matrix) ? "no" : "yes");
+    running = "";
+    showMatrix(box, document, selection, now);
+  };
   if (fresh !== drawn) {
     drawn = fresh;
-    replace(table, matrix.rows.length ? build(matrix, selection) : make("p", { class: "quiet" }, "The run is being planned …"));
+    replace(table, matrix.rows.length ? build(matrix, selection, turned) : make("p", { class: "quiet" }, "The run is being planned …"));
+    box.querySelector(".turn").setAttribute("aria-pressed", turned);
+    follow(table);
+    tellMore(box);
   }
   showPanel(box.querySelector(".panel"), document, selection, now);
+}
+
+function tools(box, table) {
+  const aside = (words, way) => make("button", { type: "button", class: `more ${words}`, hidden: true, onclick: () => table.scrollBy({ left: way * 0.7 * table.clientWidth }) });
+  return make("p", { class: "tools" }, make("button", { type: "button", class: "turn" }, "Storages across"), aside("left", -1), aside("right", 1));
+}
+
+// A run goes on where nobody looks: when another cell begins, the matrix scrolls to it, and never the page.
+function follow(table) {
+  const cell = table.querySelector("td.going"), name = cell?.querySelector("a").dataset.key ?? "";
+  if (name === running) return;
+  running = name;
+  if (!cell) return;
+  const inner = cell.getBoundingClientRect(), outer = table.getBoundingClientRect();
+  const first = table.querySelector("tbody th").getBoundingClientRect().width, above = table.querySelector("thead").getBoundingClientRect().height;
+  const way = (begin, end, least, most) => (begin < least || end - begin > most - least ? begin - least : Math.max(0, end - most));
+  table.scrollBy(way(inner.left, inner.right, outer.left + first, outer.right), way(inner.top, inner.bottom, outer.top + above, outer.bottom));
+}
+
+// Columns beyond an edge are counted on a button that scrolls there.
+function tellMore(box) {
+  const table = box.querySelector(".matrix"), heat = table?.querySelector(".heat");
+  if (!heat) return;
+  const count = Number(heat.dataset.columns), first = heat.querySelector("tbody th").offsetWidth;
+  const wide = (heat.offsetWidth - first) / count;
+  const beyond = { left: table.scrollLeft, right: table.scrollWidth - table.clientWidth - table.scrollLeft };
+  for (const [side, pixels] of Object.entries(beyond)) {
+    const hidden = pixels > 4 ? Math.min(count, Math.ceil(pixels / wide)) : 0, words = `${hidden} more column${hidden === 1 ? "" : "s"}`;
+    const button = box.querySelector(`.more.${side}`);
+    button.hidden = !hidden;
+    button.textContent = side === "left" ? `← ${words}` : `${words} →`;
+    table.classList.toggle(`beyond-${side}`, hidden > 0);
+  }
 }
 
 function legend() {
@@ -34,10 +84,27 @@ function legend() {
   return words;
 }
 
-function build({ columns, rows }, selection) {
+function build({ columns, rows }, selection, turned) {
   const place = new Map(columns.map(({ key: name }, index) => [name, index]));
-  const body = rows.map((row) => make("tr", {}, rowHead(row), [...cellsOf(row, columns.length, place, selection)]));
-  return make("table", { class: "heat" }, head(columns), make("tbody", {}, body));
+  const spread = rows.map((row) => spots(row, columns.length, place));
+  const body = turned
+    ? columns.map((column, index) => make("tr", {}, pointHead(column, columns), spread.map((row) => entry(row[index], "rowspan", selection))))
+    : rows.map((row, index) => make("tr", {}, rowHead(row, "row"), spread[index].map((spot) => entry(spot, "colspan", selection))));
+  const across = turned ? rows.length : columns.length;
+  return make("table", { class: `heat${turned ? " turned" : ""}`, "data-columns": across, "--columns": across },
+    caption(columns), make("colgroup", {}, make("col", { class: "first" }), make("col", { span: across })),
+    make("thead", {}, turned ? make("tr", {}, make("td"), rows.map((row) => rowHead(row, "col"))) : head(columns)), make("tbody", {}, body));
+}
+
+function caption(columns) {
+  const metrics = [...new Set(columns.map(({ metric }) => metric).filter(Boolean))];
+  return make("caption", {}, make("span", {}, `Storages, and each point of the workloads${metrics.length ? `: ${metrics.join("; ")}` : ""}`));
+}
+
+// With the storages across each point has a row, and says whose it is.
+function pointHead({ workload, fleet, point, label, metric }, columns) {
+  const alone = columns.every((other) => other.point === columns[0].point);
+  return make("th", { scope: "row", title: `${label}${metric ? `; ${metric}` : ""}` }, alone ? workload : `${workload}, ${point}`, make("small", {}, fleet));
 }
 
 // One head for each run of columns with the same words.
@@ -52,8 +119,7 @@ function grouped(columns, words) {
 }
 
 function head(columns) {
-  const line = (groups, first) => make("tr", {}, first, groups.map(({ words, span }) => make("th", { scope: "colgroup", colspan: span }, words)));
-  const metrics = [...new Set(columns.map(({ metric }) => metric).filter(Boolean))];
+  const line = (groups, first) => make("tr", {}, first, groups.map(({ words, span }) => make("th", { scope: "colgroup", colspan: span }, make("span", {}, words))));
   const alone = columns.every(({ point }) => point === columns[0].point);
   const lines = [
     line(grouped(columns, ({ workload }) => workload), make("td", { rowspan: 2 })),
@@ -63,35 +129,33 @@ function head(columns) {
     const names = columns.map(({ point, label, metric }) => make("th", { scope: "col", title: `${label}${metric ? `; ${metric}` : ""}` }, point));
     lines.push(make("tr", {}, make("th", { scope: "col" }, "Storage"), names));
   }
-  const words = `Storages, and each point of the workloads${metrics.length ? `: ${metrics.join("; ")}` : ""}`;
-  return [make("caption", {}, words), make("thead", {}, lines)];
+  return lines;
 }
 
 const SYSTEMS = { creating: "◔ being created", populating: "◔ being filled", baking: "◔ baking", measuring: "▶ being measured", deleting: "◑ being deleted", gone: "✔ deleted", stopped: "■ stopped" };
 
-function rowHead({ label, state, error, file_system }) {
+function rowHead({ label, state, error, file_system }, scope) {
   const words = SYSTEMS[state] ?? `${SIGNS[state] ?? "○"} ${state}`;
-  return make("th", { scope: "row" }, label, make("small", { title: error || file_system, class: error ? "bad" : "" }, words));
+  return make("th", { scope }, label, make("small", { title: error || file_system, class: error ? "bad" : "" }, words));
 }
 
-function* cellsOf(row, width, place, selection) {
-  const taken = new Map();
+// What stands at each place of a storage: a figure, a cell that takes some places together, or nothing.
+function spots(row, width, place) {
+  const taken = Array(width).fill({});
   for (const cell of row.cells) {
     // A cell's points stand side by side; where they do not, each has a place of its own.
-    const spots = cell.columns.map((name) => place.get(name)).sort((a, b) => a - b);
-    const together = !cell.figures.length && spots.every((spot, index) => spot === spots[0] + index);
-    if (together) taken.set(spots[0], [cell, null, spots.length]);
-    else for (const name of cell.columns) taken.set(place.get(name), [cell, cell.figures.find(({ column }) => column === name), 1]);
+    const own = cell.columns.map((name) => place.get(name)).sort((a, b) => a - b);
+    const together = !cell.figures.length && own.every((spot, index) => spot === own[0] + index);
+    for (const name of cell.columns) taken[place.get(name)] = together ? null : { cell, figure: cell.figures.find(({ column }) => column === name), span: 1 };
+    if (together) taken[own[0]] = { cell, span: own.length };
   }
-  for (let spot = 0; spot < width; spot += 1) {
-    const known = taken.get(spot);
-    if (!known) {
-      yield make("td", { class: "absent" }, make("span", {}, "–"));
-      continue;
-    }
-    yield known[1] ? measured(known[0], known[1], selection) : going(known[0], known[2], selection);
-    spot += known[2] - 1;
-  }
+  return taken;
+}
+
+function entry(spot, spanning, selection) {
+  if (!spot) return null;
+  if (!spot.cell) return make("td", { class: "absent" }, make("span", {}, "–"));
+  return spot.figure ? measured(spot.cell, spot.figure, selection) : going(spot.cell, { [spanning]: spot.span > 1 ? spot.span : undefined }, selection);
 }
 
 const link = (cell, name, ...children) => make("a", {
@@ -110,7 +174,7 @@ function going(cell, span, selection) {
   const under_way = !["planned", "failed", "skipped", "measured", "stopped"].includes(cell.state);
   const reason = cell.error ? cell.error.replace(`${cell.id}: `, "") : cell.state === "planned" ? cell.cost : "";
   const bar = under_way ? make("i", { class: "bar", "--share": cell.fraction }) : null;
-  return make("td", { class: chosen(under_way ? "going" : cell.state, cell, selection), colspan: span > 1 ? span : undefined },
+  return make("td", { class: chosen(under_way ? "going" : cell.state, cell, selection), ...span },
     link(cell, cell.id, make("b", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`), reason ? make("span", { class: "reason" }, reason) : null, cell.live ? make("span", { class: "now" }, cell.live) : null, bar));
 }
 
