@@ -460,4 +460,4 @@ def test_a_damaged_run_is_named_and_hides_no_other_one(keep_run, matrix, damaged
 def test_a_damaged_file_of_the_local_cloud_is_as_good_as_none(workdir, matrix, damaged):
     (workdir / "cloud.json").write_bytes(damaged.encode(errors="surrogateescape"))
 
-    assert "no local cloud is running" in matrix("reap", "--local").stderr
+    assert "no local cloud is running" in matrix("watch", "r", "--local").stderr
