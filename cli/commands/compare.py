@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +26,10 @@ DEFAULT_THRESHOLD = "5%"
 LARGEST_PERCENT = 1000
 # Of more points than fit on a page those without a difference are only counted.
 MOST_LISTED = 40
+UNJUDGED = "cannot tell"
+# Each point has a ratio of its own; the reason is the same.
+RATIO = re.compile(r" ?\(ratio [^)]*\)")
+MOST_REASONS = 5
 
 
 def compare(
@@ -43,6 +48,9 @@ def compare(
         typer.Option(
             "--list", help="Find more changes: of those listed, 5 % may be false alarms, not 5 % of all runs."
         ),
+    ] = False,
+    require_verdict: Annotated[
+        bool, typer.Option("--require-verdict", help="Also end with 1 if too little was measured to judge a point.")
     ] = False,
     local: options.Local = False,
     stack: options.Stack = None,
@@ -80,7 +88,7 @@ def compare(
         # A check that compared nothing must not pass.
         advice = "a matrix that was changed needs a new base: run it, and compare with that"
         raise CommandError("nothing was compared: the two runs have no measured cell in common", advice)
-    if document["regressions"]:
+    if document["regressions"] or (require_verdict and _unjudged(document["compared"])):
         raise typer.Exit(ExitCode.FAILED)
 
 
@@ -119,13 +127,28 @@ def _show(document: Document, *, is_all: bool) -> None:
     console.print(_verdict(document))
 
 
+def _unjudged(compared: list[Document]) -> list[Document]:
+    return [pair for pair in compared if pair["verdict"] == UNJUDGED]
+
+
 def _show_compared(console: Console, compared: list[Document], *, is_all: bool) -> None:
     is_long = len(compared) > MOST_LISTED and not is_all
+    if not is_all and len(_unjudged(compared)) == len(compared):
+        _show_unjudged(console, compared)
+        return
     listed = [pair for pair in compared if not is_long or pair["verdict"] != "no difference shown"]
     if listed:
         console.print(_table(listed))
     if alike := len(compared) - len(listed):
         console.print(f"{alike:,} of {len(compared):,} points show no difference: --all lists them too")
+
+
+def _show_unjudged(console: Console, compared: list[Document]) -> None:
+    """Say once why nothing can be judged, with how many points each reason is of."""
+    console.print(Text(f"{len(compared):,} of {len(compared):,} cannot be judged: --all lists them", "yellow"))
+    reasons = Counter(RATIO.sub("", pair["words"]) for pair in compared)
+    for reason, count in reasons.most_common(MOST_REASONS):
+        console.print(f"{count:,} × {reason}")
 
 
 def _verdict(document: Document) -> Text:
@@ -138,14 +161,20 @@ def _verdict(document: Document) -> Text:
     return Text(f"no cell is shown to be slower by more than {threshold}{but}", "yellow" if undecided else "green")
 
 
+def _change(ratio: float | None) -> str:
+    """Write by how much the figure itself moved: `+12.5 %`; the words say whether that is better."""
+    return ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %"
+
+
 def _table(compared: list[Document]) -> QuickTable:
     table = QuickTable(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("Storage, fleet, point", overflow="fold")
     table.add_column("Base P50", justify="right", no_wrap=True)
     table.add_column("Run P50", justify="right", no_wrap=True)
+    table.add_column("Change", justify="right", no_wrap=True)
     table.add_column("What it means", overflow="fold")
     for pair in compared:
         name = f"{pair['storage']}, {pair['fleet']}, {pair['workload']}: {pair['point']}"
         medians = (quantity(pair[side]["p50"], pair["unit"]) if pair[side] else ABSENT for side in ("base", "run"))
-        table.add_row(name, *medians, Text(pair["words"], STYLES.get(pair["verdict"], "")))
+        table.add_row(name, *medians, _change(pair["ratio"]), Text(pair["words"], STYLES.get(pair["verdict"], "")))
     return table

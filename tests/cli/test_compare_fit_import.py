@@ -347,3 +347,23 @@ def test_a_run_without_a_counterpart_says_so(keep_run, matrix):
 
     assert "no figure of run r has a published counterpart" in matrix("results", "r", "--published").output
     assert CELLS[0] in matrix("results", "r", "--format", "csv").output
+
+
+def test_runs_of_which_nothing_can_be_judged_say_so_in_one_line_and_pass_only_where_that_is_allowed(keep_run, matrix):
+    for run in ("base", "new"):
+        keep_run(run)
+
+    seen, strict = matrix("compare", "base", "new"), matrix("compare", "base", "new", "--require-verdict")
+    listed = matrix("compare", "base", "new", "--all")
+
+    assert (seen.exit_code, strict.exit_code) == (0, 1)
+    assert "4 of 4 cannot be judged" in seen.stdout
+    assert len(seen.stdout.splitlines()) < 10
+    assert "Change" not in seen.stdout
+    assert listed.stdout.count("+0.0 %") == 4
+
+
+def test_a_verdict_on_each_point_passes_where_verdicts_are_required(keep_measured, matrix):
+    keep_measured("base", 1000)
+
+    assert matrix("compare", "base", "base", "--require-verdict").exit_code == 0

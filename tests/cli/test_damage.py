@@ -22,8 +22,8 @@ READERS = {
     ("results", "r", "--published"): (["summary.json"], "run r"),
     ("results", "latest"): (["summary.json"], "1 × m6i.large"),
     ("report", "r"): (["summary.json", "plan.json", "receipt.json", "matrix.json", CELLS], "report.html"),
-    ("compare", "r", "good"): (["summary.values.json"], "1 × m6i.large"),
-    ("compare", "good", "r"): (["summary.values.json"], "1 × m6i.large"),
+    ("compare", "r", "good", "--all"): (["summary.values.json"], "1 × m6i.large"),
+    ("compare", "good", "r", "--all"): (["summary.values.json"], "1 × m6i.large"),
     ("runs",): (["summary.json", "execution.json"], "good"),
     # The rest is only measured once nothing is damaged: what is measured again must be known before.
     ("run", "--resume", "r", "--local", "--detach"): (["plan.json", "matrix.json", CELLS], ""),
