@@ -192,7 +192,8 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
         for line in _file_system_errors(ended):
             console.print(line, soft_wrap=not console.is_terminal)
         if summary.get("receipt"):
-            console.print(f"Receipt: {receipt_sentence(summary['receipt'])}", soft_wrap=True)
+            receipt = f"Receipt: {receipt_sentence(summary['receipt'])}"
+            console.print(receipt, soft_wrap=not console.is_terminal)
         _say_where(console, outcome)
         if not all_measured and summary["status"] != STATUS_INTERRUPTED:  # of which a warning says it
             console.print(f"Rest:    matrix run --resume {ended.execution.run} {outcome.flag}", soft_wrap=True)

@@ -12,7 +12,7 @@ from matrix.report import highest_rates
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, sample_count
+from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, number, sample_count
 from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.metrics import measure_words
 from matrix.terms.names import (
@@ -25,12 +25,22 @@ from matrix.terms.names import (
     reading_order,
     workload_words,
 )
-from matrix.terms.sentences import ENVIRONMENT_NOTES, all_warnings, decision_sentences, error_text, grouped_warnings
+from matrix.terms.sentences import (
+    ENVIRONMENT_NOTES,
+    all_warnings,
+    decision_sentences,
+    error_text,
+    grouped_warnings,
+    left_behind_lines,
+)
 
 NARROW = 100
 LONGEST_REASON = 240
 # Of each ceiling, so many cells are shown with their evidence.
 MOST_EXAMPLES = 3
+DIRECTIONS = ("read", "write", "sync")
+MS_US = 1000
+MOST_WARNINGS = 5
 
 
 def show(console: Console, summary: SummaryDocument) -> None:
@@ -46,6 +56,9 @@ def show(console: Console, summary: SummaryDocument) -> None:
     for (workload, metric), cells in _by_metric(summary).items():
         console.print()
         console.print(table(workload, metric, cells, console.width))
+        if by_direction := directions(cells, console.width):
+            console.print()
+            console.print(by_direction)
     show_highest_rates(console, summary)
     if has_refused(summary):
         console.print()
@@ -53,11 +66,25 @@ def show(console: Console, summary: SummaryDocument) -> None:
     show_ceilings(console, summary)
     show_layers(console, summary)
     show_failed(console, summary)
-    for warning in grouped_warnings(all_warnings(summary)):
-        console.print(Text.assemble(("Warning: ", "yellow"), warning))
+    show_warnings(console, summary)
     if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()
         console.print(Text(note, "yellow"))
+
+
+def show_warnings(console: Console, summary: SummaryDocument) -> None:
+    """Print what may still cost money, then as many kinds of warnings as one reads, and where the others stand."""
+    warnings = grouped_warnings(all_warnings(summary))
+    shown = warnings[: max(MOST_WARNINGS, len(left_behind_lines(summary)))]
+    for warning in shown:
+        line = Table.grid(padding=(0, 1))
+        line.add_column(no_wrap=True)
+        line.add_column()
+        line.add_row(Text("Warning:", "yellow"), Text(warning))
+        console.print(line if console.is_terminal else Text.assemble(("Warning: ", "yellow"), warning))
+    if len(warnings) > len(shown):
+        rest = f"and {len(warnings) - len(shown)} more kinds of warnings, in summary.md"
+        console.print(rest, soft_wrap=not console.is_terminal)
 
 
 def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
@@ -135,7 +162,9 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
         pad_edge=False,
     )  # fmt: skip
     built.add_column("Storage, fleet, point", overflow="fold")
-    for percentile in PERCENTILES:
+    # A column of nothing but dashes tells nobody anything; the note below the tables says why there are none.
+    carried = [name for name in PERCENTILES if any(figure(each, name) != ABSENT for each in shown)]
+    for percentile in carried:
         built.add_column(percentile.upper(), justify="right", no_wrap=True)
     has_intervals = any(interval(shown_metric) != ABSENT for shown_metric in shown)
     if has_intervals:
@@ -149,16 +178,53 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
             if metric in point["metrics"]:
                 name = marked_label(labels[point["id"]], point, cell)
                 # Text keeps rich from taking brackets for a style.
-                built.add_row(Text(f"  {name}"), *_figures(point["metrics"][metric], has_intervals))
+                built.add_row(Text(f"  {name}"), *_figures(point["metrics"][metric], carried, has_intervals))
     return built
 
 
-def _figures(metric: Mapping[str, Any], has_intervals: bool) -> list[str | Text]:
+def directions(cells: list[ResultDocument], width: int) -> Table | None:
+    """Build fio's rates and latencies of reads, writes and syncs apart, medians over the samples; None without fio."""
+    fio = [cell for cell in cells if cell["workload"]["type"] == "fio"]
+    if not fio:
+        return None
+    built = QuickTable(
+        title="fio, reads and writes apart (medians)", title_justify="left", title_style="bold", box=None,
+        padding=(0, 2 if width >= NARROW else 1, 0, 0), header_style="bold", pad_edge=False,
+    )  # fmt: skip
+    built.add_column("Storage, fleet, point", overflow="fold")
+    for head in ("IOPS", "P50 latency", "P99 latency"):
+        built.add_column(head, justify="right", no_wrap=True)
+    for cell in reading_order(fio):
+        built.add_row(Text(", ".join([cell["file_system"], fleet_words(cell["fleet"])]), "cyan"))
+        labels = point_labels(cell["points"])
+        for point in cell["points"]:
+            for side in DIRECTIONS:
+                names = (f"{side}_iops", f"{side}_lat_p50_us", f"{side}_lat_p99_us")
+                measured = [point["metrics"].get(name) for name in names]
+                medians = [metric["p50"] if metric else None for metric in measured]
+                if any(value is not None for value in medians):
+                    label = ", ".join(filter(None, [labels[point["id"]], side]))
+                    built.add_row(
+                        Text(f"  {label}"), _apart(medians[0]), *(_apart(us, is_us=True) for us in medians[1:])
+                    )
+    return built
+
+
+def _apart(value: float | None, *, is_us: bool = False) -> str:
+    """Write a rate, or a latency in µs or ms, whichever is the shorter."""
+    if value is None:
+        return ABSENT
+    if not is_us:
+        return number(value)
+    return f"{number(value / 1000)} ms" if value >= MS_US else f"{number(value)} µs"
+
+
+def _figures(metric: Mapping[str, Any], carried: list[str], has_intervals: bool) -> list[str | Text]:
     # The unit stands in the title.
     bare = {**metric, "unit": "s" if metric.get("unit") == "s" else ""}
     count = Text(sample_count(metric), "" if metric["n"] == metric["expected_n"] else "red")
     middle = [interval(bare)] if has_intervals else []
-    return [*(figure(bare, percentile).strip() for percentile in PERCENTILES), *middle, count]
+    return [*(figure(bare, percentile).strip() for percentile in carried), *middle, count]
 
 
 def show_failed(console: Console, summary: SummaryDocument) -> None:

@@ -461,3 +461,57 @@ def test_a_damaged_file_of_the_local_cloud_is_as_good_as_none(workdir, matrix, d
     (workdir / "cloud.json").write_bytes(damaged.encode(errors="surrogateescape"))
 
     assert "no local cloud is running" in matrix("watch", "r", "--local").stderr
+
+
+def shown_at(width, summary):
+    """The tables of a summary on a console of this width, without a terminal."""
+    console = Console(file=io.StringIO(), width=width, markup=False, highlight=False)
+    result_tables.show(console, summary)
+    return console.file.getvalue()
+
+
+def test_reads_and_writes_of_fio_stand_apart_with_their_latencies():
+    cell = summary_document()["cells"][0]
+    point = cell["points"][0]
+    rate = next(iter(point["metrics"].values()))
+    figures = {"iops": 1000.0, "read_iops": 700.0, "read_lat_p50_us": 90.0, "read_lat_p99_us": 2500.0,
+               "write_iops": 300.0, "write_lat_p50_us": 14.0, "write_lat_p99_us": 52.0}  # fmt: skip
+    metrics = {name: {**rate, "p50": value, "unit": "IOPS"} for name, value in figures.items()}
+    fio = {**cell, "workload": {"type": "fio", "rw": "randrw"}, "points": [{**point, "metrics": metrics}]}
+
+    lines = shown_at(80, {**summary_document(), "cells": [fio]}).splitlines()
+
+    assert [line.split()[-5:] for line in lines if ", read " in line] == [["700", "90.0", "µs", "2.50", "ms"]]
+    assert [line.split()[-5:] for line in lines if ", write " in line] == [["300", "14.0", "µs", "52.0", "µs"]]
+
+
+def test_a_percentile_that_no_point_carries_has_no_column():
+    summary = summary_document()
+    for cell in summary["cells"]:
+        for point in cell["points"]:
+            for metric in point["metrics"].values():
+                metric["carried"] = {"p75": False, "p90": False, "p98": False}
+                metric["at_least"] = {}
+
+    heads = next(line for line in shown_at(120, summary).splitlines() if line.startswith("Storage, fleet, point"))
+
+    assert heads.split()[3:6] == ["P0", "P50", "P100"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_table_of_results_loses_the_column_that_names_its_rows(width):
+    text = "".join(shown_at(width, summary_document()).split())
+
+    for cell in summary_document()["cells"]:
+        assert cell["file_system"] in text
+
+
+def test_five_kinds_of_warnings_are_shown_and_the_others_counted():
+    summary = {**summary_document(), "warnings": [f"warning {letter}" for letter in "abcdefgh"]}
+    for cell in summary["cells"]:
+        cell["warnings"] = []
+
+    text = shown_at(80, summary)
+
+    assert text.count("Warning: ") == 5
+    assert "and 3 more kinds of warnings, in summary.md" in text
