@@ -164,7 +164,7 @@ class Engine:
         execution = backend.start_execution(machine.arn, name, json.dumps(matrix))
         self._ended.wait()
         parent = execution.to_history_output()["events"]
-        children = [child.events.get_event_history() for child in self._children]
+        children = [child.to_history_output()["events"] for child in self._children]
         reason = f"{execution.error}: {execution.cause}" if execution.error else ""
         return Histories(parent, execution.status, reason, children, self._entered)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import BoundedSemaphore, Event, Semaphore
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import pytest
 from botocore.config import Config
@@ -30,7 +30,7 @@ class WaitingFunction:
         self.runtime = LambdaRuntime(Mock(), "", folder, Mock(), concurrency=NEW_CONCURRENCY, time_scale=1_000)
         self.runtime._running = BoundedSemaphore(NEW_CONCURRENCY)
         self.runtime._pool = lambda _function, _scope: self
-        self.function = Mock(reserved_concurrency=None)
+        self.function = Mock(reserved_concurrency=None, logs_backend=MagicMock())
         self.leave = Event()
         self.payloads: list[bytes] = []
         self._busy, self._throttled = Semaphore(0), Event()
