@@ -39,7 +39,7 @@ def bin_value(index: int) -> int:
     return base + int((index % BINS_PER_GROUP + 0.5) * (1 << dropped_bits))
 
 
-# What fio writes for latencies of 16.98 s and more.
+# What fio writes for latencies of 17.05 s and more.
 FIO_LAST_VALUE_NS = bin_value(FIO_LAST_BIN)
 
 

@@ -364,7 +364,7 @@ def test_latencies_have_bins_of_the_same_width_far_beyond_those_of_fio(seconds):
 
 
 def cut_off(*latencies_s):
-    """fio's bins, longest and sum of such latencies: what is slower than 16.98 s stands in its last bin."""
+    """fio's bins, longest and sum of such latencies: what is slower than 17.05 s stands in its last bin."""
     bins = histogram.from_latencies(int(each * 1e9) for each in latencies_s)
     cut = {}
     for value, count in bins.items():

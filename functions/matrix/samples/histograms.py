@@ -17,8 +17,8 @@ from matrix.samples import raw_file
 from matrix.statistics.carrying import is_carried
 from matrix.terms.documents.result import Latency
 
-# A file has 1,856 bins of at most 40 characters for each direction; no agent writes more.
-MAX_BYTES = 1_000_000
+# A file has up to 3,712 bins (2^62 ns, in 58 groups of 64) of at most 40 characters for each of ten names at most.
+MAX_BYTES = 2_000_000
 PERCENTS = (50, 90, 99, 99.9, 99.99)
 _NAME = re.compile(r"raw/(?P<point>[A-Za-z0-9_-]{1,100})-r(?P<repetition>[0-9]{1,7})\.histograms\.json(?:\.gz)?")
 
@@ -33,7 +33,7 @@ class Bins(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    bins: dict[Count, Count] = Field(max_length=2000)
+    bins: dict[Count, Count] = Field(max_length=3712)
 
 
 class HistogramFile(BaseModel):

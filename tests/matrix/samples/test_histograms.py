@@ -81,7 +81,7 @@ def test_a_file_is_read_plain_or_zipped():
     "text",
     [
         b"", b"{}", b"[1]", b"\x1f\x8bnot gzip", document({"1000": -3}), document({"x": 1}),
-        document({"1000": 1}, unit="ms"), document({str(n): 1 for n in range(3000)}), b"x" * 2_000_000,
+        document({"1000": 1}, unit="ms"), document({str(n): 1 for n in range(4000)}), b"x" * 3_000_000,
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_histogram_is_refused(text):
