@@ -27,8 +27,6 @@ LARGEST_PERCENT = 1000
 # Of more points than fit on a page those without a difference are only counted.
 MOST_LISTED = 40
 UNJUDGED = "cannot tell"
-# Each point has a ratio of its own; the reason is the same.
-RATIO = re.compile(r" ?\(ratio [^)]*\)")
 MOST_REASONS = 5
 
 
@@ -146,7 +144,7 @@ def _show_compared(console: Console, compared: list[Document], *, is_all: bool) 
 def _show_unjudged(console: Console, compared: list[Document]) -> None:
     """Say once why nothing can be judged, with how many points each reason is of."""
     console.print(Text(f"{len(compared):,} of {len(compared):,} cannot be judged: --all lists them", "yellow"))
-    reasons = Counter(RATIO.sub("", pair["words"]) for pair in compared)
+    reasons = Counter(pair["reason"] for pair in compared)
     for reason, count in reasons.most_common(MOST_REASONS):
         console.print(f"{count:,} × {reason}")
 

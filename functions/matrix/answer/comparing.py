@@ -47,6 +47,7 @@ class Compared:
     detectable_ratio: float | None = None  # what would have been found, among as many points, with POWER
     verdict: str = "cannot tell"
     words: str = ""
+    reason: str | None = None  # why nothing can be told
     is_regression: bool = False
 
     def to_document(self) -> Document:
@@ -71,6 +72,7 @@ class Compared:
             "detectable_ratio": self.detectable_ratio,
             "verdict": self.verdict,
             "words": self.words,
+            "reason": self.reason,
             "is_regression": self.is_regression,
         }
 
@@ -196,9 +198,10 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
     between, ratio = cell.difference, cell.ratio
     if between is None or ratio is None:
         why = "no single values are known of one of them" if ratio is not None else "there is no ratio of 0"
-        return replace(cell, words=f"cannot tell: {why}")
+        return replace(cell, words=f"cannot tell: {why}", reason=why)
     if not between.is_replicated:
-        return replace(cell, words=f"{NOT_REPLICATED} (ratio {ratio:.3f}): {_missing(cell)}")
+        missing = _missing(cell)
+        return replace(cell, words=f"{NOT_REPLICATED} (ratio {ratio:.3f}): {missing}", reason=missing)
     if not between.is_shown(cell.q_value if is_list else cell.p_holm):
         words = f"no difference shown ({_ratio_words(cell)})"
         return replace(cell, verdict="no difference shown", words=words)

@@ -26,17 +26,16 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
             candidate.risks.append(candidate.slow_end.doubt)
         if candidate.lacks:
             candidate.risks.append(f"{NOT_REPLICATED}: {candidate.lacks}")
-        if question.ranked_level == MEDIAN and (
-            tail := tail_words(candidate.values, higher_is_better=question.higher_is_better)
-        ):
-            candidate.risks.append(tail)
+        if question.ranked_level == MEDIAN:
+            candidate.tail = tail_words(candidate.values, higher_is_better=question.higher_is_better)
+            candidate.risks += [candidate.tail] if candidate.tail else []
         if candidate.cost and candidate.cost.missing:
             candidate.risks.append(f"its cost is without {candidate.cost.missing}")
     if wanted.limit is None:
         _describe(question)
     else:
         _choose(question, wanted, for_sale=for_sale)
-    short = [each for each in question.candidates if each.lost and each.lost.startswith("not ranked")]
+    short = [each for each in question.candidates if each.is_short]
     question.words += "".join(f"; {each.name} is {each.lost}" for each in short)
     if absent := absences_words([question], wanted):
         question.words += f"; {absent}"
@@ -136,7 +135,7 @@ def _why_not_taken(candidate: Candidate, taken: Candidate) -> str:
 def _describe(question: Question) -> None:
     """Without an objective: what is fastest, what is cheapest, and whether the figures tell them apart."""
     ranked = question.ranked
-    is_partial = any(candidate.lost and candidate.lost.startswith("not ranked") for candidate in question.candidates)
+    is_partial = any(candidate.is_short for candidate in question.candidates)
     if not ranked:
         question.words = "nothing can be ranked" if is_partial else "nothing was measured"
         return
@@ -174,7 +173,7 @@ def _describe(question: Question) -> None:
         f"{candidate.name}: {risk}"
         for candidate in ranked
         for risk in candidate.risks
-        if "on credits" in risk or (risk.startswith("slow tail") and candidate in (fastest, bargain, cheapest))
+        if "on credits" in risk or (risk == candidate.tail and candidate in (fastest, bargain, cheapest))
     ]
     if question.why_median:
         parts.append(f"ranked by the median, since {question.why_median}")

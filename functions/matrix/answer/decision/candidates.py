@@ -26,6 +26,8 @@ class Candidate:
     cost: PointCost | None
     values: FleetValues | None
     lost: str | None = None  # why it was not measured, or may not be believed
+    is_short: bool = False  # fewer instances ran than were asked for, so it is not ranked
+    tail: str | None = None  # its slow tail, where it is ranked by its median
     lacks: str | None = None  # what it takes to compare it with what other instances measured at other times
     is_volatile: bool = False  # what it counts as created was in the instances' memory only
     ranked: Percentile | None = None  # slow end or median: what all candidates of a question are compared by

@@ -30,7 +30,6 @@ from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
 
 UNSTEADY = "not steady: its rate changed over the last 56 % of its steps"
-SHORT_FLEET = "not ranked"
 NOT_IN_RUN = "not measured: the run has no such cell"
 
 
@@ -152,6 +151,7 @@ def _candidate(
         cost=bill.point_cost(cell, point),
         values=values,
         lost=f"left out: {cell['suspect']}" if cell.get("suspect") else _short(cell),
+        is_short=_short(cell) is not None,
         lacks=lacks_replication(values) if values is not None else None,
         is_volatile=_is_volatile(cell, point),
         risks=_unsteady(point.get("steadiness")),
@@ -161,7 +161,7 @@ def _candidate(
 def _short(cell: Mapping[str, Any]) -> str | None:
     """Say that a fleet met only its quorum: half the instances are half the load, which is another experiment."""
     ran, count = ran_of(cell), int(cell["fleet"].get("count") or 1)
-    return None if ran == count else f"{SHORT_FLEET}: {ran} of {count} instances ran, which is another experiment"
+    return None if ran == count else f"not ranked: {ran} of {count} instances ran, which is another experiment"
 
 
 def _unsteady(steadiness: Mapping[str, Any] | None) -> list[str]:

@@ -80,7 +80,7 @@ def _tally(workload: str, questions: Sequence[Question], wanted: Objective) -> s
         untold = sum(question.is_open for question in questions)
         if untold:
             parts.append(f"In {untold} of {len(questions)} the figures do not tell the fastest from the next")
-        tailed = [question for question in questions if _has_tail(question)]
+        tailed = [question for question in questions if question.as_good and question.as_good.tail]
         if tailed:
             parts.append(f"The first has a slow tail {at_sizes(tailed, questions)}, which its median does not show")
     else:
@@ -130,11 +130,6 @@ def _common(questions: Sequence[Question]) -> str:
     risks = [risk for question in questions if question.recommended for risk in question.recommended.risks]
     most = max(risks, key=risks.count)
     return most if risks.count(most) == len(questions) else f"{most}, among other things"
-
-
-def _has_tail(question: Question) -> bool:
-    first = question.as_good
-    return first is not None and any(risk.startswith("slow tail") for risk in first.risks)
 
 
 def _winner(question: Question, wanted: Objective) -> str | None:
