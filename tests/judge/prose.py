@@ -322,6 +322,15 @@ def an_invocation_takes_6_mb(request: dict[str, Any]) -> Iterator[str]:
 
 
 # ======== IAM ========
+# What all inline policies of a role may have together.
+INLINE_CHARACTERS = 10_240
+
+
+def characters(*documents: dict[str, Any]) -> int:
+    """Return how many characters policies have together as IAM counts them: white space is left out."""
+    return sum(len(re.sub(r"\s", "", json.dumps(document))) for document in documents)
+
+
 def _documents(properties: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], bool]]:
     """Yield the policies of a resource with their path, and whether they name who is allowed."""
     if "AssumeRolePolicyDocument" in properties:
@@ -407,12 +416,8 @@ def conditions_have_known_operators(properties: dict[str, Any]) -> Iterator[str]
 @rule("AWS::IAM::Role", source="IAM/latest/UserGuide/reference_iam-quotas.html")
 def inline_policies_of_a_role_have_10240_characters(properties: dict[str, Any]) -> Iterator[str]:
     """All inline policies of a role together have at most 10,240 characters, not counting white space."""
-    size = sum(
-        len(re.sub(r"\s", "", json.dumps(document)))
-        for path, document, _ in _documents(properties)
-        if path != "AssumeRolePolicyDocument"
-    )
-    if size > 10_240:
+    size = characters(*(one for path, one, _ in _documents(properties) if path != "AssumeRolePolicyDocument"))
+    if size > INLINE_CHARACTERS:
         yield f"Policies: have {size} characters, of 10,240"
 
 
@@ -422,7 +427,7 @@ def inline_policies_of_a_role_have_10240_characters(properties: dict[str, Any]) 
 )
 def managed_policies_have_6144_characters(properties: dict[str, Any]) -> Iterator[str]:
     """A managed policy has at most 6,144 characters, not counting white space."""
-    size = len(re.sub(r"\s", "", json.dumps(properties.get("PolicyDocument", {}))))
+    size = characters(properties.get("PolicyDocument", {}))
     if size > 6_144:
         yield f"PolicyDocument: has {size} characters, of 6,144"
 
@@ -437,7 +442,7 @@ def roles_have_at_most_ten_managed_policies(properties: dict[str, Any]) -> Itera
 @rule("AWS::IAM::Role", source="IAM/latest/UserGuide/reference_iam-quotas.html")
 def trust_policies_have_2048_characters(properties: dict[str, Any]) -> Iterator[str]:
     """A role's trust policy has at most 2,048 characters in an account that has asked for no more."""
-    size = len(re.sub(r"\s", "", json.dumps(properties.get("AssumeRolePolicyDocument", {}))))
+    size = characters(properties.get("AssumeRolePolicyDocument", {}))
     if size > 2_048:
         yield f"AssumeRolePolicyDocument: has {size} characters, of 2,048"
 
@@ -617,6 +622,13 @@ def names_of_machines_and_executions_have_no_special_characters(request: dict[st
     name = request.get("StateMachineName", request.get("name", ""))
     if re.search(r"[\s<>{}\[\]?*\"#%\\^|~`$&,;:/\x00-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]", name):
         yield f"name: {name!r} has characters that Step Functions refuses"
+
+
+@rule("AWS::StepFunctions::StateMachine", source="step-functions/latest/dg/service-quotas.html")
+def definitions_have_1_mb(properties: dict[str, Any]) -> Iterator[str]:
+    """A definition has at most 1 MB, a quota that nobody can raise; here the smaller of the two meanings of MB."""
+    if len(properties.get("DefinitionString", "").encode()) > 1_000_000:
+        yield "DefinitionString: has more than 1 MB"
 
 
 @rule("stepfunctions:StartExecution", source="step-functions/latest/dg/service-quotas.html")

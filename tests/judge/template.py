@@ -33,6 +33,7 @@ NETWORKS = {
     "own": {},
     "yours": {"VpcId": "vpc-0123456789abcdef0", "SubnetIds": "subnet-0aaaaaaaaaaaaaaa0,subnet-0bbbbbbbbbbbbbbb0",
               "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true", "Tracing": "true",
+              "ExistingBucket": "their-bucket", "ExistingPrefix": "their/prefix",
               "NotifyEmail": "me@example.org", "NotifyTopicArn": f"arn:aws:sns:{REGION}:{ACCOUNT}:mine"},
 }  # fmt: skip
 PSEUDO_PARAMETERS = {
@@ -150,6 +151,12 @@ def made_up_id(kind: str, logical_id: str) -> str:
     return IDS[kind].format(hashlib.sha256(logical_id.encode()).hexdigest()[:16])
 
 
+def made_up_name(kind: str, logical_id: str) -> str:
+    """Return what CloudFormation could call a resource that has no name of its own."""
+    made = f"{PSEUDO_PARAMETERS['AWS::StackName']}-{logical_id}-1A2B3C4D5E6F"
+    return made.lower() if kind == "AWS::S3::Bucket" else made
+
+
 class Resolver:
     """Computes what CloudFormation's functions give, with made-up ids for the resources."""
 
@@ -218,8 +225,7 @@ class Resolver:
         for name in (f"{kind}Name", "Name", "LogGroupName", "LayerName"):
             if name in resource.get("Properties", {}):
                 return str(self.value(resource["Properties"][name]))
-        made = f"{PSEUDO_PARAMETERS['AWS::StackName']}-{logical_id}-1A2B3C4D5E6F"
-        return made.lower() if kind == "Bucket" else made
+        return made_up_name(resource["Type"], logical_id)
 
     def _arn(self, logical_id: str) -> str:
         form = ARNS[self._template["Resources"][logical_id]["Type"]]
@@ -270,7 +276,24 @@ def refusals(resources: dict[str, Any]) -> list[str]:
         for name, resource in resources.items()
         for judge in (_of_schema, _of_call, prose.refusals_of_resource)
         for problem in judge(name, resource)
-    ]
+    ] + list(_of_attached_policies(resources))
+
+
+def _of_attached_policies(resources: dict[str, Any]) -> Iterator[str]:
+    """Yield each role whose own policies and those of AWS::IAM::Policy have too many characters together."""
+    documents: dict[str, list[Any]] = {}
+    for name, resource in resources.items():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == "AWS::IAM::Role":
+            own = [policy["PolicyDocument"] for policy in properties.get("Policies", [])]
+            documents.setdefault(properties.get("RoleName", made_up_name("AWS::IAM::Role", name)), []).extend(own)
+        if resource["Type"] == "AWS::IAM::Policy":
+            for role in properties.get("Roles", []):
+                documents.setdefault(role, []).append(properties["PolicyDocument"])
+    for role, attached in documents.items():
+        size = prose.characters(*attached)
+        if len(attached) > 1 and size > prose.INLINE_CHARACTERS:
+            yield f"{role}: its {len(attached)} inline policies have {size} characters, of 10,240"
 
 
 def _of_schema(name: str, resource: dict[str, Any]) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The template, in either network, held against what AWS allows; part of `make lint`."""
 
 import json
+import re
 
 import pytest
 from judge import form, template
@@ -28,6 +29,35 @@ def test_every_resource_is_judged_by_the_call_that_makes_it(network: str):
     kinds = {resource["Type"] for resource in template.our_resources(network).values()}
 
     assert kinds - set(template.CALLS) - template.LINKS == set()
+
+
+def test_a_roles_own_policies_and_those_attached_to_it_are_counted_together():
+    """IAM's quota is for all inline policies of a role; each of these three is below it."""
+    resources = dict(template.our_resources("yours"))
+    statement = {
+        "Effect": "Allow",
+        "Action": "s3:GetObject",
+        "Resource": ["arn:aws:s3:::a-bucket-with-a-name/key/*"] * 90,
+    }
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    role = resources["InstanceShellPolicy"]["Properties"]["Roles"]
+    for name in ("First", "Second"):
+        properties = {"PolicyName": name, "Roles": role, "PolicyDocument": document}
+        resources[name] = {"Type": "AWS::IAM::Policy", "Properties": properties}
+
+    [refusal] = template.refusals(resources)
+
+    assert refusal.startswith(f"{role[0]}: its 5 inline policies have ")
+    assert refusal.endswith(", of 10,240")
+
+
+def test_the_definition_is_below_the_size_that_step_functions_takes():
+    definition = (template.ROOT / "statemachine/run.asl.json").read_text()
+    # Each variable becomes an ARN, which has at most 170 characters for a function.
+    resource = {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"DefinitionString": ""}}
+    resource["Properties"]["DefinitionString"] = re.sub(r"\$\{\w+\}", "x" * 170, definition)
+
+    assert [one for one in template.refusals({"Run": resource}) if "1 MB" in one] == []
 
 
 @pytest.mark.parametrize(

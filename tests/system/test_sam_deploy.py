@@ -18,6 +18,7 @@ from cli.target.deployment import from_cloud_document
 from cli.verify import deployed as verified
 from cli.verify.checks import Verdict
 from cli.verify.stack import Stack
+from local.corrections import yaml_template
 
 STACK = "storage-matrix-by-sam"
 # Reads what there is, and is refused what it may not: to read beside the prefix or what was, to write, to delete.
@@ -66,13 +67,19 @@ def sam(cloud: Cloud, cwd: Path, *arguments: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    """The stack, built and deployed by the SAM CLI from a copy of the sources."""
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what the SAM CLI builds and deploys from."""
     sources = tmp_path_factory.mktemp("sources")
     for name in ("functions", "agent", "agent_client", "dependencies", "statemachine"):
         shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("template.yaml", "samconfig.toml"):
         shutil.copy(ROOT / name, sources / name)
+    return sources
+
+
+@pytest.fixture(scope="module")
+def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """The stack, built and deployed by the SAM CLI."""
     folder = tmp_path_factory.mktemp("cloud")
     with start_cloud(folder, "--no-deploy") as empty:
         parameters = [
@@ -91,6 +98,28 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
         outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
         yield replace(empty, description=empty.description | {"stack": STACK, "outputs": outputs})
         sam(empty, sources, "delete", "--stack-name", STACK, "--no-prompts", "--region", "us-east-1")
+
+
+def test_each_function_and_its_layers_fit_the_250_mb_that_lambda_unpacks(deployed: Cloud, sources: Path):
+    """Lambda's documentation says 250 MB and does not say which; this is the smaller."""
+    build = sources / ".aws-sam/build"
+    resources = yaml_template.load((build / "template.yaml").read_text())["Resources"]
+    kinds = {name: resource["Type"] for name, resource in resources.items()}
+    layers = [name for name, kind in kinds.items() if kind == "AWS::Serverless::LayerVersion"]
+    functions = [name for name, kind in kinds.items() if kind == "AWS::Serverless::Function"]
+    assert layers
+    assert functions
+
+    def size(name: str) -> int:
+        properties = resources[name]["Properties"]
+        folder = build / properties.get("CodeUri", properties.get("ContentUri"))
+        found = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        assert found, name
+        return found
+
+    sizes = {name: size(name) + sum(map(size, layers)) for name in functions}
+
+    assert {name: bytes_ for name, bytes_ in sizes.items() if bytes_ > 250_000_000} == {}
 
 
 @pytest.fixture(scope="module")
