@@ -245,7 +245,7 @@ class RunLook:
             "counts": {state: states.count(state) for state in dict.fromkeys(states)},
             "fraction": round(seen.progress.fraction(now), 4),
             "elapsed": rough_duration(seen.progress.elapsed_s(now)),
-            "left": left_words(left_s(seen.progress, now, is_local=is_local)),
+            "left": "" if stop["state"] != "no" else left_words(left_s(seen.progress, now, is_local=is_local)),
             "place": place_words(self.source.environment, plan.get("environment", "") if plan else ""),
             "spent": cost,
             "expected": money(plan["totals"]["cost_usd"]["expected"]) if plan and self._paid_usd is None else "",

@@ -12,7 +12,7 @@ from typing import Any
 
 from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
 from cli.console.header_view import money
-from cli.follow.progress import CellProgress, RunProgress
+from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress
 from matrix.input.storage_names import brief_names
 from matrix.report.heat_map import LEVELS
 from matrix.terms.documents.plan import PlanCell, PlanDocument
@@ -100,7 +100,11 @@ class Layout:
                     "file_system": id_,
                     "label": label,
                     "note": id_,
-                    "state": system.state if system else "planned",
+                    "state": system.state
+                    if system
+                    else NOT_MEASURED
+                    if progress.execution.status in ENDED_RUNS
+                    else "planned",
                     "error": system.error if system else "",
                     "cells": shown,
                 }

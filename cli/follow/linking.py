@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from cli.follow.following import View
-from cli.follow.progress import RunProgress
+from cli.follow.progress import NOT_MEASURED, RunProgress
 from cli.messages.explain import explain
 from cli.target.traces import console_address
 
@@ -40,7 +40,7 @@ class Linked:
         """Show a moment, and the links that are new."""
         if not self._linked:
             self._say(now.execution.run, now.execution.arn)
-        begun = sum(system.state != "planned" for system in now.file_systems)
+        begun = sum(system.state not in ("planned", NOT_MEASURED) for system in now.file_systems)
         if begun > self._begun:
             self._begun = begun
             self._guarded(lambda: self._say_children(now.execution.run))

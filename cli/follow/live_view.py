@@ -7,17 +7,17 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from cli.follow.progress import ENDED_CELLS, CellProgress, RunProgress
+from cli.follow.progress import ENDED_CELLS, NOT_MEASURED, CellProgress, RunProgress
 from matrix.terms.figures import rough_duration
 
 STYLES = {
     **dict.fromkeys(("measured", "gone", "SUCCEEDED"), "green"),
     **dict.fromkeys(("failed", "FAILED", "ABORTED", "TIMED_OUT", "unreadable"), "red"),
     **dict.fromkeys(("running", "measuring", "RUNNING"), "cyan"),
-    **dict.fromkeys(("planned", "skipped"), "dim"),
+    **dict.fromkeys(("planned", NOT_MEASURED, "skipped"), "dim"),
 }
 # Characters of the table's other columns, with their gaps; the cell's name gets the rest.
-STATE_WIDTH, TIME_WIDTH, INSTANCES_WIDTH, STEP_WIDTH, GAPS = 9, 16, 14, 8, 10
+STATE_WIDTH, TIME_WIDTH, INSTANCES_WIDTH, STEP_WIDTH, GAPS = 12, 16, 14, 8, 10
 LOCAL_TIME_WIDTH = 7
 NARROWEST_CELL = 16
 # Lines of the terminal that are not cells: head, bar, table head, "more", lines above the view and the prompt.
@@ -135,11 +135,11 @@ def choose(cells: tuple[CellProgress, ...], lines: int) -> tuple[list[CellProgre
 
 
 def _rank(cell: CellProgress) -> tuple[int, float]:
-    if cell.state not in (*ENDED_CELLS, "planned"):
+    if cell.state not in (*ENDED_CELLS, "planned", NOT_MEASURED):
         return 0, 0.0
     if cell.state == "failed":
         return 1, 0.0
-    return (3, 0.0) if cell.state == "planned" else (2, -(cell.finished_at or 0.0))
+    return (3, 0.0) if cell.state in ("planned", NOT_MEASURED) else (2, -(cell.finished_at or 0.0))
 
 
 def hidden_words(hidden: list[CellProgress]) -> str:

@@ -10,10 +10,13 @@ from matrix.terms.figures import quantity, rough_duration, sample_count
 from matrix.terms.names import primary_metric
 from matrix.terms.sentences import error_text
 
+ENDED_RUNS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")
 ENDED_CELLS = ("measured", "failed", "skipped")
 # What goes on no more, of a run that ended before.
 STOPPED = "stopped"
-ENDED_SYSTEMS = ("planned", "gone", "failed", "skipped", "kept")
+# What was planned, and never begun before the run ended.
+NOT_MEASURED = "not measured"
+ENDED_SYSTEMS = ("gone", "failed", "skipped", "kept")
 INSTANCE_COUNTS = ("ready", "running", "done", "failed")
 
 
@@ -163,7 +166,7 @@ def read(
         float(expected),
         ended - began if began is not None and ended is not None else None,
     )
-    return now if execution.is_running else _at_its_end(now)
+    return _at_its_end(now) if execution.status in ENDED_RUNS else now
 
 
 def _at_its_end(now: RunProgress) -> RunProgress:
@@ -171,16 +174,23 @@ def _at_its_end(now: RunProgress) -> RunProgress:
     ended_at = now.execution.ended_at
     return replace(
         now,
-        cells=tuple(
-            cell
-            if cell.has_ended or cell.state == "planned"
-            else replace(cell, state=STOPPED, finished_at=cell.finished_at or ended_at)
-            for cell in now.cells
-        ),
+        cells=tuple(_ended_cell(cell, ended_at) for cell in now.cells),
         file_systems=tuple(
-            system if system.state in ENDED_SYSTEMS else replace(system, state=STOPPED) for system in now.file_systems
+            system if system.state in ENDED_SYSTEMS else replace(system, state=_end_of(system.state))
+            for system in now.file_systems
         ),
     )
+
+
+def _ended_cell(cell: CellProgress, ended_at: float | None) -> CellProgress:
+    if cell.has_ended:
+        return cell
+    state = _end_of(cell.state)
+    return replace(cell, state=state, finished_at=None if state == NOT_MEASURED else cell.finished_at or ended_at)
+
+
+def _end_of(state: str) -> str:
+    return NOT_MEASURED if state == "planned" else STOPPED
 
 
 def _planned_cell(cell: PlanCell) -> CellProgress:

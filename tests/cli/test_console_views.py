@@ -592,6 +592,13 @@ def test_after_a_stop_nothing_runs_and_nothing_has_failed(planned):
 
     assert (stopped.state, stopped.elapsed_s(5000.0)) == ("stopped", 100.0)
     assert [system.state for system in now.file_systems] == ["stopped"]
+    assert {each.state for each in now.cells if each.id != cell["id"]} == {"not measured"}
+    rest = [
+        row["state"]
+        for row in Layout(planned).matrix(now, {}, 2000.0)["rows"]
+        if row["file_system"] != cell["file_system"]
+    ]
+    assert set(rest) == {"not measured"}
     assert [(square["state"], square["since_s"]) for square in shown["instances"]] == [("gone", None)]
 
 

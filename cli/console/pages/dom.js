@@ -27,7 +27,7 @@ export function replace(box, ...children) {
 export const SIGNS = {
   planned: "○", launching: "◔", waiting: "◔", running: "▶", retrying: "↻", stopping: "◑", analysing: "◑", measured: "✔",
   failed: "✕", skipped: "↷", done: "✔", caught: "⚠", stopped: "■", booting: "○", preparing: "◔", "at the gate": "‖",
-  silent: "?", gone: "·",
+  silent: "?", gone: "·", "not measured": "–",
 };
 
 // As the terminal and the report write durations: `7s`, `2m 05s`, `44h 50m`; below 10 s to the tenth.
@@ -44,6 +44,13 @@ export function figure(value, unit) {
   if (value === null || value === undefined) return "–";
   if (unit === "s") return seconds(value);
   return `${value.toLocaleString("en", { maximumSignificantDigits: 3 })} ${unit}`;
+}
+
+// What tells labels apart: parts between commas that all of them have are left out.
+export function telling(labels) {
+  const parts = labels.map((label) => label.split(", "));
+  const common = (parts[0] ?? []).filter((part) => parts.every((other) => other.includes(part)));
+  return parts.map((own, index) => own.filter((part) => !common.includes(part)).join(", ") || labels[index]);
 }
 
 // A command with a button that copies it.

@@ -1,7 +1,7 @@
 // The fleet of a cell: a square for each instance, what the chosen one does, and what the finished steps measured.
 
 import { ask } from "./asking.js";
-import { draw, figure, key, make, replace, seconds, SIGNS } from "./dom.js";
+import { draw, figure, key, make, replace, seconds, SIGNS, telling } from "./dom.js";
 import { chooser, cellOf } from "./chooser.js";
 import { liveChart, roundUp, ticks } from "./live.js";
 import { address } from "./selection.js";
@@ -83,8 +83,8 @@ function strip(fleet, chosen) {
   const width = Math.max(2, Math.min(22, (wide - left - right) / fleet.steps.length - 2));
   const plot = draw("svg", { viewBox: `0 0 ${wide} ${high}`, class: "strip", role: "img", "aria-label": `${done.length} finished steps; the last: ${done.at(-1).words}` },
     ticks(most, fleet.unit, left, wide - right, y),
-    fleet.steps.map(({ label }, index) => index % every ? null : draw("text", { x: x(index) + 4, y: high - foot + 12, class: "name", transform: `rotate(-35 ${x(index) + 4} ${high - foot + 12})` },
-      label.length > 20 ? `${label.slice(0, 19)}…` : label, draw("title", {}, label))),
+    telling(fleet.steps.map(({ label }) => label)).map((words, index) => index % every ? null : draw("text", { x: x(index) + 4, y: high - foot + 12, class: "name", transform: `rotate(-35 ${x(index) + 4} ${high - foot + 12})` },
+      words.length > 20 ? `${words.slice(0, 19)}…` : words, draw("title", {}, fleet.steps[index].label))),
     done.map((step) => draw("rect", { x: x(step.index) - width / 2, width, y: y(step.most), height: Math.max(1, y(step.least) - y(step.most)), class: "span" },
       draw("title", {}, `${step.label}: ${step.words}, ${step.done} of ${fleet.expected}`))),
     dots.map((each) => done.map(({ index }) => each.values[index] === undefined || each.values[index] === null ? null

@@ -1,16 +1,16 @@
 // What a fleet moves by the second while it runs, as its heartbeats say: throughput, and operations below it.
 
-import { clock, draw, figure, make } from "./dom.js";
+import { clock, draw, figure, make, telling } from "./dom.js";
 
 const WIDE = 640, HIGH = 150, LEFT = 64, RIGHT = 8, TOP = 18, BOTTOM = 22;
 const WINDOW_S = 300, LEAST_S = 30, LABEL_PX = 84;
 const MEGA = 1e6;
 
-export function liveChart({ rates, instances, is_final }) {
+export function liveChart({ rates, instances, is_final, steps }) {
   if (!rates) return null;
   const end = rates.first + rates.read.length, begin = Math.max(rates.first, end - WINDOW_S);
   const cut = (values, by = 1) => values.slice(begin - rates.first).map((value) => value / by);
-  const frame = { begin, end: Math.max(end, begin + LEAST_S), steps: rates.steps };
+  const frame = { begin, end: Math.max(end, begin + LEAST_S), steps: named(rates.steps, steps.map(({ label }) => label)) };
   const read = cut(rates.read, MEGA), written = cut(rates.written, MEGA), operations = cut(rates.operations);
   const of = rates.instances < instances.length ? `, ${rates.instances} of ${instances.length} instances` : "";
   const now = (values) => values.at(-1) ?? 0;
@@ -22,6 +22,12 @@ export function liveChart({ rates, instances, is_final }) {
     make("p", { class: "key" }, make("span", { class: "written" }, "━ written"), make("span", { class: "read" }, "┅ read"), make("span", {}, "┊ a step begins")),
     plot("MB/s", [["written", written], ["read", read]], frame),
     plot("operations/s", [["operations", operations]], frame));
+}
+
+// Each step that began, by what sets it apart from all steps of its cell.
+function named(begun, labels) {
+  const words = new Map(telling(labels).map((short, index) => [labels[index], short]));
+  return begun.map((step) => ({ ...step, words: words.get(step.label) ?? step.label }));
 }
 
 // The next of 1, 2, 5, 10, 20, … above a value.
@@ -41,11 +47,11 @@ function plot(unit, lines, { begin, end, steps }) {
   const x = (at) => LEFT + (at - begin) / (end - begin) * (WIDE - LEFT - RIGHT);
   const y = (value) => HIGH - BOTTOM - value / most * (HIGH - TOP - BOTTOM);
   let free = -Infinity;
-  const marks = steps.filter(({ at }) => at >= begin).map(({ at, label }) => {
+  const marks = steps.filter(({ at }) => at >= begin).map(({ at, label, words }) => {
     const fits = x(at) >= free && x(at) < WIDE - LABEL_PX;
     if (fits) free = x(at) + LABEL_PX;
     return [draw("line", { x1: x(at), x2: x(at), y1: TOP - 4, y2: HIGH - BOTTOM, class: "step" }, draw("title", {}, label)),
-      fits ? draw("text", { x: x(at) + 2, y: TOP - 8 }, label.length > 15 ? `${label.slice(0, 14)}…` : label) : null];
+      fits ? draw("text", { x: x(at) + 2, y: TOP - 8 }, words.length > 15 ? `${words.slice(0, 14)}…` : words) : null];
   });
   const path = (values) => values.map((value, second) => `${second ? "L" : "M"}${x(begin + second + 0.5).toFixed(1)},${y(value).toFixed(1)}`).join("");
   const times = [begin, (begin + end) / 2, end].map((at, place) => draw("text", { x: x(at), y: HIGH - 6, class: `time at-${place}` }, clock(at)));
