@@ -7,7 +7,7 @@ from fnmatch import fnmatch
 
 import pytest
 from support.kept_run import DAMAGE, write_interrupted_run, write_kept_run
-from support.tiers import first_is_quick
+from support.tiers import each_with_the_first, first_is_quick
 
 from cli.target import documents
 from local.keeping import runs
@@ -70,8 +70,7 @@ def assert_damage_is_named(matrix, command, file):
     assert "unexpected" not in said.stderr
 
 
-@pytest.mark.parametrize("command", READERS, ids=" ".join)
-@pytest.mark.parametrize("damage", first_is_quick(DAMAGE))
+@pytest.mark.parametrize(("damage", "command"), each_with_the_first(DAMAGE, READERS, " ".join))
 def test_a_command_names_the_damaged_file_and_shows_the_rest(kept, matrix, request, command, damage):
     if command[0] == "run":
         request.getfixturevalue("cloud")
@@ -85,9 +84,8 @@ def test_a_command_names_the_damaged_file_and_shows_the_rest(kept, matrix, reque
     assert matrix(*command).exit_code == 0
 
 
-@pytest.mark.parametrize("command", READERS, ids=" ".join)
 @pytest.mark.parametrize(
-    "damage", [name if name == "a link" else pytest.param(name, marks=pytest.mark.slow) for name in DAMAGE]
+    ("damage", "command"), each_with_the_first(sorted(DAMAGE, key=lambda name: name != "a link"), READERS, " ".join)
 )
 def test_a_command_does_not_care_about_files_that_it_does_not_read(kept, matrix, request, command, damage):
     if command[0] == "run":
@@ -111,8 +109,7 @@ INTERRUPTED = {
 }
 
 
-@pytest.mark.parametrize("command", INTERRUPTED, ids=" ".join)
-@pytest.mark.parametrize("damage", first_is_quick(DAMAGE))
+@pytest.mark.parametrize(("damage", "command"), each_with_the_first(DAMAGE, INTERRUPTED, " ".join))
 def test_of_an_interrupted_run_the_damaged_file_is_named_and_the_rest_shown(workdir, matrix, command, damage):
     folder, spare = workdir / "runs" / "r", workdir / "spare"
     write_interrupted_run(spare, "r")
