@@ -31,9 +31,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("demo")
     record = {recording.VARIABLE: str(folder / RECORD)}
     demo = json.loads((ROOT / "events" / "local-demo.json").read_text(encoding="utf-8"))
-    # Shorter steps than a newcomer's: what they measure says nothing here.
+    # Shorter steps and smaller fleets than a newcomer's: what they measure says nothing here.
     touch, dd = demo["workload"]
-    short = demo | {"workload": [touch | {"files": 512}, dd | {"totalSize": "32MiB"}]}
+    fleet = [demo["fleet"][0] | {"count": [1, 2]}]
+    short = demo | {"fleet": fleet, "workload": [touch | {"files": 512}, dd | {"totalSize": "32MiB"}]}
     (folder / "local-demo.json").write_text(json.dumps(short))
     return folder, matrix(folder, "run", "local-demo.json", "--local", **record)
 
