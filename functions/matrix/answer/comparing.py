@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from matrix.input.workloads import same_point
 from matrix.statistics.differing import POWER, Difference, benjamini_hochberg, difference, holm
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import NOT_REPLICATED, lacks_replication
@@ -142,7 +143,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, Document]]:
     """Each measured point with a key of what was measured: storage, workload, fleet and parameters, names left out."""
     for cell in values["cells"]:
         storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
-        same = json.dumps([storage, cell["workload"]["type"], fleet], sort_keys=True)
+        same = json.dumps([storage, fleet], sort_keys=True)
         of_cell = {
             "cell": cell["id"],
             "storage": cell["storage_label"],
@@ -153,7 +154,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, Document]]:
         for point in cell["points"]:
             uncertainty = point["median_uncertainty"]
             yield (
-                f"{same} {json.dumps([point['params'], point['metric']], sort_keys=True)}",
+                f"{same} {json.dumps(same_point(cell['workload'], point['params'], point['metric']), sort_keys=True)}",
                 {
                     **of_cell,
                     **{name: value for name, value in point.items() if name in OF_POINT},

@@ -14,7 +14,9 @@ MOST_BEFORE = 0.05
 HEADLINE_PARAMS = frozenset(
     {
         *("rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"),
-        *("pages_per_request", "offsets", RATE),
+        *("pages_per_request", "offsets", RATE, "p99_at_most_ms"),
+        # They stand in a point where they are not what a reader takes for granted.
+        *("build_directory", "work_directory", "source_volume_type", "source_volume_gib"),
     }
 )
 # Below this much a cache has answered nothing worth a word.
@@ -139,6 +141,8 @@ def _label(params: Mapping[str, Any], names: Sequence[str]) -> str:
 def _param_words(name: str, value: Any) -> str:
     if name == RATE:
         return f"open loop at {value}/s"
+    if name == "p99_at_most_ms":
+        return f"P99 at most {value:g} ms"
     if name.endswith("_bytes") and isinstance(value, int):
         return f"{name.removesuffix('_bytes')} {binary_size(value)}"
     return f"{name.replace('_', ' ')} {value}"

@@ -153,6 +153,24 @@ def test_storages_with_a_limit_are_decided_by_the_highest_rate_that_they_keep():
     assert [asked["metric"] for asked in latency["questions"]] == ["create_lat_p99_us"] * 3
 
 
+def test_the_highest_rates_within_two_limits_are_two_questions():
+    strict, loose = (planned(limit_ms=limit) for limit in (5, 8))
+    cells = [*strict["cells"], *({**cell, "id": f"{cell['id']}-loose"} for cell in loose["cells"])]
+    both = {**strict, "cells": cells}
+    summary, results = run_of(both, SLOW, FAST, SLOW, FAST)
+
+    questions = decide(summary, results=results, bill=Bill.of(both, None))["questions"]
+
+    assert [question["label"] for question in questions] == [
+        "threads 4, directories shared, sync none, P99 at most 5 ms",
+        "threads 4, directories shared, sync none, P99 at most 8 ms",
+    ]
+    assert [[each["ranked"]["value"] for each in question["candidates"]] for question in questions] == [
+        [100, 200],
+        [400, 400],
+    ]
+
+
 def test_the_curve_of_latency_over_rate_and_the_highest_rates_are_in_every_output():
     plan_document = planned()
     summary, results = run_of(plan_document, SLOW, FAST)

@@ -11,6 +11,7 @@ from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
 from matrix.input.storages import is_shared
+from matrix.input.workloads import same_point
 from matrix.input.workloads.metadata import CHANGES
 from matrix.statistics.carrying import CONFIDENCE, is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
@@ -57,8 +58,8 @@ def questions_of(
                 continue
             metric = metrics[name]
             instances = int(cell["fleet"].get("count") or 1)
-            compared = [cell["workload"]["type"], point.get("params"), cell["fleet"].get("instanceType"), name]
-            key = json.dumps(compared, sort_keys=True, default=str)
+            same = same_point(cell["workload"], point.get("params") or {}, name)
+            key = json.dumps([*same, cell["fleet"].get("instanceType")], sort_keys=True, default=str)
             question = families.setdefault(key, {}).setdefault(
                 instances,
                 Question(
@@ -107,7 +108,8 @@ def _sweeps_of_rates(cell: Mapping[str, Any], full: Mapping[str, Any], wanted: O
     return [
         {
             **points[sweep["held"] or sweep["points"][0]],
-            "params": sweep["params"],
+            # The highest rate within 5 ms and that within 10 ms are two questions.
+            "params": {**sweep["params"], "p99_at_most_ms": sweep["p99_at_most_ms"]},
             "metrics": {HIGHEST_RATE: sweep["metric"]},
             "samples": sweep.get("samples"),
         }

@@ -1,6 +1,7 @@
 """The workloads that a matrix may name: one module each, with its fields, its rules, its points and what they take."""
 
-from typing import Annotated, cast
+from collections.abc import Mapping
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
@@ -34,3 +35,15 @@ AnyWorkload = Annotated[
 ]  # fmt: skip
 
 MODELS = cast("dict[str, type[Workload]]", models_by_type(AnyWorkload))
+
+
+def same_point(workload: Mapping[str, Any], params: Mapping[str, Any], metric: str) -> list[Any]:
+    """Return what makes a point the same in two cells or runs, names left out: kind, parameters and metric.
+
+    `workload` is its document. What sets it apart is taken from there too: older results have it not in their points.
+    A metric of the user's own is another one where it is found otherwise.
+    """
+    model = MODELS.get(str(workload.get("type")))
+    apart = model.set_apart(workload) if model else {}
+    own = (workload.get("metrics") or {}).get(metric)
+    return [workload.get("type"), {**params, **apart}, metric, *([own] if own else [])]

@@ -12,6 +12,7 @@ class BuildWorkload(ShellWorkload):
     """Runs a shell command as a build; primary metric duration_s."""
 
     timed: ClassVar[str] = "build"
+    setting_apart: ClassVar[tuple[str, ...]] = ("build_directory",)
     primary_metric: ClassVar[str] = "duration_s"
     yields: ClassVar[frozenset[str]] = frozenset({"build_cpu_s"})
     assumption: ClassVar[str] = "a build takes its expectedSeconds and moves 10 MB/s each way"

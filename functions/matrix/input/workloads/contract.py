@@ -1,6 +1,7 @@
 """What the model of a workload offers to the rest of Storage Matrix, and what most of them have in common."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
@@ -72,12 +73,26 @@ class Workload(Element, Protocol):
         """Return the metric that a point of a workload (its document) is judged by."""
         ...
 
+    @classmethod
+    def set_apart(cls, workload: Mapping[str, Any]) -> Params:
+        """Return what of a workload (its document) is another measurement, and no value of a sweep: in each point."""
+        ...
+
 
 class WorkloadModel(ElementModel):
     """What holds for a workload unless its own model says otherwise."""
 
     tools: ClassVar[frozenset[str]] = frozenset()
     size_field: ClassVar[str] = "size"
+    setting_apart: ClassVar[tuple[str, ...]] = ()
+    """Fields that change what is measured and are no sweep. They stand in a point where they are not the default."""
+
+    @classmethod
+    def set_apart(cls, workload: Mapping[str, Any]) -> Params:
+        """Return its fields that change what is measured, as far as a document has other values than the default."""
+        fields = {name: cls.model_fields[name] for name in cls.setting_apart}
+        given = {name: workload.get(field.alias or name) for name, field in fields.items()}
+        return {name: value for name, value in given.items() if value not in (None, fields[name].default)}
 
     @property
     def populate_seconds(self) -> float:

@@ -52,7 +52,7 @@ class ShellWorkload(WorkloadModel):
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
-        return combinations(
+        swept = combinations(
             {
                 self.timed: [getattr(self, self.timed)],
                 "prepare": [self.prepare],
@@ -61,6 +61,7 @@ class ShellWorkload(WorkloadModel):
                 "cache_path": [self.cache_path],
             }
         )
+        return [point | self.set_apart(self.document) for point in swept]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take for one step: what the matrix says, whatever the storage."""

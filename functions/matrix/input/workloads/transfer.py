@@ -35,6 +35,7 @@ class TransferWorkload(WorkloadModel):
     primary_metric: ClassVar[str] = "mb_per_s"
     yields: ClassVar[frozenset[str]] = frozenset({"mb_per_s", "files_per_s"})
     size_field: ClassVar[str] = "files"
+    setting_apart: ClassVar[tuple[str, ...]] = ("source_volume_type", "source_volume_gib")
 
     type: Literal["transfer"]
     """Kind of workload."""
@@ -58,6 +59,7 @@ class TransferWorkload(WorkloadModel):
 
     def points(self) -> list[Params]:
         """Return the parameters of each point; tools that copy one file at a time have one point for all threads."""
+        apart = self.set_apart(self.document)
         swept = combinations(
             {
                 "tool": self.tool,
@@ -71,7 +73,7 @@ class TransferWorkload(WorkloadModel):
             point = params | {"threads": 1} if params["tool"] in ONE_AT_A_TIME else params
             if point not in points:
                 points.append(point)
-        return points
+        return [point | apart for point in points]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return what one instance is expected to take: the longest of moving bytes, waiting for files, and the tool.

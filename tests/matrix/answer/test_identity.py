@@ -1,0 +1,89 @@
+"""What makes a point the same as another: every field of every workload is in its key, or there is a reason."""
+
+import json
+
+import pytest
+from support.matrices import BUILD, COMMAND, DD, FIO, METADATA, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
+
+from matrix.input.workloads import MODELS, same_point
+from matrix.terms.names import point_labels
+
+TOUCH = {"type": "touch", "files": 1024, "threads": 1}
+DELETE = {"type": "delete", "files": 1024, "directories": 4}
+WHOLE = [
+    TOUCH, METADATA, DD, FIO, READ, BUILD, TRANSFER | {"tool": "cp+parallel"}, DELETE, YOCTO, THROUGHPUT,
+    COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
+]  # fmt: skip
+BASES = {base["type"]: base for base in WHOLE}
+# Another value for each field, and what else the matrix must say for it.
+OTHERS = {
+    "access": "sequential", "atMostSeconds": 20, "blockSize": "2MiB", "build": "make all", "buildDirectory": "local",
+    "buildDiskGiB": 200, "cachePath": "elsewhere", "command": "pgbench other",
+    "container": "docker.io/library/postgres:17", "dataSize": "1GiB", "directories": "fleet", "expectedFetchSeconds": 5,
+    "expectedSeconds": {"1": 7}, "fileSize": "2MB", "files": 2048, "image": "core-image-minimal",
+    "jobs": [8], "name": "other", "objectSize": "4KiB", "objects": 3, "offsets": "bytes", "p99AtMostMs": 5,
+    "pageBytes": "128KiB", "pagesPerRequest": 2, "phases": ["stat"], "populate": "true", "prepare": "true",
+    "primaryMetric": "duration_s", "ratePerSecondPerInstance": [5], "recordBytes": 2048, "records": 2048,
+    "recordsPerRequest": 2, "release": "scarthgap", "shift": 1, "size": "2GiB", "source": "zero",
+    "sourceVolumeGiB": 50, "sourceVolumeType": "gp2", "stonewall": "first", "sync": "each", "threads": [2],
+    "tool": "parallel", "totalSize": "128MiB", "verify": True, "workDirectory": "local",
+    "metrics": {"tps": TPS | {"pattern": "^latency = ([0-9.]+)"}}, "device": True,
+}  # fmt: skip
+SPECIAL = {
+    ("delete", "directories"): 8, ("delete", "threads"): 2, ("touch", "directories"): "own",
+    ("metadata", "fileBytes"): 8192, ("read", "access"): "random", ("read", "caching"): "cached",
+    ("instance-throughput", "tool"): "dd", ("transfer", "tool"): ["rsync"], ("dd", "sync"): "block",
+}  # fmt: skip
+# Fields that are in no key, with the reason.
+NOT_IN_KEY = {
+    "name": "a label; of a command it is, as nothing else tells two commands of one text on other objects",
+    "expectedSeconds": "sets deadline and cost of the plan; nothing that is measured",
+    "expectedFetchSeconds": "sets deadline and cost of the plan; nothing that is measured",
+    "p99AtMostMs": "no point is measured otherwise; the highest rate within it has it in its own key (test_open_loops)",
+    "phases": "each phase is a point of its own, and the caches are dropped before each",
+    "buildDiskGiB": "a gp3 volume does 3,000 IOPS and 125 MiB/s whatever its size",
+}
+IN_KEY_OF = {("command", "name")}
+
+
+def keys(document):
+    """The keys of a workload's points, by what it is judged by."""
+    model = MODELS[document["type"]]
+    workload = model.model_validate(document)
+    whole = workload.document
+    return {
+        json.dumps(same_point(whole, params, model.judged_by(params, whole)), sort_keys=True)
+        for params in workload.points()
+    }
+
+
+FIELDS = [(kind, field.alias or name) for kind, model in MODELS.items() for name, field in model.model_fields.items()]
+
+
+@pytest.mark.parametrize(("kind", "field"), [each for each in FIELDS if each[1] != "type"])
+def test_a_field_that_changes_what_is_measured_is_in_the_key(kind, field):
+    base = BASES[kind]
+    assert (kind, field) in SPECIAL or field in OTHERS, "a new field: give it another value here"
+    changed = base | {field: SPECIAL.get((kind, field), OTHERS.get(field))}
+
+    is_apart = not keys(base) & keys(changed)
+
+    assert is_apart == (field not in NOT_IN_KEY or (kind, field) in IN_KEY_OF)
+
+
+def test_a_result_of_before_is_told_apart_by_its_workload():
+    """Points of older results have no buildDirectory; the workload beside them always had it."""
+    params = {"build": "make", "prepare": None, "populate": None, "jobs": 4, "cache_path": "cache"}
+    on_storage, local = ({"type": "build", "build": "make", "buildDirectory": where} for where in ("storage", "local"))
+
+    assert same_point(on_storage, params, "duration_s") == same_point({"type": "build"}, params, "duration_s")
+    assert same_point(on_storage, params, "duration_s") != same_point(local, params, "duration_s")
+    assert same_point(local, params, "duration_s")[1]["build_directory"] == "local"
+
+
+def test_the_label_of_a_build_on_the_instances_own_disk_says_so():
+    local = MODELS["build"].model_validate(BUILD | {"buildDirectory": "local"})
+
+    labels = point_labels([{"id": "p01", "params": params} for params in local.points()])
+
+    assert labels == {"p01": "jobs 4, build directory local"}
