@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import pkgutil
 import re
 import subprocess
@@ -185,11 +186,15 @@ class Unended(MountFailed):
 
 
 def command_result(command: list[str], timeout_s: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess[str]:
-    """Run a short administrative command. Raises MountFailed where it is not installed, Unended after `timeout_s`."""
+    """Run a short administrative command. Raises MountFailed where it is not installed, Unended after `timeout_s`.
+
+    It answers in English, as what is made of its words expects, whatever language the image has.
+    """
     try:
         return subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False
-        )
+            command, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False,
+            env={**os.environ, "LC_ALL": "C"},
+        )  # fmt: skip
     except FileNotFoundError as err:
         raise MountFailed(f"{command[0]} is not installed") from err
     except subprocess.TimeoutExpired as err:

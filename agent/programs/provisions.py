@@ -88,7 +88,7 @@ def _built(dockerfile: str, log: logging.Logger) -> list[str]:
 
 def _run(command: list[str], log: logging.Logger, text: str | None = None) -> None:
     log.info("providing: %s", " ".join(command))
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     try:
         ended = subprocess.run(  # noqa: S603
             command, input=text, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, env=env,

@@ -178,6 +178,9 @@ def check_engine(fio: str, engine: str) -> None:
     """A distribution's fio lacks some engines; which ones it has, only it knows."""
     wanted = engine.split(":", maxsplit=1)[0]
     listed = subprocess.run([fio, "--enghelp"], capture_output=True, text=True, check=False)  # noqa: S603
+    if listed.returncode != 0:
+        last_words = " ".join(listed.stderr.split()) or "it said nothing"
+        raise ToolFailed(f"'{fio} --enghelp' ended with status {listed.returncode}: {last_words[-300:]}")
     available = listed.stdout.split("\n", 1)[-1].split()
     if wanted != "external" and wanted not in available:
         raise ToolMissing(

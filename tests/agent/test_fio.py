@@ -433,3 +433,13 @@ def test_a_missing_engine_message_lists_what_there_is(tmp_path):
     fio.check_engine(str(fake), "libaio")
     with pytest.raises(ToolMissing, match="it has psync, libaio"):
         fio.check_engine(str(fake), "io_uring")
+
+
+def test_a_fio_that_does_not_start_is_named_with_what_it_said(tmp_path):
+    """As where a library of it is missing: it lists no engine, and none is what is wrong."""
+    fake = tmp_path / "fio"
+    fake.write_text("#!/bin/sh\necho 'fio: error while loading shared libraries: libdaos.so.2' >&2\nexit 127\n")
+    fake.chmod(0o755)
+
+    with pytest.raises(ToolFailed, match=r"--enghelp' ended with status 127: fio: error while loading"):
+        fio.check_engine(str(fake), "psync")

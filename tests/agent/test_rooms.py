@@ -427,6 +427,12 @@ def test_nfs_behind_a_closed_port_is_told_with_a_way_out_and_no_mount_is_left_tr
     assert not any(Path(f"/proc/{pid}").exists() for pid in (tmp_path / "tries").read_text().split())
 
 
+def test_programs_that_mount_speak_the_language_that_their_words_are_read_in(monkeypatch):
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+
+    assert mounts.command_result(["sh", "-c", "echo $LC_ALL"]).stdout == "C\n"
+
+
 def test_a_command_that_does_not_end_says_after_how_long_in_figures_that_people_read():
     with pytest.raises(mounts.Unended, match=r"'sleep 5' did not end within 0\.2 s$"):
         mounts.command_result(["sleep", "5"], timeout_s=0.1512)

@@ -16,7 +16,7 @@ import delete_file_system
 import plan_matrix
 import record_failed_file_system
 import stop_fleet
-from aws.account import prices
+from aws.account import prices, spot
 from aws.account import quotas as account
 from aws.ec2 import instances as fleets
 from aws.inventory import copies
@@ -446,7 +446,7 @@ def test_a_quota_that_cannot_be_asked_for_is_a_warning(planned, monkeypatch):
     assert "NoSuchResourceException" in warning["message"]
 
 
-def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypatch, stack):
+def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypatch, stack, caplog):
     asked = []
 
     class Pricing:
@@ -460,6 +460,25 @@ def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypa
 
     assert len(asked) == 1
     assert book.fresh.prices == {}
+    [record] = [record for record in caplog.records if "price book" in record.message]
+    assert (record.what, record.levelname) == ("today's prices", "WARNING")
+    assert "AccessDeniedException" in record.reason
+
+
+def test_why_ec2_says_no_spot_price_is_in_the_log(monkeypatch, stack, caplog):
+    class NoPages:
+        def get_paginator(self, _name):
+            return self
+
+        def paginate(self, **_request):
+            raise ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}, "DescribeSpotPriceHistory")
+
+    monkeypatch.setattr(spot, "impatient_client", lambda *_: NoPages())
+
+    assert spot.asked(_matrix({"spot": True})) == {}
+    [record] = [record for record in caplog.records if "price book" in record.message]
+    assert record.what == "Spot prices"
+    assert "UnauthorizedOperation" in record.reason
 
 
 def test_the_prices_of_the_answer_are_those_of_the_plan(monkeypatch, stack):
@@ -479,12 +498,12 @@ def test_the_prices_of_the_answer_are_those_of_the_plan(monkeypatch, stack):
     assert prices.book(_matrix(), "eu-west-1").instance_hour("m6i.large").usd == 0.107
 
 
-def _matrix():
+def _matrix(fleet=None):
     from matrix.check.read import check_matrix
 
     return check_matrix({
         "name": "m", "storage": [{"type": "efs"}], "workload": [{"type": "touch", "files": 8}],
-        "fleet": [{"instanceType": "m6i.large"}],
+        "fleet": [{"instanceType": "m6i.large", **(fleet or {})}],
     }).matrix  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.stack.clients import impatient_client
@@ -11,6 +12,7 @@ from matrix.input.matrix import Matrix
 from matrix.price.book import PriceBook, published_prices
 from matrix.price.pricing_api import price_in, queries
 from matrix.terms.charges import Query
+from matrix.terms.mending import reason_of
 
 # The Pricing API lives in a few regions only and knows the prices of all.
 API_REGION = "us-east-1"
@@ -28,9 +30,9 @@ def book(matrix: Matrix, region: str) -> PriceBook:
             usd = price_in(_products(query, region), query)
             if usd is not None:
                 fresh[query.name] = usd
-    except (ClientError, BotoCoreError, ValueError, KeyError):
+    except (ClientError, BotoCoreError, ValueError, KeyError) as error:
         # No answer, no permission, or an answer of another shape: the book's prices are good enough to plan with.
-        pass
+        Logger().warning("planned with the price book", what="today's prices", reason=reason_of(error))
     today = datetime.fromtimestamp(now(), UTC).strftime("%Y-%m-%d")
     return published_prices().refreshed(region, fresh, today)
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.stack.clients import impatient_client
@@ -10,6 +11,7 @@ from matrix.input.matrix import Matrix
 from matrix.plan.assumptions import spot_types
 from matrix.price.book import SpotPrice
 from matrix.price.spot import HISTORY_S, spot_prices
+from matrix.terms.mending import reason_of
 
 # The price of one type changes some dozen times a week in each zone.
 MOST_ENTRIES = 5_000
@@ -29,6 +31,7 @@ def asked(matrix: Matrix) -> dict[str, SpotPrice]:
             PaginationConfig={"MaxItems": MOST_ENTRIES},
         ).build_full_result()
         return spot_prices(history["SpotPriceHistory"])
-    except (ClientError, BotoCoreError, KeyError, ValueError):
+    except (ClientError, BotoCoreError, KeyError, ValueError) as error:
         # No permission or no answer: the plan then uses the book's assumption and says so.
+        Logger().warning("planned with the price book", what="Spot prices", reason=reason_of(error))
         return {}

@@ -91,8 +91,8 @@ class WorkloadModel(ElementModel):
     def set_apart(cls, workload: Mapping[str, Any]) -> Params:
         """Return its fields that change what is measured, as far as a document has other values than the default."""
         fields = {name: cls.model_fields[name] for name in cls.setting_apart}
-        given = {name: workload.get(field.alias or name) for name, field in fields.items()}
-        return {name: value for name, value in given.items() if value not in (None, fields[name].default)}
+        values = {name: workload.get(field.alias or name) for name, field in fields.items()}
+        return {name: value for name, value in values.items() if value not in (None, fields[name].default)}
 
     @property
     def populate_seconds(self) -> float:
