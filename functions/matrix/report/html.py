@@ -1,5 +1,8 @@
 """HTML from untrusted text: only this module writes tags, and it escapes every value between them."""
 
+import base64
+import gzip
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +35,8 @@ _SPECIAL = re.compile("[&<>\"']")
 # What is folded away and longer than this, in letters, is not made into elements before it is opened: of a page of 200
 # cells five of six elements, which took a browser most of the time to open it.
 LONG = 100_000
+# A page of 200 cells had 13 MB of charts and their data; what is below this is not worth a second form.
+VERY_LONG = 250_000
 # What people read, and where it differs what a copy calls the exact values below it.
 Head = str | tuple[str, str]
 
@@ -123,11 +128,17 @@ def _cell(value: object, is_first: bool) -> Markup:
     return tag("th", value, scope="row") if is_first else tag("td", value)
 
 
-def details(summary: str, *children: object, is_open: bool = False) -> Markup:
-    """Return a block that is folded below its summary until the reader opens it."""
+def details(summary: str, *children: object, is_open: bool = False, elsewhere: str = "") -> Markup:
+    """Return a block that is folded below its summary until the reader opens it.
+
+    `elsewhere` says where else its figures are: a very long block is then zipped, which only scripts can unpack.
+    """
     inner = join(children)
-    is_packed = not is_open and len(inner.text) > LONG
-    return tag("details", tag("summary", summary), packed(inner) if is_packed else inner, open="" if is_open else None)
+    if elsewhere and not is_open and len(inner.text) > VERY_LONG:
+        inner = zipped(inner, elsewhere)
+    elif not is_open and len(inner.text) > LONG:
+        inner = packed(inner)
+    return tag("details", tag("summary", summary), inner, open="" if is_open else None)
 
 
 def packed(inner: Markup) -> Markup:
@@ -138,6 +149,27 @@ def packed(inner: Markup) -> Markup:
     # The first end tag would end the outer one. Words of people cannot be such a tag, they are escaped.
     whole = inner.text.replace("<noscript>", "").replace("</noscript>", "")
     return Markup(f"<noscript>{whole}</noscript>")
+
+
+def zipped(inner: Markup, elsewhere: str) -> Markup:
+    """Return elements as gzip in Base64, a tenth of their size; a browser without scripts shows `elsewhere`."""
+    inside = inner.text.replace("<noscript>", "").replace("</noscript>", "")
+    return Markup(f"{_gzip(inside)}<noscript>{tag('p', elsewhere, class_='quiet').text}</noscript>")
+
+
+def _gzip(text: str, id_: str = "") -> str:
+    # Without a time of its own: the same page is the same bytes.
+    coded = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    named = f' id="{id_}"' if id_ else ""
+    return f'<script type="application/gzip"{named}>{coded}</script>'
+
+
+def large_data(document: Mapping[str, Any], id_: str) -> Markup:
+    """Return JSON as `data` does, zipped where it is very long."""
+    plain = data(document, id_)
+    if len(plain.text) <= VERY_LONG:
+        return plain
+    return Markup(_gzip(json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")), id_))
 
 
 def data(document: Mapping[str, Any] | Sequence[Any], id_: str) -> Markup:

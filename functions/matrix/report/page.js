@@ -1,10 +1,19 @@
 "use strict";
 // What a reader can do with the page; without it charts and tables are whole, and the receipt is as of the run's end.
-(() => {
+(async () => {
+  // What is very long is zipped; a browser that cannot unzip it (Safari before 16.4) shows what its noscript says.
+  const ZIPPED = 'script[type="application/gzip"]', unzipped = new Map();
+  async function unzip(script) {
+    const bytes = Uint8Array.from(atob(script.textContent), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    unzipped.set(script, await new Response(stream).text());
+  }
+  if (self.DecompressionStream) await Promise.all([...document.querySelectorAll(ZIPPED)].map(unzip));
+  const textOf = (element) => unzipped.get(element) ?? (element.matches(ZIPPED) ? "" : element.textContent);
   const SVG = "http://www.w3.org/2000/svg";
   // Pixels around a point in which the pointer reaches it.
   const REACH = 40;
-  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const charts = JSON.parse(textOf(document.getElementById("charts")) || "{}");
 
   function fill(made, attributes, children) {
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -323,7 +332,7 @@
     for (const section of document.querySelectorAll("section")) {
       const figures = [...section.querySelectorAll(".drawn")];
       // What is not unpacked yet may have a chart of what was chosen.
-      const hasMore = section.querySelector("noscript");
+      const hasMore = section.querySelector(`noscript, ${ZIPPED}`);
       section.classList.toggle("out", figures.length > 0 && !hasMore && figures.every((figure) => figure.matches(".out, .empty")));
     }
     for (const table of document.querySelectorAll(".heat")) spans(table);
@@ -354,12 +363,16 @@
   }
 
   // What is long and folded away is one text, as nothing inside of noscript is parsed, until somebody wants to see it.
-  const packed = (within) => [...within.querySelectorAll(":scope > noscript")];
+  // Behind what is zipped stands what a browser without scripts shows in its place.
+  const isPacked = (element) => (element.matches(ZIPPED) ? unzipped.has(element) : !unzipped.has(element.previousElementSibling));
+  const PACKED = `noscript, ${ZIPPED}`;
+  const packed = (within) => [...within.children].filter((element) => element.matches(PACKED) && isPacked(element));
 
   function unpack(within) {
     for (const text of packed(within)) {
       // It is of the page, whose words are escaped in it as everywhere.
-      const made = [...new DOMParser().parseFromString(text.textContent, "text/html").body.children];
+      const made = [...new DOMParser().parseFromString(textOf(text), "text/html").body.children];
+      if (text.matches(ZIPPED)) text.nextElementSibling.remove();
       text.replaceWith(...made);
       for (const each of made) enliven(each);
     }
@@ -368,7 +381,7 @@
   function enliven(place) {
     const all = (selector) => [...(place.matches?.(selector) ? [place] : []), ...place.querySelectorAll(selector)];
     if (isFiltered()) for (const element of all(MARKED)) element.classList.toggle("out", isOut(element));
-    for (const figure of all(".drawn")) {
+    for (const figure of all(".drawn").filter(({ id }) => charts[id])) {
       drawn.push(new Chart(figure));
       link(figure.querySelector("h3"), figure.id);
     }
@@ -378,7 +391,7 @@
 
   // The element of an id, unpacked if need be.
   function placed(id) {
-    const holder = [...document.querySelectorAll("noscript")].find((text) => text.textContent.includes(` id="${id}"`));
+    const holder = [...document.querySelectorAll(PACKED)].find((text) => isPacked(text) && textOf(text).includes(` id="${id}"`));
     if (id && holder && !document.getElementById(id)) unpack(holder.parentElement);
     return document.getElementById(id);
   }
@@ -441,7 +454,7 @@
   let folded = [];
   addEventListener("beforeprint", () => {
     const folds = () => [...document.querySelectorAll("details:not([open])")];
-    for (const block of folds()) if (packed(block).some((text) => /class="(chart|question)"/.test(text.textContent))) unpack(block);
+    for (const block of folds()) if (packed(block).some((text) => /class="(chart|question)"/.test(textOf(text)))) unpack(block);
     folded = folds().filter((block) => block.querySelector(".chart") || block.matches(".question"));
     for (const block of folded) block.open = true;
   });

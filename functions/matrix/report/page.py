@@ -165,7 +165,8 @@ def _sections(shown: list[Section], crossed: Markup) -> Iterator[Markup]:
 
 def _section(section: Section) -> Markup:
     shown, rest = section.charts[:MOST_OPEN], section.charts[MOST_OPEN:]
-    more = [details(f"{len(rest)} more charts", *_side_by_side(rest))] if rest else []
+    elsewhere = "This browser cannot show these charts: their figures are in the table All figures, and in summary.csv."
+    more = [details(f"{len(rest)} more charts", *_side_by_side(rest), elsewhere=elsewhere)] if rest else []
     note = [tag("p", section.note, class_="quiet")] if section.note else []
     return tag("section", tag("h2", section.title), *note, *_side_by_side(shown), *more, id=section.id)
 

@@ -47,6 +47,7 @@ SPREAD = 10
 MOST_QUESTIONS = 12
 # Longer tables of percentiles are folded away.
 MOST_ROWS = 500
+ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
 # Of more warnings than this one of each kind is shown. Those of one kind differ in words that have a digit.
 MOST_WARNINGS = 30
 FIGURED = re.compile(r"\S*\d\S*")
@@ -177,7 +178,7 @@ def figures(view: View) -> list[Markup]:
         *primary,
         *notes,
         *([far_off] if far_off else []),
-        *([details("All other metrics", others)] if others else []),
+        *([details("All other metrics", others, elsewhere=ONLY_IN_CSV)] if others else []),
     ]
 
 
@@ -202,7 +203,7 @@ def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> Markup:
     caption = f"{entries[0].workload}: {title}, {direction(dict(entries[0].metric))}"
     marks = [view.marks(entry) for entry in entries]
     built = table(*_without_empty(heads, rows), caption=caption, class_="many", marks=marks)
-    return built if len(rows) <= MOST_ROWS else details(f"{caption}: {len(rows):,} rows", built)
+    return built if len(rows) <= MOST_ROWS else details(f"{caption}: {len(rows):,} rows", built, elsewhere=ONLY_IN_CSV)
 
 
 def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> tuple[list[Head], list[list[object]]]:

@@ -1,12 +1,12 @@
 """The first picture: for each comparison its answer in a line, a number, and all storages ranked with their costs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.answer.decision.candidates import AS_GOOD
 from matrix.answer.decision.words import money
 from matrix.report.heat_map import NOT_TOLD_APART, level_of
-from matrix.report.html import Figure, Markup, join, packed, tag
+from matrix.report.html import Figure, Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
 from matrix.terms.figures import ABSENT, Column, interval_words, number, quantity
@@ -16,6 +16,8 @@ Document = Mapping[str, Any]
 SIDE = 1000.0
 # More comparisons than this are chosen by the chips of the page, and not one by one.
 MOST_LINKS = 24
+# More panels than this are zipped, each by itself.
+MOST_PACKED = 100
 
 
 def rankings(view: View) -> Markup:
@@ -31,9 +33,9 @@ def rankings(view: View) -> Markup:
             **_marks(view, question))
         for index, question in enumerate(questions)
     ] if 1 < len(questions) <= MOST_LINKS else []  # fmt: skip
-    is_long = len(questions) > MOST_LINKS
+    fold = _zipped if len(questions) > MOST_PACKED else packed if len(questions) > MOST_LINKS else _open
     panels = [
-        _panel(view, question, index, is_first=index == first, is_packed=is_long and index != first)
+        _panel(view, question, index, is_first=index == first, fold=_open if index == first else fold)
         for index, question in enumerate(questions)
     ]
     asked = [tag("p", *links, class_="asked")] if links else []
@@ -56,12 +58,20 @@ def _judged(question: Document) -> list[Document]:
     return sorted(known, key=lambda each: each["ranked"]["value"], reverse=question["higher_is_better"])
 
 
-def _panel(view: View, question: Document, index: int, *, is_first: bool, is_packed: bool) -> Markup:
+def _open(inner: Markup) -> Markup:
+    return inner
+
+
+def _zipped(inner: Markup) -> Markup:
+    return zipped(inner, "This browser cannot show it here: the same stands further down, below Each comparison.")
+
+
+def _panel(view: View, question: Document, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
     absent = absences(view, question)
     words = tag("div", *_words(view, question, absent), class_="said")
     inner = join([words, _bars(view, question, absent)])
     return tag(
-        "article", packed(inner) if is_packed else inner, id=f"ranking-{index + 1}",
+        "article", fold(inner), id=f"ranking-{index + 1}",
         class_="ranking first" if is_first else "ranking", **_marks(view, question),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from matrix.report.charts.chart import Chart
 from matrix.report.drawing import svg
 from matrix.report.drawing.points import points
 from matrix.report.facets import Facets
-from matrix.report.html import Markup, data, details, figure_of, join, table, tag
+from matrix.report.html import Markup, data, details, figure_of, join, large_data, table, tag
 
 FOLDER = Path(__file__).parent
 
@@ -27,7 +27,7 @@ def whole(
         # First, so that paper has no last page for it.
         svg.shapes(),
         *body,
-        data({chart.id: points(chart) for chart in charts}, "charts"),
+        large_data({chart.id: points(chart) for chart in charts}, "charts"),
         data(facets.to_document(), "facets"),
         *islands,
         Markup(f"<script>{script}</script>"),

@@ -383,6 +383,53 @@ def test_what_a_large_page_has_packed_is_there_once_it_is_wanted(chromium, tmp_p
         each.close()
 
 
+def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):
+    # Given a page that zips all that it can
+    for module, name in ((html, "VERY_LONG"), (page, "MOST_OPEN"), (ranking, "MOST_LINKS"), (ranking, "MOST_PACKED")):
+        monkeypatch.setattr(module, name, 0)
+    sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0}
+    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
+    path = tmp_path / "report.html"
+    path.write_text(render(summary, results=results, plan=planned), encoding="utf-8")
+    context = chromium.new_context(viewport=SCREEN)
+    shown, problems = context.new_page(), []
+    shown.on("pageerror", lambda error: problems.append(str(error)))
+    shown.goto(path.as_uri())
+    shown.locator("html.scripted").wait_for()
+    assert shown.locator(".plot").count() == 0
+
+    # A fold is opened, an address leads into one, and paper has all charts.
+    shown.locator("#percentiles summary").first.click()
+    shown.locator("#percentiles .plot").first.wait_for()
+    assert shown.locator("#percentiles .drawn .tools button").count() == 2
+    assert shown.get_by_text("This browser cannot show").count() == 0
+    chart = shown.locator("#percentiles .drawn").first.get_attribute("id")
+    again = context.new_page()
+    again.goto(f"{path.as_uri()}#{chart}")
+    again.locator(f"#{chart} .plot").wait_for(state="visible")
+    shown.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert shown.locator(".plot:visible").count() > 2
+
+    # Without a script each block says where else its figures are, and the main table is whole.
+    unscripted = chromium.new_context(viewport=SCREEN, java_script_enabled=False).new_page()
+    unscripted.goto(path.as_uri())
+    unscripted.locator("#percentiles summary").first.click()
+    assert "in the table All figures" in unscripted.locator("#percentiles details").first.inner_text()
+    assert unscripted.locator("#tables table").first.is_visible()
+    # A browser that cannot unzip has the rest of the page.
+    old = context.new_page()
+    old.add_init_script("delete self.DecompressionStream")
+    old.on("pageerror", lambda error: problems.append(str(error)))
+    old.goto(path.as_uri())
+    old.locator("html.scripted").wait_for()
+    old.locator("#tables table").first.wait_for(state="visible")
+    old.locator("#percentiles summary").first.click()
+    assert "in the table All figures" in old.locator("#percentiles details").first.inner_text()
+    assert problems == []
+    for each in (context, unscripted.context):
+        each.close()
+
+
 def test_the_receipt_is_drawn_from_what_the_sweep_put_into_the_page(chromium, tmp_path):
     at_end, swept, _ = swept_page()
     sections = []
