@@ -66,7 +66,7 @@ function tellMore(box) {
   const wide = (heat.offsetWidth - first) / count;
   const beyond = { left: table.scrollLeft, right: table.scrollWidth - table.clientWidth - table.scrollLeft };
   for (const [side, pixels] of Object.entries(beyond)) {
-    const hidden = pixels > 4 ? Math.min(count, Math.ceil(pixels / wide)) : 0, words = `${hidden} more column${hidden === 1 ? "" : "s"}`;
+    const hidden = pixels > 4 ? Math.min(count, Math.max(1, Math.round(pixels / wide))) : 0, words = `${hidden} more column${hidden === 1 ? "" : "s"}`;
     const button = box.querySelector(`.more.${side}`);
     button.hidden = !hidden;
     button.textContent = side === "left" ? `← ${words}` : `${words} →`;
