@@ -233,8 +233,27 @@
       setTimeout(() => { copy.textContent = "Copy"; }, 2000);
     });
     const file = `${name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 80)}.csv`;
-    place.before(make("div", { class: "tools" }, copy,
+    const more = button("", "", () => place.scrollBy({ left: 0.7 * place.clientWidth }));
+    more.hidden = true;
+    place.before(make("div", { class: "tools" }, more, copy,
       button("CSV", `Save the table ${name} as CSV`, () => save(file, "text/csv", csv(rows())))));
+    const tell = () => tellMore(place, more, name);
+    place.addEventListener("scroll", tell, { passive: true });
+    new ResizeObserver(tell).observe(place);
+  }
+
+  // Columns of which most is beyond the edge are counted on a button that scrolls there; the edge fades.
+  function tellMore(place, more, name) {
+    const row = [...place.querySelectorAll("tbody tr")].find((each) => !each.classList.contains("out"));
+    const edge = place.getBoundingClientRect().right;
+    const middle = (cell) => { const { left, right } = cell.getBoundingClientRect(); return (left + right) / 2; };
+    const isScrolled = place.scrollWidth - place.clientWidth - place.scrollLeft > 4;
+    const beyond = isScrolled ? [...(row?.cells ?? [])].filter((cell) => !cell.classList.contains("out") && middle(cell) > edge) : [];
+    const hidden = isScrolled ? Math.max(1, beyond.reduce((sum, cell) => sum + cell.colSpan, 0)) : 0;
+    more.hidden = !hidden;
+    more.textContent = `${hidden} more column${hidden === 1 ? "" : "s"} →`;
+    more.setAttribute("aria-label", `${more.textContent} of the table ${name}`);
+    place.classList.toggle("beyond", hidden > 0);
   }
 
   // The matrix with its storages across and its comparisons down, for many comparisons on a narrow screen.
