@@ -17,6 +17,7 @@ from matrix.terms.documents.values import ValuesDocument
 # What `matrix compare` takes for a change worth an exit code; a smaller one is a change here, too, if chance is not it.
 THRESHOLD = 0.05
 CHANGED = ("slower", "faster")
+UNDECIDED = "cannot tell"
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Track:
     higher_is_better: bool
     measured: list[Measured] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
+    undecided: int = 0  # neighbours of which it cannot be told whether the figure changed
     published: float | None = None  # the median that others published of the same
     objections: Sequence[str] = ()  # why that does not compare
 
@@ -104,10 +106,14 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
     for before, after in sorted(pairs):
         for pair in _compared(runs[before], runs[after]):
             place = cells.get((after, pair["run"]["cell"], pair["point"]))
-            if place is None or pair["verdict"] not in CHANGED:
+            if place is None or pair["verdict"] not in (*CHANGED, UNDECIDED):
                 continue
             track = tracks[place]
-            if (before, after) in pairwise([each.run for each in track.measured]):
+            if (before, after) not in pairwise([each.run for each in track.measured]):
+                continue
+            if pair["verdict"] == UNDECIDED:
+                track.undecided += 1
+            else:
                 facts = what_changed(
                     _facts(runs[before], pair["base"]["cell"]), _facts(runs[after], pair["run"]["cell"])
                 )

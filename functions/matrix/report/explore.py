@@ -64,7 +64,7 @@ def _changes(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track], f
         rows.append((runs[change.run].name, _name(track), change.words, differing))
         marks.append(_marks(facets, track))
     if not rows:
-        words = "No cell changed by more than chance explains." if followed else "No cell was measured twice yet."
+        words = _nothing_shown(followed) if followed else "No cell was measured twice yet."
         return tag("section", tag("h2", "What changed"), _panel(words), id="changes")  # fmt: skip
     slower = sum(change.verdict == "slower" for change, _ in changes)
     headline = f"{slower} became slower, {len(changes) - slower} faster, by more than chance explains."
@@ -73,12 +73,19 @@ def _changes(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track], f
     return tag("section", tag("h2", "What changed"), _panel(headline), listed, id="changes")  # fmt: skip
 
 
+def _nothing_shown(followed: Sequence[Track]) -> str:
+    """Say how many could not be judged: what was measured too little did not stay the same by that."""
+    undecided = sum(track.undecided > 0 for track in followed)
+    if not undecided:
+        return "No cell changed by more than chance explains."
+    return f"No change is shown, but {undecided} of {len(followed)} cells and points cannot be judged."
+
+
 def _panel(headline: str) -> Markup:
-    how = (
-        "Each run is compared with the one before it that has the same cell in the same environment, by the test of "
-        "`matrix compare`, corrected for the number of cells. Fewer than three repetitions cannot tell."
-    )
-    return tag("div", tag("p", headline, class_="headline"), tag("p", how, class_="quiet"), class_="rankings")
+    how = "Each run is compared with the one before it that has the same cell in the same environment, by the test of "
+    rest = ", corrected for the number of cells. Fewer than three repetitions cannot tell."
+    words = tag("p", how, tag("code", "matrix compare"), rest, class_="quiet")
+    return tag("div", tag("p", headline, class_="headline"), words, class_="rankings")
 
 
 def _chart(runs: Sequence[KeptRun], facets: Facets, track: Track, number: int) -> Chart:

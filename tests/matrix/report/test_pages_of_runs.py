@@ -1,5 +1,6 @@
 """Pages of several runs: two side by side, and all of them over time."""
 
+import copy
 import re
 from functools import cache
 
@@ -92,6 +93,20 @@ def test_a_published_figure_stands_as_a_line_with_what_speaks_against_it(nights)
 
     assert page.count("line limit") >= 1
     assert "The published figure does not compare: on m6i.large, published on m6i.4xlarge." in words(page)
+
+
+def test_what_was_measured_too_little_is_not_called_unchanged(nights):
+    bare = [KeptRun(copy.deepcopy(run.summary), {}) for run in nights[1:]]
+    for run in bare:
+        for cell in run.summary["cells"]:
+            for point in cell["points"]:
+                point.pop("samples")
+    text = words(render_explore(bare))
+
+    assert "No change is shown, but 2 of 2 cells and points cannot be judged." in text
+    assert "No cell changed" not in text
+    assert "`" not in text
+    assert "No cell changed by more than chance explains." in words(render_explore(nights[:2]))
 
 
 def test_a_page_of_runs_without_any_says_so():
