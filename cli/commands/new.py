@@ -1,6 +1,8 @@
 """`matrix new`: a matrix to begin with, by questions or by options."""
 
+import contextlib
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +15,8 @@ from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
 from matrix.terms.figures import rough_duration
 
+# Beside the matrix, whose first line names it.
+SCHEMA = "matrix.schema.json"
 NAME, STORAGES, COUNTS, REPETITIONS = "my-matrix", "ebs,efs", "1,10", "3"
 
 
@@ -48,36 +52,74 @@ def new(
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from cli.inputs import starting
 
-    called = _answer(name, "What shall it be called?", NAME)
+    draft = starting.Draft()
+    draft.name = _answer(name, "What shall it be called?", NAME, lambda words: draft.problems("name", words))
     _explain("Storages", starting.storage_kinds(), storage)
-    kinds = _listed(_answer(storage, "Which of these, separated by commas?", STORAGES))
+    draft.storages = _listed(
+        _answer(storage, "Which of these, separated by commas?", STORAGES,
+                lambda words: draft.problems("storages", _listed(words)))
+    )  # fmt: skip
     _explain("Workloads", starting.workload_kinds(), workload)
-    work = _listed(_answer(workload, "What shall be done on them?", starting.usual_workload(kinds)))
-    machine = _answer(instance_type, "On which instance type?", starting.usual_instance_type(kinds))
-    counts = _numbers("--count", _answer(count, "On how many instances at once?", COUNTS))
-    [times] = _numbers("--repetitions", _answer(repetitions, "How often is it measured?", REPETITIONS))[:1]
-    text = starting.text(starting.document(called, kinds, work, machine, counts, times))
-    path = file or Path(f"{called}.json")
+    draft.workloads = _listed(
+        _answer(workload, "What shall be done on them?", starting.usual_workload(draft.storages),
+                lambda words: draft.problems("workloads", _listed(words)))
+    )  # fmt: skip
+    draft.instance_type = _answer(
+        instance_type, "On which instance type?", starting.usual_instance_type(draft.storages),
+        lambda words: draft.problems("instance_type", words),
+    )  # fmt: skip
+    draft.counts = _numbers(
+        "--count",
+        _answer(count, "On how many instances at once?", COUNTS,
+                lambda words: _no_numbers(words) or draft.problems("counts", _numbers("--count", words))),
+    )  # fmt: skip
+    [draft.repetitions] = _numbers(
+        "--repetitions",
+        _answer(repetitions, "How often is it measured?", REPETITIONS,
+                lambda words: _no_numbers(words) or draft.problems("repetitions", _numbers("--repetitions", words)[0])),
+    )[:1]  # fmt: skip
+    path = file or Path(f"{draft.name}.json")
+    text = starting.text(draft.document(schema=SCHEMA if path != planning.STDIN else None))
     try:
         planned = planning.plan_text(text.encode(), None)
     except planning.BadMatrix as bad:
         report_problems(path, bad, as_json=False)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     _write(path, text)
+    if path != planning.STDIN:
+        _write_schema(path.with_name(SCHEMA))
     totals = planned.plan["totals"]
     console = terminal.stderr()
     takes = f"{totals['cells']} cells, about {rough_duration(totals['expected_s'])}"
     console.print(f"{takes}, {plan_tables.cost_sentence(planned.plan)} on AWS", soft_wrap=True)
     if path != planning.STDIN:
-        console.print(f"Written: {path}. Next: matrix plan {path}", soft_wrap=True)
+        beside = f" and {SCHEMA}, by which editors complete it"
+        console.print(f"Written: {path}{beside}. Next: matrix plan {path}", soft_wrap=True)
         console.print(f"         try it on this machine: matrix run {path} --local", soft_wrap=True)
 
 
-def _answer(option: str | None, question: str, usual: str) -> str:
-    """Return what an option says, else what the user answers, else what is usual."""
+def _answer(option: str | None, question: str, usual: str, problems: Callable[[str], Sequence[str]]) -> str:
+    """Return what an option says, else what the user answers, else what is usual.
+
+    An answer that has `problems` is asked for again with them: what was answered before is not lost.
+    """
     if option is not None or not _can_be_asked():
         return usual if option is None else option
-    return str(typer.prompt(question, default=usual, err=True)).strip()
+    while True:
+        answer = str(typer.prompt(question, default=usual, err=True)).strip()
+        wrong = problems(answer)
+        if not wrong:
+            return answer
+        for line in wrong:
+            terminal.stderr().print(f"  {line}", soft_wrap=True)
+
+
+def _no_numbers(answer: str) -> list[str]:
+    try:
+        _numbers("it", answer)
+    except CommandError as error:
+        return [f"{answer!r} is no number: {error.advice}"]
+    return []
 
 
 def _can_be_asked() -> bool:
@@ -101,6 +143,14 @@ def _numbers(option: str, answer: str) -> list[int]:
     if not words or not all(word.isascii() and word.isdecimal() for word in words):
         raise CommandError(f"{option}: {answer!r} is no number", "write such as 1,10", ExitCode.BAD_INPUT)
     return [int(word) for word in words]
+
+
+def _write_schema(path: Path) -> None:
+    """Write the schema that the matrix names beside it, for editors that complete fields; one that is there stays."""
+    from matrix.check.schema import schema_text
+
+    with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as opened:
+        opened.write(schema_text())
 
 
 def _write(path: Path, text: str) -> None:

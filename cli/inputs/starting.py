@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from matrix.check.read import read_matrix
 from matrix.input import storages, workloads
 from matrix.input.element import Element
+from matrix.terms.problems import InvalidMatrix
 
 Document = dict[str, Any]
 
@@ -31,6 +34,13 @@ WORKLOADS: Mapping[str, Document] = {
 }  # fmt: skip
 
 
+# Where in a matrix the problems of a part stand.
+PATHS = {
+    "name": "name", "storages": "storage", "workloads": "workload", "instance_type": "fleet[0].instanceType",
+    "counts": "fleet[0].count", "repetitions": "repetitions",
+}  # fmt: skip
+
+
 def storage_kinds() -> dict[str, str]:
     """Return what each type of storage is."""
     return {kind: _sentence(model) for kind, model in storages.MODELS.items()}
@@ -49,6 +59,35 @@ def usual_workload(kinds: Iterable[str]) -> str:
 def usual_instance_type(kinds: Iterable[str]) -> str:
     """Return an instance type that storages of these types can be used from."""
     return "m6id.large" if "instance-store" in kinds else "m6i.large"
+
+
+@dataclass
+class Draft:
+    """What is known of a matrix while its parts are asked for; the rest is as usual."""
+
+    name: str = "my-matrix"
+    storages: list[str] = field(default_factory=lambda: ["ebs", "efs"])
+    workloads: list[str] = field(default_factory=list)
+    instance_type: str = ""
+    counts: list[int] = field(default_factory=lambda: [1, 10])
+    repetitions: int = 3
+
+    def document(self, schema: str | None = None) -> Document:
+        """Return the matrix; `schema` is the file that it names as its schema."""
+        work = self.workloads or [usual_workload(self.storages)]
+        machine = self.instance_type or usual_instance_type(self.storages)
+        made = document(self.name, self.storages, work, machine, self.counts, self.repetitions)
+        return {"$schema": f"./{schema}", **made} if schema else made
+
+    def problems(self, part: str, answer: Any) -> list[str]:
+        """Return what is wrong with an answer, each with its way out; of what was answered before nothing is said."""
+        path = PATHS[part]
+        try:
+            read_matrix(text(replace(self, **{part: answer}).document()))
+        except InvalidMatrix as invalid:
+            mine = [each for each in invalid.problems if each.path.startswith(path)]
+            return [f"{each.value!r} {each.rule}: {each.fix}" for each in mine]
+        return []
 
 
 def document(

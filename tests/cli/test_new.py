@@ -16,7 +16,7 @@ def test_nobody_is_asked_in_a_script_and_the_defaults_are_planned_and_priced(mat
 
     assert done.exit_code == 0
     assert "4 cells, about" in done.stderr
-    assert "Next: matrix plan my-matrix.json" in done.stderr
+    assert "by which editors complete it. Next: matrix plan my-matrix.json" in done.stderr
     assert json.loads(matrix("plan", "my-matrix.json", "--json").stdout)["name"] == "my-matrix"
 
 
@@ -40,6 +40,33 @@ def test_who_can_be_asked_is_told_what_there_is_and_asked(matrix, monkeypatch, t
     assert written["workload"][0]["type"] == "read"  # of S3 nothing else can be asked
     assert written["fleet"] == [{"instanceType": "m6i.xlarge", "count": 1}]
     assert written["repetitions"] == 3
+
+
+def test_an_answer_that_is_wrong_is_asked_for_again_at_once(matrix, monkeypatch, tmp_path):
+    monkeypatch.setattr(new, "_can_be_asked", lambda: True)
+    answers = ["no/name", "mine", "nvme", "ebs,efs", "touhc", "touch", "m6i.lrge", "m6i.large", "abc", "2", "0", "3"]
+
+    done = matrix("new", input="\n".join(answers) + "\n")
+
+    assert done.exit_code == 0, done.stderr
+    written = json.loads((tmp_path / "mine.json").read_text())
+    assert [storage["type"] for storage in written["storage"]] == ["ebs", "efs"]
+    assert (written["fleet"][0]["count"], written["repetitions"]) == (2, 3)
+    for wrong in ("'no/name'", "'nvme'", "'touhc'", "'abc' is no number", "0 "):
+        assert done.stderr.count(wrong) >= 1, wrong
+    assert "did you mean touch?" in done.stderr
+
+
+def test_editors_complete_what_was_written_by_the_schema_beside_it(matrix, tmp_path):
+    assert matrix("new").exit_code == 0
+
+    written = json.loads((tmp_path / "my-matrix.json").read_text())
+    schema = json.loads((tmp_path / written["$schema"]).read_text())
+    assert next(iter(written)) == "$schema"
+    assert "storage" in schema["properties"]
+    (tmp_path / "matrix.schema.json").write_text("{}")
+    assert matrix("new", "other.json").exit_code == 0
+    assert (tmp_path / "matrix.schema.json").read_text() == "{}"
 
 
 def test_what_does_not_go_together_is_said_and_not_written(matrix, tmp_path):
