@@ -75,6 +75,8 @@ import os, signal, sys
 from pathlib import Path
 from cli.console import opening
 page = Path(sys.argv[1])
+# What nohup has started ignores it, and hands that on.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 with opening._leading_there(page, "http://127.0.0.1:1/#token=t"):
     print("token=t" in page.read_text(), flush=True)
     os.kill(os.getpid(), signal.SIGHUP)
