@@ -2,7 +2,6 @@
 
 import base64
 import gzip
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from matrix.terms.embedded import embedded
+from matrix.terms.embedded import element, embedded, safe_json
 from matrix.terms.figures import ABSENT, number
 
 
@@ -37,6 +36,7 @@ _SPECIAL = re.compile("[&<>\"']")
 LONG = 100_000
 # A page of 200 cells had 13 MB of charts and their data; what is below this is not worth a second form.
 VERY_LONG = 250_000
+ZIPPED_START = '<script type="application/gzip"'
 # What people read, and where it differs what a copy calls the exact values below it.
 Head = str | tuple[str, str]
 
@@ -146,30 +146,33 @@ def packed(inner: Markup) -> Markup:
 
     To a browser that runs scripts the inside of `noscript` is one text, which costs it nothing.
     """
-    # The first end tag would end the outer one. Words of people cannot be such a tag, they are escaped.
-    whole = inner.text.replace("<noscript>", "").replace("</noscript>", "")
-    return Markup(f"<noscript>{whole}</noscript>")
+    return Markup(f"<noscript>{_unpacked(inner)}</noscript>")
 
 
 def zipped(inner: Markup, elsewhere: str) -> Markup:
     """Return elements as gzip in Base64, a tenth of their size; a browser without scripts shows `elsewhere`."""
-    inside = inner.text.replace("<noscript>", "").replace("</noscript>", "")
-    return Markup(f"{_gzip(inside)}<noscript>{tag('p', elsewhere, class_='quiet').text}</noscript>")
+    return Markup(f"{_gzip(_unpacked(inner))}<noscript>{tag('p', elsewhere, class_='quiet').text}</noscript>")
+
+
+def _unpacked(inner: Markup) -> str:
+    # The first end tag would end the outer one, and what is zipped within would not be found when the page opens. Words
+    # of people cannot be such tags, they are escaped.
+    if ZIPPED_START in inner.text:
+        raise ValueError("what is zipped cannot be packed again")
+    return inner.text.replace("<noscript>", "").replace("</noscript>", "")
 
 
 def _gzip(text: str, id_: str = "") -> str:
     # Without a time of its own: the same page is the same bytes.
     coded = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
     named = f' id="{id_}"' if id_ else ""
-    return f'<script type="application/gzip"{named}>{coded}</script>'
+    return f"{ZIPPED_START}{named}>{coded}</script>"
 
 
 def large_data(document: Mapping[str, Any], id_: str) -> Markup:
     """Return JSON as `data` does, zipped where it is very long."""
-    plain = data(document, id_)
-    if len(plain.text) <= VERY_LONG:
-        return plain
-    return Markup(_gzip(json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")), id_))
+    text = safe_json(document)
+    return Markup(_gzip(text, id_) if len(text) > VERY_LONG else element(text, id_))
 
 
 def data(document: Mapping[str, Any] | Sequence[Any], id_: str) -> Markup:

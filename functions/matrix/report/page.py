@@ -31,7 +31,7 @@ Document = Mapping[str, Any]
 
 # More charts than this in one section are folded away, and unfolded in print.
 MOST_OPEN = 4
-# Paper has room for so many columns of figures.
+# Paper has room for so many columns of figures; where it is turned on its side part of a page stays empty.
 PORTRAIT_COLUMNS = 11
 
 
@@ -51,7 +51,9 @@ def render(
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
     shown, hit, passed, heat = sections(view), ceilings(view), layers(view), heat_map(view)
-    crossed, drawn, figures, shared = grids(view), built(view), parts.figures(view), directories(view)
+    crossed, drawn, shared = grids(view), built(view), directories(view)
+    figures, columns = parts.figures(view)
+    turned = "wide" if columns > PORTRAIT_COLUMNS else None
     charts = [chart for section in shown for chart in section.charts]
     island = receipt_text.island(summary, paid)
     header = tag("header", *_head(view))
@@ -68,7 +70,7 @@ def render(
         *_sections(shown, crossed),
         *([shared] if shared else []),
         *([passed] if passed else []),
-        tag("section", tag("h2", "All figures"), *figures, id="tables", class_=_width(figures)),
+        tag("section", tag("h2", "All figures"), *figures, id="tables", class_=turned),
         parts.warnings(view),
         parts.failed(view),
         drawn,
@@ -119,12 +121,6 @@ def _head(view: View) -> list[Markup]:
 def _measured(summary: Document) -> str:
     totals = summary.get("totals") or {}
     return f"{totals['measured']} of {totals['cells']}" if "measured" in totals and "cells" in totals else ABSENT
-
-
-def _width(tables: Sequence[Markup]) -> str | None:
-    """Return the class of tables that need paper on its side; each turn of the paper leaves part of a page empty."""
-    columns = (built.text.partition("</tr>")[0].count("<th ") for built in tables)
-    return "wide" if max(columns, default=0) > PORTRAIT_COLUMNS else None
 
 
 def _contents(

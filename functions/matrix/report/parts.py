@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from matrix.answer.costs import prices_read
 from matrix.answer.decision.words import money
@@ -166,23 +166,36 @@ def _cost(cost: Document) -> str:
 # --- all figures ------------------------------------------------------------------------------------------------------
 
 
-def figures(view: View) -> list[Markup]:
-    """Return tables of every percentile: first the metrics that workloads are judged by, then all others."""
+class _MetricTable(NamedTuple):
+    """A table of a metric, folded where it is long, with what nobody can see of it then."""
+
+    shown: Markup
+    columns: int
+    has_bound: bool
+    """Whether a figure of it is only known to be at least so much."""
+
+
+def figures(view: View) -> tuple[list[Markup], int]:
+    """Return tables of every percentile: first the metrics that workloads are judged by, then all others.
+
+    With them comes how many columns the widest of the first has.
+    """
     primary = [_metric_table(view, name, entries) for (_, name), entries in view.by("workload", "name").items()]
     others = _other_metrics(view)
-    notes = [tag("p", NOT_CARRIED_NOTE)] if any("≥" in built.text for built in primary) else []
+    notes = [tag("p", NOT_CARRIED_NOTE)] if any(built.has_bound for built in primary) else []
     far_off = _far_off(view)
     rates = list(highest_rates.rows(view.cells))
-    return [
+    blocks = [
         *([table(highest_rates.HEADS, rates, caption=highest_rates.TITLE, class_="many")] if rates else []),
-        *primary,
+        *(built.shown for built in primary),
         *notes,
         *([far_off] if far_off else []),
         *([details("All other metrics", others, elsewhere=ONLY_IN_CSV)] if others else []),
     ]
+    return blocks, max((built.columns for built in primary), default=0)
 
 
-def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> Markup:
+def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTable:
     unit = entries[0].unit
     column = Column.of([entry.metric.get(each) for entry in entries for each in PERCENTILES], unit)
     rows = [
@@ -202,8 +215,12 @@ def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> Markup:
     title = column.head(entries[0].quantity)
     caption = f"{entries[0].workload}: {title}, {direction(dict(entries[0].metric))}"
     marks = [view.marks(entry) for entry in entries]
-    built = table(*_without_empty(heads, rows), caption=caption, class_="many", marks=marks)
-    return built if len(rows) <= MOST_ROWS else details(f"{caption}: {len(rows):,} rows", built, elsewhere=ONLY_IN_CSV)
+    kept, shown = _without_empty(heads, rows)
+    built = table(kept, shown, caption=caption, class_="many", marks=marks)
+    if len(rows) > MOST_ROWS:
+        built = details(f"{caption}: {len(rows):,} rows", built, elsewhere=ONLY_IN_CSV)
+    has_bound = any(isinstance(cell, Figure) and cell.text.startswith("≥") for row in shown for cell in row)
+    return _MetricTable(built, len(kept), has_bound)
 
 
 def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> tuple[list[Head], list[list[object]]]:

@@ -8,9 +8,18 @@ from typing import Any
 
 def embedded(document: Mapping[str, Any] | Sequence[Any], id_: str) -> str:
     """Return an element with JSON that a script can read and that cannot end the element it stands in."""
+    return element(safe_json(document), id_)
+
+
+def safe_json(document: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Return JSON without a character that could end an element or begin one."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-    return f"{_start(id_)}{safe}</script>"
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def element(json_text: str, id_: str) -> str:
+    """Return the element of what `safe_json` returned."""
+    return f"{_start(id_)}{json_text}</script>"
 
 
 def with_embedded(page: str, id_: str, document: Mapping[str, Any]) -> str:

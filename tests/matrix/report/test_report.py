@@ -11,7 +11,7 @@ from support.runs_for_reports import TWO_STORAGES, build_run, cell_of, swept_pag
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
-from matrix.report import heat_map, page, parts
+from matrix.report import heat_map, html, page, parts
 from matrix.report.charts.cost import costs
 from matrix.report.charts.phases import phases
 from matrix.report.charts.scaling import scaling
@@ -20,6 +20,7 @@ from matrix.report.html import LONG, Markup, details, figure_of, table, tag
 from matrix.report.page import render
 from matrix.run.receipt_text import settled_page
 from matrix.samples import cloudwatch
+from matrix.terms.figures import NOT_CARRIED_NOTE
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&"\''
@@ -393,6 +394,33 @@ def test_what_is_long_and_folded_away_is_one_text_to_a_browser_with_scripts():
     for block in (details("Long", long), details("Outer", details("Long", long))):
         assert block.text.count("<noscript>") == block.text.count("</noscript>") == 1
         assert long.text in block.text
+
+
+def test_what_is_zipped_cannot_be_packed_again():
+    """The script unzips what stands in the page when it opens, and nothing that comes out of another pack."""
+    inner = html.zipped(tag("p", "x"), "elsewhere")
+
+    for fold in (html.packed, lambda each: html.zipped(each, "elsewhere")):
+        with pytest.raises(ValueError, match="packed again"):
+            fold(inner)
+
+
+@pytest.mark.parametrize("very_long", [0, 10**9], ids=["zipped", "whole"])
+def test_what_is_said_of_tables_does_not_depend_on_whether_they_are_folded(monkeypatch, very_long):
+    monkeypatch.setattr(parts, "MOST_ROWS", 0)
+    monkeypatch.setattr(html, "VERY_LONG", very_long)
+    summary, results, planned = build_run({"ebs": {1: 3000.0, 4: 3300.0}}, spread=0.05)
+    for cell in summary["cells"]:
+        for point in cell["points"]:
+            for metric in point["metrics"].values():
+                metric |= {"carried": {"p90": False}, "at_least": {"p90": 10.0**6}}
+
+    text = render(summary, results=results, plan=planned)
+
+    assert (html.ZIPPED_START in text) == (very_long == 0)
+    assert NOT_CARRIED_NOTE in text
+    [section] = re.findall(r'<section [^>]*id="tables"[^>]*>', text)
+    assert 'class="wide"' in section
 
 
 def test_attributes_are_escaped():
