@@ -1,5 +1,6 @@
 "use strict";
-// What a reader can do with the page; without it charts and tables are whole, and the receipt is as of the run's end.
+// What a reader can do with the page. Without it charts and tables are whole, but for what is zipped (html.py), and the
+// receipt is as of the run's end.
 (async () => {
   // What is very long is zipped; a browser that cannot unzip it (Safari before 16.4) shows what its noscript says.
   const ZIPPED = 'script[type="application/gzip"]', unzipped = new Map();
@@ -218,6 +219,8 @@
   // Tables are copied and saved with exact values, and sorted by the head that is pressed.
   const exact = (cell) => cell.dataset.value || cell.textContent;
 
+  // What tells of each table how many columns are beyond its edge; a filter hides columns and leaves its width.
+  const tellers = [];
   function tools(place) {
     const name = place.getAttribute("aria-label");
     const isIn = (element) => !element.classList.contains("out");
@@ -238,6 +241,7 @@
     place.before(make("div", { class: "tools" }, more, copy,
       button("CSV", `Save the table ${name} as CSV`, () => save(file, "text/csv", csv(rows())))));
     const tell = () => tellMore(place, more, name);
+    tellers.push(tell);
     place.addEventListener("scroll", tell, { passive: true });
     new ResizeObserver(tell).observe(place);
   }
@@ -355,6 +359,7 @@
       section.classList.toggle("out", figures.length > 0 && !hasMore && figures.every((figure) => figure.matches(".out, .empty")));
     }
     for (const table of document.querySelectorAll(".heat")) spans(table);
+    for (const tell of tellers) tell();
     const panels = [...document.querySelectorAll(".ranking")];
     const possible = panels.filter((panel) => !panel.classList.contains("out"));
     const panel = possible.find((each) => each.id === place) || possible.find((each) => each.matches(".first")) || possible.at(-1);

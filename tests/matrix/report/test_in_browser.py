@@ -219,6 +219,13 @@ def test_a_matrix_of_many_columns_takes_the_window_and_can_be_turned(chromium, t
             assert 9 <= int(more.inner_text().split()[0]) < len(sizes)
             frame.evaluate("each => { each.scrollLeft = each.scrollWidth; }")
             more.wait_for(state="hidden")
+            # Nor where a choice leaves less than the page is wide.
+            frame.evaluate("each => { each.scrollLeft = 0; }")
+            more.wait_for(state="visible")
+            page.get_by_text("Show only some").click()
+            page.get_by_role("group", name="Show only these: fleet").get_by_role("button").first.click()
+            assert frame.evaluate("each => each.scrollWidth <= each.clientWidth + 4")
+            more.wait_for(state="hidden")
         page.close()
 
 
@@ -347,15 +354,21 @@ def test_pages_of_several_runs_are_for_all_people_and_any_screen(chromium, tmp_p
         page.context.close()
 
 
+def three_fleets_on_two_storages(tmp_path):
+    """The file of a report."""
+    sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0}
+    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
+    path = tmp_path / "report.html"
+    path.write_text(render(summary, results=results, plan=planned), encoding="utf-8")
+    return path
+
+
 def test_what_a_large_page_has_packed_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):
     # Given a page that packs all that it can
     for module, name in ((html, "LONG"), (page, "MOST_OPEN"), (parts, "MOST_QUESTIONS"), (parts, "MOST_ROWS")):
         monkeypatch.setattr(module, name, 0)
     monkeypatch.setattr(ranking, "MOST_LINKS", 0)
-    sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0}
-    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
-    path = tmp_path / "report.html"
-    path.write_text(render(summary, results=results, plan=planned), encoding="utf-8")
+    path = three_fleets_on_two_storages(tmp_path)
     context = chromium.new_context(viewport=SCREEN)
     shown, problems = context.new_page(), []
     shown.on("pageerror", lambda error: problems.append(str(error)))
@@ -395,10 +408,7 @@ def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, 
     # Given a page that zips all that it can
     for module, name in ((html, "VERY_LONG"), (page, "MOST_OPEN"), (ranking, "MOST_LINKS"), (ranking, "MOST_PACKED")):
         monkeypatch.setattr(module, name, 0)
-    sizes = {1: 3000.0, 2: 3100.0, 4: 3300.0}
-    summary, results, planned = build_run({"ebs": sizes, "efs": sizes}, spread=0.05)
-    path = tmp_path / "report.html"
-    path.write_text(render(summary, results=results, plan=planned), encoding="utf-8")
+    path = three_fleets_on_two_storages(tmp_path)
     context = chromium.new_context(viewport=SCREEN)
     shown, problems = context.new_page(), []
     shown.on("pageerror", lambda error: problems.append(str(error)))
