@@ -54,7 +54,7 @@ quick: $(VENV)/.dev  ## Check format, lint, types and units: before each commit 
 test: $(VENV)/.dev  ## Test all but whole runs, of which there is one: the demo (4 minutes)
 	@$(PYTEST) -n 2 $(DEALT) $(CHEAP) && rm -rf .pytest-$@
 
-test-all: $(VENV)/.dev  ## Run all tests, as CI does (20 minutes)
+test-all: $(VENV)/.dev  ## Run all tests, as CI does (25 minutes)
 	@$(PYTEST) -n 3 $(DEALT) && rm -rf .pytest-$@
 
 # Debian 11 has the Python of Amazon Linux 2023, and most programs older than both images. It is made once, in

@@ -56,6 +56,15 @@ def test_only_what_is_missing_is_installed(machine):
     ]  # fmt: skip
 
 
+def test_package_managers_speak_the_language_that_their_words_are_read_in(machine, fake_tool, bin_folder, monkeypatch):
+    fake_tool("dnf", f"echo $LC_ALL >> '{bin_folder / 'calls'}'")
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+
+    provisions.provide({"packages": ["gcc"]}, True, LOG)
+
+    assert machine() == ["C"]
+
+
 def test_a_machine_that_has_everything_is_left_alone(machine):
     assert provisions.provide({"packages": ["there"]}, True, LOG)["installed"] == []
     assert machine() == []

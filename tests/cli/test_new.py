@@ -52,8 +52,8 @@ def test_an_answer_that_is_wrong_is_asked_for_again_at_once(matrix, monkeypatch,
     written = json.loads((tmp_path / "mine.json").read_text())
     assert [storage["type"] for storage in written["storage"]] == ["ebs", "efs"]
     assert (written["fleet"][0]["count"], written["repetitions"]) == (2, 3)
-    for wrong in ("'no/name'", "'nvme'", "'touhc'", "'abc' is no number", "0 "):
-        assert done.stderr.count(wrong) >= 1, wrong
+    for wrong in ("'no/name' ", "'nvme' ", "'touhc' ", "'m6i.lrge' ", "'abc' is no number", "  0 must"):
+        assert done.stderr.count(wrong) == 1, (wrong, done.stderr)
     assert "did you mean touch?" in done.stderr
 
 

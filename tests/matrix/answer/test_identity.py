@@ -15,7 +15,7 @@ WHOLE = [
     COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
 ]  # fmt: skip
 BASES = {base["type"]: base for base in WHOLE}
-# Another value for each field, and what else the matrix must say for it.
+# Another value for each field; SPECIAL has those of fields that differ by workload.
 OTHERS = {
     "access": "sequential", "atMostSeconds": 20, "blockSize": "2MiB", "build": "make all", "buildDirectory": "local",
     "buildDiskGiB": 200, "cachePath": "elsewhere", "command": "pgbench other",
@@ -40,7 +40,7 @@ NOT_IN_KEY = {
     "expectedSeconds": "sets deadline and cost of the plan; nothing that is measured",
     "expectedFetchSeconds": "sets deadline and cost of the plan; nothing that is measured",
     "p99AtMostMs": "no point is measured otherwise; the highest rate within it has it in its own key (test_open_loops)",
-    "phases": "each phase is a point of its own, and the caches are dropped before each",
+    "phases": "each phase is a point of its own, after create, and the instance's caches are dropped before each",
     "buildDiskGiB": "a gp3 volume does 3,000 IOPS and 125 MiB/s whatever its size",
 }
 IN_KEY_OF = {("command", "name")}
