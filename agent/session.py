@@ -115,7 +115,8 @@ class Session:
         names = set(mounts.tools(job.mount)) | (mounts.tools(job.work_mount) if job.work_mount else set())
         for step in job.steps:
             names |= workloads.tools(job.workload["type"], step.params)
-        wanted = {**job.provisions, "tools": sorted(names | set(job.provisions.get("tools", [])))}
+        run = sorted({step.params["container"] for step in job.steps if step.params.get("container")})
+        wanted = {**job.provisions, "tools": sorted(names | set(job.provisions.get("tools", []))), "run": run}
         return {**provisions.provide(wanted, job.may_administer, self._log), "at": time.time()}
 
     def _own(self, mount: dict[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,7 @@ def provide(wanted: dict[str, Any], may_install: bool, log: logging.Logger) -> d
     if may_install:
         installed += _packages(list(wanted.get("packages", [])), log)
         installed += _containers(list(wanted.get("containers", [])), wanted.get("dockerfile"), log)
+        _read_containers(set(wanted.get("run", [])) - set(installed), log)
     return {"installed": installed, "seconds": time.monotonic() - began}
 
 
@@ -86,13 +87,31 @@ def _built(dockerfile: str, log: logging.Logger) -> list[str]:
     return [name]
 
 
+def _read_containers(names: set[str], log: logging.Logger) -> None:
+    """Read every file of the container images that were on the machine already, which can only be a baked one.
+
+    EBS fetches a block of the root volume from S3 when it is first read, which would else be inside the first sample.
+    `export` reads them whatever stores the layers, and keeps no copy (`save` may write one to the volume).
+    """
+    if not names or not tools.find("docker"):
+        return
+    _run(["systemctl", "start", "docker"], log)
+    # An agent that was started again has another number, and does not meet what the one before left behind.
+    reader = f"storage-matrix-reader-{os.getpid()}"
+    for name in sorted(filter(_has_image, names)):
+        # It is never started; an image without a command of its own needs one to be named.
+        _run(["docker", "create", "--network", "none", "--name", reader, name, "true"], log)
+        _run(["docker", "export", reader], log)
+        _run(["docker", "rm", reader], log)
+
+
 def _run(command: list[str], log: logging.Logger, text: str | None = None) -> None:
     log.info("providing: %s", " ".join(command))
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     try:
         ended = subprocess.run(  # noqa: S603
-            command, input=text, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S, env=env,
-            check=False,
+            command, input=text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+            timeout=TIMEOUT_S, env=env, check=False,
         )  # fmt: skip
     except FileNotFoundError as err:
         raise ProvisionFailed(f"{command[0]} is not installed") from err

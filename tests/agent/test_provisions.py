@@ -11,12 +11,16 @@ import pytest
 from support.agent_cloud import BARRIER, NONCE
 
 from agent import job, job_check, session
-from agent.errors import JobInvalid, ProvisionFailed
+from agent.errors import AgentError, JobInvalid, ProvisionFailed
 from agent.machine import caches
 from agent.machine.metadata import Identity
 from agent.programs import provisions, tools
 
 LOG = logging.getLogger("test")
+COMMAND = {
+    "name": "c", "command": "true", "prepare": None, "populate": None, "jobs": 1, "cache_path": "a",
+    "container": "there:1",
+}  # fmt: skip
 IDENTITY = Identity("i-1", "m6i.large", "eu-west-1a", "eu-west-1", "ami-1")
 
 
@@ -63,6 +67,39 @@ def test_package_managers_speak_the_language_that_their_words_are_read_in(machin
     provisions.provide({"packages": ["gcc"]}, True, LOG)
 
     assert machine() == ["C"]
+
+
+def test_container_images_of_a_baked_machine_are_read_once_before_anything_is_timed(machine):
+    wanted = {"containers": ["there:1", "debian:12"], "run": ["debian:12", "missing:1", "there:1"]}
+
+    assert provisions.provide(wanted, True, LOG)["installed"] == ["debian:12"]
+
+    name = f"storage-matrix-reader-{os.getpid()}"
+    assert machine()[-4:] == [
+        "systemctl start docker", f"docker create --network none --name {name} there:1 true", f"docker export {name}",
+        f"docker rm {name}",
+    ]  # fmt: skip
+
+
+def test_a_session_reads_the_containers_that_its_steps_run(machine, make_job, monkeypatch):
+    """The job's `provisions` name what the matrix installs on every instance; its steps name what they run."""
+    monkeypatch.setattr(job.Job, "may_administer", property(lambda _: True))
+    monkeypatch.setattr(tools, "require", lambda names, *_: None)
+    document = make_job("command", [COMMAND], barrier=BARRIER)
+
+    # None of this machine's scripts is a program that runs containers, so the step itself fails.
+    with pytest.raises(AgentError):
+        session.Session(IDENTITY, "AROA:i-1", Board(), LOG, NONCE).run(
+            job_check.parse(json.dumps(document).encode(), "i-1")
+        )
+
+    assert f"docker export storage-matrix-reader-{os.getpid()}" in machine()
+
+
+def test_containers_of_somebodys_own_machine_are_not_read(machine):
+    provisions.provide({"run": ["there:1"]}, False, LOG)
+
+    assert machine() == []
 
 
 def test_a_machine_that_has_everything_is_left_alone(machine):
