@@ -6,14 +6,14 @@ its first step is prepared. Neither time is inside a sample.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from matrix.input.image import Image
 from matrix.price.book import CellRates, Cost, PriceBook, instances_cost, machine_rates
 from matrix.terms.charges import ROOT_VOLUME_GIB, Amount
 from matrix.terms.documents.parts import Provisions
-from matrix.terms.documents.plan import PlanImage
+from matrix.terms.documents.plan import PlanImage, PlanWarning
 
 # Public parameters in which Amazon and Canonical keep the id of their newest image in each region.
 _PARAMETERS: dict[tuple[str, str], str] = {
@@ -28,6 +28,8 @@ _BUILDERS = {"x86_64": "m6i.large", "arm64": "m6g.large"}
 # Packages 2 minutes, container images 5, the snapshot of some GiB 5: guesses, with ample room at the end.
 BAKE_S = Amount(300.0, 720.0, 3_600.0)
 POLL_S = 30
+# Not found in Amazon Linux's lists, of which only the beginnings could be read (docs/proof.md); GNU parallel was.
+_NOT_SEEN_ON_AMAZON_LINUX = {"fpart", "fpsync"}
 # What an image keeps of its 20 GiB: Amazon Linux has 2 GiB, Ubuntu 3, container images are the rest.
 _KEPT_GIB = Amount(2.0, 5.0, float(ROOT_VOLUME_GIB))
 
@@ -135,3 +137,28 @@ def planned(recipe: Recipe, image: Image, book: PriceBook) -> PlannedImage:
     kept = book.price("ebs_snapshot_gib_month").of(_KEPT_GIB) if image.bake else Cost()
     # An image that an earlier run has baked costs nothing, so low is 0 and not the least that EC2 bills.
     return PlannedImage(recipe, image, Cost(0.0, cost.expected, cost.high), machine_rates(book, builder), kept)
+
+
+def warnings(planned: Iterable[PlannedImage], most_helped: int) -> Iterator[PlanWarning]:
+    """Yield what instances may not find or not install in time, and what of a baked image is slow at first.
+
+    `most_helped` is how many instances of a fleet mount EFS by its mount helper, at most.
+    """
+    for each in planned:
+        recipe, is_ubuntu = each.recipe, each.recipe.os == "ubuntu-22.04"
+        unseen = sorted(_NOT_SEEN_ON_AMAZON_LINUX & set(recipe.tools))
+        if unseen and not is_ubuntu:
+            message = f"{' and '.join(unseen)}: we did not find fpart in the packages of Amazon Linux 2023, and without"
+            message += ' it each cell that needs it fails; write "image": {"os": "ubuntu-22.04"}, which has it'
+            yield {"path": "image.os", "value": recipe.os, "message": message}
+        if is_ubuntu and not each.is_baked and most_helped > 1:
+            message = (
+                f"up to {most_helped} instances compile the EFS mount helper, which takes each of them minutes, and"
+            )
+            message += " download its sources at the same time; a cell fails whose instances are not ready in time;"
+            message += ' write "image": {"os": "ubuntu-22.04", "bake": true} to compile it once'
+            yield {"path": "image.bake", "value": False, "message": message}
+        if each.is_baked and recipe.packages:
+            message = "programs of a baked image come from S3 when they are first read, which may make the first"
+            message += " repetition slower (its container images are read beforehand); take three repetitions or more"
+            yield {"path": "image.packages", "value": list(recipe.packages), "message": message}

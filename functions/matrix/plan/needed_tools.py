@@ -21,7 +21,12 @@ _OF_TOOL = {
 
 def of_cell(storage: Part, workload: Part, points: Sequence[Params]) -> set[str]:
     """Return the names of the programs that a storage, a workload and its points' parameters (documents) need."""
-    return {*storages.MODELS[storage["type"]].tools(storage), *_of_work(workload, points)}
+    return {*of_storage(storage), *_of_work(workload, points)}
+
+
+def of_storage(storage: Part) -> frozenset[str]:
+    """Return the programs that make or mount a storage."""
+    return storages.MODELS[storage["type"]].tools(storage)
 
 
 def of_work_volume() -> set[str]:

@@ -134,3 +134,37 @@ def test_another_operating_system_is_measured_anew():
     assert baked["totals"]["taken_over"] == 1
     assert "taken_over" not in ubuntu["totals"]
     assert baked["images"] == []
+
+
+def messages(**changes):
+    document = plan(matrix(**changes)).to_document()
+    return [w["message"] for w in document["warnings"] if w["path"].startswith("image.")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "os", "named"),
+    [("fpsync", "al2023", "fpsync"), ("fpart+cpio+parallel", "al2023", "fpart"), ("cp+parallel", "al2023", None),
+     ("fpsync", "ubuntu-22.04", None)],
+)  # fmt: skip
+def test_only_what_amazon_linux_may_lack_is_warned_of(tool, os, named):
+    said = messages(workload=[{"type": "transfer", "tool": tool}], image={"os": os})
+
+    assert [message.split(":")[0] for message in said] == ([named] if named else [])
+
+
+@pytest.mark.parametrize(
+    ("tls", "os", "bake", "count", "is_warned"),
+    [(True, "ubuntu-22.04", False, 2, True), (True, "ubuntu-22.04", False, 1, False),
+     (True, "ubuntu-22.04", True, 2, False), (True, "al2023", False, 2, False),
+     (False, "ubuntu-22.04", False, 2, False)],
+)  # fmt: skip
+def test_a_fleet_that_compiles_the_mount_helper_is_warned_of(tls, os, bake, count, is_warned):
+    fleet = [{"instanceType": "m6i.large", "count": [count]}]
+    said = messages(storage=[EFS | {"tls": tls}], fleet=fleet, image={"os": os, "bake": bake})
+
+    assert any('"bake": true' in message for message in said) is is_warned
+
+
+def test_packages_of_a_baked_image_are_warned_of_and_installed_ones_are_not():
+    assert "first read" in messages(image={"bake": True, "packages": ["gcc"]})[0]
+    assert messages(image={"bake": False, "packages": ["gcc"]}) == messages(image={"bake": True}) == []
