@@ -2,7 +2,7 @@
 
 Each part is a command of its own and can be called alone, then with its options (`python -m bench.engines --help`).
 They run one after the other, since figures are worth little while something else runs. `make peers` comes besides: it
-needs the tools of others. The largest of the runs without instances take longer: `python -m bench.whole`.
+needs the tools of others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ PARTS = {
     "waiting": ["bench.waiting"],
     "gates": ["bench.gates"],
     "scale": ["bench.scale"],
-    "whole": ["bench.whole", "4x10x50x6x10"],
 }
 
 

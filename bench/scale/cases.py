@@ -21,6 +21,7 @@ from matrix.terms.keys import Board, MeetingPlace, booted_image_key, run_key
 RUN, NONCE, CREATED_AT = "r", "0" * 32, 1_700_000_000.0
 POINTS, REPETITIONS, DISKS = 12, 5, 8
 STEPS = POINTS * REPETITIONS
+STEP_S = 20.0
 BINS = {str(64_000 + 1_000 * number): 40 for number in range(120)}  # as wide as the latencies of creates mostly are
 CELLS_WITH_ONE_RESULT = 20  # instances of a cell, where the number of cells is what grows
 VARIANTS = 16
@@ -152,14 +153,9 @@ def _names(cell: Mapping[str, Any], steps: int) -> list[str]:
 class Content:
     """What stands in the files of a cell's instances: sixteen variants, as figures of instances differ."""
 
-    def __init__(
-        self, cell: Mapping[str, Any], *, run: str = RUN, begun_at: float = CREATED_AT, step_s: float = 20.0
-    ) -> None:
-        """A step each `step_s` from `begun_at` (epoch s) on, half of which is measured."""
-        self._samples = [
-            _samples(cell, random.Random(seed), run, (begun_at, step_s)).encode()  # noqa: S311
-            for seed in range(VARIANTS)
-        ]
+    def __init__(self, cell: Mapping[str, Any]) -> None:
+        """A step each 20 s, half of which is measured."""
+        self._samples = [_samples(cell, random.Random(seed)).encode() for seed in range(VARIANTS)]  # noqa: S311
         histograms = {"unit": "ns", "histograms": {"create_lat": {"bins": BINS}}}
         seconds = list(range(60))
         counted = {name: [second * 100_000_007 for second in seconds] for name in MOVED}
@@ -168,7 +164,7 @@ class Content:
             "schema": 1,
             "steps": dict.fromkeys(stems, histograms),
             "curves": {
-                stem: {"begun_at": begun_at + step_s * at, "seconds": seconds, "counted": counted}
+                stem: {"begun_at": CREATED_AT + STEP_S * at, "seconds": seconds, "counted": counted}
                 for at, stem in enumerate(stems)
             },
         }
@@ -183,20 +179,20 @@ class Content:
         return next(content for kind, content in self._raw.items() if kind in name)
 
 
-def _samples(cell: Mapping[str, Any], chance: random.Random, run: str, times: tuple[float, float]) -> str:
+def _samples(cell: Mapping[str, Any], chance: random.Random) -> str:
     document = {
-        "run": run, "cell": cell["id"], "instance": {"id": "INSTANCE", "type": "c5.large", "availability_zone": "a"},
+        "run": RUN, "cell": cell["id"], "instance": {"id": "INSTANCE", "type": "c5.large", "availability_zone": "a"},
         "agent": {"version": "1", "sha256": "0" * 64}, "host": {"cpus": "2", "kernel": "6.1"},
         "mount": {"kind": "ebs"},
         "calibration": [{"points": [p["id"]], "metric": "files_per_s", "value": 1e5} for p in cell["points"]],
-        "samples": [_sample(step, at, chance, times) for at, step in enumerate(cell["steps"])],
+        "samples": [_sample(step, at, chance) for at, step in enumerate(cell["steps"])],
     }  # fmt: skip
     return json.dumps(document)
 
 
-def _sample(step: Mapping[str, Any], at: int, chance: random.Random, times: tuple[float, float]) -> dict[str, Any]:
+def _sample(step: Mapping[str, Any], at: int, chance: random.Random) -> dict[str, Any]:
     rate = 1_000 * chance.lognormvariate(0, 0.1)
-    begun, took_s = times[0] + times[1] * at, times[1] / 2
+    begun, took_s = CREATED_AT + STEP_S * at, STEP_S / 2
     counters = (
         "cpu_s steal_s counted_s disk_read_bytes disk_write_bytes disk_read_operations disk_write_operations "
         "network_sent_bytes network_received_bytes disk_busy_s tool_cpu_s"

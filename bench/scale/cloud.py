@@ -114,21 +114,16 @@ class Cloud:
             body = request.body
             content = body.read() if hasattr(body, "read") else bytes(body or b"")
             is_chunked = b"aws-chunked" in request.headers.get("Content-Encoding", b"")
-            return self.put(key, joined(content) if is_chunked else content, "If-None-Match" in request.headers), b""
+            self.objects[key] = joined(content) if is_chunked else content
+            return 200, b""
         if operation == "GetObject":
-            content = self.get(key)
+            content = self._object(key)
             return (200, content) if content is not None else (404, b"<Error><Code>NoSuchKey</Code></Error>")
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         token = int(query.get("continuation-token", 0))
         return 200, self._listing(query.get("prefix", ""), query.get("delimiter", ""), token).encode()
 
-    def put(self, key: str, content: bytes, is_once: bool) -> int:  # noqa: ARG002 - nobody is second here
-        """Keep an object, `is_once` only where there is none; return the status of the answer."""
-        self.objects[key] = content
-        return 200
-
-    def get(self, key: str) -> bytes | None:
-        """Return an object, None where there is none."""
+    def _object(self, key: str) -> bytes | None:
         if self.below and key.startswith(self.below):
             return self.objects.get(key) or self.content(key.removeprefix(self.below))
         return self.objects.get(key)
@@ -208,13 +203,8 @@ class Cloud:
     def _DescribeFileSystems(self, _: Any) -> str:  # noqa: N802 - of EFS and of FSx
         return json.dumps({"FileSystems": []})
 
-    def facts(self, instance: str) -> tuple[str, float, dict[str, str]]:  # noqa: ARG002 - all are the same here
-        """Return the state of an instance, when it was launched (epoch seconds), and its tags."""
-        return "running", self.launched_at, self.tags
-
     def _instance(self, name: str) -> str:
         at = int(name[2:], 16)
-        state, launched_at, tags = self.facts(name)
         attached = "".join(
             f"<item><deviceName>/dev/sd{letter}</deviceName><ebs><volumeId>{volume_id(at, number)}</volumeId>"
             "<status>attached</status></ebs></item>"
@@ -222,19 +212,18 @@ class Cloud:
         )
         return (
             f"<item><instanceId>{name}</instanceId><imageId>ami-0123456789abcdef0</imageId><instanceState><code>16</code>"
-            f"<name>{state}</name></instanceState><instanceType>c5.2xlarge</instanceType><launchTime>{in_words(launched_at)}</launchTime>"
+            f"<name>running</name></instanceState><instanceType>c5.2xlarge</instanceType><launchTime>{in_words(self.launched_at)}</launchTime>"
             "<placement><availabilityZone>us-east-1a</availabilityZone><tenancy>default</tenancy></placement>"
-            f"<blockDeviceMapping>{attached}</blockDeviceMapping>{_tag_set(tags)}</item>"
+            f"<blockDeviceMapping>{attached}</blockDeviceMapping>{_tag_set(self.tags)}</item>"
         )
 
     def _volume(self, volume: str) -> str:
         at, number = int(volume[4:-2], 16), int(volume[-2:], 16)
-        _, launched_at, tags = self.facts(f"i-{at:017x}")
         return (
-            f"<item><volumeId>{volume}</volumeId><size>100</size><status>in-use</status><createTime>{in_words(launched_at)}</createTime>"
+            f"<item><volumeId>{volume}</volumeId><size>100</size><status>in-use</status><createTime>{in_words(self.launched_at)}</createTime>"
             f"<attachmentSet><item><volumeId>{volume}</volumeId><instanceId>i-{at:017x}</instanceId>"
             f"<device>/dev/sd{'afghijklm'[number]}</device><status>attached</status></item></attachmentSet>"
-            f"{_tag_set(tags)}<volumeType>gp3</volumeType></item>"
+            f"{_tag_set(self.tags)}<volumeType>gp3</volumeType></item>"
         )
 
 
