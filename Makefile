@@ -148,7 +148,8 @@ proof: $(VENV)/.dev  ## Write docs/proof.md: each claim about AWS and how it is 
 built: $(VENV)/.dev  ## Draw what is built on AWS for EBS, EFS and FSx as docs/built-*.svg, from the template and our own functions
 	@PYTHONPATH=functions:tests:. $(BIN)/python -m support.built_pictures
 
-graph: install  ## Draw the state machine into docs/run.md, and in brief into the README, from its definition
+graph: install  ## Write the definition of the state machine as JSON, and draw it into docs/run.md and the README
+	@$(BIN)/python statemachine/expand.py
 	@$(BIN)/python statemachine/draw.py
 	@$(BIN)/python statemachine/draw.py --brief
 

@@ -1,4 +1,4 @@
-"""The drawings in the documents are made from the definition and nothing else."""
+"""What `make graph` writes: the definition that is deployed, and its drawings in the documents."""
 
 import importlib.util
 import json
@@ -9,11 +9,30 @@ ROOT = Path(__file__).parents[2]
 DEFINITION = json.loads((ROOT / "statemachine/run.asl.json").read_text())
 
 
+def program(name):
+    """A program of the folder statemachine, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"statemachine/{name}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
 def drawer():
-    spec = importlib.util.spec_from_file_location("draw", ROOT / "statemachine/draw.py")
-    draw = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(draw)
-    return draw
+    return program("draw")
+
+
+def test_the_deployed_definition_is_the_one_that_people_read():
+    source = (ROOT / "statemachine/run.asl.yaml").read_text()
+
+    assert program("expand").expanded(source) == (ROOT / "statemachine/run.asl.json").read_text(), "run `make graph`"
+
+
+def test_each_alias_of_the_source_is_replaced_in_what_is_deployed():
+    source = "States: {A: {Retry: [&Fault {MaxAttempts: 5}]}, B: {Retry: [*Fault]}}"
+
+    states = json.loads(program("expand").expanded(source))["States"]
+
+    assert states["B"] == states["A"] == {"Retry": [{"MaxAttempts": 5}]}
 
 
 def test_the_drawing_of_every_state_is_that_of_the_definition():

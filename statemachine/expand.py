@@ -1,0 +1,24 @@
+"""Write run.asl.json, which the template deploys, from run.asl.yaml, which people read and change.
+
+CloudFormation's parser takes an alias of YAML as a plain text: `Retry: [*LambdaFault]` would become
+`"Retry": ["LambdaFault"]`, and Step Functions would refuse it. `sam deploy` and `aws cloudformation package`
+do not help: both upload the file behind DefinitionUri as it is.
+"""
+
+import json
+from pathlib import Path
+
+import yaml
+
+HERE = Path(__file__).parent
+SOURCE = HERE / "run.asl.yaml"
+DEPLOYED = HERE / "run.asl.json"
+
+
+def expanded(source: str) -> str:
+    """Return a definition in YAML as JSON, in which each alias is replaced by what it stands for."""
+    return json.dumps(yaml.safe_load(source), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    DEPLOYED.write_text(expanded(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
