@@ -32,7 +32,7 @@ REGION, ACCOUNT = "eu-west-1", "123456789012"
 NETWORKS = {
     "own": {},
     "yours": {"VpcId": "vpc-0123456789abcdef0", "SubnetIds": "subnet-0aaaaaaaaaaaaaaa0,subnet-0bbbbbbbbbbbbbbb0",
-              "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true", "Tracing": "true",
+              "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true",
               "ExistingBucket": "their-bucket", "ExistingPrefix": "their/prefix",
               "NotifyEmail": "me@example.org", "NotifyTopicArn": f"arn:aws:sns:{REGION}:{ACCOUNT}:mine"},
 }  # fmt: skip

@@ -1,6 +1,5 @@
 """The template, in either network, held against what AWS allows; part of `make lint`."""
 
-import json
 import re
 
 import pytest
@@ -79,21 +78,3 @@ def test_a_description_with_a_character_that_ec2_does_not_have_is_refused(text: 
     }[place]
 
     assert template.refusals({"Wrong": {"Type": f"AWS::EC2::{kind}", "Properties": properties}})
-
-
-@pytest.mark.parametrize(("network", "is_traced"), [("own", False), ("yours", True)])
-def test_runs_and_functions_are_traced_and_may_be_where_the_parameter_says_so_only(network: str, is_traced: bool):
-    resources = template.our_resources(network)
-    of_kind = {
-        kind: [one["Properties"] for one in resources.values() if one["Type"] == f"AWS::{kind}"]
-        for kind in ("Lambda::Function", "StepFunctions::StateMachine", "IAM::Role")
-    }
-    for_lambda = [one for one in of_kind["IAM::Role"] if "lambda." in json.dumps(one["AssumeRolePolicyDocument"])]
-
-    assert {one["TracingConfig"]["Mode"] for one in of_kind["Lambda::Function"]} == {
-        "Active" if is_traced else "PassThrough"
-    }
-    assert [one["TracingConfiguration"]["Enabled"] for one in of_kind["StepFunctions::StateMachine"]] == [is_traced]
-    assert {len(one.get("ManagedPolicyArns", [])) for one in for_lambda} == {int(is_traced)}
-    assert ("xray:GetSamplingRules" in json.dumps(of_kind["IAM::Role"])) == is_traced
-    assert ("xray:" in json.dumps(resources)) == is_traced
