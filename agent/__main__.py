@@ -15,6 +15,7 @@ from agent.job_check import parse
 from agent.machine.metadata import identify
 from agent.programs import interrupts, processes
 from agent.session import Session
+from contract import keys
 
 DONE, FAILED, MISUSED = 0, 1, 2
 # The job, and the secret name by which a fleet meets.
@@ -92,12 +93,12 @@ def farewell(blackboard: Blackboard, failure: dict[str, str] | None, session: Se
     try:
         blackboard.put_log(written.getvalue())
         if failure is None:
-            blackboard.put("done.json", {"at": time.time(), "samples": session.samples_taken})
+            blackboard.put(keys.DONE, {"at": time.time(), "samples": session.samples_taken})
             return DONE
     except AgentError as err:
         failure = failure or {"error": err.name, "message": str(err)}
     try:
-        blackboard.put("failed.json", {"at": time.time(), **failure, **session.place()})
+        blackboard.put(keys.FAILED, {"at": time.time(), **failure, **session.place()})
     except AgentError as err:
         logging.getLogger("agent").error("the verdict could not be delivered: %s", err)
     return FAILED

@@ -2,7 +2,7 @@
 
 Of a series of failures the log has the first with its reason, at once, and how it ended: not each, which may be
 thousands. While it lasts, heartbeats carry it, so that Poll fleet can say what an instance waits for. A failure that no
-attempt mends (agent/mending.py) ends it at once.
+attempt mends (contract/mending.py) ends it at once.
 
 tenacity and stamina, the usual libraries, do less than this: they repeat one call and sleep, while two threads look for
 a gate here, an event interrupts their pauses, and a series is told of elsewhere. They would be one more package in the
@@ -16,7 +16,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Callable, TypeVar
 
-from agent import mending
+from contract import mending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

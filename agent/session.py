@@ -21,6 +21,7 @@ from agent.machine.workspace import Workspaces
 from agent.mounts import ebs
 from agent.programs import provisions, tools
 from agent.retrying import GaveUp, NotYet, patience, retried
+from contract import keys
 
 if TYPE_CHECKING:
     import logging
@@ -40,8 +41,6 @@ LATE_S = 0.05
 SERVER_PORT = 7575
 # Reading the counters takes 0.3 ms, on a busy machine several times as long.
 COUNTING_S = 0.01
-# What a tool's latencies are called among its raw files.
-HISTOGRAMS = "histograms.json"
 # The kind of mount that is none: a disk without a file system.
 DEVICE = "ebs-device"
 # Launch fleet says which volumes it has launched when EC2 describes them all, after half a minute at the most.
@@ -192,10 +191,10 @@ class Session:
         if conditions.scheduled_at is not None:
             outcome.warnings.extend(host.clock_warnings(host.clock(), is_shared=job.environment == "local"))
         outcome.warnings.extend(stale)
-        stem = f"{step.point}-r{step.repetition}"
+        stem = keys.stem(step.point, step.repetition)
         raw = {f"{stem}.{suffix}": body for suffix, body in outcome.raw.items()}
         names = [stored_name(name, body) for name, body in raw.items()]
-        self._bundle.add(stem, outcome.raw.get(HISTOGRAMS), conditions.curve)
+        self._bundle.add(stem, outcome.raw.get(keys.HISTOGRAMS), conditions.curve)
         self._samples.append(samples.sample(step, outcome, conditions, names))
         # Meanwhile this step's files are removed and the next one is prepared.
         self._upload = self._uploads.submit(self._put, samples.document(setting, [*self._samples]), raw)
@@ -207,7 +206,7 @@ class Session:
         try:
             for name, body in raw.items():
                 self._blackboard.put_raw(name, body)
-            self._blackboard.put("samples.json", document)
+            self._blackboard.put(keys.SAMPLES, document)
         except AgentError as err:
             self._log.error("samples are not uploaded: %s", err)
             raise

@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "functions")]
 
-from agent.board.barrier import SELDOM_S, STANDBY_S, STANDBYS  # noqa: E402 - found by the path above
+from contract.gates import SELDOM_S, STANDBY_S, STANDBYS  # noqa: E402 - found by the path above
 from matrix.input.pace import GATE_MARGIN_S  # noqa: E402
 from matrix.run import gates  # noqa: E402
 from matrix.terms.documents.job import BarrierRule  # noqa: E402

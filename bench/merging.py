@@ -7,8 +7,8 @@ import random
 import time
 from collections.abc import Iterator
 
-from agent.engine import histogram
 from bench.pairs import Result, cost
+from contract import histogram
 from matrix.samples import histograms
 
 INSTANCES, SLOW_INSTANCES, OPERATIONS = 100, 5, 2_000
@@ -41,7 +41,7 @@ def worst_error() -> float:
     errors = []
     for percent in PERCENTS:
         truth = pooled[max(0, -int(-percent / 100 * len(pooled) // 1) - 1)]
-        errors.append(abs((histogram.percentile(merged, percent) or 0) / truth - 1))
+        errors.append(abs(histogram.percentile(merged, percent) / truth - 1))
     return max(errors)
 
 

@@ -8,7 +8,6 @@ does not matter. Everybody acts only on the gate that it reads, also who opened 
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING
 from agent.board.meeting import Unanswered
 from agent.errors import AgentError, BarrierTimeout, GateForged
 from agent.retrying import GaveUp, Series, pauses_until, retried
+from contract import gates
+from contract.keys import instance_of
 
 if TYPE_CHECKING:
     from agent.board.meeting import Meeting
@@ -24,18 +25,11 @@ if TYPE_CHECKING:
 
 # time.sleep wakes up to about 1 ms late, so the last 2 ms are spent polling the clock.
 SPIN_S = 0.002
-# The five instances whose names come first among the marks list again every 2, 4, 6, 8 and 10 s, all others seldom:
-# were all of 1,000 to list often, S3 would throttle them.
-STANDBYS, STANDBY_S, SELDOM_S = 5, 2.0, 30.0
 # Launch fleet writes the roster within seconds of the launch, mostly before the first instance has booted.
 ROSTER_S = 0.3
-# A gate's start lies at most so long after its writing (the largest margin is 10 s, of emulated machines).
-LATEST_START_S = 15.0
 # Where requests take long, on a busy machine, others see the gate later too: the margin is three times what saying
 # ready and listing took, at this step or the one before, up to this. The margins of AWS are longer.
 MOST_BUSY_MARGIN_S = 1.0
-# S3 tells times in whole seconds.
-GRAIN_S = 1.0
 _DICE = random.SystemRandom()
 
 
@@ -109,7 +103,7 @@ class Barrier:
             self._took_s = self._said_in_s + time.monotonic() - began
             busy_margin_s = 3 * max(self._took_s, self._took_before_s)
             self._ready_at = marks.get(self._userid)
-            if self._roster <= {userid.rpartition(":")[2] for userid in marks}:
+            if self._roster <= {instance_of(userid) for userid in marks}:
                 start_at = time.time() + max(self._rule.margin_s, min(MOST_BUSY_MARGIN_S, busy_margin_s))
                 self._meeting.open(step, {"step": step, "start_at": start_at, "opener": self._userid})
         except Unanswered as err:
@@ -117,18 +111,15 @@ class Barrier:
             return _DICE.uniform(0.1, 0.3)
         listing.succeeded()
         rank = sum(userid < self._userid for userid in marks)
-        return STANDBY_S * (rank + 1) if rank < STANDBYS else SELDOM_S
+        return gates.STANDBY_S * (rank + 1) if rank < gates.STANDBYS else gates.SELDOM_S
 
     def _checked(self, step: int, body: bytes, opened_at: float) -> float:
         """Return the start in a gate. Any instance of the fleet may have written it, whatever runs there."""
         try:
-            gate = json.loads(body)
-            start_at, is_of_step = float(gate["start_at"]), gate["step"] == step
-        except (ValueError, TypeError, KeyError, RecursionError) as err:
-            raise GateForged(f"the gate of step {step} is not readable: {body[:100]!r}") from err
-        if not is_of_step or not opened_at - GRAIN_S <= start_at <= opened_at + LATEST_START_S:
-            raise GateForged(f"the gate of step {step}, written at {opened_at:.0f}, says {body[:200]!r}")
-        if self._ready_at is not None and opened_at < self._ready_at - GRAIN_S:
+            start_at = gates.start_of(body, step, opened_at)
+        except gates.NotBelieved as err:
+            raise GateForged(str(err)) from err
+        if self._ready_at is not None and opened_at < self._ready_at - gates.GRAIN_S:
             early_s = self._ready_at - opened_at
             raise GateForged(f"the gate of step {step} was opened {early_s:.0f} s before this instance was ready")
         return start_at

@@ -15,10 +15,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agent import mending
 from agent.board.meeting import ABSENT, Meeting, at_once
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
 from agent.retrying import LOG
+from contract import keys, mending
+from contract.keys import MeetingPlace
 
 COMPRESS_FROM_BYTES = 100_000
 # Standard mode waits up to 1, 2, 4, 8, 16, 20 and 20 s, half of that on average: 8 attempts ride out half a minute of a
@@ -46,9 +47,9 @@ class Bucket:
         self._client = heard(new_client(session, "s3"))
         self.name = name
 
-    def meeting(self, prefix: str, request_s: float) -> Meeting:
-        """Return where a fleet meets below `prefix`, with a client that asks once and waits `request_s` seconds."""
-        return Meeting(new_client(self._session, "s3", request_s=request_s), self.name, prefix)
+    def meeting(self, place: MeetingPlace, request_s: float) -> Meeting:
+        """Return where a fleet meets, with a client that asks once and waits `request_s` seconds."""
+        return Meeting(new_client(self._session, "s3", request_s=request_s), self.name, place)
 
     def get(self, key: str) -> bytes | None:
         """Return the object's bytes, None where it does not exist (yet).
@@ -76,15 +77,15 @@ class Blackboard:
         """`prefix` is the cell's folder, `userid` the role's name for this instance (role id:instance id)."""
         self._bucket = bucket
         self.prefix = prefix.rstrip("/")
-        self.own = f"{self.prefix}/instances/{userid}"
+        self.own = f"{self.prefix}/{keys.INSTANCES}{userid}"
 
     def meeting(self, nonce: str, request_s: float) -> Meeting:
         """Return where the instances of this launch meet; `nonce` is its secret name."""
-        return self._bucket.meeting(f"{self.prefix}/meet/{nonce}/", request_s)
+        return self._bucket.meeting(MeetingPlace.below(f"{self.prefix}/", nonce), request_s)
 
     def volumes(self, instance_id: str) -> list[str] | None:
         """Return the ids of the data volumes that were launched with an instance; None as long as nobody has said."""
-        body = self._bucket.get(f"{self.prefix}/volumes.json")
+        body = self._bucket.get(f"{self.prefix}/{keys.VOLUMES}")
         return None if body is None else list(json.loads(body)["volumes"].get(instance_id, []))
 
     def put(self, name: str, document: dict[str, Any]) -> None:
@@ -100,7 +101,7 @@ class Blackboard:
 
     def put_log(self, text: str) -> None:
         """Store the agent's log."""
-        self.put_zipped("log.gz", text.encode())
+        self.put_zipped(keys.LOG, text.encode())
 
     def put_zipped(self, name: str, body: bytes) -> None:
         """Store what is large; `name` ends with .gz."""
@@ -109,7 +110,7 @@ class Blackboard:
 
 def stored_name(name: str, body: bytes) -> str:
     """Return what a tool's raw output is called below its instance's folder; what is large is stored zipped."""
-    return f"raw/{name}.gz" if len(body) > COMPRESS_FROM_BYTES else f"raw/{name}"
+    return keys.raw_name(name, is_zipped=len(body) > COMPRESS_FROM_BYTES)
 
 
 def parse_uri(uri: str) -> tuple[str, str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from contract import keys
+
 if TYPE_CHECKING:
     from agent.board.blackboard import Blackboard
 
@@ -42,6 +44,6 @@ class Bundle:
         if self._histograms or self._curves:
             steps, curves = b",".join(self._histograms), b",".join(self._curves)
             body = b'{"schema":1,"steps":{' + steps + b'},"curves":{' + curves + b"}}"
-            self._blackboard.put_zipped(f"latencies-{self._objects:04d}.json.gz", body)
+            self._blackboard.put_zipped(keys.bundle(self._objects), body)
             self._histograms, self._curves = [], []
             self._bytes, self._objects = 0, self._objects + 1

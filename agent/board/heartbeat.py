@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import AgentError, BlackboardUnavailable
 from agent.retrying import Series, troubles
+from contract.keys import HEARTBEAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +64,7 @@ class Heartbeat:
             if lately := self._lately():
                 beat["lately"] = lately
             try:
-                self._blackboard.put("heartbeat", beat)
+                self._blackboard.put(HEARTBEAT, beat)
             except (AgentError, OSError) as err:
                 if not beats.failed(err).is_mendable:
                     self._refusal = str(err)

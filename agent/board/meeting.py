@@ -11,14 +11,15 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from agent import mending
 from agent.errors import BlackboardUnavailable
+from contract import mending
+from contract.gates import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# Of a gate no more is read: another instance may have written anything.
-MOST_BYTES = 1_000
+    from contract.keys import MeetingPlace
+
 FORBIDDEN, EXISTS = 403, 412
 # A role that may not list gets 403 instead of 404 for a missing key, so both mean "not yet".
 ABSENT = (FORBIDDEN, 404)
@@ -40,23 +41,23 @@ class Unanswered(Exception):
 
 
 class Meeting:
-    """The objects below `prefix`, which holds the launch's own secret name."""
+    """The objects of one meeting place."""
 
-    def __init__(self, client: Any, bucket: str, prefix: str) -> None:
+    def __init__(self, client: Any, bucket: str, place: MeetingPlace) -> None:
         """`client` makes one attempt a request."""
-        self._client, self._bucket, self._prefix = client, bucket, prefix
+        self._client, self._bucket, self._place = client, bucket, place
 
     def say_ready(self, step: int, userid: str) -> None:
         """Write this instance's mark; a mark that is there came from a request whose answer was lost."""
-        self._create(f"ready/{step:04d}/{userid}", {"at": time.time()})
+        self._create(f"{self._place.ready(step)}{userid}", {"at": time.time()})
 
     def open(self, step: int, gate: dict[str, Any]) -> None:
         """Write a step's gate, unless it is there: only what is read back counts."""
-        self._create(f"gates/{step:04d}.json", gate)
+        self._create(self._place.gate(step), gate)
 
     def ready(self, step: int) -> dict[str, float]:
         """Return the instances that have said ready, with S3's time (epoch seconds) of their marks, by aws:userid."""
-        prefix = f"{self._prefix}ready/{step:04d}/"
+        prefix = self._place.ready(step)
         marks: dict[str, float] = {}
         more: dict[str, Any] = {}
         while True:
@@ -70,19 +71,19 @@ class Meeting:
 
     def gate(self, step: int) -> tuple[bytes, float] | None:
         """Return the first bytes of a step's gate and S3's time (epoch seconds); None while it is not there."""
-        return self._get(f"gates/{step:04d}.json", MOST_BYTES)
+        return self._get(self._place.gate(step), MOST_BYTES)
 
     def roster(self) -> frozenset[str] | None:
         """Return the ids of the instances that were launched together; None until Launch fleet has written them."""
-        document = self._get("roster.json")
+        document = self._get(self._place.roster)
         return None if document is None else frozenset(json.loads(document[0])["instances"])
 
-    def _create(self, name: str, document: dict[str, Any]) -> None:
+    def _create(self, key: str, document: dict[str, Any]) -> None:
         body = at_once(json.dumps(document, separators=(",", ":")).encode())
-        self._ask(self._client.put_object, none_is=(EXISTS,), Key=self._prefix + name, Body=body, IfNoneMatch="*")
+        self._ask(self._client.put_object, none_is=(EXISTS,), Key=key, Body=body, IfNoneMatch="*")
 
-    def _get(self, name: str, most_bytes: int | None = None) -> tuple[bytes, float] | None:
-        answer = self._ask(self._client.get_object, none_is=ABSENT, Key=self._prefix + name)
+    def _get(self, key: str, most_bytes: int | None = None) -> tuple[bytes, float] | None:
+        answer = self._ask(self._client.get_object, none_is=ABSENT, Key=key)
         if answer is None:
             return None
         try:
@@ -112,5 +113,5 @@ class Meeting:
         if verdict.is_mendable:
             return Unanswered(verdict.reason)
         if isinstance(err, (BotoCoreError, ClientError)):
-            return BlackboardUnavailable(f"{request} below {self._prefix} is refused: {verdict.reason}")
+            return BlackboardUnavailable(f"{request} below {self._place.prefix} is refused: {verdict.reason}")
         return err

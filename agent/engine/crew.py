@@ -18,7 +18,7 @@ import os
 import sys
 import time
 
-from agent.engine import histogram
+from contract import histogram
 
 # To import typing takes 5 ms, a sixth of an engine's start; type checkers take this name for that of typing.
 TYPE_CHECKING = False

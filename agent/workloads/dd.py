@@ -18,6 +18,7 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -118,7 +119,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
             # Without it a write ends in the page cache: how long that takes is no latency of the storage.
             metrics.update(done.latency_metrics("write_lat"))
             metrics["longest_stall_s"] = done.longest_stall_s
-            raw = {"histograms.json": done.histograms("write_lat")}
+            raw = {HISTOGRAMS: done.histograms("write_lat")}
             steadiness = done.steadiness(params)
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {done.who}"
         command += read_back(plan, workspace.scratch) if params.get("verify") else ""

@@ -14,6 +14,7 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -137,7 +138,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
         }
         command = f"unlink in {done.who}, the directories stay"
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
-        raw = {"histograms.json": done.histograms("delete_lat")}
+        raw = {HISTOGRAMS: done.histograms("delete_lat")}
         outcome = Outcome(metrics, {"files": done.operations}, tool, raw, worked_ns=done.worked_ns)
         outcome.operations = done.operations_by()
         return outcome

@@ -6,6 +6,7 @@ import contextlib
 import json
 import marshal
 import math
+import os
 import random
 import sys
 from dataclasses import dataclass, field, replace
@@ -13,20 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent.engine import crew, histogram
+import contract
+from agent.engine import crew
 from agent.engine.emulation import BUCKET
 from agent.errors import WorkIncomplete
 from agent.machine import settling
 from agent.machine.settling import Steadiness
 from agent.programs.processes import Armed, Command
 from agent.workloads.trial import integer_problems
+from contract import histogram
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
     from agent.machine.workspace import Workspace
 
-# Where `agent` was imported from: the folder into which its zip was unpacked.
-IMPORT_ROOT = Path(agent.__file__).parents[1]
+# Where `agent` and `contract` were imported from: the folder into which their zip was unpacked, in a clone two folders.
+IMPORT_ROOTS = tuple(dict.fromkeys(Path(str(package.__file__)).parents[1] for package in (agent, contract)))
 PERCENTS = (50, 90, 99)
 # The parameter of an open loop: operations per second that fall due on each instance.
 RATE = "rate_per_s_per_instance"
@@ -69,7 +72,7 @@ class Report:
 
     def latency_metrics(self, name: str, percents: tuple[int, ...] = PERCENTS) -> dict[str, float]:
         """Percentiles of the latency as metrics: `<name>_p99_us`."""
-        return {f"{name}_p{p}_us": (histogram.percentile(self.bins, p) or 0) / 1000 for p in percents}
+        return {f"{name}_p{p}_us": histogram.percentile(self.bins, p) / 1000 for p in percents}
 
     def open_loop(self, params: dict[str, Any]) -> dict[str, float]:
         """How an open loop was kept, for the tool's own record; empty of a closed one.
@@ -79,7 +82,7 @@ class Report:
         """
         if RATE not in params:
             return {}
-        late = (histogram.percentile(self.late, 50) or 0) / 1000
+        late = histogram.percentile(self.late, 50) / 1000
         return {"overdue_share": 1 - sum(self.late.values()) / self.operations, "late_p50_us": late}
 
     def warnings(self, params: dict[str, Any]) -> list[str]:
@@ -91,7 +94,7 @@ class Report:
                 "for others: their latency holds the wait for a worker, which more threads shorten unless the storage "
                 "is at its end"
             )
-        latency_us = (histogram.percentile(self.bins, 50) or 0) / 1000
+        latency_us = histogram.percentile(self.bins, 50) / 1000
         if kept and kept["late_p50_us"] > MOST_LATE * latency_us:
             sentences.append(
                 f"more than {MOST_LATE:.0%} of the latency at the median is that a free worker began late: that is the "
@@ -185,7 +188,7 @@ def environment() -> dict[str, str]:
 
     To compile it takes 18 of 47 ms of processor time, at each start. So the first engine leaves its byte code there.
     """
-    return {"PYTHONPATH": str(IMPORT_ROOT), "PYTHONDONTWRITEBYTECODE": ""}
+    return {"PYTHONPATH": os.pathsep.join(map(str, IMPORT_ROOTS)), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def command(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool = False) -> Command:

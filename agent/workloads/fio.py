@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.engine import histogram
 from agent.errors import FiguresContradict, MeasurementTooShort, ToolFailed, ToolMissing, WorkIncomplete
 from agent.machine import settling
 from agent.machine.settling import Steadiness
@@ -19,6 +18,8 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended, run
 from agent.workloads import raw_device
 from agent.workloads.trial import ImpatientTrial, Outcome, Trial
+from contract import histogram
+from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -247,10 +248,8 @@ def metrics(document: dict[str, Any]) -> dict[str, float]:
         figures[f"{direction}_mib_per_s"] = bytes_per_s / 2**20
     for kind in TIMED:
         bins = merged_bins(document, kind)
-        for percent in PERCENTS:
-            value_ns = histogram.percentile(bins, percent)
-            if value_ns is not None:
-                figures[f"{kind}_lat_p{percent}_us"] = value_ns / 1000
+        for percent in PERCENTS if bins else ():
+            figures[f"{kind}_lat_p{percent}_us"] = histogram.percentile(bins, percent) / 1000
     return figures
 
 
@@ -377,7 +376,7 @@ def raw(document: dict[str, Any], text: str) -> dict[str, bytes]:
         if bins:
             histograms[f"{kind}_lat"] = {"bins": bins, "samples": sum(bins.values())}
     merged = {"schema": 1, "unit": "ns", "histograms": histograms}
-    return {"fio.json": text.encode(), "histograms.json": json.dumps(merged).encode()}
+    return {"fio.json": text.encode(), HISTOGRAMS: json.dumps(merged).encode()}
 
 
 def seconds(value: Any) -> float | None:

@@ -17,6 +17,7 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from contract.keys import SERIES
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -95,7 +96,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             metrics,
             {"bytes": params["total_bytes"]},
             {**tool, "watched": traffic.carrier},
-            {"series.json": json.dumps(series(sampler, traffic.carrier)).encode()},
+            {SERIES: json.dumps(series(sampler, traffic.carrier)).encode()},
             warnings(sampler, traffic.carrier, params["total_bytes"], exceeded) + flow,
             worked_ns=worked_ns,
             steadiness=settling.find(rates(sampler.seconds(), sampler.series()[traffic.carrier])),

@@ -22,6 +22,7 @@ from agent.machine.workspace import Workspace, count_files, remove
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -127,7 +128,7 @@ def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome
         "command": f"{HOW[params['phase']]}{sync}{WALLS[params['stonewall']]}{most}, in {done.who}",
         **done.how,
     }
-    raw = {"histograms.json": done.histograms(f"{name}_lat")}
+    raw = {HISTOGRAMS: done.histograms(f"{name}_lat")}
     operations = done.operations_by()
     return Outcome(metrics, {"files": files}, tool, raw, worked_ns=done.worked_ns, operations=operations)
 

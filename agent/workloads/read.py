@@ -18,6 +18,7 @@ from agent.machine.workspace import Workspace
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines, neighbours, uploads
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -217,7 +218,7 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     work = {"read_bytes": read_bytes, "records": plan["records"]}
     is_past_cache = plan["reader"] == "file" and plan["caching"] == "direct" and not plan.get("emulation")
     reached = {"read": read_bytes} if is_past_cache else {}
-    raw = {"histograms.json": done.histograms("read_lat")}
+    raw = {HISTOGRAMS: done.histograms("read_lat")}
     return Outcome(
         metrics, work, tool, raw, done.warnings(plan), reached=reached, worked_ns=done.worked_ns,
         steadiness=done.steadiness(plan), operations=done.operations_by(),

@@ -14,6 +14,7 @@ from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended
 from agent.workloads import engines
 from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
     from agent.job import Job, Step
@@ -152,7 +153,7 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
         **done.how,
         **done.open_loop(params),
     }
-    raw = {"histograms.json": done.histograms("create_lat")}
+    raw = {HISTOGRAMS: done.histograms("create_lat")}
     outcome = Outcome(metrics, {"files": done.operations}, tool, raw, done.warnings(params), worked_ns=done.worked_ns)
     outcome.operations = done.operations_by()
     if params["sync"] != "end":

@@ -13,10 +13,11 @@ from typing import Any
 
 from agent_client import carry
 from bench.scale.cloud import Cloud
+from contract.keys import MeetingPlace
 from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
 from matrix.run.job import measuring_job
-from matrix.terms.keys import Board, MeetingPlace, booted_image_key, run_key
+from matrix.terms.keys import Board, booted_image_key, run_key
 
 RUN, NONCE, CREATED_AT = "r", "0" * 32, 1_700_000_000.0
 POINTS, REPETITIONS, DISKS = 12, 5, 8

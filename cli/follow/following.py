@@ -17,8 +17,8 @@ from cli.messages.errors import CommandError
 from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.workdir import cloud_log, run_folder
+from contract import mending
 from local.keeping.runs import EXECUTION, how_far
-from matrix.terms import mending
 from matrix.terms.documents.plan import PlanDocument
 
 # On AWS each look is paid for, and what it shows changes by the poll. Here a look takes processor time from what is

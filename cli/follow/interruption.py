@@ -12,7 +12,7 @@ from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.unfinished import resume_line
-from matrix.terms import mending
+from contract import mending
 
 GIVE_UP_AT = 2
 SHOWN_RESOURCES = 12

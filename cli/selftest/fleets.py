@@ -14,11 +14,11 @@ import numpy as np
 from numpy.random import Generator
 
 from agent import job_check, samples
-from agent.engine import histogram
 from agent.machine.metadata import Identity
 from agent.mounts import Mounted
 from agent.workloads.engines import Report
 from agent.workloads.touch import engine_outcome
+from contract import histogram
 from matrix.answer import bottleneck
 from matrix.answer.comparing import compare
 from matrix.answer.decision import decide

@@ -269,7 +269,7 @@ def test_without_its_client_the_agent_says_where_one_is(service, tmp_path):
     (tmp_path / "botocore.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'botocore'\", name='botocore')\n"
     )
-    env = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "AWS_EC2_METADATA_SERVICE_ENDPOINT": service.url}
+    env = {"PYTHONPATH": f"{tmp_path}:{ROOT}:{ROOT}/functions", "AWS_EC2_METADATA_SERVICE_ENDPOINT": service.url}
 
     ended = subprocess.run(
         [sys.executable, "-m", "agent", f"s3://{BUCKET}/{PREFIX}/job.json"],

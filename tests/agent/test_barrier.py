@@ -20,6 +20,8 @@ from agent.board.blackboard import Bucket, new_client, new_session
 from agent.board.meeting import Meeting, Unanswered
 from agent.errors import BarrierTimeout, BlackboardUnavailable, GateForged
 from agent.job import BarrierRule
+from contract import gates
+from contract.keys import MeetingPlace
 
 RULE = BarrierRule(poll_s=0.005, margin_s=0.01, request_s=1.0, timeout_s=10.0)
 FLEET = [f"AROA:i-{number}" for number in range(6)]
@@ -111,7 +113,7 @@ def test_no_gate_opens_before_the_last_is_ready_whoever_else_says_so():
 
 
 def test_another_opens_where_the_last_one_ends_between_its_mark_and_its_listing(monkeypatch):
-    monkeypatch.setattr(barrier, "STANDBY_S", 0.02)
+    monkeypatch.setattr(gates, "STANDBY_S", 0.02)
     place = Place()
     timer = threading.Timer(0.05, place.create, (f"ready/0/{FLEET[-1]}", b""))
     timer.start()
@@ -172,7 +174,7 @@ def test_a_gate_that_was_open_before_this_instance_was_ready_is_refused():
 
 
 def test_s3_keeps_the_first_mark_and_the_first_gate(cloud):
-    meeting = Meeting(cloud.s3, BUCKET, "runs/r/cells/c/meet/0/")
+    meeting = Meeting(cloud.s3, BUCKET, MeetingPlace("runs/r/cells/c/meet/0/"))
     assert (meeting.gate(3), meeting.roster(), meeting.ready(3)) == (None, None, {})
 
     for number in (1, 2):
@@ -185,12 +187,12 @@ def test_s3_keeps_the_first_mark_and_the_first_gate(cloud):
 
 
 def test_a_listing_of_many_pages_is_read_whole(cloud):
-    meeting = Meeting(cloud.s3, BUCKET, "runs/r/cells/c/meet/0/")
+    meeting = Meeting(cloud.s3, BUCKET, MeetingPlace("runs/r/cells/c/meet/0/"))
     for number in range(5):
         meeting.say_ready(0, f"AROA:i-{number}")
     one_by_one = SimpleNamespace(list_objects_v2=lambda **request: cloud.s3.list_objects_v2(MaxKeys=2, **request))
 
-    assert len(Meeting(one_by_one, BUCKET, "runs/r/cells/c/meet/0/").ready(0)) == 5
+    assert len(Meeting(one_by_one, BUCKET, MeetingPlace("runs/r/cells/c/meet/0/")).ready(0)) == 5
 
 
 def session():
@@ -208,7 +210,7 @@ def test_a_request_that_hangs_is_given_up_and_not_repeated():
         began = time.monotonic()
 
         with pytest.raises(Unanswered):
-            Meeting(client, BUCKET, "p/").open(0, {})
+            Meeting(client, BUCKET, MeetingPlace("p/")).open(0, {})
 
         assert time.monotonic() - began < 60  # of the agent's other client it would be 8 times 30 s
 
@@ -218,7 +220,7 @@ def test_a_mark_is_one_journey_and_not_two():
     answered = AWSResponse("", 200, {}, SimpleNamespace(stream=lambda: iter([b""])))
     client.meta.events.register("before-send.s3", lambda request, **_: heads.append(request.headers) or answered)
 
-    Meeting(client, BUCKET, "p/").say_ready(0, FLEET[0])
+    Meeting(client, BUCKET, MeetingPlace("p/")).say_ready(0, FLEET[0])
     Bucket(BUCKET, SimpleNamespace(create_client=lambda *_, **__: client)).put("k", b"{}")
 
     assert ["Expect" in head for head in heads] == [False, False]
@@ -230,4 +232,4 @@ def test_a_role_that_lacks_a_right_is_told_at_once():
         raise ClientError(answer, "PutObject")
 
     with pytest.raises(BlackboardUnavailable, match="AccessDenied"):
-        Barrier(Meeting(SimpleNamespace(put_object=refuse), BUCKET, "p/"), FLEET[0], RULE).wait(0)
+        Barrier(Meeting(SimpleNamespace(put_object=refuse), BUCKET, MeetingPlace("p/")), FLEET[0], RULE).wait(0)

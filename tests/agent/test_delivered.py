@@ -26,7 +26,7 @@ from aws.records import agent_package
 from matrix.run import job as user_data
 
 AGENT = ROOT / "agent"
-SOURCES = sorted(AGENT.rglob("*.py"))
+SOURCES = sorted([*AGENT.rglob("*.py"), *(ROOT / "functions/contract").glob("*.py")])
 OLDEST = (3, 9)
 # Of a Python that has packages, and of one that has nothing but the standard library.
 WITH_PACKAGES, ALONE = "", "-I -S"
@@ -122,7 +122,7 @@ def test_the_agents_own_client_is_used_where_the_machine_has_another(archive, tm
         "from agent.board.blackboard import new_client, new_session, sdk_version\n"
         "new_client(new_session('eu-west-1'), 's3'), print(sdk_version())\n"
     )
-    environment["PYTHONPATH"] += f"{os.pathsep}{ROOT}"
+    environment["PYTHONPATH"] += os.pathsep.join(["", str(ROOT), str(ROOT / "functions")])
 
     said = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
@@ -234,11 +234,11 @@ def test_every_module_of_the_zip_parses_as_python_3_9_and_imports_what_the_zip_o
         *(imports(ast.parse(source, name, feature_version=OLDEST)) for name, source in sources.items())
     )
 
-    assert carried == {"__main__", "agent", "botocore", "dateutil", "jmespath", "six", "urllib3"}
+    assert carried == {"__main__", "agent", "botocore", "contract", "dateutil", "jmespath", "six", "urllib3"}
     assert imported - sys.stdlib_module_names - carried <= OPTIONAL
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(AGENT)))
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_of_the_agent_imports_the_standard_library_and_one_each_an_sdk(source):
     others = {
         AGENT / "board/blackboard.py": {"botocore"},
@@ -246,7 +246,7 @@ def test_every_module_of_the_agent_imports_the_standard_library_and_one_each_an_
         AGENT / "engine/objects.py": {"awscrt"},
     }
 
-    assert imports(ast.parse(source.read_text())) <= set(sys.stdlib_module_names) | {"agent"} | others.get(
+    assert imports(ast.parse(source.read_text())) <= set(sys.stdlib_module_names) | {"agent", "contract"} | others.get(
         source, set()
     )
 
@@ -297,7 +297,7 @@ def test_a_zip_is_unpacked_once_and_never_taken_for_another(archive, tmp_path):
 
 
 def test_without_a_job_the_agent_says_how_to_start_it(tmp_path):
-    env = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
+    env = {"PYTHONPATH": f"{ROOT}:{ROOT}/functions", "PATH": os.environ["PATH"]}
 
     ended = subprocess.run(
         [sys.executable, "-m", "agent"], env=env, cwd=tmp_path, check=False, capture_output=True, text=True

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import agent
+import contract
 from agent.engine import crew
 from agent.errors import ToolFailed
 from agent.workloads import engines
@@ -54,7 +55,8 @@ def test_workers_share_as_many_processes_as_there_are_processors(workers, proces
 
 def test_an_engine_leaves_the_byte_code_of_its_modules(tmp_path, monkeypatch):
     shutil.copytree(Path(agent.__file__).parent, tmp_path / "agent", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(engines, "IMPORT_ROOT", tmp_path)
+    shutil.copytree(Path(contract.__file__).parent, tmp_path / "contract")
+    monkeypatch.setattr(engines, "IMPORT_ROOTS", (tmp_path,))
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **engines.environment()}
 
     subprocess.run(

@@ -13,10 +13,11 @@ import pytest
 from support.agent_cloud import touch_params
 from support.agent_reads import engine, read_params
 
-from agent.engine import crew, histogram
+from agent.engine import crew
 from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import UNLIMITED, EmulatedStorage
 from agent.workloads import engines, read, touch
+from contract import histogram
 
 MS, SECOND = 1e6, 1e9
 

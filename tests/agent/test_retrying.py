@@ -25,6 +25,7 @@ from agent.mounts import directory, nfs
 from agent.programs import containers
 from agent.programs.containers import Container
 from agent.retrying import GaveUp, Series, patience, retried, troubles
+from contract.keys import MeetingPlace
 
 LOG = logging.getLogger("agent.test")
 RULE = BarrierRule(poll_s=0.005, margin_s=0.01, request_s=1.0, timeout_s=30.0)
@@ -142,7 +143,7 @@ class S3:
 
 
 def waited(s3, rule=RULE):
-    return Barrier(Meeting(s3, "b", "p/"), ME, rule).wait(0)
+    return Barrier(Meeting(s3, "b", MeetingPlace("p/")), ME, rule).wait(0)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ import pytest
 from support.agent_cloud import needs, touch_params
 from support.disturbance import attempts
 
-from agent.engine import creates, crew, emulation, histogram
+from agent.engine import creates, crew, emulation
 from agent.machine.workspace import count_files
 from agent.workloads import engines, touch
+from contract import histogram
 
 
 @pytest.mark.parametrize("directories", ["shared", "own"])

@@ -1,6 +1,7 @@
 """The rooms of the house: a package imports only packages below it, and no two modules import each other."""
 
 import ast
+import sys
 import tomllib
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -13,9 +14,10 @@ import agent
 ROOT = Path(__file__).parents[2]
 # From the ground up. A module that lies beside the packages is a room of its own.
 FLOORS = {
+    "functions/contract": "histogram gates keys mending",
     "functions/matrix": "terms statistics samples input price check run plan answer report published",
     "functions/aws": "stack records ec2 account inventory run results fleet storages teardown",
-    "agent": "errors mending retrying file_server file_client job programs board machine engine mounts workloads "
+    "agent": "errors retrying file_server file_client job programs board machine engine mounts workloads "
     "samples calibration job_check session __main__ unpack",
     "cli": "messages target tables inputs follow console selftest verify commands main",
     "local": "settings programs quick_start serving corrections faults deploy roles keeping sweeping functions "
@@ -70,3 +72,33 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_the_agent_says_the_version_of_the_project():
     with (ROOT / "pyproject.toml").open("rb") as project:
         assert tomllib.load(project)["project"]["version"] == agent.VERSION
+
+
+def test_what_agents_and_functions_share_imports_nothing_of_ours():
+    ours = {path.parent.name for path in ROOT.glob("*/__init__.py")} | {"matrix", "aws", "agent", "cli", "local"}
+    climbs = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in (ROOT / "functions/contract").rglob("*.py")
+        for name in _packages(file)
+        if name in ours or name not in sys.stdlib_module_names | {"contract"}
+    ]
+
+    assert climbs == []
+
+
+@pytest.mark.parametrize(("house", "forbidden"), [("agent", {"matrix", "aws"}), ("functions", {"agent"})])
+def test_agents_and_functions_import_nothing_of_each_other_but_contract(house, forbidden):
+    climbs = [str(file) for file in (ROOT / house).rglob("*.py") if _packages(file) & forbidden]
+
+    assert climbs == []
+
+
+def _packages(file: Path) -> set[str]:
+    """The packages that a module imports from."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+    return names

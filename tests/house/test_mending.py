@@ -5,7 +5,6 @@ import http.client
 import inspect
 import socket
 import ssl
-from pathlib import Path
 from urllib.error import HTTPError, URLError
 
 import botocore.exceptions
@@ -15,10 +14,7 @@ import urllib3.exceptions
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.retries.standard import ThrottledRetryableChecker, TransientRetryableChecker
 
-from agent import mending as of_agent
-from matrix.terms import mending as of_functions
-
-ROOT = Path(__file__).parents[2]
+from contract import mending
 
 # Each class of botocore.exceptions that another attempt can mend; every other is final, a new one until it is judged.
 MENDABLE = {
@@ -94,15 +90,8 @@ CASES = [
 ]  # fmt: skip
 
 
-def test_both_have_the_same_lines():
-    texts = [(ROOT / path).read_text() for path in ("agent/mending.py", "functions/matrix/terms/mending.py")]
-
-    assert texts[0] == texts[1], "copy one over the other"
-
-
-@pytest.mark.parametrize("mending", [of_agent, of_functions], ids=["agent", "functions"])
 @pytest.mark.parametrize(("error", "is_mendable"), CASES, ids=[repr(error)[:70] for error, _ in CASES])
-def test_a_failure_is_judged(mending, error, is_mendable):
+def test_a_failure_is_judged(error, is_mendable):
     assert mending.verdict(error).is_mendable is is_mendable
 
 
@@ -110,22 +99,22 @@ def test_a_failure_is_judged(mending, error, is_mendable):
 def test_each_class_of_botocore_is_judged(kind):
     error = kind.__new__(kind)  # each wants other words
 
-    assert of_agent.verdict(error).is_mendable is (kind.__name__ in MENDABLE)
+    assert mending.verdict(error).is_mendable is (kind.__name__ in MENDABLE)
 
 
 def test_what_botocore_itself_repeats_is_mendable():
     throttled, transient = ThrottledRetryableChecker._THROTTLED_ERROR_CODES, TransientRetryableChecker
 
-    assert set(throttled) | set(transient._TRANSIENT_ERROR_CODES) <= of_agent.MENDABLE_CODES
-    assert set(transient._TRANSIENT_STATUS_CODES) <= of_agent.MENDABLE_STATUSES
-    assert {kind.__name__ for kind in transient._TRANSIENT_EXCEPTION_CLS} <= of_agent.MENDABLE
+    assert set(throttled) | set(transient._TRANSIENT_ERROR_CODES) <= mending.MENDABLE_CODES
+    assert set(transient._TRANSIENT_STATUS_CODES) <= mending.MENDABLE_STATUSES
+    assert {kind.__name__ for kind in transient._TRANSIENT_EXCEPTION_CLS} <= mending.MENDABLE
 
 
 def test_a_reason_is_one_line_that_people_read():
     letters = "Parameter validation failed:\nUnknown parameter in input: " + "x" * 1_000
 
-    reason = of_agent.verdict(RuntimeError(letters)).reason
+    reason = mending.verdict(RuntimeError(letters)).reason
 
     assert reason.startswith("Parameter validation failed: Unknown parameter in input: x")
-    assert len(reason) == of_agent.REASON_MOST_LETTERS
-    assert of_agent.verdict(RuntimeError()).reason == "RuntimeError"
+    assert len(reason) == mending.REASON_MOST_LETTERS
+    assert mending.verdict(RuntimeError()).reason == "RuntimeError"

@@ -15,8 +15,9 @@ import poll_fleet
 from aws.fleet import watching
 from aws.records import bucket
 from aws.stack.clients import client
+from contract.keys import RAW_LETTER
 from matrix.terms.errors import CacheFailed, InstanceFailed, InvalidDocument, InvalidSamples
-from matrix.terms.keys import RAW_LETTER, Board
+from matrix.terms.keys import Board
 
 # What an instance may write below its own name: each that an agent writes, and those that functions write elsewhere.
 UPLOADS = [

@@ -176,7 +176,7 @@ class Instance:
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
-            "PYTHONPATH": f"{ROOT}:{home}" if sys.executable == PYTHON else str(delivered()),
+            "PYTHONPATH": f"{ROOT}:{ROOT}/functions:{home}" if sys.executable == PYTHON else str(delivered()),
             "AWS_ENDPOINT_URL": cloud.endpoint,
             "AWS_EC2_METADATA_SERVICE_ENDPOINT": self.metadata.url,
         }

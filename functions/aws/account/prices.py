@@ -8,11 +8,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.stack.clients import impatient_client
 from aws.stack.clock import now
+from contract.mending import reason_of
 from matrix.input.matrix import Matrix
 from matrix.price.book import PriceBook, published_prices
 from matrix.price.pricing_api import price_in, queries
 from matrix.terms.charges import Query
-from matrix.terms.mending import reason_of
 
 # The Pricing API lives in a few regions only and knows the prices of all.
 API_REGION = "us-east-1"

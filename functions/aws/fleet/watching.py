@@ -7,6 +7,8 @@ from typing import TypeVar
 from aws.ec2 import instances
 from aws.records import bucket
 from aws.stack.clock import now
+from contract.gates import MOST_BYTES
+from contract.keys import FAILED, HEARTBEAT, RAW_LETTER, MeetingPlace, instance_of
 from matrix.run import gates, polling
 from matrix.run.gates import OpenGate
 from matrix.run.polling import Fleet, Met, Progress, Seen
@@ -20,7 +22,7 @@ from matrix.terms.errors import (
     InstanceSilent,
     SpotInterrupted,
 )
-from matrix.terms.keys import RAW_LETTER, Board, MeetingPlace
+from matrix.terms.keys import Board
 
 T = TypeVar("T")
 
@@ -98,7 +100,7 @@ def _step_alone(fleet: Fleet, listing: Sequence[tuple[str, float]]) -> int | Non
     """Return the step that an instance alone is at: it opens no gates, so that only its heartbeat says so."""
     if len(fleet.instances) != 1:
         return None
-    beat = next((key for key, _ in listing if key.endswith(f":{fleet.instances[0]}/heartbeat")), None)
+    beat = next((key for key, _ in listing if key.endswith(f":{fleet.instances[0]}/{HEARTBEAT}")), None)
     return polling.step_of(bucket.get_bytes(beat, polling.BEAT_MOST_BYTES) or b"", fleet.steps) if beat else None
 
 
@@ -106,7 +108,7 @@ def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> M
     """Return how far a fleet has met. Raises GateForged where its last gate is none of an agent of ours."""
     last = max(opened_at, default=-1)
     if last >= 0:
-        body = bucket.get_bytes(place.gate(last), gates.MOST_BYTES) or b""
+        body = bucket.get_bytes(place.gate(last), MOST_BYTES) or b""
         gates.check(OpenGate(last, body, opened_at[last], len(opened_at)), fleet.instances, _ready_at(place, last))
     return Met(last, _ready_at(place, last + 1))
 
@@ -127,7 +129,7 @@ def _stands(board: Board, instances: Collection[str]) -> str:
     beats = [
         key
         for key, _ in bucket.listing(board.instances, RAW_LETTER)
-        if key.endswith("/heartbeat") and key.rpartition("/")[0].rpartition(":")[2] in instances
+        if key.endswith(f"/{HEARTBEAT}") and instance_of(key.rpartition("/")[0]) in instances
     ]
     for key in beats[:HEARTBEATS_READ]:
         words = polling.stand(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")
@@ -149,6 +151,6 @@ def _reasons(board: Board) -> str:
     reasons: dict[str, None] = {}
     for key, _ in bucket.listing(board.instances, RAW_LETTER):
         name = key.removeprefix(board.instances).partition("/")[2]
-        if name == "failed.json" and len(reasons) < sentences.NAMED_AT_MOST:
+        if name == FAILED and len(reasons) < sentences.NAMED_AT_MOST:
             reasons[polling.reason(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")] = None
     return "; ".join(reasons)

@@ -7,6 +7,7 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
+import contract
 from aws.records import bucket
 from aws.stack.clients import client
 from aws.stack.environment import environment
@@ -34,7 +35,7 @@ def _of_this_stack() -> bytes:
 
 
 def build(root: Path, aws_client: Path) -> bytes:
-    """Return the agent's sources below `root`, and the packages in `aws_client`, as a zip that `python3` runs.
+    """Return the agent's sources below `root`, `contract`, and the packages in `aws_client`, as a zip to be run.
 
     On Lambda `root` is /opt, which the layers share: the agent is the modules in it and the packages, and a package
     has an `__init__.py`, which the folders of other layers have not.
@@ -42,6 +43,7 @@ def build(root: Path, aws_client: Path) -> bytes:
     packages = [folder for folder in root.iterdir() if (folder / "__init__.py").is_file()]
     sources = [*root.glob("*.py"), *(path for package in packages for path in package.rglob("*.py"))]
     files = {f"agent/{path.relative_to(root).as_posix()}": path for path in sources}
+    files |= {f"contract/{path.name}": path for path in Path(contract.__file__).parent.glob("*.py")}
     carried = [path for path in aws_client.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     if not carried:
         raise FileNotFoundError(f"{aws_client} holds no AWS client for the agent; build it anew: sam build")

@@ -14,6 +14,7 @@ from aws.results import observing, rows
 from aws.run import budget
 from aws.stack.clock import now
 from aws.stack.environment import environment
+from contract.keys import RAW_LETTER, SAMPLES, instance_of, is_bundle
 from matrix.answer import bottleneck, layers
 from matrix.answer.results import cell_result, skipped_result, without_samples
 from matrix.samples import bundle, histograms, rates
@@ -25,7 +26,7 @@ from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import OverTime, Rate, ResultDocument
 from matrix.terms.errors import InvalidSamples
-from matrix.terms.keys import RAW_LETTER, Board
+from matrix.terms.keys import Board
 from matrix.terms.metrics import own_metrics
 from matrix.terms.sentences import named
 
@@ -84,10 +85,10 @@ def uploads_of(run: str, cell: str) -> Uploads:
     uploads = Uploads(run, cell, bucket.read(board.fleet, FleetRecord))
     for key, _ in bucket.listing(board.instances, RAW_LETTER):
         userid, _, name = key.removeprefix(board.instances).partition("/")
-        instance = userid.rpartition(":")[2]
-        if name == "samples.json":
+        instance = instance_of(userid)
+        if name == SAMPLES:
             uploads.samples.append(Upload(key, instance))
-        elif bundle.is_bundle(name):
+        elif is_bundle(name):
             uploads.bundles.append(Upload(key, instance))
     return uploads
 

@@ -5,6 +5,7 @@ from functools import partial
 
 from aws.records import bucket, table
 from aws.run import executions
+from contract.keys import SAMPLES
 from matrix.answer.results import without_samples
 from matrix.plan.resume import Earlier, earlier_cells, refusal, taken_over
 from matrix.terms.documents.plan import PlanDocument
@@ -35,7 +36,7 @@ def _result_of(run: str, cell: str) -> ResultDocument | None:
 def _uploads(run: str) -> Callable[[str], int]:
     def uploads_of(cell: str) -> int:
         keys = (key for key, _ in bucket.listing(Board.of_cell(run, cell).instances))
-        return sum(key.endswith("/samples.json") for key in keys)
+        return sum(key.endswith(f"/{SAMPLES}") for key in keys)
 
     return uploads_of
 

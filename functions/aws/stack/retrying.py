@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError
 
-from matrix.terms import mending
+from contract import mending
 
 T = TypeVar("T")
 

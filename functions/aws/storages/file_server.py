@@ -17,6 +17,7 @@ from aws.stack import tags
 from aws.stack.lending import OWN_FOLDER, lent
 from aws.storages import ebs
 from aws.storages.contract import Existing, Refusal
+from contract.keys import FAILED
 from matrix.input.fleet import architecture_of
 from matrix.input.storages.file_server import volume
 from matrix.plan import images
@@ -85,7 +86,7 @@ def find(_token: str) -> None:
 
 def is_ready(resource_id: str, _storage: Part) -> bool:
     """Say whether it serves. Raises FileSystemFailed when it never will, with its own reason if it has given one."""
-    failure = _document(resource_id, "failed.json")
+    failure = _document(resource_id, FAILED)
     state = instances.states([resource_id]).get(resource_id, "pending")
     if failure is not None or state in ENDED_STATES:
         why = "its log may say why" if failure is None else reason(failure)

@@ -10,6 +10,7 @@ from aws.records.plans import plan_of
 from aws.run import creations
 from aws.stack.clock import now
 from aws.teardown import inventory
+from contract.keys import DONE, FAILED, instance_of
 from matrix.input.storages import existing_id
 from matrix.run import receipt as receipts
 from matrix.run import receipt_text
@@ -18,7 +19,7 @@ from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.keys import Board, run_key
 
 # With what an agent ends, whether it has measured or not.
-VERDICTS = ("/done.json", "/failed.json")
+VERDICTS = (f"/{DONE}", f"/{FAILED}")
 
 
 def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
@@ -57,7 +58,7 @@ def _not_ours(run: str) -> list[NotOurs]:
     boards = [Board.of_cell(run, cell) for planned in existing for cell in planned["cells"]]
     keys = (key for board in boards for key, _ in bucket.listing(board.instances))
     # …/instances/<role id>:<instance id>/<verdict>, written after everything else.
-    ended = {key.split("/")[-2].rpartition(":")[2] for key in keys if key.endswith(VERDICTS)}
+    ended = {instance_of(key.split("/")[-2]) for key in keys if key.endswith(VERDICTS)}
     return receipts.not_ours(plan, run, table.resources(run), ended) if existing else []
 
 

@@ -4,10 +4,11 @@ The agents do it among themselves (agent/board/barrier.py). Poll fleet opens a g
 ready for a while and none has opened it, and finds out gates that no agent of ours writes.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from contract.gates import GRAIN_S, NotBelieved, start_of
+from contract.keys import instance_of, step_of_gate
 from matrix.input.pace import gate_margin_s
 from matrix.terms.documents.job import BarrierRule
 from matrix.terms.errors import GateForged
@@ -21,11 +22,6 @@ LEAST_LOOK_S = 0.05
 LOOKS_PER_S = 2000
 # A request about a gate that takes longer has gone astray; half of S3's answers come within 0.05 s.
 REQUEST_S = 1.0
-# An agent opens its gate within a second of the last mark, and the last of its stand-ins 10 s later.
-STANDBY_S = 15.0
-# As agent/board/barrier.py has them.
-LATEST_START_S, GRAIN_S = 15.0, 1.0
-MOST_BYTES = 1_000
 
 
 @dataclass(frozen=True)
@@ -56,13 +52,12 @@ def read_names(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str, f
 
 def instances_of(marks: Mapping[str, float]) -> dict[str, float]:
     """Return when each instance, by id, has said ready: a mark is named by its `aws:userid`, `<role id>:<id>`."""
-    return {userid.rpartition(":")[2]: at for userid, at in marks.items()}
+    return {instance_of(userid): at for userid, at in marks.items()}
 
 
 def steps_of(gates: Mapping[str, float]) -> dict[int, float]:
     """Return when the gate of each step was written. Other names than an agent's mean nothing."""
-    stems = {name.removesuffix(".json"): at for name, at in gates.items() if name.endswith(".json")}
-    return {int(stem): at for stem, at in stems.items() if len(stem) == 4 and stem.isdecimal() and stem.isascii()}  # noqa: PLR2004
+    return {step: at for name, at in gates.items() if (step := step_of_gate(name)) is not None}
 
 
 def check(gate: OpenGate, instances: Iterable[str], ready_at: Mapping[str, float]) -> None:
@@ -76,12 +71,9 @@ def check(gate: OpenGate, instances: Iterable[str], ready_at: Mapping[str, float
         missing = len(expected) - len(ready)
         raise GateForged(f"{what} was opened before {missing} of {len(expected)} instances were ready; {_ADVICE}")
     try:
-        document = json.loads(gate.body)
-        start_at, is_of_step = float(document["start_at"]), document["step"] == gate.step
-    except (ValueError, TypeError, KeyError, RecursionError) as err:
-        raise GateForged(f"{what} is not readable: {gate.body[:100]!r}; {_ADVICE}") from err
-    if not is_of_step or not gate.opened_at - GRAIN_S <= start_at <= gate.opened_at + LATEST_START_S:
-        raise GateForged(f"{what}, written at {gate.opened_at:.0f}, says {gate.body[:200]!r}; {_ADVICE}")
+        start_of(gate.body, gate.step, gate.opened_at)
+    except NotBelieved as err:
+        raise GateForged(f"{err}; {_ADVICE}") from err
 
 
 _ADVICE = "a command of this cell's workload writes to the bucket by the instance's role"

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from contract.gates import OVERDUE_S
+from contract.keys import DONE, FAILED, SAMPLES, instance_of
 from matrix.input.pace import BOOT_ALLOWANCE_S
-from matrix.run.gates import STANDBY_S
 from matrix.terms.errors import (
     BarrierTimeout,
     CellTimeout,
@@ -88,12 +89,12 @@ def read_listing(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str,
     seen: dict[str, Seen] = {}
     for key, modified_at in objects:
         userid, _, name = key.removeprefix(prefix).partition("/")
-        signs = seen.setdefault(userid.rpartition(":")[2], Seen())
+        signs = seen.setdefault(instance_of(userid), Seen())
         signs.last_sign_at = max(modified_at, signs.last_sign_at or modified_at)
         # An instance chooses the names of what it writes: only those that an agent writes mean anything.
-        signs.has_samples |= name == "samples.json"
-        signs.is_done |= name == "done.json"
-        signs.has_failed |= name == "failed.json"
+        signs.has_samples |= name == SAMPLES
+        signs.is_done |= name == DONE
+        signs.has_failed |= name == FAILED
     return seen
 
 
@@ -180,7 +181,7 @@ def _at_barrier(fleet: Fleet, met: Met, now: float, done: int) -> Progress:
     ready = expected - len(late)
     if following < fleet.steps and not late:
         # The fleet opens its gate itself, within seconds.
-        is_overdue = now - max(met.ready_at[instance] for instance in fleet.instances) > STANDBY_S
+        is_overdue = now - max(met.ready_at[instance] for instance in fleet.instances) > OVERDUE_S
         to_open = following if is_overdue else None
         return Progress("running", following, expected, ready, running=0, done=done, failed=0, gate_to_open=to_open)
     if met.gate < 0:

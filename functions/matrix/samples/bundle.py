@@ -1,6 +1,5 @@
 """What an instance has put together of many steps: their latency histograms, and what it counted over time."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
@@ -14,7 +13,6 @@ from matrix.samples.over_time import StepCurve
 # An agent puts 4 MB of both together, with their names.
 MAX_BYTES = 5_000_000
 MOST_STEPS = 10_000
-_NAME = re.compile(r"latencies-[0-9]{4}\.json\.gz")
 
 Stem = Annotated[str, StringConstraints(max_length=220)]
 
@@ -34,11 +32,6 @@ class Bundle:
 
     histograms: Mapping[str, Mapping[str, Histogram]]
     curves: Mapping[str, StepCurve]
-
-
-def is_bundle(name: str) -> bool:
-    """Say whether an instance's file of this name is one."""
-    return _NAME.fullmatch(name) is not None
 
 
 def read(content: bytes) -> Bundle:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from matrix.samples.histograms import percentile
+from contract.histogram import percentile
 from matrix.terms.printable import csv_text, printable
 
 DIRECTIONS = ("read", "write", "trim")

@@ -5,14 +5,14 @@ middle, so a percentile of the merged bins is at most 1/128 = 0.78 % off that of
 (https://fio.readthedocs.io/en/latest/fio_doc.html, json+). Counts of equal bins add up.
 """
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, cast
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from contract import keys
+from contract.histogram import merge, percentile
 from matrix.samples import raw_file
 from matrix.statistics.carrying import is_carried
 from matrix.terms.documents.result import Latency
@@ -20,7 +20,6 @@ from matrix.terms.documents.result import Latency
 # A file has up to 3,712 bins (2^62 ns, in 58 groups of 64) of at most 40 characters for each of ten names at most.
 MAX_BYTES = 2_000_000
 PERCENTS = (50, 90, 99, 99.9, 99.99)
-_NAME = re.compile(r"raw/(?P<point>[A-Za-z0-9_-]{1,100})-r(?P<repetition>[0-9]{1,7})\.histograms\.json(?:\.gz)?")
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
 # 2^62 ns are 146 years, and no disk completes so many operations in that time.
@@ -47,8 +46,7 @@ class HistogramFile(BaseModel):
 
 def step_of(name: str) -> tuple[str, int] | None:
     """Return point and repetition whose histograms lie in an instance's file of this name; None for any other file."""
-    match = _NAME.fullmatch(name)
-    return (match["point"], int(match["repetition"])) if match else None
+    return keys.step_of(name, keys.HISTOGRAMS)
 
 
 def read_histograms(content: bytes) -> dict[str, Histogram]:
@@ -59,26 +57,6 @@ def read_histograms(content: bytes) -> dict[str, Histogram]:
 def bins_of(uploaded: HistogramFile) -> dict[str, Histogram]:
     """Return the histograms of a file that was read, by name."""
     return {name: histogram.bins for name, histogram in uploaded.histograms.items()}
-
-
-def merge(histograms: Iterable[Histogram]) -> dict[int, int]:
-    """Return the sum of several histograms, in rising order of latency."""
-    total: Counter[int] = Counter()
-    for histogram in histograms:
-        total.update(histogram)
-    return {value: total[value] for value in sorted(total) if total[value]}
-
-
-def percentile(histogram: Histogram, percent: float) -> int:
-    """Return the value of the first bin at which the running count reaches `percent` of all, as fio finds it."""
-    wanted = percent / 100 * sum(histogram.values())
-    seen = 0
-    value = 0
-    for value in sorted(histogram):
-        seen += histogram[value]
-        if seen >= wanted:
-            break
-    return value
 
 
 def latency(histograms: Sequence[Histogram]) -> Latency:

@@ -3,13 +3,13 @@
 It adds a curve to a result that is complete without it.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, model_validator
 
+from contract import keys
 from matrix.samples import raw_file
 from matrix.terms.documents.result import Curve
 
@@ -20,7 +20,6 @@ MOST_READINGS = 90_000
 MOST_CURVES = 12
 # A longer curve is reduced to this many stretches, each with its mean: a chart shows no more.
 MOST_STRETCHES = 720
-_NAME = re.compile(r"raw/(?P<point>[A-Za-z0-9_-]{1,100})-r(?P<repetition>[0-9]{1,7})\.series\.json(?:\.gz)?")
 
 Reading = Annotated[FiniteFloat, Field(ge=0, le=1e15)]
 Counter = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
@@ -46,8 +45,7 @@ class SeriesFile(BaseModel):
 
 def step_of(name: str) -> tuple[str, int] | None:
     """Return point and repetition whose series lies in an instance's file of this name; None for any other file."""
-    match = _NAME.fullmatch(name)
-    return (match["point"], int(match["repetition"])) if match else None
+    return keys.step_of(name, keys.SERIES)
 
 
 def read_curve(content: bytes) -> Curve:

@@ -1,17 +1,12 @@
-"""Names of the objects in the results bucket: the blackboard that the functions and the agents share."""
+"""Names of the objects in the results bucket. `contract.keys` has the names that agents build too."""
 
 from dataclasses import dataclass
+
+from contract.keys import INSTANCES, VOLUMES, MeetingPlace
 
 # A run's name becomes part of keys, tags, paths and user data. Step Functions would also take dots, quotes and
 # brackets.
 RUN_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"
-
-
-# What an instance has measured is below `raw/` in its folder, two files a step. No other name there that means anything
-# has this letter, so that a listing can leave them out: of 1,000 instances after 60 steps it has 4,000 keys then, and
-# not 124,000. A delimiter of S3 is one letter.
-RAW_LETTER = "w"
-
 
 # The table's partition of the runs whose receipt is incomplete: the sweep visits each until its receipt is complete.
 OPEN_RECEIPTS = "OPEN-RECEIPTS"
@@ -91,16 +86,16 @@ class Board:
     @property
     def volumes(self) -> str:
         """Which data volumes were launched with each instance."""
-        return f"{self.prefix}volumes.json"
+        return f"{self.prefix}{VOLUMES}"
 
     @property
     def meeting(self) -> str:
         """The secret name by which the instances of a launch meet; no instance may read it here."""
         return f"{self.prefix}meeting.json"
 
-    def meet(self, nonce: str) -> "MeetingPlace":
+    def meet(self, nonce: str) -> MeetingPlace:
         """Where the instances of a launch meet."""
-        return MeetingPlace(f"{self.prefix}meet/{nonce}/")
+        return MeetingPlace.below(self.prefix, nonce)
 
     @property
     def result(self) -> str:
@@ -110,29 +105,4 @@ class Board:
     @property
     def instances(self) -> str:
         """Prefix below which each instance writes, and only below its own name."""
-        return f"{self.prefix}instances/"
-
-
-@dataclass(frozen=True)
-class MeetingPlace:
-    """Where the instances of one launch meet before each step (agent/board/meeting.py writes by the same names)."""
-
-    prefix: str
-
-    @property
-    def roster(self) -> str:
-        """Which instances were launched together."""
-        return f"{self.prefix}roster.json"
-
-    @property
-    def gates(self) -> str:
-        """Prefix of the gates."""
-        return f"{self.prefix}gates/"
-
-    def gate(self, step: int) -> str:
-        """When a step starts."""
-        return f"{self.gates}{step:04d}.json"
-
-    def ready(self, step: int) -> str:
-        """Prefix below which each instance says by its name that it is ready for a step."""
-        return f"{self.prefix}ready/{step:04d}/"
+        return f"{self.prefix}{INSTANCES}"

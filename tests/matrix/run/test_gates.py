@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from agent.board import barrier, meeting
-from matrix.run import gates
 from matrix.run.gates import OpenGate, check, instances_of, read_names, rule, steps_of
 from matrix.terms.errors import GateForged
 from matrix.terms.keys import Board
@@ -33,14 +31,6 @@ def test_a_larger_fleet_looks_less_often_and_has_longer_to_see_its_gate(count, m
 def test_emulated_machines_have_more_time_for_a_request_and_this_machine_less_between_looks():
     assert rule(4, 10.0, 900)["request_s"] == 5.0
     assert rule(4, 0.15, 900)["poll_s"] == 0.05
-
-
-def test_agents_and_functions_mean_the_same_by_a_gate():
-    ours = (gates.LATEST_START_S, gates.GRAIN_S, gates.MOST_BYTES)
-
-    assert ours == (barrier.LATEST_START_S, barrier.GRAIN_S, meeting.MOST_BYTES)
-    # Poll fleet opens what no instance does, so it leaves each of them its turn.
-    assert gates.STANDBY_S > barrier.STANDBYS * barrier.STANDBY_S
 
 
 def test_marks_and_gates_are_read_by_the_names_that_agents_write():

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.engine import histogram as of_agent
-from matrix.samples.histograms import latency, merge, percentile, read_histograms, step_of
+from contract.histogram import from_latencies, merge, percentile
+from matrix.samples.histograms import latency, read_histograms, step_of
 from matrix.terms.errors import InvalidSamples
 
 # 64 bins per power of two, each represented by its middle.
@@ -33,7 +33,7 @@ def test_a_throttled_fleets_percentiles_are_those_of_the_pooled_samples():
     fleet = [(rng.lognormal(13, 0.6, 2000) * (10 if i < 5 else 1)).astype(int) for i in range(100)]
     pooled = np.concatenate(fleet)
 
-    merged = merge(of_agent.from_latencies(map(int, instance)) for instance in fleet)
+    merged = merge(from_latencies(map(int, instance)) for instance in fleet)
 
     for percent in (50, 90, 95, 99, 99.9):
         truth = inverted(pooled, percent)
@@ -46,14 +46,14 @@ def test_a_throttled_fleets_percentiles_are_those_of_the_pooled_samples():
     st.sampled_from([1, 50, 90, 99, 100]),
 )
 def test_any_fleets_percentiles_are_those_of_the_pooled_samples_within_a_bin(fleet, percent):
-    merged = merge(of_agent.from_latencies(instance) for instance in fleet)
+    merged = merge(from_latencies(instance) for instance in fleet)
     truth = inverted([one for instance in fleet for one in instance], percent)
 
     assert abs(percentile(merged, percent) - truth) <= MOST_RELATIVE_ERROR * truth
 
 
 def test_latencies_below_128_ns_are_exact():
-    assert percentile(of_agent.from_latencies([5, 80, 127]), 50) == 80
+    assert percentile(from_latencies([5, 80, 127]), 50) == 80
 
 
 def test_no_operation_is_lost_or_counted_twice():

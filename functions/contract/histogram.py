@@ -56,16 +56,16 @@ def repaired(bins: Mapping[int, int], longest_ns: int, total_ns: float) -> dict[
     others = {value: count for value, count in bins.items() if value != FIO_LAST_VALUE_NS}
     others_ns = sum(value * count for value, count in others.items())
     left_ns = total_ns - others_ns - longest_ns
-    found = Counter(others)
-    found[bin_value(bin_index(longest_ns))] += 1
+    mended = Counter(others)
+    mended[bin_value(bin_index(longest_ns))] += 1
     if beyond > 1:
         mean_ns = left_ns / (beyond - 1)
         is_alone = beyond == 2  # noqa: PLR2004 - the longest and one more
         is_one_stall = mean_ns >= longest_ns * (1 - 1 / (2 * BINS_PER_GROUP))
         # A sum of bins may be off by as large a share as a bin, so what it leaves must not be the smaller part.
         is_known = mean_ns >= FIO_LAST_VALUE_NS and others_ns <= left_ns and (is_alone or is_one_stall)
-        found[bin_value(bin_index(round(mean_ns))) if is_known else FIO_LAST_VALUE_NS] += beyond - 1
-    return {value: found[value] for value in sorted(found)}
+        mended[bin_value(bin_index(round(mean_ns))) if is_known else FIO_LAST_VALUE_NS] += beyond - 1
+    return {value: mended[value] for value in sorted(mended)}
 
 
 def from_latencies(latencies_ns: Iterable[int]) -> dict[int, int]:
@@ -80,15 +80,15 @@ def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
     total: Counter[int] = Counter()
     for histogram in histograms:
         total.update(histogram)
-    return {value: total[value] for value in sorted(total)}
+    return {value: total[value] for value in sorted(total) if total[value]}
 
 
-def percentile(histogram: Mapping[int, int], percent: float) -> int | None:
-    """The value of the first bin at which the running count reaches `percent` of all, as fio finds it."""
+def percentile(histogram: Mapping[int, int], percent: float) -> int:
+    """The value of the first bin at which the running count reaches `percent` of all, as fio finds it; 0 of none."""
     wanted = percent / 100 * sum(histogram.values())
-    seen = 0
+    seen = value = 0
     for value in sorted(histogram):
         seen += histogram[value]
         if seen >= wanted:
-            return value
-    return None
+            break
+    return value

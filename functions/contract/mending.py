@@ -1,8 +1,7 @@
 """Which failures of a request another attempt can mend, and which none can.
 
-The agent has this file as `agent/mending.py`, the functions and the command as `matrix/terms/mending.py`: neither of
-the first two imports the other, so tests/house/test_mending.py holds both to the same lines. Classes are known by their
-names, since the agent and the functions have other releases of botocore, and either may lack some of them.
+Classes are known by their names: the agent and the functions have different releases of botocore, and either may lack
+some of them.
 """
 
 from __future__ import annotations
