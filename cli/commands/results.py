@@ -1,7 +1,6 @@
 """`matrix results`: what came out of a run, as a table, JSON, CSV or Markdown."""
 
 import json
-import sys
 from enum import StrEnum
 from typing import Annotated
 
@@ -9,7 +8,6 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.messages.errors import CommandError, ExitCode
 from cli.tables import answer_tables, result_tables
 from cli.target import metrics
 from cli.target.documents import readable
@@ -26,7 +24,7 @@ class Format(StrEnum):
     JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
-    PARQUET = "parquet"
+    JSONL = "jsonl"
 
 
 def results(
@@ -48,17 +46,17 @@ def results(
     are kept in .local/runs/ and need no running cloud; those on AWS come from the bucket.
     Without --local or --stack: the local run of this name if there is one, else AWS.
 
-    Parquet has one row for each metric of each point, with the columns of docs/results.md.
+    `jsonl` has one line for each metric of each point, with the columns of docs/results.md.
 
     Example: matrix results latest --format csv > results.csv
     """
     stored = find(run, local=local, stack=stack, region=region)
     summary = _with_late_metrics(stored)
-    if format_ in (Format.CSV, Format.PARQUET) and summary["status"] == STATUS:
+    if format_ in (Format.CSV, Format.JSONL) and summary["status"] == STATUS:
         # The other formats show warnings themselves.
         terminal.stderr().print(f"Warning: {summary['warnings'][0]}", soft_wrap=True)
-    if format_ is Format.PARQUET:
-        _write_parquet(stored, summary)
+    if format_ is Format.JSONL:
+        _write_json_lines(stored, summary)
     elif brief:
         answer_tables.show(terminal.stdout(), summary)
     elif published:
@@ -94,19 +92,17 @@ def _show_beside(summary: SummaryDocument, format_: Format) -> None:
         published_tables.show(terminal.stdout(), summary, rows)
 
 
-def _write_parquet(stored: FoundRun, summary: SummaryDocument) -> None:
-    """Write one row for each metric of each point, as the bucket has them for Athena."""
-    if sys.stdout.isatty():
-        raise CommandError("Parquet is no text", "write it to a file: add > results.parquet", ExitCode.BAD_INPUT)
+def _write_json_lines(stored: FoundRun, summary: SummaryDocument) -> None:
+    """Write one line for each metric of each point, as the bucket has them for Athena."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.costs import Bill
-    from matrix.answer.rows import Origin, rows_of, to_parquet
+    from matrix.answer.rows import Origin, rows_of, to_json_lines
 
     plan = readable(stored.read, "plan.json")
     origin = Origin.of_summary(summary, region=(plan or {}).get("region"))
     bill = Bill.of(plan, summary.get("receipt"))
     rows = [row for cell in summary["cells"] for row in rows_of(origin, cell, bill)]
-    typer.echo(to_parquet(rows), nl=False)
+    typer.echo(to_json_lines(rows), nl=False)
 
 
 def _text(summary: SummaryDocument, format_: Format) -> str:

@@ -21,7 +21,7 @@ from matrix.answer.rows import COLUMNS
 PAGE = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
 SHELL, SQL = (re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) for language in ("sh", "sql"))
 COMMANDS = [command for command in SHELL if command.startswith("aws dynamodb")]
-CREATE, *SELECTS = SQL
+CREATE, *SELECTS, COPY = SQL
 CELL = "efs-bursting.build.m6i.large-x4"
 
 
@@ -108,42 +108,29 @@ def test_each_query_of_athena_answers_what_the_page_says(athena):
     assert by_params == []
 
 
-def test_the_bucket_has_the_same_rows_as_parquet(bucket, athena, tmp_path, monkeypatch):
-    [of_run] = bucket.objects.filter(Prefix="parquet/")
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "figures" / "nightly-7.parquet").write_bytes(of_run.get()["Body"].read())
+def test_athena_copies_the_rows_into_parquet():
+    [copied] = sqlglot.parse(COPY, read="athena")
 
-    assert of_run.key == "parquet/nightly-7.parquet"
-    everything = "SELECT * FROM {} ORDER BY cell, point, metric"
-    assert (
-        athena.execute(everything.format("'figures/*.parquet'")).fetchall()
-        == athena.execute(everything.format("points")).fetchall()
-    )
-    [query] = [shlex.split(line)[2] for command in SHELL for line in command.splitlines() if line.startswith("duckdb")]
-    assert len(athena.execute(query).fetchall()) == 4
+    assert copied.find(sqlglot.exp.FileFormatProperty).name.upper() == "PARQUET"
+    assert copied.expression.sql() == "SELECT * FROM points"
 
 
-def test_athena_takes_the_columns_from_parquet_too():
-    lines = ["STORED AS PARQUET" if line.startswith("ROW FORMAT") else line for line in CREATE.splitlines()]
-    [created] = sqlglot.parse("\n".join(lines).replace("/points/", "/parquet/"), read="athena")
-
-    assert created.find(sqlglot.exp.FileFormatProperty).name.upper() == "PARQUET"
-    assert created.find(sqlglot.exp.LocationProperty).name == "s3://BUCKET/parquet/"
-
-
-def test_the_command_writes_the_same_rows_as_parquet(measured, tmp_path, monkeypatch, athena):
+def test_the_command_writes_the_rows_of_the_bucket(measured, tmp_path, monkeypatch, athena):
     kept = tmp_path / "runs" / "nightly-7"
     monkeypatch.setenv("MATRIX_WORKDIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     kept.mkdir(parents=True)
     for name, document in zip(("summary.json", "plan.json"), measured, strict=False):
         (kept / name).write_text(json.dumps(document))
+    [command, query] = [line for line in "".join(SHELL).splitlines() if line.startswith(("matrix results", "duckdb"))]
+    words, _, file = command.partition(" > ")
 
-    [command] = [command for command in SHELL if command.startswith("matrix ")]
-    _, *words = shlex.split(command.partition(">")[0])
-    file = tmp_path / "results.parquet"
-    file.write_bytes(CliRunner().invoke(app, words).stdout_bytes)
+    Path(file).write_bytes(CliRunner().invoke(app, shlex.split(words)[1:]).stdout_bytes)
 
-    ours, theirs = (athena.execute(f"SELECT * FROM {rows} ORDER BY cell, metric").fetchall()
-                    for rows in (f"'{file}'", "points"))  # fmt: skip
+    columns = ", ".join(f"'{name}': '{type_}'" for name, type_ in COLUMNS.items())
+    written = f"read_json('{file}', columns={{{columns}}}, format='newline_delimited')"
+    ours, theirs = (
+        athena.execute(f"SELECT * FROM {rows} ORDER BY cell, metric").fetchall() for rows in (written, "points")
+    )
     assert ours == theirs
+    assert len(athena.execute(shlex.split(query)[2]).fetchall()) == 4

@@ -19,7 +19,6 @@ STAND_INS = [
     (r"(:::\{DataBucket\})/[^_/][^/]*", r"\1/verify"),
     (r"/(cells|caches|images|servers)/[^/*]+(?=/)", r"/\1/one"),
     (r"(:::\{ResultsBucket\}/points)/.+", r"\1/verify/one.jsonl"),
-    (r"(:::\{ResultsBucket\}/parquet)/.+", r"\1/verify.parquet"),
     (r"/booted/[^/]+", "/booted/one.json"),
     (r"\bagents/[0-9a-f]{64}", "agents/" + "0" * 64),
     (r"/AROA\w+:i-[0-9a-f]+", "/{userid}"),

@@ -31,12 +31,7 @@ def as_text(document: Any) -> str:
 
 def put_text(key: str, text: str, content_type: str) -> None:
     """Write a text."""
-    put_bytes(key, text.encode(), content_type)
-
-
-def put_bytes(key: str, content: bytes, content_type: str) -> None:
-    """Write what is no text."""
-    client("s3").put_object(Bucket=environment().bucket, Key=key, Body=content, ContentType=content_type)
+    client("s3").put_object(Bucket=environment().bucket, Key=key, Body=text.encode(), ContentType=content_type)
 
 
 def put_if_absent(key: str, document: Any) -> bool:

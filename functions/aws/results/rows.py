@@ -8,10 +8,10 @@ from aws_lambda_powertools import Logger
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from matrix.answer.costs import Bill
-from matrix.answer.rows import Origin, Row, rows_of, to_json_lines, to_parquet
+from matrix.answer.rows import Origin, Row, rows_of, to_json_lines
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import ResultDocument
-from matrix.terms.keys import parquet_key, points_key
+from matrix.terms.keys import points_key
 
 PUTS_AT_ONCE = 16
 
@@ -40,8 +40,6 @@ def record_run(plan: PlanDocument, results: Collection[ResultDocument], bill: Bi
             for _ in pool.map(lambda of_cell: _put(origin.run, of_cell), rows):
                 pass
         table.record_results(origin.run, [row for of_cell in rows for row in _primary(of_cell)])
-        file = to_parquet(row for of_cell in rows for row in of_cell)
-        bucket.put_bytes(parquet_key(origin.run), file, "application/vnd.apache.parquet")
     except Exception as error:  # of any kind: it must not cost what was measured
         Logger().exception("no rows")
         return [f"the run has no rows that answer questions: {type(error).__name__}: {error}"]

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from matrix.answer.costs import Bill
-from matrix.answer.parquet import parquet_file
 from matrix.input.storage_names import storage_label
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
@@ -79,11 +78,6 @@ def rows_of(origin: Origin, result: ResultDocument, bill: Bill | None) -> Iterat
 def to_json_lines(rows: Iterable[Row]) -> str:
     """Write rows as Athena reads them, one to a line."""
     return "".join(json.dumps(row, allow_nan=False) + "\n" for row in _flat(rows))
-
-
-def to_parquet(rows: Iterable[Row]) -> bytes:
-    """Write rows as one Parquet file, for whatever reads that."""
-    return parquet_file(list(_flat(rows)), COLUMNS)
 
 
 def _flat(rows: Iterable[Row]) -> Iterator[Row]:

@@ -5,6 +5,9 @@ greatest convex minorant and the least concave majorant (Hartigan & Hartigan 198
 1985, Applied Statistics AS 217). It knows nothing of shapes: skewed and heavy-tailed samples have small dips too. A
 sample is called bimodal when its dip is one that a uniform sample, the least favourable unimodal one, exceeds 5 % of
 the time.
+
+The package diptest does the same, but has no wheel for Linux on arm64 (version 0.12, November 2026), on which the
+functions can run.
 """
 
 import math

@@ -22,11 +22,6 @@ def points_key(run: str, cell: str) -> str:
     return f"points/{run}/{cell}.jsonl"
 
 
-def parquet_key(run: str) -> str:
-    """Key of the figures of all cells of a run as one Parquet file, likewise."""
-    return f"parquet/{run}.parquet"
-
-
 def booted_image_key(run: str, image: str) -> str:
     """Key of the document that says which machine image an image of the plan is in this run."""
     return f"runs/{run}/booted/{image}.json"
