@@ -116,9 +116,9 @@ format: $(VENV)/.dev  ## Format the sources
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-schema: install  ## Write docs/matrix.schema.json and docs/schemas from the types
+schema: install  ## Write docs/matrix.schema.json, and the schemas of all documents into dist/schemas, from the types
 	@$(BIN)/python -m matrix.check.schema > docs/matrix.schema.json
-	@$(BIN)/python -m matrix.terms.documents.schema docs/schemas
+	@$(BIN)/python -m matrix.terms.documents.schema dist/schemas
 
 predictions: install  ## Write docs/predictions.md from the published figures
 	@$(BIN)/python -m matrix.published.predictions > docs/predictions.md

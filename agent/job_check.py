@@ -1,8 +1,8 @@
 """job.json, read before anything is touched.
 
-Our own functions write it (docs/schemas/job.schema.json), and the roles let no instance write it. So its figures are
-taken as they are. What could do harm if it were another's is checked all the same: names that become paths, and words
-that become commands.
+Our own functions write it (functions/matrix/terms/documents/job.py), and the roles let no instance write it. So its
+figures are taken as they are. What could do harm if it were another's is checked all the same: names that become
+paths, and words that become commands.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def parse(body: bytes, instance_id: str, userid: str = "", subnet: str = "") -> 
             raise JobInvalid("; ".join(problems))
         return _job(document, instance_id, userid)
     except (KeyError, TypeError, ValueError) as err:
-        raise JobInvalid(f"job.json is not as docs/schemas/job.schema.json says: {type(err).__name__}: {err}") from err
+        raise JobInvalid(f"job.json is not as documents/job.py says: {type(err).__name__}: {err}") from err
 
 
 def _job(document: dict[str, Any], instance_id: str, userid: str) -> Job:

@@ -24,7 +24,7 @@ from agent.programs.processes import Ended
 MOST_BYTES = 2**20
 MOST_LINE_BYTES = 4_096
 MOST_CPU_S = 10.0
-# As docs/schemas and samples/file.py have it: what no statistics could work with.
+# As samples/file.py of the functions has it: what no statistics could work with.
 LEAST, MOST = 1e-9, 1e15
 TAIL_LINES, MOST_SHOWN = 6, 160
 # float() would also take "nan", "infinity" and "1_000".

@@ -54,7 +54,7 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
         ({"kind": "guess"}, "kind: 'guess' is none of measure, populate, serve, bake"),
         ({"workload": {"type": "golf"}}, "workload.type: 'golf' is none of touch, dd, fio, "),
         ({"mount": {"kind": "directory", "path": "x"}}, "mount.path: 'x' is not absolute"),
-        ({"mount": {}}, r"not as docs/schemas/job.schema.json says: KeyError: 'kind'"),
+        ({"mount": {}}, r"not as documents/job.py says: KeyError: 'kind'"),
         ({"steps": [{"point": "p99", "repetition": 1}]}, "KeyError: 'p99'"),
     ],
 )

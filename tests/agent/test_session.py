@@ -356,14 +356,14 @@ def test_a_crash_is_told_in_one_line_and_traced_in_the_log(cloud, instance, make
     assert "Traceback" in instance.log()
 
 
-def test_a_job_without_what_its_schema_asks_for_is_refused_by_the_name_of_the_field(cloud, instance, make_job):
+def test_a_job_without_what_its_type_asks_for_is_refused_by_the_name_of_the_field(cloud, instance, make_job):
     cloud.put("job.json", make_job(steps=[{"point": "p01"}]))
 
     assert instance.run() == 1
 
     failed = instance.document("failed.json")
     assert failed["error"] == "JobInvalid"
-    assert "job.schema.json says: KeyError: 'repetition'" in failed["message"]
+    assert "documents/job.py says: KeyError: 'repetition'" in failed["message"]
 
 
 def test_a_job_that_is_not_there_is_told_where_it_should_be(cloud, instance):

@@ -1,4 +1,4 @@
-"""The documents of a run, each with its type and its JSON Schema in docs/schemas: who writes what, who may rely on it.
+"""The documents of a run, each with its type: who writes what, who may rely on it.
 
 docs/documents.md lists them. A key that is `NotRequired` is left out where it says nothing, or is newer than runs whose
 documents are still read.

@@ -1,7 +1,4 @@
-"""The JSON Schemas of the documents.
-
-`PYTHONPATH=functions python -m matrix.terms.documents.schema docs/schemas` writes them; a test says when that is due.
-"""
+"""The JSON Schemas of the documents, which `make schema` writes into dist/schemas."""
 
 import json
 import sys
@@ -11,7 +8,7 @@ from matrix.terms.documents.reading import DOCUMENTS, adapter
 
 
 def schema_text(name: str) -> str:
-    """Return the schema of a document as it is kept in docs/schemas."""
+    """Return the schema of a document."""
     schema = adapter(DOCUMENTS[name], is_described=True).json_schema()
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"{name}.json of Storage Matrix"}
     return json.dumps({**schema, **head}, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
@@ -19,5 +16,6 @@ def schema_text(name: str) -> str:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
     for name in DOCUMENTS:
         (folder / f"{name}.schema.json").write_text(schema_text(name), encoding="utf-8")
