@@ -52,25 +52,14 @@ def statements() -> Iterator[tuple[str, dict[str, Any]]]:
                 documents = [(name, policy["PolicyDocument"]) for policy in properties["Policies"]]
             case "AWS::IAM::Policy":
                 documents = [(role["Ref"], properties["PolicyDocument"]) for role in properties["Roles"]]
-            case "AWS::IAM::ManagedPolicy":
-                documents = [(role, properties["PolicyDocument"]) for role in roles_of(name)]
             case _:
                 documents = []
         for role, document in documents:
-            for statement in document["Statement"]:
-                # Where a condition decides, what it may grant.
-                yield role, statement["Fn::If"][1] if "Fn::If" in statement else statement
-
-
-def roles_of(policy: str) -> list[str]:
-    """The logical ids of the roles that have a managed policy, or may have: a condition may decide."""
-    reference = json.dumps({"Ref": policy})
-    roles = {name: one["Properties"] for name, one in resources().items() if one["Type"] == "AWS::IAM::Role"}
-    return [name for name, role in roles.items() if reference in json.dumps(role.get("ManagedPolicyArns"))]
+            yield from ((role, statement) for statement in document["Statement"])
 
 
 def commented_statements() -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Every statement with its role and the comment above it: where an alias stands, the one above its anchor."""
+    """Every statement with its role and the comment above it, which gives the reason."""
     lines = TEMPLATE.read_text().splitlines()
     for (role, statement), node in zip(statements(), statement_nodes(), strict=True):
         comment: list[str] = []
@@ -80,7 +69,7 @@ def commented_statements() -> Iterator[tuple[str, dict[str, Any], str]]:
 
 
 def statement_nodes() -> Iterator[yaml.Node]:
-    """The YAML nodes of all statements, in the order of `statements`; an alias is its anchor's."""
+    """The YAML nodes of all statements, in the order of `statements`."""
 
     def child(node: yaml.Node, name: str) -> yaml.Node:
         return next(value for key, value in node.value if key.value == name)
@@ -91,8 +80,6 @@ def statement_nodes() -> Iterator[yaml.Node]:
                 policies = child(child(resource, "Properties"), "Policies").value
             case "AWS::IAM::Policy":
                 policies = [child(resource, "Properties")]
-            case "AWS::IAM::ManagedPolicy":
-                policies = [child(resource, "Properties")] * len(roles_of(name.value))
             case _:
                 policies = []
         for policy in policies:

@@ -24,44 +24,6 @@ LEVELS = {
     "Read": "Reads contents",
     "List": "Lists and describes",
 }
-# What a statement is for, where no comment above it says so.
-REASONS = {
-    "Log": "The logs of the functions that have the role, and no others.",
-    "Ledger": "Where each cell, file system and resource of a run stands.",
-    "ReadDocuments": "What it works from: the plan, jobs, results.",
-    "WriteDocuments": "What it makes.",
-    "ReadJobs": "Instances read what they shall do and when their fleet starts; whatever else there is, they cannot.",
-    "ReadTagsOfData": "Whose a prefix of the data bucket is.",
-    "TagData": "Whose a prefix of the data bucket is.",
-    "ListData": "Finds what runs have left in the data bucket.",
-    "ListMarks": "An instance sees who is ready.",
-    "ReadExisting": "Only with the parameter ExistingBucket: a command reads objects of yours, and can nothing else.",
-    "ListExisting": "Only with the parameter ExistingBucket: what there is below the prefix.",
-    "LocateExisting": "Only with the parameter ExistingBucket: whether it is in the stack's region.",
-    "ListOwnData": "An instance finds its own objects.",
-    "DeleteData": "Data of measurements, never results.",
-    "CreateFsx": "Only with the tags by which the sweep finds it.",
-    "CreateMountTargets": "Of this stack's file systems only.",
-    "OnlyFleetsOverTls": "For `iam: true`: lets in only this stack's instances, and only over TLS.",
-    "DescribeMountTargets": "Are they there yet, are they gone?",
-    "DeleteEfs": "This stack's file systems only.",
-    "DeleteVolumes": "Volumes of this stack that have outlived their instance.",
-    "EndInstances": "Instances of this stack only.",
-    "MountTargetInterfaces": "EFS deletes a mount target's network interface in the caller's name.",
-    "TagAtLaunch": "Only while launching: no other resource can be made to look like one of ours.",
-    "TagAtCreation": "Only while making an image.",
-    "MakeTagged": "Only with the tag by which later runs and `matrix reap --images` find it.",
-    "TakeAwayImages": "Images that this stack has baked.",
-    "PassInstanceRole": "One role, to EC2 only.",
-    "NewestImage": "Public parameters that name the newest image of a system.",
-    "AskRuns": "Is a run still at work?",
-    "LookForRunningRuns": "Images stay while a run may launch from them.",
-    "LookForGroups": "FSx looks in the caller's name whether the file system's group is one of the VPC.",
-    "MarkRoutesForFsx": "FSx changes only route tables that carry its mark, and sets it in the caller's name.",
-    "TellOfItself": "Registers the instance for Session Manager, if the stack's parameter allows shells.",
-    "Invoke": "The functions of the graph.",
-    "FollowFileSystems": "The child executions that a distributed Map has started.",
-}
 ROLE_NAMES = {"InstanceRole": "Instances", "RunRole": "State machine"}
 
 
@@ -80,7 +42,7 @@ def tables() -> str:
     roles: dict[Row, list[str]] = {}
     for role, statement, comment in commented_statements():
         if statement["Effect"] == "Allow":
-            for row in rows(statement, comment or REASONS[statement["Sid"]]):
+            for row in rows(statement, comment):
                 roles.setdefault(row, []).append(role)
     lines: list[str] = []
     for level, meaning in LEVELS.items():

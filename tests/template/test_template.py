@@ -1,6 +1,7 @@
 """What the template gives functions and instances: processors, time, ports and zones."""
 
 import pytest
+import yaml
 from support.grants import TEMPLATE
 
 from local.corrections.yaml_template import load
@@ -50,3 +51,11 @@ def test_the_subnets_of_the_stacks_own_vpc_are_in_the_zones_that_the_user_names_
     subnets = [RESOURCES[f"Subnet{letter}"]["Properties"]["AvailabilityZone"] for letter in "ABC"]
 
     assert subnets == [{"Fn::Select": [number, zones]} for number in range(3)]
+
+
+def test_the_template_is_yaml_that_cloudformation_reads_by_itself():
+    """It supports neither aliases nor merged mappings (CloudFormation guide, template formats); sam expands both."""
+    events = list(yaml.parse(TEMPLATE.read_text(), Loader=yaml.CSafeLoader))
+
+    assert [event.start_mark.line + 1 for event in events if isinstance(event, yaml.AliasEvent)] == []
+    assert [event.start_mark.line + 1 for event in events if getattr(event, "value", "") == "<<"] == []
