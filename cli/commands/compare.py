@@ -97,7 +97,7 @@ def _write_page(document: Document, both: list[summaries.FoundRun], *, is_json: 
 
     page = render_comparison(document, *(KeptRun(each.summary, each.results()) for each in both))
     names = "-".join(Path(document[side]).name for side in ("base", "run"))
-    write_page(Path(f"compare-{names}.html"), page, is_opened=True, is_on_stdout=not is_json)
+    write_page(Path(f"compare-{names}.html"), page, is_opened=True, is_silent=is_json)
 
 
 def _share(threshold: str) -> float:

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from cli.commands.history import track_document
 from cli.inputs import options
+from cli.messages import terminal
 from cli.target import past
 from cli.target.pages import write_page
 
@@ -19,22 +21,28 @@ def explore(
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write all runs as one page.
 
     Each cell over time, where it changed, and what was different then. The runs that are kept here and the
     published builds; with --stack or --region the newest ones of AWS. A change is what `matrix compare` shows of
-    two runs that follow each other. The page works offline, and its address keeps what is chosen.
+    two runs that follow each other. The page works offline, and its address keeps what is chosen. --json prints what
+    it shows: the runs, and each cell as `matrix history --json` has it.
 
     Example: matrix explore --open
     """
     runs = past.runs(local=local, stack=stack, region=region)
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun
+    from matrix.answer.history import history as history_of
     from matrix.published.runs import published_runs
     from matrix.report.explore import render_explore
 
     known = {run.name for run in runs}
     builds = [run for name, run in published_runs().items() if name.startswith(PUBLISHED) and name not in known]
     runs = [*(KeptRun(run, {}) for run in builds), *runs]
-    write_page(output, render_explore(runs), is_opened=open_)
+    write_page(output, render_explore(runs), is_opened=open_, is_silent=as_json)
+    if as_json:
+        cells = [track_document(track, runs) for track in history_of(runs)]
+        terminal.print_json({"page": str(output), "runs": [run.name for run in runs], "cells": cells})

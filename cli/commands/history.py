@@ -43,13 +43,13 @@ def history(
         shown = ", ".join(near[: history_tables.MOST_NAMES]) or "none: `matrix run FILE` measures some"
         raise UnknownRun(f"no run has measured a cell {cell}", f"cells that are known: {shown}")
     if as_json:
-        typer.echo(json.dumps([_document(track, runs) for track in tracks], indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([track_document(track, runs) for track in tracks], indent=2, ensure_ascii=False))
     else:
         history_tables.show(terminal.stdout(), tracks, runs)
 
 
-def _document(track: "Track", runs: "list[KeptRun]") -> dict[str, Any]:
-    """Name runs instead of numbering them."""
+def track_document(track: "Track", runs: "list[KeptRun]") -> dict[str, Any]:
+    """Return one cell over time as JSON has it: runs by their names instead of their numbers."""
     document = asdict(track)
     for each in [*document["measured"], *document["changes"]]:
         each |= {name: runs[each[name]].name for name in ("run", "before") if name in each}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from matrix.terms.figures import ABSENT, number
@@ -32,6 +33,7 @@ class Format(StrEnum):
 def import_fio(
     files: Annotated[list[Path], typer.Argument(metavar="FILES…", help="JSON files that fio wrote.")],
     format_: Annotated[Format, typer.Option("--format", help="How to write them.")] = Format.TABLE,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what fio's JSON files say.
 
@@ -42,6 +44,7 @@ def import_fio(
     """
     from matrix.samples import fio_logs
 
+    format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     rows: list[Row] = []
     refused: list[str] = []
     for file in files:

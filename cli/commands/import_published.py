@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target import mirror
@@ -17,6 +18,7 @@ def import_published(
     prefix: Annotated[
         str, typer.Option("--prefix", metavar="NAME", help="What the names of the runs begin with.")
     ] = PREFIX,
+    as_json: options.AsJson = False,
 ) -> None:
     """Load the published benchmarks as runs.
 
@@ -27,6 +29,8 @@ def import_published(
     Example: matrix import-published && matrix report published-yocto --open
     """
     runs = load(prefix)
+    if as_json:
+        terminal.print_json({"runs": runs})
     terminal.stderr().print(f"loaded {', '.join(runs)}; look at one: matrix results {next(iter(runs))}")
 
 

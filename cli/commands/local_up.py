@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import sys
 from contextlib import nullcontext
 from typing import Any
 
@@ -28,11 +29,16 @@ def local() -> None:
 
 
 @app.command()
-def up(instances: options.Instances = "process", account: options.Account = "usual", web: options.Web = False) -> None:
+def up(
+    instances: options.Instances = "process",
+    account: options.Account = "usual",
+    web: options.Web = False,
+    as_json: options.AsJson = False,
+) -> None:
     """Start the local cloud and keep it until Ctrl-C.
 
     The stack is deployed to it; runs then start faster. Prints the environment variables that the aws and sam
-    command lines need to use it.
+    command lines need to use it; with --json as one document, as soon as the cloud is up.
 
     Example: matrix local up --account new
     """
@@ -44,7 +50,7 @@ def up(instances: options.Instances = "process", account: options.Account = "usu
     try:
         local_cloud.begin(child)
         described = local_cloud.wait_until_ready(child)
-        _show(described)
+        _show(described, as_json=as_json)
         with opening.opened(Service(from_cloud_document(described)), "") if web else nullcontext():
             _wait(child)
     except KeyboardInterrupt:
@@ -53,8 +59,14 @@ def up(instances: options.Instances = "process", account: options.Account = "usu
         local_cloud.stop(child, at_once=True)
 
 
-def _show(cloud: dict[str, Any]) -> None:
+def _show(cloud: dict[str, Any], *, as_json: bool) -> None:
     local_cloud.say_what_was_left(cloud)
+    if as_json:
+        terminal.print_json(
+            {"endpoint": cloud["endpoint"], "stack": cloud.get("stack"), "environment": environment(cloud)}
+        )
+        sys.stdout.flush()
+        return
     console = terminal.stdout()
     console.print(f"The local cloud is up at {cloud['endpoint']}, stack {cloud.get('stack')}. Ctrl-C ends it.")
     console.print("In another terminal: matrix run FILE --local")

@@ -1,10 +1,12 @@
 """`matrix logs`: what the instances of a cell wrote down."""
 
+import json
 from typing import Annotated
 
 import typer
 
 from cli.inputs import options
+from cli.messages import terminal
 from cli.messages.errors import UnknownRun
 from cli.target import known_runs
 from cli.target import logs as stored
@@ -21,18 +23,24 @@ def logs(
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Print what the instances of a cell wrote down.
 
     The logs of instances that failed come first. An instance uploads its log when it ends. One that never came so
     far has none: its console output may say why (`aws ec2 get-console-output`). --follow goes on until the cell
-    ends: what the heartbeat of each instance says, in brackets, and each log as soon as it is there.
+    ends: what the heartbeat of each instance says, in brackets, and each log as soon as it is there. --json prints the
+    lines by instance; with --follow one JSON document for each line.
 
     Example: matrix logs builds-20261120-101500-4f ebs.build.m6i.large-x4 | less
     """
     if follow:
         for name, line in stored.follow(run, cell, local=local, stack=stack, region=region):
-            if instance in (None, name):
+            if instance not in (None, name):
+                continue
+            if as_json:
+                print(json.dumps({"instance": name, "line": line}, ensure_ascii=False), flush=True)
+            else:
                 print(f"{name} {line}" if instance is None else line, flush=True)
         return
     by_instance = stored.of_cell(run, cell, local=local, stack=stack, region=region)
@@ -43,6 +51,10 @@ def logs(
         names = f"{near} {names}".strip()
         place = "" if local or stack or region else f"; on AWS: add --stack {DEFAULT_STACK}"
         raise UnknownRun(f"no log of {instance or cell} in run {run}", f"{names}{place}")
+    if as_json:
+        instances = [{"instance": name, "lines": list(lines)} for name, lines in chosen.items()]
+        terminal.print_json({"run": run, "cell": cell, "instances": instances})
+        return
     for name, lines in chosen.items():
         for line in lines:
             typer.echo(line if len(chosen) == 1 else f"{name} {line}")

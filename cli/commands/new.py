@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cli.commands.plan import report_problems
-from cli.inputs import planning
+from cli.inputs import options, planning
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
@@ -41,14 +41,18 @@ def new(
         str | None,
         typer.Option("--repetitions", metavar="NUMBER", help=f"How often to measure (default: {REPETITIONS})."),
     ] = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a matrix to begin with.
 
     Asks for what no option says; where nobody can be asked, as in a script, the defaults hold. What it writes passes
     `matrix plan`, and its cost is shown; change it with any editor. Several types or numbers are separated by commas.
+    --json prints where it was written, its time and its cost; not with -, which prints the matrix.
 
     Example: matrix new small-files.json --storage ebs,efs --workload touch --count 1,10
     """
+    if as_json and file == planning.STDIN:
+        raise CommandError("both - and --json want stdout", "leave one out: the matrix is JSON", ExitCode.BAD_INPUT)
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from cli.inputs import starting
 
@@ -83,7 +87,7 @@ def new(
     try:
         planned = planning.plan_text(text.encode(), None)
     except planning.BadMatrix as bad:
-        report_problems(path, bad, as_json=False)
+        report_problems(path, bad, as_json)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     _write(path, text)
     if path != planning.STDIN:
@@ -92,6 +96,9 @@ def new(
     console = terminal.stderr()
     takes = f"{totals['cells']} cells, about {rough_duration(totals['expected_s'])}"
     console.print(f"{takes}, {plan_tables.cost_sentence(planned.plan)} on AWS", soft_wrap=True)
+    if as_json:
+        measured = {name: totals[name] for name in ("cells", "expected_s", "cost_usd")}
+        terminal.print_json({"matrix": str(path), "schema": str(path.with_name(SCHEMA)), **measured})
     if path != planning.STDIN:
         beside = f" and {SCHEMA}, by which editors complete it"
         console.print(f"Written: {path}{beside}. Next: matrix plan {path}", soft_wrap=True)

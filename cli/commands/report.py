@@ -32,13 +32,14 @@ def report(
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write the report of a run as one HTML page.
 
     It works offline. Which storage to take, by how much, at what cost and how sure that is; then charts and tables
     of all figures. The page is drawn from the run's documents each time: a page that lies in the run's folder may be
     somebody else's. On AWS each run has its page in the bucket already; this draws it anew, also of older and of
-    published runs.
+    published runs. --json prints where page and charts are, instead of the page's path alone.
 
     Example: matrix report latest --open
     """
@@ -54,9 +55,10 @@ def report(
     if output is None:
         # A page in its place may be a link to any file of this machine, which must not be written over.
         path.unlink(missing_ok=True)
-    write_page(path, page, is_opened=open_)
-    if charts is not None:
-        _write_charts(summary, known, charts)
+    write_page(path, page, is_opened=open_, is_silent=as_json)
+    drawn = _write_charts(summary, known, charts) if charts is not None else []
+    if as_json:
+        terminal.print_json({"run": summary["run"], "page": str(path), "charts": [str(chart) for chart in drawn]})
 
 
 def _place(run: FoundRun) -> Path:
@@ -82,7 +84,8 @@ def documents(run: FoundRun) -> Documents:
     }
 
 
-def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> None:
+def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> list[Path]:
+    """Write each chart into the folder; return their paths."""
     from matrix.report.charts import sections
     from matrix.report.drawing.svg import document
     from matrix.report.page import view_of
@@ -91,6 +94,8 @@ def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> N
         raise CommandError(f"{folder} is no folder", "name another one: --charts DIR", ExitCode.BAD_INPUT)
     charts = [chart for section in sections(view_of(summary, **known), is_page=False) for chart in section.charts]
     folder.mkdir(parents=True, exist_ok=True)
-    for chart in charts:
-        (folder / f"{chart.id}.svg").write_text(document(chart), encoding="utf-8")
+    paths = [folder / f"{chart.id}.svg" for chart in charts]
+    for chart, path in zip(charts, paths, strict=True):
+        path.write_text(document(chart), encoding="utf-8")
     terminal.stderr().print(f"{len(charts)} charts as .svg in {folder}/")
+    return paths

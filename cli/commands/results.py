@@ -39,6 +39,7 @@ def results(
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show what came out of a run.
 
@@ -50,6 +51,7 @@ def results(
 
     Example: matrix results latest --format csv > results.csv
     """
+    format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     stored = find(run, local=local, stack=stack, region=region)
     summary = _with_late_metrics(stored)
     if format_ in (Format.CSV, Format.JSONL) and summary["status"] == STATUS:
@@ -57,7 +59,7 @@ def results(
         terminal.stderr().print(f"Warning: {summary['warnings'][0]}", soft_wrap=True)
     if format_ is Format.JSONL:
         _write_json_lines(stored, summary)
-    elif brief:
+    elif brief and format_ is Format.TABLE:
         answer_tables.show(terminal.stdout(), summary)
     elif published:
         _show_beside(summary, format_)

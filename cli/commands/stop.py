@@ -13,6 +13,7 @@ def stop(
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Stop a run, and delete what it has made.
 
@@ -33,4 +34,4 @@ def stop(
         flag = service.deployment.flag
         advice = f"its results: `matrix results {run} {flag}`; what it may have left: `matrix reap --run {run} {flag}`"
         raise CommandError(f"{run} has already ended: {execution.status}", advice)
-    running.stop_on_request(service, run, readable(service.plan, run))
+    running.stop_on_request(service, run, readable(service.plan, run), as_json=as_json)

@@ -181,6 +181,22 @@ def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> 
     return lines
 
 
+def stopped_document(last: RunProgress, clean: CleanUp, *, where: str) -> dict[str, Any]:
+    """Return the same for a program."""
+    return {
+        "run": last.execution.run,
+        "status": last.execution.status,
+        "measured": [cell.id for cell in last.cells if cell.state == "measured"],
+        "cells": len(last.cells),
+        "is_clean": clean.is_complete,
+        "deleted": clean.deleted,
+        "remaining": clean.remaining,
+        "problem": clean.problem,
+        "receipt": clean.receipt,
+        "results": where,
+    }
+
+
 def _deleted(clean: CleanUp) -> str:
     """Say what was deleted, by whomever: the end of a run starts a sweep too, which may be faster than ours."""
     if clean.is_with_cloud:

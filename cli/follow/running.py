@@ -121,12 +121,14 @@ def _last_seen(run: str, plan: PlanDocument | None) -> RunProgress:
     return progress.read(mirror.progress_rows(run), plan, execution)
 
 
-def stop_on_request(service: Service, run: str, plan: PlanDocument | None) -> None:
+def stop_on_request(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool) -> None:
     """Stop a run from anywhere, and say what became of it; raises CommandError where something of it remains."""
-    console, flag = terminal.stdout(), service.deployment.flag
+    console, flag = terminal.stderr() if as_json else terminal.stdout(), service.deployment.flag
     with ClosingDown() as closing:
         last, clean = stop(service, run, plan, following.PlainLines(console), closing)
     lines = interruption.what_became(last, clean, where=where(service, run), flag=flag)
+    if as_json:
+        terminal.print_json(interruption.stopped_document(last, clean, where=where(service, run)))
     if not clean.is_complete:
         raise CommandError("\n".join([f"run {run} was stopped", *lines]), f"in a minute: {_reap_line(service, run)}")
     console.print("\n".join([f"run {run} was stopped", *lines]), soft_wrap=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from cli.inputs import completing
+from cli.messages.errors import CommandError, ExitCode
 
 MatrixFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The matrix: a JSON file, or - to read it from standard input.")
@@ -55,3 +56,10 @@ Web = Annotated[
     bool, typer.Option("--web", help="Also show it in the browser: the matrix, the graph and each fleet, live.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for scripts; progress goes to stderr.")]
+
+
+def chosen_format(format_: str, usual: str, *, as_json: bool) -> str:
+    """Return the format of an answer: --json is short for --format json, and goes with no other."""
+    if as_json and format_ not in (usual, "json"):
+        raise CommandError(f"--json and --format {format_} exclude each other", "leave one out", ExitCode.BAD_INPUT)
+    return "json" if as_json else format_

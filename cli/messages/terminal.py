@@ -75,6 +75,11 @@ def stderr() -> Console:
     return Pipe(stderr=True, width=_width(sys.stderr.isatty()), markup=False, highlight=False)
 
 
+def print_json(document: object) -> None:
+    """Print the one document that `--json` asks for; dates, paths and the like as their words."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
 def _width(is_terminal: bool) -> int | None:
     """Let rich ask the terminal; decide for a pipe."""
     return None if is_terminal or "COLUMNS" in os.environ else PIPE_WIDTH

@@ -62,6 +62,21 @@ def test_each_help_has_a_sentence_and_an_example(name):
     assert f"Example: {name}" in text
 
 
+# Commands that have no answer for a program, each with its reason.
+WITHOUT_JSON = {
+    "matrix demo": "it shows the product to a person; `matrix run --json` is the same for a program",
+    "matrix schema": "what it prints is one JSON document anyway",
+    "matrix completion": "it prints a script for a shell",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_answers_programs_too_or_has_a_reason(name):
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+
+    assert ("--json" in options) != (name in WITHOUT_JSON)
+
+
 def test_the_list_of_commands_cuts_no_sentence_on_80_columns():
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).stdout
 

@@ -1,5 +1,6 @@
 """Ctrl-C: the execution is stopped, everything is deleted, and what was measured is said."""
 
+import json
 import os
 import signal
 import subprocess
@@ -308,13 +309,26 @@ def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everythi
             assert cloud.returncode is None, "nobody answers any more"
             return super().execution(run)
 
-    running.stop_on_request(Ending([], interrupt_at_look=None), "r", plan_document())
+    running.stop_on_request(Ending([], interrupt_at_look=None), "r", plan_document(), as_json=False)
 
     said = capsys.readouterr().out
     assert "run r was stopped" in said
     assert "deleted: everything goes with the local cloud" in said
     assert "tried again" not in said
     assert "matrix run --resume r --local" in said
+
+
+def test_a_stopped_run_is_one_document_for_a_program(keep_run, capsys, monkeypatch):
+    keep_run("r")
+    monkeypatch.setattr(running, "LOCAL_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
+    volume = {"kind": "volume", "id": "vol-1"}
+    service = FakeService([{"deleted": [volume], "remaining": []}, {}, {}], interrupt_at_look=None)
+
+    running.stop_on_request(service, "r", plan_document(), as_json=True)
+
+    stopped = json.loads(capsys.readouterr().out)
+    assert (stopped["run"], stopped["is_clean"], stopped["remaining"]) == ("r", True, [])
+    assert stopped["deleted"] == [volume]
 
 
 def test_results_are_shown_though_the_cloud_was_killed_just_after_them(keep_run, workdir, capsys):

@@ -69,6 +69,21 @@ def test_editors_complete_what_was_written_by_the_schema_beside_it(matrix, tmp_p
     assert (tmp_path / "matrix.schema.json").read_text() == "{}"
 
 
+def test_a_program_is_told_what_was_written_and_what_it_costs(matrix, tmp_path):
+    answer = json.loads(matrix("new", "a.json", "--storage", "ebs", "--count", "1", "--json").stdout)
+
+    assert json.loads((tmp_path / answer["matrix"]).read_text())["storage"]
+    assert (tmp_path / answer["schema"]).is_file()
+    assert answer["cells"] == 1
+    assert answer["cost_usd"]["expected"] > 0
+
+
+def test_one_stdout_takes_no_two_documents(matrix):
+    seen = matrix("new", "-", "--json")
+
+    assert (seen.exit_code, seen.stdout) == (2, "")
+
+
 def test_what_does_not_go_together_is_said_and_not_written(matrix, tmp_path):
     done = matrix("new", "--storage", "s3,lustre", "--workload", "touch")
 

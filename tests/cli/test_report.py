@@ -67,6 +67,28 @@ def test_a_machine_without_a_browser_gets_its_page_and_where_it_is(keep_run, mat
     assert "open it yourself: file:///" in seen.stderr
 
 
+def test_a_program_is_told_where_page_and_charts_are(keep_run, matrix, tmp_path):
+    keep_run("r")
+
+    answer = json.loads(matrix("report", "r", "--json", "--output", "r.html", "--charts", "drawn").stdout)
+
+    assert (answer["run"], answer["page"]) == ("r", "r.html")
+    assert answer["charts"]
+    assert sorted(answer["charts"]) == sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("drawn/*.svg"))
+
+
+def test_all_runs_are_one_document_for_a_program(keep_run, matrix, tmp_path):
+    keep_run("r")
+
+    answer = json.loads(matrix("explore", "--json").stdout)
+
+    assert (tmp_path / answer["page"]).is_file()
+    assert "r" in answer["runs"]
+    cells = json.loads(matrix("history", "", "--json").stdout)
+    assert cells
+    assert all(cell in answer["cells"] for cell in cells)
+
+
 def test_a_file_where_the_charts_should_go_is_refused(keep_run, matrix, tmp_path):
     keep_run("r")
     (tmp_path / "taken").write_text("")

@@ -121,6 +121,21 @@ def test_logs_are_followed_by_heartbeats_and_each_log_when_it_comes_until_the_ce
     assert seen.stdout.splitlines() == ["i-1 [running, step 2 p02?]", "i-1 booted", "i-1 ended"]
 
 
+def test_logs_come_by_instance_for_a_program_and_line_by_line_while_they_are_followed(keep_run, matrix):
+    folder = keep_run("r")
+    write_log(folder, CELLS[0], "i-1", "booted\nmounted\n")
+    write_log(folder, CELLS[0], "i-2", "booted")
+
+    whole = json.loads(matrix("logs", "r", CELLS[0], "--json").stdout)
+    followed = [json.loads(line) for line in matrix("logs", "r", CELLS[0], "--follow", "--json").stdout.splitlines()]
+
+    lines = {each["instance"]: each["lines"] for each in whole["instances"]}
+    assert lines == {"i-1": ["booted", "mounted"], "i-2": ["booted"]}
+    assert sorted((each["instance"], each["line"]) for each in followed) == [
+        ("i-1", "booted"), ("i-1", "mounted"), ("i-2", "booted"),
+    ]  # fmt: skip
+
+
 def test_logs_of_a_run_that_has_ended_are_followed_no_further(keep_run, matrix):
     write_log(keep_run("r"), CELLS[0], "i-1", "booted")
 
@@ -355,6 +370,17 @@ def test_results_come_as_markdown_and_json(keep_run, matrix):
         matrix("results", "latest", "--format", "markdown").stdout
     )
     assert json.loads(matrix("results", "--format", "json").stdout) == summary_document("r")
+    assert json.loads(matrix("results", "--json", "--brief").stdout) == summary_document("r")
+
+
+def test_json_and_another_format_exclude_each_other(keep_run, matrix):
+    keep_run("r")
+
+    for command in (("results", "r"), ("import-fio", "a.json")):
+        seen = matrix(*command, "--json", "--format", "csv")
+
+        assert (seen.exit_code, seen.stdout) == (2, "")
+        assert "--json and --format csv exclude each other" in seen.stderr
 
 
 def test_the_latest_kept_run_is_the_one_that_ended_last(keep_run, matrix):
