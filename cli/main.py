@@ -38,24 +38,42 @@ from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
 from cli.target import documents, known_runs
 
-ORDER_OF_USE = """\b
-Order of use:
-  matrix demo               see it work on this machine, without AWS
-  matrix new                a matrix to begin with, by questions
-  matrix plan FILE          what it would create, how long, how much
-  matrix run FILE --local   try it on this machine, without AWS
-  matrix verify             prove that AWS does what it shall (after `sam deploy`)
-  matrix run FILE           measure on AWS
-  matrix results latest     what came out
-  matrix report latest      the same as a page with charts
-  matrix history CELL       one cell over all runs
-
-`matrix COMMAND --help` has an example of each. Documentation: docs/cli.md
+# What one wants to do, with an example, and the commands for it; of `matrix --help`.
+GROUPS = {
+    "Start": (
+        "matrix run events/local-demo.json --local",
+        (demo, new, plan, verify, run),
+    ),
+    "Watch": (
+        "matrix watch latest",
+        (watch, logs, stop, runs),
+    ),
+    "Read": (
+        "matrix results latest",
+        (results, report, observe, fit, import_fio, import_published),
+    ),
+    "Compare": (
+        "matrix compare nightly-baseline latest --threshold 10%",
+        (compare, history, explore),
+    ),
+    "Clean up": (
+        "matrix reap --dry-run --stack storage-matrix",
+        (reap,),
+    ),
+    "Develop": (
+        "matrix local up",
+        (local_up.app, schema, selftest, completion),
+    ),
+}
+MORE = """\b
+`matrix COMMAND --help` has an example of each; --json prints the answer for
+scripts. Exit codes: 0 good, 1 failed, 2 mistakes in the input, 3 interrupted.
+Documentation: docs/cli.md
 """
 
 
 class Commands(TyperGroup):
-    """The commands in their order of use; an error of any of them is explained here."""
+    """The commands by what one wants to do; an error of any of them is explained here."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; it fails where it could not read a document, even where it showed all others."""
@@ -71,6 +89,17 @@ class Commands(TyperGroup):
         if damage:
             raise typer.Exit(ExitCode.FAILED)
         return outcome
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (click names it)
+        """Write each group with its example and its commands, all in one column."""
+        longest = max(map(len, self.commands))
+        for title, (example, grouped) in GROUPS.items():
+            with formatter.section(f"{title}, such as `{example}`"):
+                names = map(_name, grouped)
+                shown = [
+                    (name.ljust(longest), self.commands[name].get_short_help_str(formatter.width)) for name in names
+                ]
+                formatter.write_dl(shown)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command; of one that there is not, name the nearest."""
@@ -99,6 +128,10 @@ class Commands(TyperGroup):
             raise typer.Exit(failure.code) from None
 
 
+def _name(command: Any) -> str:
+    return "local" if command is local_up.app else command.__name__.replace("_", "-")
+
+
 def _is_usage(error: Exception) -> bool:
     """Whether typer raised the error, for a command that was written wrongly; typer then shows it best."""
     return hasattr(error, "exit_code") and hasattr(error, "format_message")
@@ -122,7 +155,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=ORDER_OF_USE,
+    epilog=MORE,
 )
 
 
@@ -136,13 +169,12 @@ def matrix(
     """Find out which AWS storage to buy: a matrix of storages x workloads x fleets, measured on real instances."""
 
 
-COMMANDS = (
-    demo, new, plan, run, verify, watch, stop, logs, results, report, compare, history, explore, fit, observe, runs,
-    reap, import_fio, import_published, schema, selftest, completion,
-)  # fmt: skip
-for command in COMMANDS:
-    app.command()(command)
-app.add_typer(local_up.app, name="local")
+for _, commands in GROUPS.values():
+    for command in commands:
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=_name(command))
+        else:
+            app.command()(command)
 
 
 def main() -> None:

@@ -181,7 +181,7 @@ def test_the_schema_names_the_axes(matrix):
     assert shown == (ROOT / "docs" / "matrix.schema.json").read_text(encoding="utf-8")
 
 
-def test_help_is_there_at_once_and_shows_the_order_of_use():
+def test_help_is_there_at_once_and_begins_with_how_to_start():
     command = [sys.executable, "-m", "storage_matrix", "--help"]
     times = []
     for _ in range(3):
@@ -190,11 +190,7 @@ def test_help_is_there_at_once_and_shows_the_order_of_use():
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
-    assert (
-        shown.stdout.index("matrix plan FILE")
-        < shown.stdout.index("matrix run FILE")
-        < shown.stdout.index("results latest")
-    )
+    assert shown.stdout.index("Start, such as") < shown.stdout.index("Read, such as")
     # Processor time, which other programs hardly change: 0.2 s; with boto3 and pydantic 0.55.
     assert min(times) < 0.5
 
