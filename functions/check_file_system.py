@@ -4,13 +4,13 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import storages
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from matrix.input.pace import look_again_s
 from matrix.terms.errors import FileSystemTimeout
+from storages import clouds
 
 
 @entry
@@ -18,7 +18,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Answer `ready`, or `creating` and when to look again; a file system that failed or takes too long is an error."""
     run, name = event["run"], event["file_system"]
     storage = file_system_of(plan_of(run), name)["storage"]
-    kind = storages.file_system(storage)
+    kind = clouds.file_system(storage)
     # Each is asked: some make what they still lack when they are.
     waiting = [each for each in event["resource_ids"] if kind and not kind.is_ready(each, storage)]
     if kind is None or not waiting:

@@ -4,14 +4,14 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import storages
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.run import budget, creations
 from aws.stack import tags
 from aws.stack.clock import now
 from aws.stack.entry import entry
-from matrix.input.storages import existing_id
+from storages import clouds
+from storages.models import existing_id
 
 
 @entry
@@ -26,7 +26,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     budget.admit_file_system(run, plan, planned)
     table.set_file_system(run, name, "creating")
     storage, resource_ids = planned["storage"], []
-    kind = storages.file_system(storage)
+    kind = clouds.file_system(storage)
     if kind and (exists := existing_id(storage)):
         # Somebody's own: it gets no tag and no row, by either of which it would be deleted.
         resource_ids = [exists]
@@ -35,7 +35,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         file_system_tags = tags.tags(plan, file_system=name)
         facts = {"file_system": name, **({"cell": kind.PURPOSE} if kind.PURPOSE else {})}
         with creations.noted(run, name):
-            for zone, token in enumerate(storages.tokens(run, name, storage)):
+            for zone, token in enumerate(clouds.tokens(run, name, storage)):
                 resource_ids.append(kind.create(token, storage, file_system_tags, run, name, zone))
                 table.record_resource(run, storage["type"], resource_ids[-1], **facts)
         table.set_file_system(run, name, "creating", resource_ids=resource_ids)

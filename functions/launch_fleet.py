@@ -5,7 +5,6 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import storages
 from aws.ec2 import images
 from aws.fleet import launching
 from aws.records import table
@@ -16,6 +15,7 @@ from aws.stack.environment import environment
 from matrix.input.pace import early_looks
 from matrix.run.job import measuring_job
 from matrix.terms.keys import Board
+from storages import clouds
 
 
 @entry
@@ -33,7 +33,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         purpose=cell["id"],
         fleet=cell["fleet"],
         boot=images.booted(plan, cell),
-        mount=storages.mount_of(
+        mount=clouds.mount_of(
             cell["storage"], event["resource_ids"], run, wants_device=bool(cell["workload"].get("device"))
         ),
         job=partial(measuring_job, cell=cell, gate_margin_s=environment().gate_margin_s),

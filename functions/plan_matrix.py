@@ -4,7 +4,6 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import storages
 from aws.account import prices as price_list
 from aws.account import quotas, spot
 from aws.records import agent_package, bucket, table
@@ -22,6 +21,7 @@ from matrix.plan.planning import plan
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import run_key
 from matrix.terms.problems import InvalidMatrix
+from storages import clouds
 
 
 @entry
@@ -41,7 +41,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     matrix = checked.matrix
     here = [
         *placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az()),
-        *storages.existing_problems(matrix, account=event["execution_arn"].split(":")[4]),
+        *clouds.existing_problems(matrix, account=event["execution_arn"].split(":")[4]),
     ]
     if firm := [problem for problem in here if not problem.disputed]:
         raise InvalidMatrix(firm)

@@ -5,15 +5,15 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws import storages
 from aws.ec2 import images
 from aws.fleet import launching
 from aws.records import table
 from aws.records.plans import cell_of, file_system_of, plan_of
 from aws.stack.entry import entry
-from matrix.input.storages import how_many
 from matrix.run.job import populating_job
 from matrix.terms.keys import Board
+from storages import clouds
+from storages.models import how_many
 
 
 @entry
@@ -40,7 +40,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
             "placement": zones,
         },
         boot=images.booted(plan, cell),
-        mount=storages.mount_of(cell["storage"], event["resource_ids"], run),
+        mount=clouds.mount_of(cell["storage"], event["resource_ids"], run),
         job=partial(populating_job, cell=cell),
     )
     return {"state": "populating", "poll_s": cell["poll_s"]}

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from matrix.check.read import read_matrix
-from matrix.input import storages, workloads
+from matrix.input import workloads
 from matrix.input.element import Element
 from matrix.terms.problems import InvalidMatrix
+from storages.models import MODELS
 
 Document = dict[str, Any]
 
@@ -43,7 +44,7 @@ PATHS = {
 
 def storage_kinds() -> dict[str, str]:
     """Return what each type of storage is."""
-    return {kind: _sentence(model) for kind, model in storages.MODELS.items()}
+    return {kind: _sentence(model) for kind, model in MODELS.items()}
 
 
 def workload_kinds() -> dict[str, str]:
@@ -53,7 +54,7 @@ def workload_kinds() -> dict[str, str]:
 
 def usual_workload(kinds: Iterable[str]) -> str:
     """Return a workload that can be done on storages of these types."""
-    return "read" if any(storages.MODELS[kind].is_only_read for kind in kinds if kind in storages.MODELS) else "touch"
+    return "read" if any(MODELS[kind].is_only_read for kind in kinds if kind in MODELS) else "touch"
 
 
 def usual_instance_type(kinds: Iterable[str]) -> str:
@@ -96,7 +97,7 @@ def document(
     """Return a matrix of these storages and workloads; a type that does not exist is left to the checks."""
     return {
         "name": name,
-        "storage": [_element(kind, storages.MODELS, STORAGES) for kind in kinds],
+        "storage": [_element(kind, MODELS, STORAGES) for kind in kinds],
         "workload": [_element(kind, workloads.MODELS, WORKLOADS) for kind in work],
         "fleet": [{"instanceType": instance_type, "count": counts if len(counts) > 1 else counts[0]}],
         "repetitions": repetitions,

@@ -20,7 +20,7 @@ from matrix.terms.documents.result import ResultDocument
 LAYER = "live"
 # Six are the fewest that intervals and tests of a percentile need; where none is judged two do.
 INSTANCES, FEW, THREADS, FILES = 6, 2, 2, 60
-CREATE_S = 0.001  # of FSx (matrix/input/storages/fsx_openzfs.py), times each storage's own `times`
+CREATE_S = 0.001  # of FSx (storages/fsx_openzfs/model.py), times each storage's own `times`
 IOPS = 200
 SLOWER = 1.2
 TAIL_S, STALL_S = 0.08, 1.0

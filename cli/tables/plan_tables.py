@@ -77,7 +77,7 @@ def grid(plan: PlanDocument) -> Table:
     for head in ("itself", *(f"{size} ×" for size in sizes)):
         table.add_column(head, justify="right", no_wrap=True)
     # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
-    from matrix.input.storages import is_shared
+    from storages.models import is_shared
 
     storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
     names = brief_names((text, json.loads(text)) for text in storages.values())

@@ -6,9 +6,10 @@ import pytest
 
 from cli.commands import new
 from cli.inputs import planning, starting
-from matrix.input import storages, workloads
+from matrix.input import workloads
+from storages.models import MODELS
 
-MOUNTED = [kind for kind, model in storages.MODELS.items() if not model.is_only_read]
+MOUNTED = [kind for kind, model in MODELS.items() if not model.is_only_read]
 
 
 def test_nobody_is_asked_in_a_script_and_the_defaults_are_planned_and_priced(matrix, tmp_path):
@@ -35,7 +36,7 @@ def test_who_can_be_asked_is_told_what_there_is_and_asked(matrix, monkeypatch, t
     done = matrix("new", "--count", "1", input="reads\ns3,ebs\n\nm6i.xlarge\n\n")
 
     assert done.exit_code == 0
-    assert all(kind in done.stderr for kind in [*storages.MODELS, *workloads.MODELS])
+    assert all(kind in done.stderr for kind in [*MODELS, *workloads.MODELS])
     written = json.loads((tmp_path / "reads.json").read_text())
     assert written["workload"][0]["type"] == "read"  # of S3 nothing else can be asked
     assert written["fleet"] == [{"instanceType": "m6i.xlarge", "count": 1}]
@@ -110,7 +111,7 @@ def test_a_file_that_is_there_is_not_written_over(matrix, tmp_path):
 
 @pytest.mark.parametrize("work", workloads.MODELS)
 def test_each_workload_has_a_beginning_that_can_be_planned_on_every_storage(work):
-    kinds = list(storages.MODELS) if work == "read" else MOUNTED
+    kinds = list(MODELS) if work == "read" else MOUNTED
     document = starting.document("x", kinds, [work], starting.usual_instance_type(kinds), [1, 10], 3)
 
     assert len(planning.plan_text(starting.text(document).encode(), None).plan["cells"]) == 2 * len(kinds)

@@ -6,8 +6,8 @@ import json
 import pytest
 from judge import history, template
 
-from aws.storages import fsx_openzfs
 from matrix.input import limits, pace
+from storages.fsx_openzfs import cloud as fsx_openzfs
 
 RUN = json.loads((template.ROOT / "statemachine/run.asl.json").read_text())
 FILE_SYSTEM = RUN["States"]["Each file system"]["ItemProcessor"]

@@ -3,7 +3,7 @@
 import pytest
 from judge import network, template
 
-from aws.storages import fsx_openzfs
+from storages.fsx_openzfs import cloud as fsx_openzfs
 
 
 @pytest.mark.parametrize("kind", template.NETWORKS)

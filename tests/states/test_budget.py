@@ -26,7 +26,6 @@ from aws.results import analysing
 from aws.run import budget
 from aws.stack import clock
 from aws.stack.clients import client
-from aws.storages import efs, fsx_openzfs
 from aws.teardown import inventory, receipts
 from matrix.check.read import read_matrix
 from matrix.plan import quotas
@@ -34,6 +33,8 @@ from matrix.plan.account import DEFAULTS, account_needs
 from matrix.plan.planning import plan
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
+from storages.efs import cloud as efs
+from storages.fsx_openzfs import cloud as fsx_openzfs
 
 EFS = "efs-elastic"
 

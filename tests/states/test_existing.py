@@ -12,15 +12,17 @@ import create_file_system
 import delete_file_system
 import plan_matrix
 import reap
-from aws import storages
 from aws.records import bucket, table
 from aws.stack import tags
 from aws.stack.clients import client as cached_client
-from aws.storages import efs, fsx_openzfs, s3
 from aws.teardown import receipts
-from matrix.input.storages import existing_id
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
+from storages import clouds
+from storages.efs import cloud as efs
+from storages.fsx_openzfs import cloud as fsx_openzfs
+from storages.models import existing_id
+from storages.s3 import cloud as s3
 
 
 @pytest.fixture
@@ -66,7 +68,7 @@ def test_a_run_uses_it_and_leaves_it_as_it_was(owned, context):
 
     made = create_file_system.handler(of_it, context)
     ready = check_file_system.handler(of_it | {"resource_ids": [owned], "started_at": made["started_at"]}, context)
-    mount = storages.mount_of(plan["file_systems"][0]["storage"], [owned], RUN)
+    mount = clouds.mount_of(plan["file_systems"][0]["storage"], [owned], RUN)
     gone = delete_file_system.handler(of_it, context)
     swept = reap.handler({"run": RUN}, context)
 
@@ -270,7 +272,7 @@ def test_objects_of_somebody_are_read_where_they_are_and_neither_marked_nor_dele
     assert list(s3.refusals(letters)) == []
     assert existing_id(letters) == "theirs/letters/2026"
 
-    mount = storages.mount_of(letters, ["theirs/letters/2026"], RUN)
+    mount = clouds.mount_of(letters, ["theirs/letters/2026"], RUN)
 
     assert mount == {
         "kind": "s3", "bucket": "theirs", "prefix": "letters/2026", "region": "us-east-1", "client": "command",

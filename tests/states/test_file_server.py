@@ -10,13 +10,13 @@ from support.function_events import RUN
 from support.hostile import HOSTILE
 
 import plan_matrix
-from aws import storages
 from aws.ec2 import instances
 from aws.records.plans import plan_of
 from aws.stack import tags as tags_of
-from aws.storages import file_server
 from matrix.run.receipt import SERVER, rate_usd
 from matrix.terms.errors import FileSystemFailed
+from storages import clouds
+from storages.file_server import cloud as file_server
 
 NAME = "file-server-m6i-large"
 FOLDER = f"runs/{RUN}/servers/{NAME}/instances"
@@ -39,7 +39,7 @@ def made(stack, context):
 
 def create():
     return file_server.create(
-        storages.token(RUN, NAME), STORAGE, tags_of.tags(plan_of(RUN), file_system=NAME), RUN, NAME, 0
+        clouds.token(RUN, NAME), STORAGE, tags_of.tags(plan_of(RUN), file_system=NAME), RUN, NAME, 0
     )
 
 

@@ -9,12 +9,13 @@ import pytest
 from botocore.exceptions import ClientError
 
 import reap
-from aws import storages
 from aws.ec2 import instances
 from aws.records import data_bucket
 from aws.run import executions
 from aws.stack.clients import client
-from aws.storages import efs, s3
+from storages import clouds
+from storages.efs import cloud as efs
+from storages.s3 import cloud as s3
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
@@ -45,11 +46,11 @@ def tags_of(run, deadline_at, stack="storage-matrix"):
 
 
 def make_efs(run, deadline_at):
-    return efs.create(storages.token(run, "efs"), EFS, tags_of(run, deadline_at), run, "efs", 0)
+    return efs.create(clouds.token(run, "efs"), EFS, tags_of(run, deadline_at), run, "efs", 0)
 
 
 def make_prefix(run, deadline_at):
-    return s3.create(storages.token(run, "s3"), {"type": "s3"}, tags_of(run, deadline_at), run, "s3", 0)
+    return s3.create(clouds.token(run, "s3"), {"type": "s3"}, tags_of(run, deadline_at), run, "s3", 0)
 
 
 def sweep(context, **event):

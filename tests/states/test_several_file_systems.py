@@ -10,13 +10,13 @@ import delete_file_system
 import launch_fleet
 import plan_matrix
 import populate_cache
-from aws import storages
 from aws.ec2 import images
 from aws.records import bucket, plans, table
 from aws.stack import clock
 from aws.stack.clients import client
 from aws.teardown import receipts
 from matrix.terms.keys import Board
+from storages import clouds
 
 RUN = "sharded"
 ARN = "arn:aws:states:us-east-1:123456789012:execution:s-run:r"
@@ -81,7 +81,7 @@ def test_each_zone_has_its_own_with_a_token_of_its_own_and_all_the_tags_of_the_r
 
 
 def test_a_single_file_system_has_the_token_that_it_always_had(stack):
-    assert storages.tokens(RUN, "two", {"type": "fsx-openzfs"}) == [storages.token(RUN, "two")]
+    assert clouds.tokens(RUN, "two", {"type": "fsx-openzfs"}) == [clouds.token(RUN, "two")]
 
 
 def test_where_only_the_first_could_be_made_it_is_deleted_and_nothing_is_left(one_zone_refuses, planned, context):
@@ -103,7 +103,7 @@ def test_where_only_the_first_could_be_made_it_is_deleted_and_nothing_is_left(on
 def test_the_deletion_of_the_second_does_not_wait_for_that_of_the_first(planned, context, monkeypatch):
     made = create_file_system.handler(EVENT, context)
     asked = []
-    monkeypatch.setattr("aws.storages.fsx_openzfs.delete", lambda resource_id: bool(asked.append(resource_id)))
+    monkeypatch.setattr("storages.fsx_openzfs.cloud.delete", lambda resource_id: bool(asked.append(resource_id)))
 
     assert delete_file_system.handler(EVENT, context)["state"] == "deleting"
     assert asked == made["resource_ids"]

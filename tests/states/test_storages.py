@@ -8,12 +8,15 @@ import pytest
 from botocore.exceptions import ClientError
 from support.partitions import domains
 
-from aws import storages
 from aws.ec2 import volume_mappings
 from aws.records import data_bucket
 from aws.stack.clients import client
-from aws.storages import ebs, efs, fsx_openzfs, s3
 from matrix.terms.errors import FileSystemFailed
+from storages import clouds
+from storages.ebs import cloud as ebs
+from storages.efs import cloud as efs
+from storages.fsx_openzfs import cloud as fsx_openzfs
+from storages.s3 import cloud as s3
 
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
 FSX = {
@@ -194,7 +197,7 @@ def test_an_fsx_file_system_is_requested_as_the_matrix_says(stack, monkeypatch):
 
     [request] = requests
     assert (request["ClientRequestToken"], request["StorageCapacity"]) == (TOKEN, 256)
-    assert len(storages.token("r", "fsx")) == len(TOKEN) <= 63
+    assert len(clouds.token("r", "fsx")) == len(TOKEN) <= 63
     assert request["OpenZFSConfiguration"]["ThroughputCapacity"] == 4096
     assert request["OpenZFSConfiguration"]["DiskIopsConfiguration"] == {"Mode": "USER_PROVISIONED", "Iops": 20000}
     assert request["OpenZFSConfiguration"]["AutomaticBackupRetentionDays"] == 0
@@ -273,7 +276,7 @@ def test_an_fsx_file_system_that_failed_says_what_fsx_says(stack, monkeypatch):
 def test_the_requests_have_the_shape_that_the_real_apis_take(stack):
     # botocore checks parameters against AWS's own service model before a request leaves; moto sees it afterwards.
     fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
-    fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS, *OWNER)
+    fsx_openzfs.create(clouds.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS, *OWNER)
 
     assert fsx_openzfs.find(TOKEN) is not None
 
@@ -285,7 +288,7 @@ def test_a_multi_az_file_system_is_reached_by_the_routes_of_the_fleets_subnets(s
     client("fsx").meta.events.register("provide-client-params.fsx.*", lambda params, **_: seen.append(params))
 
     fsx_openzfs.create(TOKEN, FSX, TAGS, *OWNER)
-    fsx_openzfs.create(storages.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS, *OWNER)
+    fsx_openzfs.create(clouds.token("r", "other"), FSX | {"deploymentType": "MULTI_AZ_1"}, TAGS, *OWNER)
 
     single, multi = (params["OpenZFSConfiguration"] for params in seen)
     assert "RouteTableIds" not in single
@@ -302,15 +305,15 @@ def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
 
 
 def test_an_instance_store_comes_with_its_instances(stack):
-    assert storages.file_system({"type": "instance-store"}) is None
-    assert storages.mount_of({"type": "instance-store"}, [], "r") == {"kind": "instance-store", "fstype": "xfs"}
-    worn = storages.mount_of({"type": "instance-store", "precondition": 2}, [], "r")
+    assert clouds.file_system({"type": "instance-store"}) is None
+    assert clouds.mount_of({"type": "instance-store"}, [], "r") == {"kind": "instance-store", "fstype": "xfs"}
+    worn = clouds.mount_of({"type": "instance-store", "precondition": 2}, [], "r")
     assert worn == {"kind": "instance-store", "fstype": "xfs", "precondition": 2}
 
 
 def test_a_file_system_that_was_not_created_cannot_be_mounted(stack):
     with pytest.raises(ValueError, match="efs: nothing was created"):
-        storages.mount_of(EFS, [], "r")
+        clouds.mount_of(EFS, [], "r")
 
 
 def test_a_volume_can_be_made_from_a_snapshot():
@@ -368,14 +371,14 @@ def test_an_instance_reaches_what_lies_below_its_own_name_only(stack):
 
 
 def test_the_local_cloud_lends_a_folder_in_place_of_a_mount_but_has_an_s3_of_its_own():
-    assert storages.is_lent(EFS)
-    assert storages.is_lent({"type": "s3", "client": "mountpoint"})
-    assert not storages.is_lent(S3)
+    assert clouds.is_lent(EFS)
+    assert clouds.is_lent({"type": "s3", "client": "mountpoint"})
+    assert not clouds.is_lent(S3)
 
 
 def test_all_objects_of_a_prefix_are_deleted_whose_it_was_last_of_all_and_others_stay(stack, monkeypatch):
     monkeypatch.setattr(s3, "OBJECTS_AT_ONCE", 2)
-    made, other = s3.create(TOKEN, S3, TAGS, *OWNER), s3.create(storages.token("r2", "efs"), S3, TAGS, *OWNER)
+    made, other = s3.create(TOKEN, S3, TAGS, *OWNER), s3.create(clouds.token("r2", "efs"), S3, TAGS, *OWNER)
     for n in range(5):
         put(f"{TOKEN}/AROA123:i-{n}/records-8192-8388608")
     requests = []

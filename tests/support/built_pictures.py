@@ -19,11 +19,12 @@ from moto import mock_aws
 
 from aws.ec2.volume_mappings import mappings_of
 from aws.stack import clients, network
-from aws.storages import efs, fsx_openzfs
 from matrix.check.read import check_matrix
 from matrix.input.storage_names import storage_label
 from matrix.plan.placing import resolved, shares
 from matrix.report.html import Markup, tag
+from storages.efs import cloud as efs
+from storages.fsx_openzfs import cloud as fsx_openzfs
 
 ROOT = Path(__file__).parents[2]
 EVENT = ROOT / "events/yocto-builds.json"

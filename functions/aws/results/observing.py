@@ -12,7 +12,6 @@ from aws.results import cloudwatch
 from aws.stack.clients import client, impatient_client
 from matrix.answer import bottleneck
 from matrix.answer.bottleneck.instance_limits import limits_of, reached
-from matrix.input.storages.contract import FILE_SYSTEM_ID
 from matrix.samples.cloudwatch import resources
 from matrix.samples.file import SampleFile
 from matrix.samples.moved import by_minute
@@ -20,6 +19,7 @@ from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import Limit, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.keys import Board
+from storages.contracts.model import FILE_SYSTEM_ID
 
 # GetMetricData allows 50 calls a second (CloudWatch quotas).
 READS_AT_ONCE = 8

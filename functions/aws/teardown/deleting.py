@@ -5,7 +5,6 @@ from contextlib import contextmanager, suppress
 
 from botocore.exceptions import ClientError
 
-from aws import storages
 from aws.ec2 import instances as fleets
 from aws.inventory import copies as backups
 from aws.records import table
@@ -14,7 +13,8 @@ from aws.run import budget
 from aws.run.failures import advised
 from aws.stack import tags
 from aws.teardown import inventory
-from matrix.input.storages import existing_id
+from storages import clouds
+from storages.models import existing_id
 
 
 @contextmanager
@@ -47,9 +47,9 @@ def step(run: str, file_system: str) -> str:
     plan = plan_of(run)
     planned = file_system_of(plan, file_system)
     is_ours = not existing_id(planned["storage"])
-    kind = storages.file_system(planned["storage"]) if is_ours else None
+    kind = clouds.file_system(planned["storage"]) if is_ours else None
     if kind:
-        known = [kind.find(token) for token in storages.tokens(run, file_system, planned["storage"])]
+        known = [kind.find(token) for token in clouds.tokens(run, file_system, planned["storage"])]
         are_gone = [kind.delete(resource_id) for resource_id in known if resource_id]
         if not all(are_gone):
             return "deleting"

@@ -7,7 +7,7 @@ from aws.inventory import resources
 from aws.inventory.resources import Resource, SeenGone
 from aws.records import table
 from aws.stack import tags
-from aws.storages import FILE_SYSTEMS
+from storages.clouds import FILE_SYSTEMS
 
 _SEEN_GONE = {kind: SeenGone(module.gone, module.SEEN_GONE) for kind, module in FILE_SYSTEMS.items()}
 

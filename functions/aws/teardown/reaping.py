@@ -16,9 +16,9 @@ from aws.records import table
 from aws.run import executions
 from aws.stack import tags
 from aws.stack.clients import DENIED, client
-from aws.storages import FILE_SYSTEMS
-from aws.storages.contract import Existing, FileSystem
 from aws.teardown import receipts
+from storages.clouds import FILE_SYSTEMS
+from storages.contracts.cloud import Existing, FileSystem
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from aws.run import creations
 from aws.stack.clock import now
 from aws.teardown import inventory
 from contract.keys import DONE, FAILED, instance_of
-from matrix.input.storages import existing_id
 from matrix.run import receipt as receipts
 from matrix.run import receipt_text
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.keys import Board, run_key
+from storages.models import existing_id
 
 # With what an agent ends, whether it has measured or not.
 VERDICTS = (f"/{DONE}", f"/{FAILED}")

@@ -16,9 +16,6 @@ from typing import Any, TypeGuard
 from pydantic import TypeAdapter, ValidationError
 
 from matrix.answer.filling import Filling
-from matrix.input.storages import AnyStorage, Storage, how_many
-from matrix.input.storages.efs import EfsStorage
-from matrix.input.storages.s3 import S3Storage
 from matrix.input.workloads import AnyWorkload, Workload
 from matrix.input.workloads.touch import METERED_REQUEST_BYTES
 from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
@@ -27,6 +24,10 @@ from matrix.terms.charges import HOUR_S, Amount, Usage
 from matrix.terms.documents import summary as documents
 from matrix.terms.documents.parts import MachineRates
 from matrix.terms.names import ran_of
+from storages.contracts.model import Storage
+from storages.efs.model import EfsStorage
+from storages.models import AnyStorage, how_many
+from storages.s3.model import S3Storage
 
 Document = Mapping[str, Any]
 

@@ -13,7 +13,6 @@ from matrix.answer.open_loops import highest_rates
 from matrix.answer.results import never_measured, point_warnings
 from matrix.answer.settling import joined_steadiness
 from matrix.answer.tool_bound import BOUND_SHARE
-from matrix.input.storages import is_shared
 from matrix.samples.histograms import latency
 from matrix.samples.rates import MOST_CURVES
 from matrix.statistics.describing import describe, figures
@@ -34,6 +33,7 @@ from matrix.terms.documents.result import (
 )
 from matrix.terms.ids import without_launch
 from matrix.terms.sentences import error_text
+from storages.models import is_shared
 
 # A launch's number and its result.
 Launch = tuple[int, ResultDocument]

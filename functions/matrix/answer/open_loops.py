@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from matrix.input.storages import is_shared
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents.plan import PlanCell
@@ -13,6 +12,7 @@ from matrix.terms.figures import number
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import primary_metric
 from matrix.terms.open_loop import DONE_PER_S, HIGHEST_RATE, RATE, done_per_s, has_kept_up, offered_per_s
+from storages.models import is_shared
 
 Key = tuple[str, int]
 

@@ -8,7 +8,6 @@ from matrix.answer import layers
 from matrix.answer.open_loops import behind_warnings, highest_rates
 from matrix.answer.settling import steadiness_of, steadiness_warnings
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
-from matrix.input.storages import is_shared
 from matrix.input.workloads import MODELS
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile, Taken, by_point
@@ -32,6 +31,7 @@ from matrix.terms.documents.result import (
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.metrics import Metric, metrics_of
 from matrix.terms.sentences import named
+from storages.models import is_shared
 
 SCHEMA = 1
 # Of a sample's time; above it the counters around the programs say too little of the work.

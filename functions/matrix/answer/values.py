@@ -5,7 +5,6 @@ from types import MappingProxyType
 from typing import cast
 
 from matrix.input.storage_names import storage_label
-from matrix.input.storages import is_shared
 from matrix.statistics.fleet_values import from_columns
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.result import ResultDocument
@@ -13,6 +12,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.names import fleet_that_ran, point_labels, primary_metric
 from matrix.terms.sameness import same_storage
+from storages.models import is_shared
 
 SCHEMA = 1
 NONE: Mapping[str, ResultDocument] = MappingProxyType({})

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ValidationError
 
 from matrix.input.fleet import Fleet
 from matrix.input.matrix import Matrix
-from matrix.input.storages import Storage
 from matrix.input.workloads import Workload
 from matrix.terms.problems import Path, path_text
+from storages.contracts.model import Storage
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from matrix.check.cells import Combination, path_of_workload
 from matrix.input.matrix import Matrix
-from matrix.input.storages import Storage
 from matrix.terms.problems import Problem, Problems
+from storages.contracts.model import Storage
 
 
 def written(matrix: Matrix) -> Iterator[tuple[str, Storage]]:

@@ -1,13 +1,14 @@
 """What does not go together by its kind: storages, workloads and instance types, whatever their sizes."""
 
 from matrix.check.cells import Combination, path_of_workload
-from matrix.input import instance_types, storages
+from matrix.input import instance_types
 from matrix.input.matrix import Matrix
-from matrix.input.storages.instance_store import InstanceStoreStorage, stores
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
+from storages.instance_store.model import InstanceStoreStorage, stores
+from storages.models import how_many
 
 # What instances mount and share. S3 and the file server keep nothing on an instance, so there is nothing to go round.
 MOUNTED_BY_ALL = ("efs", "fsx-openzfs")
@@ -107,7 +108,7 @@ def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         elif shift >= count:
             rule = f"{count} instances have no neighbour {shift} places further"
             fix = f"write shift {count - 1}" if count > 1 else "write a fleet of 2 or more instances"
-        elif storages.how_many(cell.storage.document) > 1:
+        elif how_many(cell.storage.document) > 1:
             rule = f"a neighbour may be on another of the file systems of {cell.storage.slug}"
             fix = "exclude it there, or leave fileSystems out"
         elif cell.fleet.quorum:
@@ -136,7 +137,7 @@ def _several_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield one problem for each part of a matrix that does not go with several file systems, one in each zone."""
     refused: set[str] = set()
     for cell in [cell for cell in cells if "fileSystems" in cell.storage.document]:
-        for problem in _against_several(matrix, cell, storages.how_many(cell.storage.document)):
+        for problem in _against_several(matrix, cell, how_many(cell.storage.document)):
             if problem.path not in refused:
                 refused.add(problem.path)
                 yield problem

@@ -4,8 +4,6 @@ import math
 
 from matrix.check.cells import Combination, path_of_workload
 from matrix.input.matrix import Matrix
-from matrix.input.storages import Storage
-from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
@@ -15,6 +13,8 @@ from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
+from storages.contracts.model import Storage
+from storages.fsx_openzfs.model import FsxOpenZfsStorage
 
 # fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (docs/measuring.md).
 LEAST_FIO_S = 1.0

@@ -10,10 +10,11 @@ from pydantic import BaseModel, ValidationError
 from matrix.check.cells import Expansion
 from matrix.check.kinds import kind_problems
 from matrix.check.rules import is_too_much, matrix_problems
-from matrix.input import storages, workloads
+from matrix.input import workloads
 from matrix.input.matrix import Matrix
 from matrix.input.part import Part
 from matrix.terms.problems import Problem, Problems
+from storages.models import MODELS
 
 _LISTS = ("storage", "workload", "fleet", "include", "exclude")
 _AXES = _LISTS[:3]
@@ -53,7 +54,7 @@ def _read(rest: dict[str, Any], lists: Mapping[str, list[Any]], kept: Mapping[st
 def _problems_of_kinds(rest: dict[str, Any], lists: Mapping[str, list[Any]], kept: dict[str, list[int]]) -> Problems:
     """Yield what does not go together by the types alone, also of parts that are wrong in something else."""
     mended, known = {**lists}, {**kept}
-    for name, models in (("storage", storages.MODELS), ("workload", workloads.MODELS)):
+    for name, models in (("storage", MODELS), ("workload", workloads.MODELS)):
         mended[name] = [
             element if i in kept.get(name, []) else _mended(element, models)
             for i, element in enumerate(lists.get(name, []))

@@ -12,22 +12,24 @@ from matrix.check.existing import existing_problems
 from matrix.check.kinds import kind_problems
 from matrix.check.misleading import misleading_problems
 from matrix.check.objective import objective_problems, own_metric_problems
-from matrix.input import limits, storages, workloads
+from matrix.input import limits, workloads
 from matrix.input.emulation import emulation_problems
 from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.image import BUILT
 from matrix.input.matrix import Matrix
 from matrix.input.pace import turns_of
 from matrix.input.part import Part, check
-from matrix.input.storages import Storage, file_server
-from matrix.input.storages.efs import EfsStorage
-from matrix.input.storages.s3 import S3Storage
 from matrix.input.workloads import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 from matrix.terms.sizes import format_size
+from storages.contracts.model import Storage
+from storages.efs.model import EfsStorage
+from storages.file_server import model as file_server
+from storages.models import MODELS
+from storages.s3.model import S3Storage
 
 # Step Functions starts children for MANY_CELLS cells; a plan of more has not been tried, which is a warning.
 # A plan of more than MOST_CELLS does not fit into the memory of the function that writes it, which is an error.
@@ -41,7 +43,7 @@ MOST_FILE_SYSTEMS = 3_000
 # A file system needs room for its own structures: XFS about 1%, plus the agent's own files.
 USABLE_SHARE = 0.95
 
-_AXES: dict[str, Mapping[str, Any]] = {"storage": storages.MODELS, "workload": workloads.MODELS}
+_AXES: dict[str, Mapping[str, Any]] = {"storage": MODELS, "workload": workloads.MODELS}
 
 
 def part_problems(document: dict[str, Any]) -> Problems:

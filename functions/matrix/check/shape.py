@@ -9,18 +9,19 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from matrix.input import storages, workloads
+from matrix.input import workloads
 from matrix.input.fields import models_by_type
 from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
 from matrix.terms.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
+from storages.models import MODELS, AnyStorage
 
 MISSING = object()
 _IS_MISSING = "is missing"
 _MEANT = "did you mean "
-_TAGS = frozenset([*storages.MODELS, *workloads.MODELS])
+_TAGS = frozenset([*MODELS, *workloads.MODELS])
 _KINDS: Mapping[str, Mapping[str, type[BaseModel]]] = {
-    "storage": models_by_type(storages.AnyStorage),
+    "storage": models_by_type(AnyStorage),
     "workload": models_by_type(workloads.AnyWorkload),
 }
 

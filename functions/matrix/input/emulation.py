@@ -12,11 +12,12 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from matrix.input.fields import InputModel
-from matrix.input.storages import MODELS, Storage
 from matrix.input.workloads import Workload
 from matrix.terms.documents.parts import Emulation
 from matrix.terms.problems import InvalidMatrix, Problem, Problems
 from matrix.terms.sentences import EMULATED
+from storages.contracts.model import Storage
+from storages.models import MODELS
 
 # Key of a storage in plan and results, and what its id ends with.
 MARK = "emulated"

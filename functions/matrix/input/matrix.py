@@ -8,9 +8,9 @@ from matrix.input.emulation import Quirks
 from matrix.input.fields import InputModel, Name
 from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.image import Image
-from matrix.input.storages import AnyStorage
 from matrix.input.workloads import AnyWorkload
 from matrix.terms.keys import RUN_PATTERN
+from storages.models import AnyStorage
 
 MOST_ENTRIES = 1_000
 MOST_SEED = 2**32 - 1

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from matrix.input.storages.contract import Document, FieldWords, Words
+    from storages.contracts.model import Document, FieldWords, Words
 
 
 def _words_of(storage: Document) -> Words | None:
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
-    from matrix.input.storages import MODELS
+    from storages.models import MODELS
 
     model = MODELS.get(str(storage.get("type")))
     return model.words if model else None

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from matrix.input import storages, workloads
+from matrix.input import workloads
 from matrix.input.matrix import Matrix
 from matrix.input.pace import PREPARE_S, STEP_S, WORK_FACTOR, gate_wait_s
 from matrix.plan import images
 from matrix.plan.images import PlannedImage
 from matrix.price.book import BOOK_REGION, OBJECTS_A_STEP, OBJECTS_ONCE, SPOT_SHARE, PriceBook
 from matrix.terms.charges import LEAST_BILLED_S, ROOT_VOLUME_GIB
+from storages.models import MODELS
 
 # Fields of a matrix that change nothing about what its cells measure.
 UNMEASURED = {
@@ -64,7 +65,7 @@ def assumptions(
             f"baking an image takes {images.BAKE_S.expected / 60:.0f} minutes of one instance, unless it is there;"
             f" it is kept, for {kept.low:.2f} to {kept.high:.2f} USD a month each, until `matrix reap --images`"
         )
-    lines += [model.assumption for name, model in storages.MODELS.items() if name in storage_types and model.assumption]
+    lines += [model.assumption for name, model in MODELS.items() if name in storage_types and model.assumption]
     workload_types = {workload.type for workload in matrix.workload}
     lines += [
         model.assumption for name, model in workloads.MODELS.items() if name in workload_types and model.assumption

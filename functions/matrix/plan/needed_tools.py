@@ -5,9 +5,10 @@ The agent's own modules have the last word on what they call; a test holds this 
 
 from collections.abc import Sequence
 
-from matrix.input import storages, workloads
+from matrix.input import workloads
 from matrix.terms.documents.parts import Params, Part
 from matrix.terms.documents.plan import PlanCell
+from storages.models import MODELS
 
 # By the `tool` of a point, whatever the workload; the agent's own engines need none.
 _OF_TOOL = {
@@ -26,7 +27,7 @@ def of_cell(storage: Part, workload: Part, points: Sequence[Params]) -> set[str]
 
 def of_storage(storage: Part) -> frozenset[str]:
     """Return the programs that make or mount a storage."""
-    return storages.MODELS[storage["type"]].tools(storage)
+    return MODELS[storage["type"]].tools(storage)
 
 
 def of_work_volume() -> set[str]:
@@ -37,7 +38,7 @@ def of_work_volume() -> set[str]:
 def of_cell_in_folder(cell: PlanCell) -> set[str]:
     """Return the names of the programs that a planned cell needs where the local cloud plays its storage."""
     storage = cell["storage"]
-    of_storage = storages.MODELS[storage["type"]].tools_in_folder(storage)
+    of_storage = MODELS[storage["type"]].tools_in_folder(storage)
     return {*of_storage, *_of_work(cell["workload"], [point["params"] for point in cell["points"]])}
 
 

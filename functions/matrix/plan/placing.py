@@ -5,9 +5,10 @@ from fractions import Fraction
 from typing import Any
 
 from matrix.input.matrix import Matrix
-from matrix.input.storages import MODELS, Storage, how_many
 from matrix.terms.charges import Amount
 from matrix.terms.problems import Problem, Problems
+from storages.contracts.model import Storage
+from storages.models import MODELS, how_many
 
 
 def resolved(placement: str | Sequence[float] | None, storage: Mapping[str, Any]) -> str | list[float]:

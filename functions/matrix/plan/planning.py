@@ -15,7 +15,6 @@ from matrix.input.emulation import Quirks, marked, marked_slug, quirks_of, truth
 from matrix.input.image import Image
 from matrix.input.matrix import MOST_HOURS, Matrix
 from matrix.input.pace import EARLY_LOOKS, MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_poll_s, makespan_s
-from matrix.input.storages import Storage, how_many
 from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import budget, images, instance_ebs, needed_tools, placing
@@ -39,6 +38,8 @@ from matrix.terms.charges import HOUR_S, NOTHING, Amount, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point, Step, Volume
 from matrix.terms.documents.plan import Populate
 from matrix.terms.ids import cell_id, launch_id, unique_slugs, without_launch
+from storages.contracts.model import Storage
+from storages.models import how_many
 
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0

@@ -10,12 +10,13 @@ from itertools import chain
 from operator import attrgetter, itemgetter, or_
 from typing import Any
 
-from matrix.input.storages import fsx_openzfs, how_many
-from matrix.input.storages.file_server import volume
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.errors import QuotaExceeded
+from storages.file_server.model import volume
+from storages.fsx_openzfs import model as fsx_openzfs
+from storages.models import how_many
 
 
 @dataclass(frozen=True)

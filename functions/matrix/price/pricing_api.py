@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from matrix.input.matrix import Matrix
-from matrix.input.storages.ebs import volume_queries
 from matrix.terms.charges import Query, instance_query
+from storages.ebs.model import volume_queries
 
 
 def queries(matrix: Matrix) -> list[Query]:

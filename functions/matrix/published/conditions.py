@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from matrix.input.image import BUILT
-from matrix.input.storages import is_shared
 from matrix.published.figures import Figure, load
+from storages.models import is_shared
 
 Cell = Mapping[str, Any]
 Params = Mapping[str, Any]

@@ -18,10 +18,10 @@ from support.matrices import (
 )  # fmt: skip
 
 from matrix.input import limits
-from matrix.input.storages import MODELS, is_shared
 from matrix.plan.planning import plan
 from matrix.price.book import file_system_cost, published_prices
 from matrix.terms.charges import Amount, Usage
+from storages.models import MODELS, is_shared
 
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
 IO2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 100, "iops": 3000}

@@ -21,11 +21,12 @@ from support.matrices import (
     problems_of,
 )
 
-from matrix.input import storages, workloads
+from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
 from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
 from matrix.terms.metrics import METRICS
+from storages.models import MODELS
 
 
 @pytest.mark.parametrize(
@@ -646,7 +647,7 @@ def test_a_point_on_a_device_is_another_one_than_on_files():
 
 
 def test_jobs_share_a_device_unless_each_has_a_part_of_its_own_and_only_what_is_read_is_written_before():
-    storage = storages.MODELS["ebs"].model_validate(EBS)
+    storage = MODELS["ebs"].model_validate(EBS)
     options = {"type": "fio", "device": True, "bs": "1M", "size": "1G", "numjobs": 4, "direct": 1}
 
     def footprint(**changes):

@@ -9,13 +9,14 @@ import pytest
 
 from matrix.check.read import read_matrix
 from matrix.check.schema import schema_text
-from matrix.input import storages, workloads
+from matrix.input import workloads
 from matrix.input.emulation import Quirks
 from matrix.input.fleet import FleetAxis
 from matrix.input.image import Image
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
 from matrix.input.workloads.command import OwnMetric
 from matrix.plan.planning import plan
+from storages.models import MODELS
 
 ROOT = Path(__file__).parents[3]
 FORMAT = (ROOT / "docs" / "matrix-format.md").read_text(encoding="utf-8")
@@ -29,7 +30,7 @@ SECTIONS = {
     "## Fleets": FleetAxis,
     "## Emulated storages": Quirks,
     "### `metrics` of a command": OwnMetric,
-    **{f"### `{name}`": model for models in (storages.MODELS, workloads.MODELS) for name, model in models.items()},
+    **{f"### `{name}`": model for models in (MODELS, workloads.MODELS) for name, model in models.items()},
 }
 
 

@@ -5,10 +5,10 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from support import instance_tables
 from support.matrices import EBS, FILE_SERVER, READ, TOUCH, matrix
 
-from matrix.input.storages.contract import AttachedVolumes
 from matrix.plan import instance_ebs
 from matrix.plan.instance_ebs import EbsLimits, StorageVolumes
 from matrix.plan.planning import plan
+from storages.contracts.model import AttachedVolumes
 
 MIB = 2**20
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 202, "iops": 4000, "throughputMiBps": 1000}

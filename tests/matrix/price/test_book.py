@@ -6,13 +6,13 @@ import pytest
 from support.matrices import BUILD, EBS, EFS, FLEET, FSX, matrix
 
 from local.corrections import yaml_template
-from matrix.input.storages.ebs import EbsStorage, io2_tiers
-from matrix.input.storages.efs import EfsStorage
-from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.plan.planning import plan
 from matrix.price import book as price_book
 from matrix.price.book import file_system_cost, instances_cost, orchestration_cost, published_prices, volumes_cost
 from matrix.terms.charges import Amount, Usage
+from storages.ebs.model import EbsStorage, io2_tiers
+from storages.efs.model import EfsStorage
+from storages.fsx_openzfs.model import FsxOpenZfsStorage
 
 MONTH_S = 730 * 3600
 ROOT = Path(__file__).parents[3]

@@ -7,10 +7,10 @@ from matrix.answer.bottleneck import provisioned
 from matrix.answer.bottleneck.clients import HELD
 from matrix.answer.bottleneck.evidence import BEYOND, Evidence
 from matrix.answer.costs import storage_of
-from matrix.input.storages.bursts import Burst, Counted
-from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.samples import usage
 from matrix.terms.documents.result import OnCredits
+from storages.contracts.bursts import Burst, Counted
+from storages.fsx_openzfs.model import FsxOpenZfsStorage
 
 # "Maximum performance for 30 minutes at least once every 24 hours" (EBS guide, EBS optimization).
 EBS_AT_MOST_S = 30 * 60.0

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from matrix.answer.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
 from matrix.input import limits
-from matrix.input.storages import MODELS, efs
-from matrix.input.storages.contract import OTHER_CEILINGS
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
 from matrix.samples import usage
 from matrix.terms.figures import number
+from storages.contracts.model import OTHER_CEILINGS
+from storages.efs import model as efs
+from storages.models import MODELS
 
 MB = 1e6
 MIB = 2.0**20

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from matrix.answer.bottleneck.clients import LARGER_EBS
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
-from matrix.input.storages.ebs import EbsStorage
-from matrix.input.storages.efs import EfsStorage
-from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.samples.cloudwatch import Series
 from matrix.terms.figures import instant, number
+from storages.ebs.model import EbsStorage
+from storages.efs.model import EfsStorage
+from storages.fsx_openzfs.model import FsxOpenZfsStorage
 
 MIB = 2.0**20
 GIB = 2.0**30

@@ -10,7 +10,6 @@ from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Questi
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
-from matrix.input.storages import is_shared
 from matrix.input.workloads import same_point
 from matrix.input.workloads.metadata import CHANGES
 from matrix.statistics.carrying import CONFIDENCE, is_carried, needed
@@ -29,6 +28,7 @@ from matrix.terms.names import (
 )
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
+from storages.models import is_shared
 
 UNSTEADY = "not steady: its rate changed over the last 56 % of its steps"
 NOT_IN_RUN = "not measured: the run has no such cell"

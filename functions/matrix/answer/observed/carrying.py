@@ -6,12 +6,13 @@ import numpy as np
 
 from matrix.answer.observed.tracks import MIB, Use, Values
 from matrix.input.storage_names import whole_names
-from matrix.input.storages import MODELS, Storage
-from matrix.input.storages.bursts import Burst
-from matrix.input.storages.demand import Demand
 from matrix.price.book import Cost, PriceBook, file_system_cost, volumes_cost
 from matrix.terms.charges import MONTH_S, Amount, Usage
 from matrix.terms.documents.observed import Carrier
+from storages.contracts.bursts import Burst
+from storages.contracts.demand import Demand
+from storages.contracts.model import Storage
+from storages.models import MODELS
 
 # What is asked at most, and in 99 % of the periods: configurations are sized for both.
 SIZED_FOR = (100.0, 99.0)

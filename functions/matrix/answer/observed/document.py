@@ -9,11 +9,12 @@ from matrix.answer.observed.asking import FSX, VOLUME, Subject, Window
 from matrix.answer.observed.carrying import carriers, month_cost
 from matrix.answer.observed.tracks import Use, described, gridded, use
 from matrix.input.storage_names import whole_names
-from matrix.input.storages import AnyStorage, Storage
 from matrix.price.book import PriceBook
 from matrix.samples.cloudwatch import Query
 from matrix.terms.charges import MONTH_S
 from matrix.terms.documents.observed import ObservedDocument, ObservedMetric
+from storages.contracts.model import Storage
+from storages.models import AnyStorage
 
 SCHEMA = 1
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from matrix.answer.observed.asking import EFS, FSX, VOLUME, Window
-from matrix.input.storages import Storage
 from matrix.samples.cloudwatch import Query
 from matrix.terms.documents.observed import ObservedMetric
+from storages.contracts.model import Storage
 
 Values = NDArray[np.float64]
 Answers = Mapping[tuple[str, str], Values]

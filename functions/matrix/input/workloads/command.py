@@ -11,7 +11,6 @@ from pydantic import Field, StringConstraints
 from matrix.input.fields import InputModel, Name, Size
 from matrix.input.image import BUILT
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.shell import Command, ShellWorkload
 from matrix.input.workloads.sweeps import Footprint, Params
@@ -19,6 +18,7 @@ from matrix.input.workloads.yocto import ContainerImage
 from matrix.terms.metrics import METRICS
 from matrix.terms.problems import Problem, Problems, path_text
 from matrix.terms.sizes import UNITS, format_size
+from storages.contracts.model import Storage
 
 MOST_METRICS = 20
 MOST_OBJECTS = 10_000

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.terms.documents.parts import Volume
+from storages.contracts.model import Storage
 
 
 class Workload(Element, Protocol):

@@ -6,12 +6,12 @@ from pydantic import Field
 
 from matrix.input.fields import Name, Size, Sweep
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
+from storages.contracts.model import Storage
 
 MOST_BLOCK_BYTES = UNITS["GiB"]
 # A stamp has 32 bytes (agent/engine/stamps.py).

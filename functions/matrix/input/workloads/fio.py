@@ -18,7 +18,6 @@ from pydantic_core import PydanticCustomError
 
 from matrix.input.fields import Name, Sweep
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.fio_values import FORMS
@@ -26,6 +25,7 @@ from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import offered_per_s
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
+from storages.contracts.model import Storage
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
 VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"

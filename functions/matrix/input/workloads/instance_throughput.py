@@ -6,11 +6,11 @@ from pydantic import Field
 
 from matrix.input.fields import Name, Size, Sweep
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
+from storages.contracts.model import Storage
 
 # What the slowest instance of the published table reached on average (t2.micro, 20 GiB in 720 s). Faster ones end
 # sooner than planned; reckoning with a faster one would give a throttled instance up before its baseline is known.

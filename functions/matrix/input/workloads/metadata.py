@@ -7,12 +7,12 @@ from pydantic import Field
 
 from matrix.input.fields import Name, Sweep
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import METERED_REQUEST_BYTES, TOOL_CEILING_PER_S, files_divide_by_threads
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
+from storages.contracts.model import Storage
 
 # Always in this order, as in mdtest; list is IO500's find.
 PHASES = ("create", "stat", "open-read", "list", "rename", "delete")

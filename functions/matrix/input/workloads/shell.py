@@ -7,12 +7,12 @@ from pydantic import Field, StringConstraints
 
 from matrix.input.fields import Name, Sweep
 from matrix.input.part import Part, Rule
-from matrix.input.storages import how_many
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
+from storages.contracts.model import Storage
+from storages.models import how_many
 
 # The user's own shell, by design: it runs on the user's instances. Only what no shell can take is refused.
 Command = Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=r"^[^\x00]+$")]

@@ -6,7 +6,6 @@ from pydantic import Field
 
 from matrix.input.fields import Name, Sweep
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.open_loop import (
     OpenLoopModel,
     a_limit_has_its_rates,
@@ -15,6 +14,7 @@ from matrix.input.workloads.open_loop import (
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
+from storages.contracts.model import Storage
 
 # EFS meters each request as at least 4 KB (EFS guide, metering).
 METERED_REQUEST_BYTES = 4_096

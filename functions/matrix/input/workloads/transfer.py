@@ -6,13 +6,13 @@ from pydantic import Field
 
 from matrix.input.fields import Name, Size, Sweep
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.documents.parts import Volume
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
+from storages.contracts.model import Storage
 
 # These copy one file after the other, however many threads are asked for.
 ONE_AT_A_TIME = ("rsync", "cp")

@@ -8,13 +8,13 @@ from pydantic import Field, StringConstraints
 from matrix.input.fields import Name
 from matrix.input.image import BUILT
 from matrix.input.part import Rule
-from matrix.input.storages import how_many
-from matrix.input.storages.contract import Storage
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.shell import CachePath
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.terms.documents.parts import Volume
+from storages.contracts.model import Storage
+from storages.models import how_many
 
 # Each becomes an argument of bitbake, git or docker and must not look like an option of theirs.
 Image = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$")]

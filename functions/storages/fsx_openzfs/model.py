@@ -9,11 +9,11 @@ from pydantic import Field
 from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
-from matrix.input.storages.bursts import Burst
-from matrix.input.storages.contract import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
-from matrix.input.storages.demand import Demand
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.problems import Problems
+from storages.contracts.bursts import Burst
+from storages.contracts.demand import Demand
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
 
 # Of the deployment types whose option in the price list somebody could confirm (infracost's filters, Apache-2.0,
 # November 2026): their names in the book and in the list. HA has an option of its own: the book's price.

@@ -15,11 +15,8 @@ from aws.records import bucket
 from aws.records.plans import plan_of
 from aws.stack import tags
 from aws.stack.lending import OWN_FOLDER, lent
-from aws.storages import ebs
-from aws.storages.contract import Existing, Refusal
 from contract.keys import FAILED
 from matrix.input.fleet import architecture_of
-from matrix.input.storages.file_server import volume
 from matrix.plan import images
 from matrix.run.job import serving_job
 from matrix.run.polling import ENDED_STATES, reason
@@ -30,6 +27,9 @@ from matrix.terms.documents.job import FileServerAddress, JobCell, Mount
 from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.errors import FileSystemFailed, InvalidDocument
 from matrix.terms.keys import Board
+from storages.contracts.cloud import Existing, Refusal
+from storages.ebs import cloud as ebs
+from storages.file_server.model import volume
 
 # Boot, packages and mount, as for a fleet.
 CREATION_LIMIT_S = 900

@@ -9,11 +9,11 @@ from pydantic import Field
 from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
-from matrix.input.storages.bursts import Burst
-from matrix.input.storages.contract import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
-from matrix.input.storages.demand import Demand
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.problems import Problems
+from storages.contracts.bursts import Burst
+from storages.contracts.demand import Demand
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
 
 
 class EfsStorage(StorageModel):

@@ -8,9 +8,9 @@ from botocore.exceptions import ClientError
 from aws.ec2.volume_mappings import devices_of
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from aws.storages.contract import Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
+from storages.contracts.cloud import Refusal
 
 # EC2 refuses an id that is nobody's, and leaves out one that is not shared with this account (DescribeSnapshots).
 UNKNOWN = ("InvalidSnapshot.NotFound", "InvalidSnapshotID.Malformed")

@@ -6,13 +6,13 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from matrix.input.fields import models_by_type
-from matrix.input.storages.contract import Storage as Storage
-from matrix.input.storages.ebs import EbsStorage
-from matrix.input.storages.efs import EfsStorage
-from matrix.input.storages.file_server import FileServerStorage
-from matrix.input.storages.fsx_openzfs import FsxOpenZfsStorage
-from matrix.input.storages.instance_store import InstanceStoreStorage
-from matrix.input.storages.s3 import S3Storage
+from storages.contracts.model import Storage
+from storages.ebs.model import EbsStorage
+from storages.efs.model import EfsStorage
+from storages.file_server.model import FileServerStorage
+from storages.fsx_openzfs.model import FsxOpenZfsStorage
+from storages.instance_store.model import InstanceStoreStorage
+from storages.s3.model import S3Storage
 
 AnyStorage = Annotated[
     EbsStorage

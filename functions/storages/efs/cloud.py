@@ -10,11 +10,11 @@ from aws_lambda_powertools import Logger
 from aws.stack import network, tags
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from aws.storages import reach
-from aws.storages.contract import Existing, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
+from storages import reach
+from storages.contracts.cloud import Existing, Refusal
 
 # The options AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.
 # https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
-from matrix.input.storages.bursts import Burst
-from matrix.input.storages.demand import Demand
 from matrix.terms.charges import Amount, Charge, Query, Usage
+from storages.contracts.bursts import Burst
+from storages.contracts.demand import Demand
 
 # A storage as plan and results have it; an old or a published one may lack fields.
 Document = Mapping[str, Any]

@@ -9,11 +9,11 @@ from pydantic import Field, StringConstraints
 from matrix.input import limits
 from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
-from matrix.input.storages.bursts import Burst, Counted
-from matrix.input.storages.contract import AttachedVolumes, BlockTimes, CeilingWords, Document, StorageModel, Words
-from matrix.input.storages.demand import Demand
 from matrix.terms.charges import LEAST_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.problems import Problems
+from storages.contracts.bursts import Burst, Counted
+from storages.contracts.demand import Demand
+from storages.contracts.model import AttachedVolumes, BlockTimes, CeilingWords, Document, StorageModel, Words
 
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
 # /dev/sdf to /dev/sdm: names that EC2 leaves to data volumes on every kind of instance.

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from matrix.input.fields import BucketName, Name, ObjectPrefix
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import CeilingWords, Document, StorageModel, Words
 from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.problems import Problems
+from storages.contracts.model import CeilingWords, Document, StorageModel, Words
 
 _PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
 # What reads it beside botocore, which each instance has.

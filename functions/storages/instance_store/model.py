@@ -9,14 +9,14 @@ from pydantic import Field
 
 from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
-from matrix.input.storages.contract import OTHER_CEILINGS, CeilingWords, Document, StorageModel, Words
 from matrix.terms.problems import Problems
+from storages.contracts.model import OTHER_CEILINGS, CeilingWords, Document, StorageModel, Words
 
 # Seconds in which all disks of an instance are written once: the 118 GB of an m6id.large at 150 MB/s. Larger disks are
 # about as much faster (assumed).
 PASS_S = 800.0
 MOST_PASSES = 4
-_TABLE = Path(__file__).parents[1] / "instance_stores.json"
+_TABLE = Path(__file__).parent / "instance_stores.json"
 
 
 class InstanceStoreStorage(StorageModel):

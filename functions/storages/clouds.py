@@ -12,16 +12,20 @@ from collections.abc import Callable, Iterable, Sequence
 from aws.stack import network
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
-from aws.storages import ebs, efs, file_server, fsx_openzfs, instance_store, s3
-from aws.storages.contract import FileSystem as FileSystem
-from aws.storages.contract import Refusal
 from matrix.check.existing import written
 from matrix.input.matrix import Matrix
-from matrix.input.storages import existing_id, how_many
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.keys import folder_on_existing
 from matrix.terms.problems import Problem, Problems
+from storages.contracts.cloud import FileSystem, Refusal
+from storages.ebs import cloud as ebs
+from storages.efs import cloud as efs
+from storages.file_server import cloud as file_server
+from storages.fsx_openzfs import cloud as fsx_openzfs
+from storages.instance_store import cloud as instance_store
+from storages.models import existing_id, how_many
+from storages.s3 import cloud as s3
 
 # mypy holds each module against the protocol here.
 FILE_SYSTEMS: dict[str, FileSystem] = {

@@ -15,10 +15,10 @@ from botocore.exceptions import ClientError
 from aws.records.data_bucket import TAGS, all_tagged
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from aws.storages.contract import Existing, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
+from storages.contracts.cloud import Existing, Refusal
 
 CREATION_LIMIT_S = 0
 SEEN_GONE = "S3 ListObjectsV2: no object"

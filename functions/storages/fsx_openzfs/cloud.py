@@ -7,11 +7,11 @@ from aws.stack import network
 from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.stack.tags import RUN, as_mapping, is_ours
-from aws.storages import reach
-from aws.storages.contract import Existing, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
+from storages import reach
+from storages.contracts.cloud import Existing, Refusal
 
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
 # FSx says "up to 15 minutes" for a Single-AZ file system and takes up to 30 for Multi-AZ.

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from matrix.input.fields import Name
 from matrix.input.fleet import InstanceType
-from matrix.input.storages.contract import AttachedVolumes, CeilingWords, Document, StorageModel, Words
-from matrix.input.storages.ebs import EbsStorage
 from matrix.terms.charges import Charge, Query, Usage, instance_charges, instance_query
+from storages.contracts.model import AttachedVolumes, CeilingWords, Document, StorageModel, Words
+from storages.ebs.model import EbsStorage
 
 # What agent/file_server.py has connections for, and the largest answer that it gives.
 MOST_READERS = 4_000

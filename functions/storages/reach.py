@@ -5,8 +5,8 @@ from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
-from aws.storages.contract import Refusal
-from matrix.input.storages.contract import FILE_SYSTEM_ID
+from storages.contracts.cloud import Refusal
+from storages.contracts.model import FILE_SYSTEM_ID
 
 
 def subnets(subnet_ids: Iterable[str]) -> list[dict[str, Any]]:

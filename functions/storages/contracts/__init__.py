@@ -1,0 +1,1 @@
+"""What a storage offers to the rest of Storage Matrix, by who asks: its model, its metrics, its cloud."""

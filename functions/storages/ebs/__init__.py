@@ -1,0 +1,1 @@
+"""EBS as a storage of a matrix."""

@@ -1,0 +1,1 @@
+"""Amazon EFS as a storage of a matrix."""

@@ -1,0 +1,1 @@
+"""Amazon FSx for OpenZFS as a storage of a matrix."""
