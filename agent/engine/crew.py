@@ -253,6 +253,7 @@ def summarise(timed: Timed) -> dict[str, Any]:
         "end_ns": end_ns,
         "operations": len(latencies),
         "bins": histogram.from_latencies(latencies),
+        "longest_ns": max(latencies, default=0),
         "late": histogram.from_latencies(timed.late_ns),
         "waits": waits[:MOST_WAITS],
         "seconds": {second: histogram.from_latencies(ended) for second, ended in seconds.items()},

@@ -45,6 +45,7 @@ class Report:
     end_ns: int  # of the last worker
     operations: int
     bins: dict[int, int]  # latency of every operation in fio's bins (ns)
+    longest_ns: int  # latency of the slowest operation
     how: dict[str, Any]  # mode, and the pilot that chose it
     workers: list[dict[str, int]]
     longest_stall_s: float  # in which no worker ended an operation; 0 where all were shorter than crew.LEAST_WAIT_NS
@@ -125,7 +126,7 @@ class Report:
         document = {
             "schema": 1,
             "unit": "ns",
-            "histograms": {name: {"bins": self.bins, "samples": self.operations}},
+            "histograms": {name: histogram.entry(self.bins, self.longest_ns)},
             "workers": self.workers,
         }
         return json.dumps(document).encode()
@@ -225,6 +226,7 @@ def read_report(output: Path, *, threads: int, operations: int | None = None) ->
         end_ns=max(worker["end_ns"] for worker in workers),
         operations=done,
         bins=histogram.merge(worker["bins"] for worker in workers),
+        longest_ns=max((worker["longest_ns"] for worker in workers), default=0),
         how=how,
         workers=[{key: worker[key] for key in ("start_ns", "end_ns", "operations")} for worker in workers],
         longest_stall_s=longest_stall_ns(workers) / 1e9,

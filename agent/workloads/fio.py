@@ -374,7 +374,8 @@ def raw(document: dict[str, Any], text: str) -> dict[str, bytes]:
     for kind in TIMED:
         bins = merged_bins(document, kind)
         if bins:
-            histograms[f"{kind}_lat"] = {"bins": bins, "samples": sum(bins.values())}
+            longest_ns = max(int(job.get(kind, {}).get("lat_ns", {}).get("max", 0)) for job in document["jobs"])
+            histograms[f"{kind}_lat"] = histogram.entry(bins, longest_ns)
     merged = {"schema": 1, "unit": "ns", "histograms": histograms}
     return {"fio.json": text.encode(), HISTOGRAMS: json.dumps(merged).encode()}
 

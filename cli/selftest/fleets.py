@@ -141,7 +141,8 @@ def _sample(step: Any, seconds: float, latencies_ns: Sequence[int]) -> tuple[Any
     files = step.params["files"]
     each_ns = round(seconds * 1e9 * step.params["threads"] / files)
     bins = histogram.from_latencies(latencies_ns) if len(latencies_ns) else {each_ns: files}
-    report = Report(0, round(seconds * 1e9), files, bins, {"mode": "threads"}, [], 0.0, {})
+    longest_ns = max(latencies_ns) if len(latencies_ns) else each_ns
+    report = Report(0, round(seconds * 1e9), files, bins, longest_ns, {"mode": "threads"}, [], 0.0, {})
     outcome = engine_outcome(report, step.params)
     if not len(latencies_ns):
         # As of the tool `touch`, which tells no latencies: half the metrics, half the time to analyse them.

@@ -39,7 +39,7 @@ def bin_value(index: int) -> int:
     return base + int((index % BINS_PER_GROUP + 0.5) * (1 << dropped_bits))
 
 
-# What fio writes for latencies of 17.05 s and more.
+# The middle of fio's last bin, 17.11 s: fio writes it for 17.05 s and whatever takes longer.
 FIO_LAST_VALUE_NS = bin_value(FIO_LAST_BIN)
 
 
@@ -66,6 +66,12 @@ def repaired(bins: Mapping[int, int], longest_ns: int, total_ns: float) -> dict[
         is_known = mean_ns >= FIO_LAST_VALUE_NS and others_ns <= left_ns and (is_alone or is_one_stall)
         mended[bin_value(bin_index(round(mean_ns))) if is_known else FIO_LAST_VALUE_NS] += beyond - 1
     return {value: mended[value] for value in sorted(mended)}
+
+
+def entry(bins: Mapping[int, int], longest_ns: int) -> dict[str, object]:
+    """Return what a file of histograms says of one; a bin tells its longest latency no better than to 0.78 %."""
+    longest = {"max_ns": longest_ns} if longest_ns else {}
+    return {"bins": dict(bins), "samples": sum(bins.values()), **longest}
 
 
 def from_latencies(latencies_ns: Iterable[int]) -> dict[int, int]:

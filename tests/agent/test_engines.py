@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import marshal
 import os
 import shutil
@@ -83,6 +84,16 @@ def test_every_second_has_its_operations_and_the_longest_stall_is_known(tmp_path
 
     assert done.operations_by() == [(100 * SECOND, 0), (101 * SECOND, 100), (102 * SECOND, 150), (103 * SECOND, 250)]
     assert done.longest_stall_s == pytest.approx(0.51)
+
+
+def test_the_slowest_operation_of_all_workers_is_uploaded_as_it_was(tmp_path):
+    # The middle of the bin of 40 s is 39.997 s.
+    done = report(tmp_path, worker(0, 0.01, 0.02), worker(0, 40, 40.01), worker(0, 0.01, 30.01))
+
+    uploaded = json.loads(done.histograms("create_lat"))["histograms"]["create_lat"]
+
+    assert uploaded["max_ns"] == 40 * SECOND
+    assert str(40 * SECOND) not in uploaded["bins"]
 
 
 @pytest.mark.parametrize("engine", ["creates", "reads", "writes"])

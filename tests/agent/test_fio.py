@@ -239,6 +239,18 @@ def test_syncs_have_metrics_and_a_histogram_of_their_own():
     assert histograms["sync_lat"] == {"bins": {"2000": 180, "5000": 20}, "samples": 200}
 
 
+def test_the_slowest_operation_of_all_jobs_is_uploaded_as_fio_has_timed_it():
+    # 60.000123 s: fio's bins end at 17.1 s, and the bin of ours in which it lies has another middle.
+    jobs = [job_document(65_000, 2, {"1000000": 1, "17112760320": 1}) for _ in range(2)]
+    for job, longest_ns in zip(jobs, (20_000_000_000, 60_000_123_000), strict=True):
+        job["write"]["lat_ns"] |= {"max": longest_ns, "mean": (longest_ns + 1_000_000) / 2}
+
+    uploaded = json.loads(fio.raw({"jobs": jobs}, "")["histograms.json"])["histograms"]["write_lat"]
+
+    assert uploaded["max_ns"] == 60_000_123_000
+    assert (uploaded["samples"], len(uploaded["bins"])) == (4, 3)
+
+
 # One job for 2 s: 600 operations of 11 us fill 6.6 ms of it, 600 syncs of 3.3 ms the rest.
 ELEVEN_US, SYNCS = {"11000": 600}, {"3300000": 600}
 

@@ -157,7 +157,7 @@ def test_reads_of_an_open_loop_are_checked_like_all_others(tmp_path, mode, acces
 
 
 def report_of(bins, late):
-    return engines.Report(0, 10**9, sum(bins.values()), bins, {"mode": "threads"}, [], 0.0, {}, late)
+    return engines.Report(0, 10**9, sum(bins.values()), bins, max(bins), {"mode": "threads"}, [], 0.0, {}, late)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def report(*workers):
         stamps = [round(1e9 * (start_s + n / 10)) for n in range(round(10 * (end_s - start_s)) + 1)]
         told.append(crew.summarise(crew.Timed.closed(stamps)))
     seconds = engines._by_second(told)
-    return engines.Report(0, 10**9, 100, {10**8: 100}, {"mode": "threads"}, told, 0.0, seconds)
+    return engines.Report(0, 10**9, 100, {10**8: 100}, 10**8, {"mode": "threads"}, told, 0.0, seconds)
 
 
 def test_an_engine_is_judged_by_the_whole_seconds_in_which_all_workers_worked():

@@ -28,7 +28,11 @@ def together(curves=None, **steps):
 def gathered(files):
     """The histograms of these samples, and the warnings."""
     found = analysing.together_of(analysing.uploads_of("r", CELL), files)
-    return found.histograms, found.warnings
+    bins = {
+        point: {name: [each.bins for each in of_name] for name, of_name in by_name.items()}
+        for point, by_name in found.histograms.items()
+    }
+    return bins, found.warnings
 
 
 def test_histograms_of_all_instances_and_repetitions_are_gathered_by_point(stack):

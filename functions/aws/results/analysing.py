@@ -133,8 +133,8 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
     damaged: list[str] = []
 
     def add(step: Upload, of_step: Mapping[str, Histogram]) -> None:
-        for latency, bins in of_step.items():
-            by_point.setdefault(step.point, {}).setdefault(latency, []).append(bins)
+        for latency, histogram in of_step.items():
+            by_point.setdefault(step.point, {}).setdefault(latency, []).append(histogram)
 
     instances = {file.instance.id for file in files}
     for upload, text in _texts(_from_instances(uploads.bundles, instances), bundle.MAX_BYTES):

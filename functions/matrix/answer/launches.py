@@ -13,7 +13,7 @@ from matrix.answer.open_loops import highest_rates
 from matrix.answer.results import never_measured, point_warnings
 from matrix.answer.settling import joined_steadiness
 from matrix.answer.tool_bound import BOUND_SHARE
-from matrix.samples.histograms import latency
+from matrix.samples.histograms import Histogram, latency
 from matrix.samples.rates import MOST_CURVES
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import from_columns
@@ -192,7 +192,12 @@ def _latencies(of_launches: Sequence[Mapping[str, Latency]]) -> dict[str, Latenc
     joined: dict[str, Latency] = {}
     for name in sorted({name for latencies in of_launches for name in latencies}):
         launches = [latencies[name] for latencies in of_launches if name in latencies]
-        merged = latency([{int(ns): n for ns, n in launch.get("bins_ns", {}).items()} for launch in launches])
+        merged = latency(
+            [
+                Histogram({int(ns): n for ns, n in launch.get("bins_ns", {}).items()}, round(launch["p100"] * 1000))
+                for launch in launches
+            ]
+        )
         each = [launch["p99_of_each"] for launch in launches if "p99_of_each" in launch]
         merged["histograms"] = sum(launch["histograms"] for launch in launches)
         if each:

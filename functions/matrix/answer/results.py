@@ -177,7 +177,9 @@ def _point_result(
         "use": use_of(used_by_each),
         "fleet_use": fleet_use_of(used_by_each),
         "latency": {
-            name: latency(of_samples) for name, of_samples in sorted(histograms.items()) if any(map(any, of_samples))
+            name: latency(of_samples)
+            for name, of_samples in sorted(histograms.items())
+            if any(any(histogram.bins.values()) for histogram in of_samples)
         },
         "samples": _columns(taken, names),
     }

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from matrix.samples import raw_file
-from matrix.samples.histograms import Histogram, HistogramFile, bins_of
+from matrix.samples.histograms import Histogram, HistogramFile, histograms_of
 from matrix.samples.over_time import StepCurve
 
 # An agent puts 4 MB of both together, with their names.
@@ -37,4 +37,4 @@ class Bundle:
 def read(content: bytes) -> Bundle:
     """Return what is in one. Raises InvalidSamples if it is too large, or any of it is of another shape."""
     uploaded = raw_file.read(_BundleFile, content, name="a file of many steps", max_bytes=MAX_BYTES)
-    return Bundle({stem: bins_of(of_step) for stem, of_step in uploaded.steps.items()}, uploaded.curves)
+    return Bundle({stem: histograms_of(of_step) for stem, of_step in uploaded.steps.items()}, uploaded.curves)

@@ -6,13 +6,14 @@ middle, so a percentile of the merged bins is at most 1/128 = 0.78 % off that of
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, cast
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from contract import keys
-from contract.histogram import merge, percentile
+from contract.histogram import bin_index, bin_value, merge, percentile
 from matrix.samples import raw_file
 from matrix.statistics.carrying import is_carried
 from matrix.terms.documents.result import Latency
@@ -24,15 +25,30 @@ PERCENTS = (50, 90, 99, 99.9, 99.99)
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
 # 2^62 ns are 146 years, and no disk completes so many operations in that time.
 Count = Annotated[int, Field(ge=0, le=2**62)]
-Histogram = Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts by the middle of each bin (ns), and the longest latency of all where the agent has kept it."""
+
+    bins: Mapping[int, int]
+    longest_ns: int | None = None
+
+    @property
+    def longest_known_ns(self) -> int:
+        """The longest latency itself; without it, or where it is not of the last bin, the middle of that."""
+        last_bin = max((value for value, count in self.bins.items() if count), default=0)
+        is_believed = self.longest_ns is not None and bin_value(bin_index(self.longest_ns)) == last_bin
+        return self.longest_ns if is_believed and self.longest_ns is not None else last_bin
 
 
 class Bins(BaseModel):
-    """Counts by the middle of each bin (ns)."""
+    """Counts by the middle of each bin (ns). Older agents did not write the longest latency beside them."""
 
     model_config = ConfigDict(extra="ignore")
 
     bins: dict[Count, Count] = Field(max_length=3712)
+    max_ns: Count | None = None
 
 
 class HistogramFile(BaseModel):
@@ -51,16 +67,18 @@ def step_of(name: str) -> tuple[str, int] | None:
 
 def read_histograms(content: bytes) -> dict[str, Histogram]:
     """Return the histograms of a file by name. Raises InvalidSamples if it is too large or of another shape."""
-    return bins_of(raw_file.read(HistogramFile, content, name="a histogram file", max_bytes=MAX_BYTES))
+    return histograms_of(raw_file.read(HistogramFile, content, name="a histogram file", max_bytes=MAX_BYTES))
 
 
-def bins_of(uploaded: HistogramFile) -> dict[str, Histogram]:
+def histograms_of(uploaded: HistogramFile) -> dict[str, Histogram]:
     """Return the histograms of a file that was read, by name."""
-    return {name: histogram.bins for name, histogram in uploaded.histograms.items()}
+    return {name: Histogram(entry.bins, entry.max_ns) for name, entry in uploaded.histograms.items()}
 
 
 def latency(histograms: Sequence[Histogram]) -> Latency:
     """Return percentiles (µs) of the merged histograms, and their bins (ns), for a point's result.
+
+    `p100` is the longest latency itself.
 
     A percentile that too few operations carry is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
 
@@ -68,26 +86,36 @@ def latency(histograms: Sequence[Histogram]) -> Latency:
     times slower does 1 % of the operations and hides beyond P98. `p99_of_each` shows it: P50, P90 and P100 (µs) over
     the histograms' own P99, each the P99 of one instance in one repetition.
     """
-    merged = merge(histograms)
+    merged = merge(histogram.bins for histogram in histograms)
     operations = sum(merged.values())
+    longest_ns = max(histogram.longest_known_ns for histogram in histograms)
     described = {
         "unit": "µs",
         "operations": operations,
         "histograms": len(histograms),
         **{
-            f"p{percent:g}".replace(".", "_"): percentile(merged, percent) / 1000
+            f"p{percent:g}".replace(".", "_"): _percentile_us(merged, percent, longest_ns)
             if is_carried(percent, operations)
             else None
             for percent in PERCENTS
         },
-        "p100": max(merged) / 1000,
+        "p100": longest_ns / 1000,
         "p99_of_each": _over_histograms(histograms, 99),
         "bins_ns": {str(value): count for value, count in merged.items()},
     }
     return cast("Latency", described)
 
 
+def _percentile_us(bins: Mapping[int, int], percent: float, longest_ns: int) -> float:
+    """Return a percentile; no more than the longest latency, which may be below the middle of its bin."""
+    return min(percentile(bins, percent), longest_ns) / 1000
+
+
 def _over_histograms(histograms: Sequence[Histogram], percent: float) -> dict[str, float]:
     """P50, P90 and P100 (µs) over one percentile of each histogram that has operations."""
-    each = [percentile(histogram, percent) / 1000 for histogram in histograms if any(histogram.values())]
+    each = [
+        _percentile_us(histogram.bins, percent, histogram.longest_known_ns)
+        for histogram in histograms
+        if any(histogram.bins.values())
+    ]
     return {f"p{level}": float(np.percentile(each, level)) for level in (50, 90, 100)}

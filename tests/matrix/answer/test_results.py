@@ -6,6 +6,7 @@ import pytest
 
 from matrix.answer.results import cell_result, missing_samples, run_summary
 from matrix.samples.file import SampleFile
+from matrix.samples.histograms import Histogram
 
 CELL = {
     "id": "efs.touch.m6i-x2", "file_system": "efs", "storage": {"type": "efs"}, "workload": {"type": "touch"},
@@ -172,7 +173,7 @@ def fleet_of(count, repetitions=3, *, slow_first=1.0):
         samples(f"i-{i:02}", [(100 + i % 7) / (slow_first if n == 0 else 1) + 0.1 * n for n in range(repetitions)])
         for i in range(count)
     ]
-    histograms = {"p01": {"create_lat": [{1000: 90, 2000: 10}] * count * repetitions}}
+    histograms = {"p01": {"create_lat": [Histogram({1000: 90, 2000: 10})] * count * repetitions}}
     return cell_result(cell, files, error=None, actual_s=1.0, histograms=histograms)
 
 

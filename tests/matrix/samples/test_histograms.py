@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.histogram import from_latencies, merge, percentile
-from matrix.samples.histograms import latency, read_histograms, step_of
+from contract.histogram import entry, from_latencies, merge, percentile
+from matrix.samples.histograms import Histogram, latency, read_histograms, step_of
 from matrix.terms.errors import InvalidSamples
 
 # 64 bins per power of two, each represented by its middle.
 MOST_RELATIVE_ERROR = 1 / 128
 
 
-def document(bins, unit="ns"):
+def document(bins, unit="ns", longest_ns=0):
     """A histogram file as an agent writes it."""
-    histograms = {"create_lat": {"bins": bins, "samples": sum(bins.values())}}
+    histograms = {"create_lat": entry(bins, longest_ns)}
     return json.dumps({"schema": 1, "unit": unit, "histograms": histograms}).encode()
 
 
@@ -63,18 +63,18 @@ def test_no_operation_is_lost_or_counted_twice():
 
 
 def test_a_percentile_that_so_few_operations_cannot_carry_is_none():
-    found = latency([{1000: 300, 2000: 67}])
+    found = latency([Histogram({1000: 300, 2000: 67})])
 
     # P99 needs 368 operations: 0.99^368 = 0.0248.
     assert found["operations"] == 367
     assert (found["p50"], found["p99"], found["p100"]) == (1.0, None, 2.0)
-    assert latency([{1000: 300, 2000: 68}])["p99"] == 2.0
+    assert latency([Histogram({1000: 300, 2000: 68})])["p99"] == 2.0
 
 
 def test_a_file_is_read_plain_or_zipped():
     text = document({"1000": 3})
 
-    assert read_histograms(text) == read_histograms(gzip.compress(text)) == {"create_lat": {1000: 3}}
+    assert read_histograms(text) == read_histograms(gzip.compress(text)) == {"create_lat": Histogram({1000: 3})}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,31 @@ def test_histograms_are_known_by_their_name(name, step):
 
 def test_a_slow_instance_shows_in_the_percentiles_of_instances_though_it_does_few_operations():
     # A closed loop of 60 s: nine instances at 1 ms do 60,000 operations each, one at 10 ms does 6,000.
-    found = latency([{1_000_000: 60_000}] * 9 + [{10_000_000: 6_000}])
+    found = latency([Histogram({1_000_000: 60_000})] * 9 + [Histogram({10_000_000: 6_000})])
 
     assert (found["p50"], found["p90"]) == (1000, 1000)
     assert found["p99_of_each"] == {"p50": 1000, "p90": pytest.approx(1900), "p100": 10_000}
+
+
+def test_p100_is_the_longest_latency_itself_():
+    # The middle of its bin is 39.997 s.
+    fleet = [[1_000_000] * 3_700 + [30_100_000_000], [1_000_000] * 50 + [40_000_000_000]]
+    uploaded = [document(from_latencies(each), longest_ns=max(each)) for each in fleet]
+
+    measured = latency([read_histograms(text)["create_lat"] for text in uploaded])
+
+    assert measured["p100"] == 40_000_000
+
+
+def test_a_longest_latency_below_the_middle_of_its_bin_is_above_no_percentile():
+    [middle_ns] = from_latencies([39_800_000_000])
+
+    measured = latency([Histogram({middle_ns: 400}, 39_800_000_000)])
+
+    assert middle_ns > 39_800_000_000
+    assert (measured["p50"], measured["p99"], measured["p100"]) == (39_800_000, 39_800_000, 39_800_000)
+
+
+@pytest.mark.parametrize("longest_ns", [None, 3_000, 10**12])
+def test_without_a_longest_latency_of_the_last_bin_p100_is_the_middle_of_that(longest_ns):
+    assert latency([Histogram({1_000: 9, 2_000_000: 1}, longest_ns)])["p100"] == 2_000
