@@ -13,7 +13,7 @@ from cli.target import metrics
 from cli.target.documents import readable
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.unfinished import STATUS
-from matrix.report import csv_rows, markdown
+from matrix.report import csv_rows, github_summary, junit, markdown
 from matrix.terms.documents.summary import SummaryDocument
 
 
@@ -24,6 +24,8 @@ class Format(StrEnum):
     JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
+    JUNIT = "junit"
+    GITHUB = "github"
     JSONL = "jsonl"
 
 
@@ -48,6 +50,9 @@ def results(
     Without --local or --stack: the local run of this name if there is one, else AWS.
 
     `jsonl` has one line for each metric of each point, with the columns of docs/results.md.
+
+    For CI: junit has a test case for each point and for each question of the objective, github is a summary for the
+    page of a workflow: matrix results latest --format github >> $GITHUB_STEP_SUMMARY
 
     Example: matrix results latest --format csv > results.csv
     """
@@ -110,4 +115,10 @@ def _write_json_lines(stored: FoundRun, summary: SummaryDocument) -> None:
 def _text(summary: SummaryDocument, format_: Format) -> str:
     if format_ is Format.JSON:
         return json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
-    return csv_rows.to_csv(summary) if format_ is Format.CSV else markdown.to_markdown(summary)
+    written = {
+        Format.CSV: csv_rows.to_csv,
+        Format.MARKDOWN: markdown.to_markdown,
+        Format.JUNIT: junit.to_junit,
+        Format.GITHUB: github_summary.to_github,
+    }
+    return written[format_](summary)

@@ -1,0 +1,119 @@
+"""A run as the Markdown that GitHub Actions shows on the page of a workflow ($GITHUB_STEP_SUMMARY)."""
+
+from collections.abc import Iterator
+
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.figures import ABSENT, figure, interval, sample_count
+from matrix.terms.markdown_text import inline, table_line
+from matrix.terms.metrics import metric_title
+from matrix.terms.names import (
+    fleet_words,
+    launch_words,
+    point_labels,
+    primary_metric,
+    reading_order,
+    workload_words,
+)
+from matrix.terms.objectives import limit_words, missed_questions, misses_objective
+from matrix.terms.sentences import (
+    ENVIRONMENT_NOTES,
+    all_warnings,
+    error_text,
+    grouped_warnings,
+    receipt_sentence,
+)
+
+# GitHub refuses a summary of more than 1 MiB. A row has some 200 bytes, so these are a tenth of it.
+# https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#adding-a-job-summary
+MOST_ROWS = 500
+MOST_FAILED = 50
+MOST_WARNINGS = 5
+LONGEST_TEXT = 500
+
+
+def to_github(summary: SummaryDocument) -> str:
+    """Return the verdict, the objective, what failed, the figures, the worst warnings and the receipt."""
+    parts = [_head(summary), *_objective(summary), *_failed(summary), *_figures(summary), *_warnings(summary)]
+    if summary.get("receipt"):
+        parts.append(inline(receipt_sentence(summary["receipt"])))
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(summary: SummaryDocument) -> str:
+    measured = sum(cell["state"] == "measured" for cell in summary["cells"])
+    is_whole = measured == len(summary["cells"])
+    mark = ":white_check_mark:" if is_whole and not misses_objective(summary) else ":x:"
+    line = f"## {mark} {inline(summary['name'])}: {measured} of {len(summary['cells'])} cells measured"
+    note = ENVIRONMENT_NOTES.get(str(summary.get("environment")))
+    return "\n\n".join(filter(None, [line, f"Run `{summary['run']}`", f"**{note}**" if note else ""]))
+
+
+def _objective(summary: SummaryDocument) -> Iterator[str]:
+    decision = summary.get("decision")
+    if not decision or not decision.get("objective"):
+        return
+    missed = len(missed_questions(summary))
+    limit = inline(limit_words(summary))
+    if not decision["questions"]:
+        yield f"**Objective missed**: {limit}. Nothing measured it."
+        return
+    verdict = f"missed in {missed} of {len(decision['questions'])}" if missed else "reached"
+    rows = [
+        table_line(
+            [
+                inline(", ".join(filter(None, [question["workload"], question["label"], question["fleet"]]))),
+                ":x:" if question["margin"] is None else ":white_check_mark:",
+                _cut(question["words"]),
+            ]
+        )
+        for question in decision["questions"][:MOST_ROWS]
+    ]
+    head = [table_line(["Workload, point, fleet", "", "Answer"]), table_line(["---"] * 3)]
+    yield "\n".join([f"**Objective {verdict}**: {limit}", "", *head, *rows])
+
+
+def _failed(summary: SummaryDocument) -> Iterator[str]:
+    failed = [cell for cell in summary["cells"] if cell["state"] != "measured"]
+    if not failed:
+        return
+    lines = [f"- `{cell['id']}`: {_cut(error_text(cell.get('error')) or cell['state'])}" for cell in failed]
+    more = [f"- and {len(failed) - MOST_FAILED} more"] if len(failed) > MOST_FAILED else []
+    yield "\n".join(["**Not measured**", "", *lines[:MOST_FAILED], *more])
+
+
+def _figures(summary: SummaryDocument) -> Iterator[str]:
+    rows = [row for cell in reading_order(summary["cells"]) for row in _rows(cell)]
+    if not rows:
+        return
+    heads = ["Storage", "Fleet", "Point", "Metric", "P50", "P50, 95 %", "n/expected"]
+    lines = [table_line(heads), table_line(["---"] * len(heads)), *(table_line(row) for row in rows[:MOST_ROWS])]
+    more = ["", f"and {len(rows) - MOST_ROWS} more points"] if len(rows) > MOST_ROWS else []
+    yield "\n".join(["<details><summary>Figures</summary>", "", *lines, *more, "", "</details>"])
+
+
+def _rows(cell: ResultDocument) -> Iterator[list[str]]:
+    points = cell.get("points") or []
+    labels = point_labels(points)
+    fleet = ", ".join(filter(None, [fleet_words(cell["fleet"]), launch_words(cell)]))
+    for point in points:
+        if named := primary_metric(point):
+            name, metric = named
+            workload = workload_words(cell["workload"])
+            title = f"{workload}: {metric_title(name, workload)}"
+            figures = [figure(metric, "p50").strip() or ABSENT, interval(metric), sample_count(metric)]
+            yield [inline(text) for text in (cell["file_system"], fleet, labels[point["id"]], title, *figures)]
+
+
+def _warnings(summary: SummaryDocument) -> Iterator[str]:
+    warnings = grouped_warnings(all_warnings(summary))
+    if not warnings:
+        return
+    more = len(warnings) - MOST_WARNINGS
+    rest = [f"- and {more} more kinds: `matrix results {summary['run']} --format markdown`"] if more > 0 else []
+    yield "\n".join(["**Warnings**", "", *(f"- {_cut(each)}" for each in warnings[:MOST_WARNINGS]), *rest])
+
+
+def _cut(text: str) -> str:
+    flat = inline(text)
+    return flat if len(flat) <= LONGEST_TEXT else f"{flat[: LONGEST_TEXT - 2]} …"

@@ -1,0 +1,36 @@
+"""Whether what was measured reaches the matrix's objective."""
+
+from matrix.terms.documents.summary import Question, SummaryDocument
+from matrix.terms.figures import quantity
+
+
+def missed_questions(summary: SummaryDocument) -> list[Question]:
+    """Return each workload, point and fleet for which no storage reaches the objective."""
+    decision = summary.get("decision")
+    if not decision or not decision.get("objective"):
+        return []
+    return [question for question in decision["questions"] if question["margin"] is None]
+
+
+def misses_objective(summary: SummaryDocument) -> bool:
+    """Whether the matrix has an objective that no storage reaches for some workload, point and fleet.
+
+    An objective for a metric that nothing has measured is missed too.
+    """
+    decision = summary.get("decision")
+    if not decision or not decision.get("objective"):
+        return False
+    return not decision["questions"] or bool(missed_questions(summary))
+
+
+def limit_words(summary: SummaryDocument) -> str:
+    """Return the objective in words: `P90 of duration_s at most 6,600 s`."""
+    decision = summary["decision"]
+    objective = decision["objective"] or {}
+    questions = decision["questions"]
+    unit = questions[0]["unit"] if questions else ""
+    is_upper = objective.get("atMost") is not None
+    limit = objective.get("atMost") if is_upper else objective.get("atLeast")
+    level = questions[0]["level"] if questions else decision["percentile"]
+    name = f"P{level:g} of {objective.get('metric')}"
+    return f"{name} {'at most' if is_upper else 'at least'} {quantity(limit, unit).strip()}"
