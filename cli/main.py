@@ -67,7 +67,8 @@ GROUPS = {
 }
 MORE = """\b
 `matrix COMMAND --help` has an example of each; --json prints the answer for
-scripts. Exit codes: 0 good, 1 failed, 2 mistakes in the input, 3 interrupted.
+scripts. Exit codes: 0 good, 1 failed, 2 mistakes in the input, 3 interrupted,
+4 measured, but no storage reaches the objective.
 Documentation: docs/cli.md
 """
 

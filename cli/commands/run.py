@@ -61,7 +61,8 @@ def run(
     With --local on this machine, with its disk as storage; else on AWS, where the cost is shown and agreed to first.
     Ctrl-C stops the run, deletes what it created and says what was measured until then.
 
-    Exit codes: 0 every cell measured, 1 some failed, 2 the matrix has mistakes, 3 interrupted.
+    Exit codes: 0 every cell measured, 1 some failed, 2 the matrix has mistakes, 3 interrupted, 4 every cell measured,
+    but for some workload, point and fleet no storage reaches the matrix's objective.
 
     Example: matrix run events/local-demo.json --local
     """

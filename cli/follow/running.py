@@ -31,6 +31,7 @@ from local.keeping.runs import how_far
 from local.programs import claims
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.objectives import limit_words, missed_questions, misses_objective
 from matrix.terms.sentences import receipt_sentence
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
@@ -202,6 +203,13 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
     if all_measured and not is_good:
         raise CommandError(f"{_reason(ended)}\nall cells were measured all the same: {where}")
+    if is_good and misses_objective(summary):
+        count, asked = len(missed_questions(summary)), len(summary["decision"]["questions"])
+        where_missed = f" in {count} of {asked} comparisons" if asked > 1 else ""
+        message = f"no storage reaches {limit_words(summary)}{where_missed}"
+        raise CommandError(
+            message, f"which: `matrix results {ended.execution.run} {outcome.flag}`", ExitCode.OBJECTIVE_MISSED
+        )
     raise typer.Exit(ExitCode.MEASURED if is_good else ExitCode.FAILED)
 
 

@@ -11,6 +11,7 @@ class ExitCode(IntEnum):
     FAILED = 1
     BAD_INPUT = 2
     INTERRUPTED = 3
+    OBJECTIVE_MISSED = 4
 
 
 @dataclass

@@ -10,6 +10,7 @@ from botocore import xform_name
 from typer.testing import CliRunner
 
 from cli.main import app
+from cli.messages.errors import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 # By the prefix that IAM has for them.
@@ -75,6 +76,15 @@ def test_each_command_answers_programs_too_or_has_a_reason(name):
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
 
     assert ("--json" in options) != (name in WITHOUT_JSON)
+
+
+def test_each_exit_code_is_in_the_documentation_and_in_the_help():
+    shown = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
+    codes = shown.partition("Exit codes:")[2].partition("Documentation")[0]
+
+    for code in ExitCode:
+        assert f"| {code} | " in DOCS
+        assert f" {code} " in codes
 
 
 def test_the_list_of_commands_cuts_no_sentence_on_80_columns():

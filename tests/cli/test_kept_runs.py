@@ -15,6 +15,7 @@ from cli.target import mirror
 from local.keeping import runs
 from local.keeping.runs import KeptExecution, KeptRuns
 from local.programs.liveness import started_ticks
+from matrix.answer.decision import decide
 
 # No process has this number: Linux allows 2**22 of them.
 DEAD = {"cloud_pid": 2**22 + 1, "cloud_started_ticks": 1}
@@ -145,6 +146,24 @@ def test_watching_an_ended_run_shows_its_results_without_its_cloud(workdir, matr
 
     assert seen.exit_code == 0
     assert json.loads(seen.stdout)["run"] == "r"
+
+
+@pytest.mark.parametrize(
+    ("at_least", "states", "code"),
+    [(50, ("measured", "measured"), 0), (5000, ("measured", "measured"), 4), (5000, ("measured", "failed"), 1)],
+)
+def test_a_run_is_good_only_if_its_objective_is_reached(workdir, matrix, at_least, states, code):
+    kept = KeptRuns(workdir / "runs")
+    kept.keep_execution(execution("r", "SUCCEEDED"))
+    summary = summary_document("r", states=states)
+    decision = decide(summary, objective={"metric": "files_per_s", "atLeast": at_least})
+    put(kept, "summary.json", {**summary, "decision": decision})
+
+    seen = matrix("watch", "r")
+
+    assert seen.exit_code == code
+    missed = "no storage reaches P10 of files_per_s at least 5,000 files/s in 4 of 4 comparisons"
+    assert (missed in " ".join(seen.stderr.split())) == (code == 4)
 
 
 @pytest.mark.parametrize("arguments", [("run", "--resume", "r"), ("reap", "--run", "r"), ("watch", "r")])
