@@ -1,4 +1,4 @@
-"""The pages for people name only what exists: commands, make targets, links, files; and the README stays short."""
+"""The pages for people name only what exists: commands, make targets, links, files."""
 
 import json
 import re
@@ -35,10 +35,6 @@ def anchors(path):
     """The names that GitHub gives to a page's headings."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def test_the_readme_fits_on_a_few_screens():
-    assert len(README.splitlines()) <= 150
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
