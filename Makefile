@@ -159,8 +159,8 @@ bare:  ## Prove that a fresh clone works in a minimal Debian, as an ordinary use
 
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate
 lock:  ## Pin every package with its hash (needs uv)
-	@$(COMPILE) --extra dev pyproject.toml -o requirements/dev.txt
-	@$(COMPILE) --constraint requirements/dev.txt pyproject.toml -o requirements/run.txt
+	@$(COMPILE) --extra local --extra dev pyproject.toml -o requirements/dev.txt
+	@$(COMPILE) --constraint requirements/dev.txt --extra local pyproject.toml -o requirements/run.txt
 	@$(COMPILE) --constraint requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
 	@$(COMPILE) dependencies/requirements.in -o dependencies/requirements.txt
 	@$(COMPILE) --no-deps --python-version 3.9 agent_client/requirements.in -o agent_client/requirements.txt

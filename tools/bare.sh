@@ -6,7 +6,7 @@
 #
 #   demo    make demo
 #   test    make test
-#   wheel   install a wheel into an empty environment and use it from another folder
+#   wheel   install a wheel into an empty environment and use it from another folder; then also its extra [local]
 #   ci      .ci/run
 #
 # Variables: BARE_PACKAGES (packages more, by blanks), BARE_CACHE (folder of the cached root), BARE_KEEP=1 (keep the roots).
@@ -148,6 +148,9 @@ wheel='
   matrix plan ~/storage-matrix/events/efs-zero-byte.json
   matrix import-published
   matrix report published-yocto
+  matrix results published-yocto --brief
+  if matrix run ~/storage-matrix/events/local-demo.json --local; then exit 1; fi
+  ~/storage-matrix/.venv/bin/uv pip install --quiet --system-certs --python ~/empty/bin/python "$(echo ~/wheels/*.whl)[local]"
   matrix run ~/storage-matrix/events/local-demo.json --local'
 declare -A commands=([demo]='make demo' [test]='make test' [ci]='CI=true .ci/run' [wheel]=$wheel)
 

@@ -3,6 +3,7 @@
 The rest of the command line takes a fifth of a second to import, and the local cloud takes a second: at the same time.
 """
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -24,8 +25,15 @@ def start_early(arguments: list[str]) -> None:
     It ends with this process, or before, by whoever takes it.
     """
     is_wanted = arguments[:1] == ["run"] and "--local" in arguments
-    if is_wanted and not any(word.startswith(OTHERS) for word in arguments) and not deployment.is_local_cloud_running():
+    if not is_wanted or not is_installed():
+        return
+    if not any(word.startswith(OTHERS) for word in arguments) and not deployment.is_local_cloud_running():
         _started_early.append(start("process", "usual"))
+
+
+def is_installed() -> bool:
+    """Return whether the packages of the local cloud are installed, without importing any."""
+    return importlib.util.find_spec("moto") is not None
 
 
 def started_early() -> subprocess.Popen[bytes] | None:

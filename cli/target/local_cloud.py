@@ -59,6 +59,7 @@ def running_or_started(
                 refuse_machines_of_others(instances)
                 yield deployment.running_local_cloud()
                 return
+        child = child or start(instances)
         terminal.stderr().print("Starting the local cloud …")
         try:
             with started(instances, child) as cloud:
@@ -133,6 +134,12 @@ def _warn_of_little_memory() -> None:
 
 def start(instances: str = "process", account: str = "usual") -> subprocess.Popen[bytes]:
     """Start the local cloud, which touches nothing until it is to begin and ends with this process."""
+    if not cloud_process.is_installed():
+        raise CommandError(
+            "the local cloud is not installed",
+            "install it: pip install 'storage-matrix[local]', or make install in a clone",
+            ExitCode.BAD_INPUT,
+        )
     if instances == "vm":
         _prepare_machines()
     return cloud_process.start(instances, account)

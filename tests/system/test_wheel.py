@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -49,14 +50,24 @@ def wheel(tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def environment(wheel, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("environment") / "venv"
-    python = folder / "bin" / "python"
+def installed(wheel: Path, extra: str, folder: Path) -> Path:
+    """Install a wheel with an extra into an empty environment; return its folder."""
     uv("venv", "--python", sys.executable, folder)
     # The versions are those of the lock file; which packages, the wheel says.
-    uv("pip", "install", "--python", python, "--constraint", ROOT / "requirements" / "run.txt", wheel)
+    locked = ROOT / "requirements" / "run.txt"
+    uv("pip", "install", "--python", folder / "bin" / "python", "--constraint", locked, f"{wheel}{extra}")
     return folder
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """What `pip install storage-matrix` makes: enough to use AWS."""
+    return installed(wheel, "", tmp_path_factory.mktemp("environment") / "venv")
+
+
+@pytest.fixture(scope="module")
+def environment_with_local_cloud(wheel, tmp_path_factory):
+    return installed(wheel, "[local]", tmp_path_factory.mktemp("with-local") / "venv")
 
 
 @pytest.fixture
@@ -67,15 +78,15 @@ def elsewhere(tmp_path):
     return tmp_path
 
 
+def run_in(environment: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    own = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    command = [environment / "bin" / "matrix", *arguments]
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
+
+
 @pytest.fixture
 def matrix(environment, elsewhere):
-    def run(*arguments):
-        own = {"PATH": os.environ["PATH"], "HOME": str(elsewhere)}
-        return subprocess.run(
-            [environment / "bin" / "matrix", *arguments], cwd=elsewhere, env=own, capture_output=True, text=True
-        )
-
-    return run
+    return partial(run_in, environment, elsewhere)
 
 
 def site_packages(environment: Path) -> Path:
@@ -117,22 +128,37 @@ def test_an_installed_command_plans_an_example_that_came_with_it(matrix, environ
 
 
 def test_an_installed_command_reports_the_published_figures(matrix, elsewhere):
-    imported = matrix("import-published")
-    reported = matrix("report", "published-yocto")
+    ended = [
+        matrix("import-published"), matrix("results", "published-yocto"), matrix("report", "published-yocto"),
+        matrix("compare", "published-yocto", "published-yocto"),
+    ]  # fmt: skip
 
-    assert (imported.returncode, reported.returncode) == (0, 0), imported.stderr + reported.stderr
+    assert [each.returncode for each in ended] == [0, 0, 0, 0], "".join(each.stderr for each in ended)
     assert "</html>" in (elsewhere / ".local/runs/published-yocto/report.html").read_text(encoding="utf-8")
 
 
-def test_an_installed_command_runs_a_matrix_on_the_local_cloud(matrix, environment, elsewhere):
-    package = site_packages(environment) / "storage_matrix"
+def test_without_the_local_cloud_its_commands_say_in_a_line_what_to_install(matrix, environment, elsewhere):
+    names = {path.name.partition("-")[0] for path in site_packages(environment).glob("*.dist-info")}
+    assert names.isdisjoint({"moto", "flask", "docker", "aws_lambda_powertools", "antlr4_python3_runtime"})
+
+    event = str(site_packages(environment) / "storage_matrix/events/local-demo.json")
+    for words in (("run", event, "--local"), ("demo",), ("local", "up"), ("selftest",)):
+        ended = matrix(*words)
+        assert ended.returncode == 2
+        assert "the local cloud is not installed" in ended.stderr
+        assert "pip install 'storage-matrix[local]'" in ended.stderr
+        assert len(ended.stderr.splitlines()) <= 2, ended.stderr
+
+
+def test_an_installed_command_runs_a_matrix_on_the_local_cloud(environment_with_local_cloud, elsewhere):
+    package = site_packages(environment_with_local_cloud) / "storage_matrix"
     files_before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
     demo = json.loads((package / "events/local-demo.json").read_text(encoding="utf-8"))
     # One instance instead of four: whether it runs is asked here, not how a fleet does.
     one_instance = {**demo, "fleet": [{"instanceType": "t3.medium", "count": 1}], "repetitions": 1}
     (elsewhere / "demo.json").write_text(json.dumps(one_instance))
 
-    ended = matrix("run", "demo.json", "--local", "--name", "installed")
+    ended = run_in(environment_with_local_cloud, elsewhere, "run", "demo.json", "--local", "--name", "installed")
 
     log = elsewhere / ".local/logs/cloud.log"
     assert ended.returncode == 0, ended.stderr + (log.read_text() if log.exists() else "")
