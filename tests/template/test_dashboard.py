@@ -5,13 +5,20 @@ from support.dashboard import STACK, emitted, finds, names_of_functions, searche
 
 from aws.records import metrics
 from matrix.samples import cloudwatch
+from storages.metrics import METRICS
 
 # Step Functions guide, "Execution metrics" and Lambda guide, "Types of metrics", read November 2026.
 STATES = {"ExecutionsStarted", "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted",
           "ExecutionTime"}  # fmt: skip
 LAMBDA = {"Errors", "Duration", "Throttles"}
-STORAGES = (*cloudwatch.EBS, *cloudwatch.EBS_BURSTING, *cloudwatch.EBS_NITRO, *cloudwatch.EC2, *cloudwatch.EC2_EBS,
-            *cloudwatch.EFS, *cloudwatch.FSX)  # fmt: skip
+STORAGES = [
+    *cloudwatch.EC2,
+    *(
+        metric
+        for of_storage in METRICS.values()
+        for metric in (*of_storage.of_volume("gp2"), *of_storage.of_instance, *of_storage.of_file_system)
+    ),
+]
 PUBLISHED = {
     **{("AWS/States", name): {frozenset({"StateMachineArn"})} for name in STATES},
     **{("AWS/Lambda", name): {frozenset({"FunctionName"})} for name in LAMBDA},

@@ -20,10 +20,10 @@ from matrix.terms.documents.result import Limit, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.keys import Board
 from storages.contracts.model import FILE_SYSTEM_ID
+from storages.metrics import metrics_of
 
 # GetMetricData allows 50 calls a second (CloudWatch quotas).
 READS_AT_ONCE = 8
-FILE_SYSTEMS = ("efs", "fsx-openzfs")
 
 
 def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[CloudWatchMetrics, dict[str, Limit]] | None:
@@ -73,7 +73,7 @@ def _volumes(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _file_systems(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [row["id"] for row in rows if row["kind"] in FILE_SYSTEMS]
+    return [row["id"] for row in rows if metrics_of(row["kind"]).of_file_system]
 
 
 def _limits_of(cell: PlanCell) -> dict[str, Limit]:

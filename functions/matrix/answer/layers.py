@@ -5,8 +5,7 @@ counters tell both sides of each step. Of the servers CloudWatch does, by the mi
 in which the point moved most of what the instances moved at all.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matrix.samples import cloudwatch
@@ -14,6 +13,8 @@ from matrix.samples.file import Sample, Taken
 from matrix.samples.moved import BETWEEN, by_mount
 from matrix.terms.documents.result import Layer, ResultDocument
 from matrix.terms.documents.watched import MovedByMinute
+from storages.contracts.metrics import LayerPair
+from storages.metrics import metrics_of
 
 # Below this much a count is of journals, access times and the like.
 LEAST = {"bytes": 2.0**20, "operations": 256.0}
@@ -21,63 +22,6 @@ LEAST = {"bytes": 2.0**20, "operations": 256.0}
 MOSTLY = 0.8
 # What programs say they have written, by the names of their work.
 WRITTEN = ("bytes", "write_bytes")
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """Two layers that count the same, one by CloudWatch (`metric`, its statistic where it has several)."""
-
-    way: str
-    counts: str
-    above: str
-    below: str
-    metric: str
-    statistic: str | None = None
-    # The layer above where it is also a metric and not the instances' own count.
-    above_metric: str | None = None
-
-
-def _pairs(below: str, **metrics: str) -> Iterator[_Pair]:
-    """Yield a pair for each of read_bytes, write_operations … by its metric, with the instances' mounts above."""
-    for name, metric in metrics.items():
-        way, _, counts = name.partition("_")
-        yield _Pair(way, counts, "mount", below, metric)
-
-
-def _disk_pairs() -> Iterator[_Pair]:
-    for way in ("Read", "Write"):
-        for counts in ("Bytes", "Operations"):
-            disks, server = (f"AWS/FSx {whose}{way}{counts}" for whose in ("Disk", "Data"))
-            yield _Pair(way.lower(), counts.lower(), "FSx server", "FSx disks", disks, above_metric=server)
-
-
-PAIRS: Mapping[str, tuple[_Pair, ...]] = {
-    "ebs": tuple(
-        _pairs(
-            "volume in CloudWatch",
-            read_bytes="AWS/EBS VolumeReadBytes",
-            write_bytes="AWS/EBS VolumeWriteBytes",
-            read_operations="AWS/EBS VolumeReadOps",
-            write_operations="AWS/EBS VolumeWriteOps",
-        )
-    ),
-    # SampleCount is "the count of data read operations", and of write operations (EFS guide, CloudWatch metrics).
-    "efs": (
-        *_pairs("EFS", read_bytes="AWS/EFS DataReadIOBytes", write_bytes="AWS/EFS DataWriteIOBytes"),
-        _Pair("read", "operations", "mount", "EFS", "AWS/EFS DataReadIOBytes", "SampleCount"),
-        _Pair("write", "operations", "mount", "EFS", "AWS/EFS DataWriteIOBytes", "SampleCount"),
-    ),
-    "fsx-openzfs": (
-        *_pairs(
-            "FSx server",
-            read_bytes="AWS/FSx DataReadBytes",
-            write_bytes="AWS/FSx DataWriteBytes",
-            read_operations="AWS/FSx DataReadOperations",
-            write_operations="AWS/FSx DataWriteOperations",
-        ),
-        *_disk_pairs(),
-    ),
-}
 
 
 def of_samples(params: Mapping[str, Any], samples: Sequence[Taken]) -> list[Layer]:
@@ -113,14 +57,14 @@ def of_server(result: ResultDocument) -> dict[str, list[Layer]]:
     if not kept or not moved or (launched or 0) > kept["resources"]["of"]:
         return {}
     points: dict[str, list[Layer]] = {}
-    for pair in PAIRS.get(kept["resources"]["type"], ()):
+    for pair in metrics_of(kept["resources"]["type"]).layers:
         for point in moved["points"]:
             if point != BETWEEN and (layer := _seen_by_server(kept, moved, pair, point)):
                 points.setdefault(point, []).append(layer)
     return points
 
 
-def _seen_by_server(kept: Mapping[str, Any], moved: MovedByMinute, pair: _Pair, point: str) -> Layer | None:
+def _seen_by_server(kept: Mapping[str, Any], moved: MovedByMinute, pair: LayerPair, point: str) -> Layer | None:
     name = f"{pair.way}_{pair.counts}"
     mine = moved["points"][point].get(name) or []
     minutes = [index for index, amount in enumerate(mine) if amount > 0]
@@ -138,7 +82,8 @@ def _sum(kept: Mapping[str, Any], metric: str, statistic: str | None, times: Seq
     """Sum a metric over these minutes and all of its resources; None where one lacks a minute, which is not zero."""
     values = [dict(series) for series in cloudwatch.values(kept, metric, statistic)]
     about = kept["resources"]
-    count = len(about["volumes"] if about["type"] == "ebs" else cloudwatch.file_systems(about))
+    has_volumes = metrics_of(about["type"]).has_volumes
+    count = len(about["volumes"] if has_volumes else cloudwatch.file_systems(about))
     if len(values) < max(1, count) or any(at not in of_resource for of_resource in values for at in times):
         return None
     return sum(of_resource[at] for of_resource in values for at in times)

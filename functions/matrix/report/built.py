@@ -7,14 +7,10 @@ from matrix.input.storage_names import storage_label
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
 from matrix.terms.names import placement_words, workload_words
+from storages.metrics import metrics_of
 
 Document = Mapping[str, Any]
 
-# By what an instance reaches a storage, where the run does not say it.
-USUAL = {
-    "ebs": "NVMe", "instance-store": "NVMe", "efs": "NFS 4.1", "fsx-openzfs": "NFS", "s3": "HTTPS",
-    "file-server": "NFS",
-}  # fmt: skip
 # Of a mount's options, which all stand in the provenance, those that decide how fast it is.
 TELLING = ("vers=", "nconnect=", "rsize=", "wsize=", "tls")
 
@@ -84,4 +80,4 @@ def _way(cell: Document) -> str:
         kind, _, options = mount.rpartition(" ")
         shown = [option for option in options.split(",") if option.startswith(TELLING)]
         return f"{kind or mount} {', '.join(shown)}".rstrip()
-    return USUAL.get(str(cell["storage"].get("type")), "its mount")
+    return metrics_of(cell["storage"].get("type")).reached_by

@@ -1,9 +1,8 @@
 """CloudWatch's metrics of a cell: which are queried, how, and what the answer means. No call is made here.
 
-Names, dimensions, statistics and periods are from the user guides of EBS, EFS, FSx for OpenZFS and EC2 and from
-CloudWatch's table of supported metrics, read November 2026; by that table VolumeIOPSExceededCheck and its like take
-InstanceId and VolumeId together. A metric that a resource does not publish (Nitro only, gp2 only, Maximum I/O …) has no
-values in the answer: it is listed as absent, and absent never counts as zero.
+Each storage's package lists its own metrics (`storages/<type>/metrics.py`). This module lists those of every instance,
+from the user guide of EC2, read in November 2026. A resource does not publish every metric: some are for Nitro or gp2
+only. Such a metric has no values in the answer. It is listed as absent, and absent never counts as zero.
 """
 
 import math
@@ -13,6 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from matrix.terms.documents.watched import CloudWatchMetrics, MetricSeries, WatchedResources
+from storages.contracts.metrics import FIVE_MINUTES_S, Metric, metrics_table
+from storages.metrics import metrics_of
 
 Document = dict[str, Any]
 
@@ -23,59 +24,7 @@ QUERIES_A_CALL = 500
 MOST_INSTANCES = 20
 # Minute values arrive some minutes late, five-minute values of EC2 up to ten (EC2 guide, basic monitoring).
 SETTLED_AFTER_S = 15 * 60
-MINUTE_S, FIVE_MINUTES_S = 60, 300
-# Throughput in MiB/s, by the formula of the published EBS benchmark: m1 = VolumeWriteBytes, m2 = VolumeReadBytes, Sum.
-PUBLISHED_THROUGHPUT = "(({m1}+{m2})/1048576)/PERIOD({m1})"
-THROUGHPUT = "Throughput"
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A metric of one resource, with the statistic that is queried."""
-
-    namespace: str
-    name: str
-    statistic: str
-    unit: str
-    period_s: int = MINUTE_S
-    dimensions: tuple[str, ...] = ()
-
-
-def _metrics(namespace: str, dimensions: tuple[str, ...], period_s: int, text: str) -> tuple[Metric, ...]:
-    rows = (line.split() for line in text.strip().splitlines())
-    return tuple(Metric(namespace, name, statistic, unit, period_s, dimensions) for name, statistic, unit in rows)
-
-
-EBS = _metrics(
-    "AWS/EBS",
-    ("VolumeId",),
-    MINUTE_S,
-    """
-    VolumeWriteBytes     Sum     bytes
-    VolumeReadBytes      Sum     bytes
-    VolumeWriteOps       Sum     operations
-    VolumeReadOps        Sum     operations
-    VolumeTotalWriteTime Sum     s
-    VolumeTotalReadTime  Sum     s
-    VolumeIdleTime       Sum     s
-    VolumeQueueLength    Average operations
-    """,
-)
-# Only these volume types have credits.
-EBS_BURSTING = _metrics("AWS/EBS", ("VolumeId",), MINUTE_S, "BurstBalance Minimum %")
-BURSTING_TYPES = frozenset({"gp2", "st1", "sc1"})
-EBS_NITRO = _metrics(
-    "AWS/EBS",
-    ("VolumeId", "InstanceId"),
-    MINUTE_S,
-    """
-    VolumeIOPSExceededCheck       Maximum yes
-    VolumeThroughputExceededCheck Maximum yes
-    VolumeAvgReadLatency          Average ms
-    VolumeAvgWriteLatency         Average ms
-    """,
-)
-EC2 = _metrics(
+EC2 = metrics_table(
     "AWS/EC2",
     ("InstanceId",),
     FIVE_MINUTES_S,
@@ -86,73 +35,7 @@ EC2 = _metrics(
     """,
 )
 # T types alone live on processor credits.
-EC2_CREDITS = _metrics("AWS/EC2", ("InstanceId",), FIVE_MINUTES_S, "CPUCreditBalance Minimum credits")
-EC2_EBS = (
-    *_metrics(
-        "AWS/EC2",
-        ("InstanceId",),
-        MINUTE_S,
-        """
-        InstanceEBSIOPSExceededCheck       Maximum yes
-        InstanceEBSThroughputExceededCheck Maximum yes
-        """,
-    ),
-    *_metrics(
-        "AWS/EC2",
-        ("InstanceId",),
-        FIVE_MINUTES_S,
-        """
-        EBSIOBalance%   Minimum %
-        EBSByteBalance% Minimum %
-        """,
-    ),
-)
-EFS = _metrics(
-    "AWS/EFS",
-    ("FileSystemId",),
-    MINUTE_S,
-    """
-    TotalIOBytes        Sum     bytes
-    DataReadIOBytes     Sum     bytes
-    DataWriteIOBytes    Sum     bytes
-    DataReadIOBytes     SampleCount operations
-    DataWriteIOBytes    SampleCount operations
-    MetadataIOBytes     Sum     bytes
-    MetadataIOBytes     SampleCount operations
-    MeteredIOBytes      Sum     bytes
-    PermittedThroughput Minimum bytes/s
-    BurstCreditBalance  Minimum bytes
-    PercentIOLimit      Maximum %
-    ClientConnections   Sum     connections
-    """,
-)
-FSX = _metrics(
-    "AWS/FSx",
-    ("FileSystemId",),
-    MINUTE_S,
-    """
-    DataReadBytes                       Sum     bytes
-    DataWriteBytes                      Sum     bytes
-    DataReadOperations                  Sum     operations
-    DataWriteOperations                 Sum     operations
-    MetadataOperations                  Sum     operations
-    ClientConnections                   Maximum connections
-    NetworkThroughputUtilization        Maximum %
-    CPUUtilization                      Maximum %
-    MemoryUtilization                   Maximum %
-    FileServerDiskThroughputUtilization Maximum %
-    FileServerDiskThroughputBalance     Minimum %
-    FileServerDiskIopsUtilization       Maximum %
-    FileServerDiskIopsBalance           Minimum %
-    FileServerCacheHitRatio             Average %
-    DiskReadBytes                       Sum     bytes
-    DiskWriteBytes                      Sum     bytes
-    DiskReadOperations                  Sum     operations
-    DiskWriteOperations                 Sum     operations
-    DiskThroughputBalance               Minimum %
-    DiskIopsUtilization                 Maximum %
-    """,
-)
+EC2_CREDITS = metrics_table("AWS/EC2", ("InstanceId",), FIVE_MINUTES_S, "CPUCreditBalance Minimum credits")
 
 
 def resources(
@@ -232,27 +115,19 @@ def calls(about: Mapping[str, Any]) -> Iterator[list[Query]]:
 
 
 def _expression(metric: Metric, index: int) -> str | None:
-    # The first two metrics of a volume are its written and read bytes.
-    return PUBLISHED_THROUGHPUT.format(m1=f"r{index}m0", m2=f"r{index}m1") if metric.name == THROUGHPUT else None
+    return metric.expression.format(f"r{index}m0", f"r{index}m1") if metric.expression else None
 
 
 def _groups(about: Mapping[str, Any]) -> Iterator[list[tuple[Metric, dict[str, str]]]]:
-    is_ebs = about["type"] == "ebs"
-    bursting = EBS_BURSTING if about["volume_type"] in BURSTING_TYPES else ()
+    metrics = metrics_of(about["type"])
     for volume, instance in about["volumes"].items():
-        of_volume = (
-            *EBS,
-            *bursting,
-            *EBS_NITRO,
-            Metric("AWS/EBS", THROUGHPUT, "Sum", "MiB/s", dimensions=("VolumeId",)),
-        )
+        of_volume = metrics.of_volume(about["volume_type"])
         yield [(metric, _named(metric, VolumeId=volume, InstanceId=instance)) for metric in of_volume]
-    of_instance = (*EC2, *(EC2_CREDITS if about["instance_type"].startswith("t") else ()), *(EC2_EBS if is_ebs else ()))
+    credits_ = EC2_CREDITS if about["instance_type"].startswith("t") else ()
     for instance in about["instances"]:
-        yield [(metric, _named(metric, InstanceId=instance)) for metric in of_instance]
-    shared = {"efs": EFS, "fsx-openzfs": FSX}.get(about["type"], ())
-    for file_system in file_systems(about) if shared else ():
-        yield [(metric, _named(metric, FileSystemId=file_system)) for metric in shared]
+        yield [(metric, _named(metric, InstanceId=instance)) for metric in (*EC2, *credits_, *metrics.of_instance)]
+    for file_system in file_systems(about) if metrics.of_file_system else ():
+        yield [(metric, _named(metric, FileSystemId=file_system)) for metric in metrics.of_file_system]
 
 
 def file_systems(about: Mapping[str, Any]) -> list[str]:

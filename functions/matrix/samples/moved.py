@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from matrix.samples.file import SampleFile
 from matrix.terms.documents.watched import MovedByMinute
+from storages.metrics import COUNTERS
 
 MINUTE_S = 60
 WAYS = ("read_bytes", "write_bytes", "read_operations", "write_operations")
@@ -16,13 +17,14 @@ WAYS = ("read_bytes", "write_bytes", "read_operations", "write_operations")
 BETWEEN = ""
 # A day has 1,440 minutes. Whoever claims more than a week is no instance of ours.
 MOST_MINUTES = 10_000
-# Of these mounts the kernel counts what it passes to their disk or server; a folder shares its disk with everybody.
-COUNTED_BY = {"ebs": "disk", "instance-store": "disk", "root": "disk", "nfs": "nfs", "efs": "nfs"}
 
 
 def by_mount(file: SampleFile, counted: Mapping[str, float]) -> dict[str, float]:
-    """Return what an instance's mount moved, by the names of WAYS; empty where the kernel does not count it."""
-    where = COUNTED_BY.get(file.mount.kind or "")
+    """Return what an instance's mount moved, by the names of WAYS.
+
+    Empty where the kernel does not count it: a folder shares its disk with everybody.
+    """
+    where = COUNTERS.get(file.mount.kind or "")
     names = {way: f"{where}_{way}" for way in WAYS}
     return {way: counted[name] for way, name in names.items() if name in counted}
 

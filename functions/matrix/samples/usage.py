@@ -3,7 +3,6 @@
 Each figure is the median over the samples that have it, so one disturbed instance does not decide it.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -166,29 +165,3 @@ def _of_counters(counted: Mapping[str, float], seconds: float) -> Iterator[tuple
 
 def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() and 0 < int(text) < 10**6 else None
-
-
-def total(use: Mapping[str, float], names: Iterable[str]) -> float | None:
-    """Return the sum of the known figures; None if none is known."""
-    known = [use[name] for name in names if name in use and math.isfinite(use[name])]
-    return sum(known) if known else None
-
-
-def most(use: Mapping[str, float], names: Iterable[str]) -> float | None:
-    """Return the largest of the known figures; None if none is known."""
-    return max((use[name] for name in names if name in use), default=None)
-
-
-def disk_operations(use: Mapping[str, float]) -> float | None:
-    """Return reads and writes per second that the kernel passed to the disk."""
-    return total(use, ("disk_read_operations_per_s", "disk_write_operations_per_s"))
-
-
-def disk_bytes(use: Mapping[str, float]) -> float | None:
-    """Return bytes per second that the kernel passed to the disk."""
-    return total(use, ("disk_read_bytes_per_s", "disk_write_bytes_per_s"))
-
-
-def nfs_operations(use: Mapping[str, float]) -> float | None:
-    """Return requests per second to the NFS server."""
-    return total(use, tuple(f"nfs_{kind}_operations_per_s" for kind in ("read", "write", "other")))

@@ -23,6 +23,8 @@ _LISTED = {
     "MULTI_AZ_1": ("multi_az", "Multi-AZ"),
 }
 _HA = ("single_az_ha", "")
+# The burst that what is written uses, and what the server's cache answers does not.
+DISK_THROUGHPUT = "FSx disk throughput"
 
 
 class FsxOpenZfsStorage(StorageModel):
@@ -111,7 +113,7 @@ class FsxOpenZfsStorage(StorageModel):
     def bursts(self) -> list[Burst]:
         """What its disks and its network do beyond what they sustain; AWS does not say for how long."""
         _, disk, network, always = self._server
-        pairs = {"FSx disk throughput": (self.throughput_capacity_mbps, disk), "FSx network": (always, network)}
+        pairs = {DISK_THROUGHPUT: (self.throughput_capacity_mbps, disk), "FSx network": (always, network)}
         return [
             Burst(of, "bytes/s", sustained * 1e6 * self.how_many, most * 1e6 * self.how_many, None)
             for of, (sustained, most) in pairs.items()

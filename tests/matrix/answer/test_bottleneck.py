@@ -12,6 +12,7 @@ from matrix.answer.results import cell_result
 from matrix.published.figures import load
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
+from storages.contracts.metrics import Metric
 
 Document = dict[str, Any]
 
@@ -71,9 +72,7 @@ def watched(metrics: dict[str, list[float]], *, read_after_s: float = 3600.0, **
     answers = []
     for name, values in metrics.items():
         namespace, _, metric = name.partition(" ")
-        query = cloudwatch.Query(
-            "q", cloudwatch.Metric(namespace, metric, "Sum", ""), resource or {"VolumeId": "vol-1"}
-        )
+        query = cloudwatch.Query("q", Metric(namespace, metric, "Sum", ""), resource or {"VolumeId": "vol-1"})
         answers.append((query, [(START + 60 * minute, value) for minute, value in enumerate(values)]))
     ended = START + 60 * max(map(len, metrics.values()), default=1)
     return cloudwatch.document(about, (START, ended), answers, read_at=ended + read_after_s)
@@ -164,7 +163,8 @@ def test_awss_own_word_on_the_instance_goes_before_the_volumes_figures():
     ],
 )
 def test_each_metric_that_tells_a_limit_names_it(metric: str, value: float, name: str):
-    result = measured(cell(), {}) | {"cloudwatch": watched({metric: [value]})}
+    storage = {"AWS/EFS": {"type": "efs"}, "AWS/FSx": {"type": "fsx-openzfs"}}.get(metric.partition(" ")[0], EBS)
+    result = measured(cell(storage), {}) | {"cloudwatch": watched({metric: [value]})}
 
     assert found(result)["name"] == name
 
@@ -179,7 +179,8 @@ def test_each_metric_that_tells_a_limit_names_it(metric: str, value: float, name
     ],
 )
 def test_a_metric_below_its_limit_names_nothing(metric: str, value: float):
-    result = measured(cell(), {"disk_read_bytes": 0.0, "disk_write_bytes": MIB})
+    storage = {"type": "fsx-openzfs"} if metric.startswith("AWS/FSx") else EBS
+    result = measured(cell(storage), {"disk_read_bytes": 0.0, "disk_write_bytes": MIB})
     result["cloudwatch"] = watched({metric: [value]})
 
     assert found(result)["name"] == "not saturated"

@@ -10,6 +10,7 @@ from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile, by_point
 from matrix.samples.moved import by_minute
 from matrix.terms.layers import is_far, layer_sentence
+from storages.contracts.metrics import Metric
 
 START = 1_763_683_200.0  # a full minute
 MIB = 2**20
@@ -101,7 +102,7 @@ def result(files: list[SampleFile], kind: str, metrics: dict[str, list[float | N
     answers = []
     for name, values in metrics.items():
         namespace, _, metric = name.removesuffix("/SampleCount").partition(" ")
-        asked = cloudwatch.Metric(namespace, metric, "SampleCount" if name.endswith("/SampleCount") else "Sum", "")
+        asked = Metric(namespace, metric, "SampleCount" if name.endswith("/SampleCount") else "Sum", "")
         minutes = [(START + 60 * at, value) for at, value in enumerate(values) if value is not None]
         answers += [(cloudwatch.Query("q", asked, {"id": name}), minutes) for name in volumes or ["fs-1"]]
     span = (START, START + 60 * max(map(len, metrics.values())))

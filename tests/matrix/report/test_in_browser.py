@@ -17,6 +17,7 @@ from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore
 from matrix.report.page import render
 from matrix.samples import cloudwatch
+from storages.contracts.metrics import Metric
 
 SCREEN = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -54,7 +55,7 @@ def watched_efs():
     file_system = {"FileSystemId": "fs-1"}
     answers = [
         (
-            cloudwatch.Query(name, cloudwatch.Metric("AWS/EFS", name, "Sum", unit), file_system),
+            cloudwatch.Query(name, Metric("AWS/EFS", name, "Sum", unit), file_system),
             [(10_020.0 + 60 * minute, float(minute % 9 * scale)) for minute in range(120)],
         )
         for name, unit, scale in (

@@ -21,6 +21,7 @@ from matrix.report.page import render
 from matrix.run.receipt_text import settled_page
 from matrix.samples import cloudwatch
 from matrix.terms.figures import NOT_CARRIED_NOTE
+from storages.contracts.metrics import Metric
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&"\''
@@ -503,7 +504,7 @@ def dd_view(cloudwatch_document, emulated=False, count=1):
 
 def counted(*values, of=1, ended=720.0):
     """What CloudWatch counted of the bytes that a volume wrote, minute by minute."""
-    metric = cloudwatch.Metric("AWS/EBS", "VolumeWriteBytes", "Sum", "bytes")
+    metric = Metric("AWS/EBS", "VolumeWriteBytes", "Sum", "bytes")
     points = [(600.0 + 60 * minute, value) for minute, value in enumerate(values)]
     about = {"instances": ["i-1"], "of": of}
     answers = [(cloudwatch.Query("q", metric, {"VolumeId": "vol-1"}), points)]

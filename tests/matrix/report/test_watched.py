@@ -9,6 +9,7 @@ from matrix.report.charts import sections
 from matrix.report.charts.watched import in_charts, moved_bytes, note
 from matrix.report.page import render, view_of
 from matrix.samples import cloudwatch
+from storages.contracts.metrics import Metric
 
 BEGUN = 10_020.0
 BYTES, COUNT = ("Sum", "bytes"), ("SampleCount", "operations")
@@ -31,7 +32,7 @@ def counted(metrics, *, namespace="AWS/EFS", asked=1, of=1, resources=1, unasked
     """What is kept with a cell of which each metric (statistic, unit, values of the minutes) was counted."""
     answers = []
     for name, (statistic, unit, *values) in metrics.items():
-        metric = cloudwatch.Metric(namespace, name.partition("/")[0], statistic, unit)
+        metric = Metric(namespace, name.partition("/")[0], statistic, unit)
         points = [(BEGUN + 60 * minute, value) for minute, value in enumerate(values) if value is not None]
         answers += [(cloudwatch.Query(name, metric, {"id": str(number)}), points) for number in range(resources)]
     about = {"instances": [f"i-{number}" for number in range(asked)], "of": of}

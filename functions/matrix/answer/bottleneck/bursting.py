@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from matrix.answer.bottleneck import provisioned
 from matrix.answer.bottleneck.clients import HELD
 from matrix.answer.bottleneck.evidence import BEYOND, Evidence
 from matrix.answer.costs import storage_of
-from matrix.samples import usage
 from matrix.terms.documents.result import OnCredits
+from matrix.terms.use import disk_bytes, disk_operations, most
 from storages.contracts.bursts import Burst, Counted
-from storages.fsx_openzfs.model import FsxOpenZfsStorage
 
 # "Maximum performance for 30 minutes at least once every 24 hours" (EBS guide, EBS optimization).
 EBS_AT_MOST_S = 30 * 60.0
@@ -58,25 +56,19 @@ def _of_storage(evidence: Evidence) -> Iterator[_Limited]:
         return
     uses = evidence.fleet_uses if storage.is_shared else evidence.uses
     for burst in storage.bursts:
-        if burst.counts == "IOPS":
-            yield _Limited(burst, {point: usage.disk_operations(use) for point, use in uses.items()})
-        elif isinstance(storage, FsxOpenZfsStorage) and burst.of == "FSx disk throughput":
-            # What is read may come from the server's cache; what is written reaches its disks.
-            yield _Limited(burst, {point: use.get("nfs_write_bytes_per_s") for point, use in uses.items()})
-        else:
-            yield _Limited(burst, {point: provisioned.moved_bytes(evidence, use) for point, use in uses.items()})
+        rates = {point: evidence.metrics.burst_rate(evidence.storage, burst, use) for point, use in uses.items()}
+        yield _Limited(burst, rates)
 
 
 def _of_instance(evidence: Evidence) -> Iterator[_Limited]:
     known, uses = evidence.instance_limits, evidence.uses
-    if evidence.kind == "ebs":
-        operations = {point: usage.disk_operations(use) for point, use in uses.items()}
-        moved = {point: usage.disk_bytes(use) for point, use in uses.items()}
+    if evidence.metrics.has_volumes:
+        operations = {point: disk_operations(use) for point, use in uses.items()}
+        moved = {point: disk_bytes(use) for point, use in uses.items()}
         yield from _pair("instance EBS IOPS", "IOPS", known.get("ebs_iops"), EBS_AT_MOST_S, operations)
         yield from _pair("instance EBS throughput", "bytes/s", known.get("ebs_bytes_per_s"), EBS_AT_MOST_S, moved)
     sent_or_received = {
-        point: usage.most(use, ("network_received_bytes_per_s", "network_sent_bytes_per_s"))
-        for point, use in uses.items()
+        point: most(use, ("network_received_bytes_per_s", "network_sent_bytes_per_s")) for point, use in uses.items()
     }
     limit = known.get("network_bytes_per_s")
     yield from _pair("instance network", "bytes/s", limit, NETWORK_AT_MOST_S, sent_or_received)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from matrix.answer.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
 from matrix.answer.tool_bound import BOUND_SHARE
-from matrix.samples import usage
 from matrix.terms.figures import number
+from matrix.terms.use import disk_bytes, disk_operations
 
 MB = 1e6
 GBIT = 125e6
@@ -33,7 +33,7 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     if evidence.is_on_aws:
         yield from _allowances(evidence)
         yield from _network(evidence)
-        if evidence.kind == "ebs":
+        if evidence.metrics.has_volumes:
             yield from _ebs(evidence)
 
 
@@ -91,12 +91,10 @@ def _network(evidence: Evidence) -> Iterator[Ceiling]:
 def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
     known = evidence.instance_limits
     most = (known.get("ebs_bytes_per_s") or {}).get("maximum", math.inf)
-    moved = {point: usage.disk_bytes(use) for point, use in evidence.uses.items()}
+    moved = {point: disk_bytes(use) for point, use in evidence.uses.items()}
     # An instance that moves its maximum lives on credits: operations near their baseline are chance then.
     operations = {
-        point: usage.disk_operations(use)
-        for point, use in evidence.uses.items()
-        if (moved[point] or 0.0) < REACHED * most
+        point: disk_operations(use) for point, use in evidence.uses.items() if (moved[point] or 0.0) < REACHED * most
     }
     name = "instance EBS allowance"
     yield from _between(evidence, name, LARGER_EBS, operations, known.get("ebs_iops") or {}, "IOPS", 1.0)

@@ -7,6 +7,8 @@ from typing import Any
 
 from matrix.samples import cloudwatch
 from matrix.terms.names import point_labels
+from storages.contracts.metrics import StorageMetrics
+from storages.metrics import metrics_of
 
 # A ceiling counts as reached from this share on: a workload that starts and ends never uses the last per cent of a
 # limit that is enforced by the second.
@@ -52,6 +54,11 @@ class Evidence:
     def kind(self) -> str:
         """The storage's type."""
         return str(self.storage.get("type"))
+
+    @property
+    def metrics(self) -> StorageMetrics:
+        """What is counted of storages of this type."""
+        return metrics_of(self.kind)
 
     @property
     def emulation(self) -> Mapping[str, Any] | None:

@@ -9,20 +9,13 @@ from collections.abc import Iterator, Mapping
 
 from matrix.answer.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
-from matrix.input import limits
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
-from matrix.samples import usage
 from matrix.terms.figures import number
 from storages.contracts.model import OTHER_CEILINGS
-from storages.efs import model as efs
-from storages.models import MODELS
+from storages.models import MODELS, is_shared
 
 MB = 1e6
 MIB = 2.0**20
-# AWS counts operations of these volumes in MiB, not in requests, so their throughput is the ceiling.
-HDD = frozenset({"st1", "sc1"})
-# EFS meters reads at a third of their bytes where throughput is bursting or provisioned (EFS guide, performance).
-EFS_READ_WEIGHT = 1 / 3
 BLOCKS = ("block_bytes", "page_bytes")
 
 
@@ -37,27 +30,16 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     uses = evidence.fleet_uses if is_shared else evidence.uses
     operations = {point: _operations(evidence, point, use) for point, use in uses.items()}
     moved = {point: moved_bytes(evidence, use) for point, use in uses.items()}
-    if evidence.storage.get("volumeType") not in HDD:
-        unit = "writes/s, as which requests count" if evidence.kind == "efs" and evidence.is_on_aws else "IOPS"
+    metrics = evidence.metrics
+    if metrics.is_limited_by_operations(evidence.storage):
+        unit = metrics.operations_unit if evidence.is_on_aws else "IOPS"
         yield from _ceiling(evidence, names.operations, names.more_operations, operations, most_operations, unit, 1.0)
     if names.is_throughput_bounded:
         yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, most_bytes, "MB/s", MB)
-    if evidence.is_on_aws and evidence.kind == "efs":
-        cap = _client_cap(evidence)
-        advice = "spread the work over more instances, or mount with efs-utils 2.0 and elastic throughput (1,500 MiB/s)"
+    cap = metrics.client_cap(evidence.storage) if evidence.is_on_aws else None
+    if cap:
         each = {point: moved_bytes(evidence, use) for point, use in evidence.uses.items()}
-        yield from _ceiling(evidence, "EFS per-client cap", advice, each, cap * MIB, "MiB/s of each client", MIB)
-
-
-def _client_cap(evidence: Evidence) -> float:
-    """MiB/s of one client: 1,500 with elastic throughput through efs-utils (TLS or IAM mounts), else 500."""
-    is_helped = bool(evidence.storage.get("tls") or evidence.storage.get("iam"))
-    is_elastic = _mode(evidence) == "elastic" and evidence.storage.get("deployment") != "oneZone"
-    return limits.EFS_CLIENT_ELASTIC_MIBPS.value if is_helped and is_elastic else limits.EFS_CLIENT_MIBPS.value
-
-
-def _mode(evidence: Evidence) -> str:
-    return str(evidence.storage.get("throughputMode", "elastic"))
+        yield from _ceiling(evidence, cap.name, cap.advice, each, cap.bytes_per_s, "MiB/s of each client", MIB)
 
 
 def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
@@ -71,29 +53,17 @@ def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
     limits_of_volume = storage_limits(evidence.storage, 1)
     if "IOPS" not in limits_of_volume:
         return None
-    return limits_of_volume["IOPS"][0], limits_of_volume.get("MB/s", (math.inf, ""))[0] * MB, evidence.kind != "ebs"
+    return (
+        limits_of_volume["IOPS"][0],
+        limits_of_volume.get("MB/s", (math.inf, ""))[0] * MB,
+        is_shared(evidence.storage),
+    )
 
 
 def _operations(evidence: Evidence, point: str, use: Mapping[str, float]) -> float | None:
     if evidence.emulation:
         return _emulated_operations(evidence.emulation, evidence.params[point], use)
-    if evidence.kind == "ebs":
-        return usage.disk_operations(use)
-    if evidence.kind == "s3":
-        return use.get("requests_per_s")
-    # Only FSx can tell how many requests its cache has answered, and how many writes it has put together.
-    return _efs_writes(evidence, use) if evidence.kind == "efs" else None
-
-
-def _efs_writes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
-    """Requests as so many writes: a read takes less of what EFS allows. Of metadata it is not known, so as reads."""
-    if usage.nfs_operations(use) is None:
-        return None
-    of = evidence.storage
-    modes = (_mode(evidence), of.get("deployment", "regional"), of.get("performanceMode", "generalPurpose"))
-    reads, writes = efs.most_operations(*modes)
-    others = usage.total(use, ("nfs_read_operations_per_s", "nfs_other_operations_per_s")) or 0.0
-    return use.get("nfs_write_operations_per_s", 0.0) + others * writes / reads
+    return evidence.metrics.operations_of(evidence.storage, use)
 
 
 def _emulated_operations(
@@ -115,13 +85,7 @@ def moved_bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
     """Bytes per second as the storage's throughput limit counts them; None where nothing has counted them."""
     if evidence.emulation:
         return use.get("bytes_per_s")
-    if evidence.kind == "ebs":
-        return usage.disk_bytes(use)
-    read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
-    if read is None or written is None:
-        return use.get("bytes_per_s")
-    is_weighted = evidence.kind == "efs" and _mode(evidence) != "elastic"
-    return written + read * (EFS_READ_WEIGHT if is_weighted else 1.0)
+    return evidence.metrics.bytes_of(evidence.storage, use)
 
 
 def _ceiling(

@@ -17,44 +17,13 @@ from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
 from matrix.samples.moved import MINUTE_S
 from matrix.terms.figures import quantity
+from storages.contracts.metrics import Counted, StorageMetrics
+from storages.metrics import metrics_of
 
 # A page has room for five charts of each of so many cells; of more cells those of the largest fleets have them.
 MOST_WATCHED, OF_MANY = 12, 6
 MB, GIB = 1e6, 2.0**30
 Document = Mapping[str, Any]
-# A metric, with its statistic where that is not the usual one. EFS guide, metric math: "SampleCount / PERIOD" is IOPS.
-Named = tuple[str, str | None]
-
-BYTES: Mapping[str, Mapping[str, Named]] = {
-    "ebs": {"read": ("AWS/EBS VolumeReadBytes", None), "written": ("AWS/EBS VolumeWriteBytes", None)},
-    "efs": {
-        "read": ("AWS/EFS DataReadIOBytes", None),
-        "written": ("AWS/EFS DataWriteIOBytes", None),
-        "metadata": ("AWS/EFS MetadataIOBytes", None),
-    },
-    "fsx-openzfs": {"read": ("AWS/FSx DataReadBytes", None), "written": ("AWS/FSx DataWriteBytes", None)},
-}
-OPERATIONS: Mapping[str, Mapping[str, Named]] = {
-    "ebs": {"reads": ("AWS/EBS VolumeReadOps", None), "writes": ("AWS/EBS VolumeWriteOps", None)},
-    "efs": {
-        "reads": ("AWS/EFS DataReadIOBytes", "SampleCount"),
-        "writes": ("AWS/EFS DataWriteIOBytes", "SampleCount"),
-        "metadata": ("AWS/EFS MetadataIOBytes", "SampleCount"),
-    },
-    "fsx-openzfs": {
-        "reads": ("AWS/FSx DataReadOperations", None),
-        "writes": ("AWS/FSx DataWriteOperations", None),
-        "metadata": ("AWS/FSx MetadataOperations", None),
-    },
-}
-# Limits of FSx's IOPS are those of its disks.
-DISKS: Mapping[str, Sequence[Named]] = {
-    "MB/s": (("AWS/FSx DiskReadBytes", None), ("AWS/FSx DiskWriteBytes", None)),
-    "IOPS": (("AWS/FSx DiskReadOperations", None), ("AWS/FSx DiskWriteOperations", None)),
-}
-METERED, PERMITTED = "AWS/EFS MeteredIOBytes", "AWS/EFS PermittedThroughput"
-CREDITS_LEFT = "AWS/EFS BurstCreditBalance"
-CLIENTS = {"efs": "AWS/EFS ClientConnections", "fsx-openzfs": "AWS/FSx ClientConnections"}
 EC2 = "AWS/EC2"
 MOVED = {"MB/s": ("read_bytes", "write_bytes"), "IOPS": ("read_operations", "write_operations")}
 BY_INSTANCES = "passed on by the instances"
@@ -85,19 +54,19 @@ class Cell:
     most: int  # points of a line
 
     @property
-    def type(self) -> str:
-        """The storage's type."""
-        return str(self.entry.cell["storage"].get("type"))
+    def metrics(self) -> StorageMetrics:
+        """What is counted of storages of its type."""
+        return metrics_of(self.entry.cell["storage"].get("type"))
 
     @property
     def asked(self) -> int:
         """How many instances were asked for; a file system is everybody's, whoever was."""
-        has_volumes = self.type == "ebs"
+        has_volumes = self.metrics.has_volumes
         return (
             min(self.entry.instances, len(self.kept["resources"]["instances"])) if has_volumes else self.entry.instances
         )
 
-    def rates(self, named: Sequence[Named], scale: float = 1.0) -> dict[float, float]:
+    def rates(self, named: Sequence[Counted], scale: float = 1.0) -> dict[float, float]:
         """Return the sum of some metrics over all resources, per second."""
         sums: dict[float, float] = {}
         for name, statistic in named:
@@ -143,7 +112,7 @@ def moved_bytes(view: View, entry: Entry, begun: float, scale: float | None) -> 
     if not kept or scale is None:
         return None
     cell = Cell(view, entry, 0, kept, begun, 0)
-    data = [named for name, named in BYTES.get(cell.type, {}).items() if name != "metadata"]
+    data = [named for name, named in cell.metrics.bytes.items() if name != "metadata"]
     rates = cell.rates(data, scale) if cell.asked == entry.instances else {}
     times = sorted(rates)
     return ([round(at + MINUTE_S / 2 - begun, 3) for at in times], [rates[at] for at in times]) if times else None
@@ -155,8 +124,9 @@ def in_charts(view: View, number: int, entry: Entry, begun: float, most: int) ->
     if not kept:
         return
     cell = Cell(view, entry, number, kept, begun, most)
-    yield from _flow(cell, "MB/s", BYTES, MB)
-    yield from _flow(cell, "IOPS", OPERATIONS, 1.0)
+    yield from _flow(cell, "MB/s", cell.metrics.bytes, MB)
+    yield from _flow(cell, "IOPS", cell.metrics.operations, 1.0)
+    metered = cell.metrics.metered
     shares = dict.fromkeys(f"{each['namespace']} {each['metric']}" for each in kept.get("series") or []
                            if each["unit"] == "%")  # fmt: skip
     used = [cell.nearest(name, max) for name in shares if "Balance" not in name]
@@ -165,9 +135,9 @@ def in_charts(view: View, number: int, entry: Entry, begun: float, most: int) ->
     left = [cell.nearest(name, min) for name in shares if "Balance" in name]
     yield from _panel(cell, "credits", "credits", "%", "A balance of 0 has run out.", left)
     yield from _panel(cell, "burst", "burst credits", "GiB", "A slope downwards lasts until it reaches zero.",
-                      [cell.nearest(CREDITS_LEFT, min, GIB)])  # fmt: skip
+                      [cell.nearest(metered.credits_left if metered else "", min, GIB)])  # fmt: skip
     yield from _panel(cell, "clients", "clients", "connections", "Each instance that mounts it is one at least.",
-                      [replace(cell.nearest(CLIENTS.get(cell.type, ""), sum), combined=max)],
+                      [replace(cell.nearest(cell.metrics.clients, sum), combined=max)],
                       (float(entry.instances), f"the fleet: {entry.instances}"))  # fmt: skip
 
 
@@ -196,21 +166,22 @@ def note(view: View, *, is_page: bool = True) -> str:
     return " ".join(words)
 
 
-def _flow(cell: Cell, unit: str, named: Mapping[str, Mapping[str, Named]], scale: float) -> Iterator[Chart]:
+def _flow(cell: Cell, unit: str, named: Mapping[str, Counted], scale: float) -> Iterator[Chart]:
     """Yield the chart of bytes or of operations per second: all, by kind, what limits them, what the instances say."""
-    parts = {name: cell.rates([metric], scale) for name, metric in named.get(cell.type, {}).items()}
+    parts = {name: cell.rates([metric], scale) for name, metric in named.items()}
     parts = {name: rates for name, rates in parts.items() if any(rates.values())}
-    every = cell.rates(list(named.get(cell.type, {}).values()), scale)
+    every = cell.rates(list(named.values()), scale)
     lines = [Line("all" if len(parts) != 1 else next(iter(parts)), every)]
     lines += [Line(name, rates) for name, rates in parts.items() if len(parts) > 1]
-    if cell.type == "fsx-openzfs":
-        lines += [Line("its disks", cell.rates(DISKS[unit], scale))]
+    if unit in cell.metrics.disks:
+        lines += [Line("its disks", cell.rates(cell.metrics.disks[unit], scale))]
     lines += [Line(BY_INSTANCES, _moved(cell.kept, unit, scale))]
     peak = max((value for line in lines for value in line.values.values()), default=0.0)
-    if unit == "MB/s" and cell.type == "efs":
-        metered = cell.rates([(METERED, None)], scale)
+    counted = cell.metrics.metered
+    if unit == "MB/s" and counted:
+        metered = cell.rates([(counted.metered, None)], scale)
         lines += [Line("metered", metered)] if metered != every else []
-        lines += [Line("permitted", cell.together(PERMITTED, min, scale).values, combined=min)]
+        lines += [Line("permitted", cell.together(counted.permitted, min, scale).values, combined=min)]
     whose = "" if cell.asked == cell.entry.instances else f" of {cell.asked} of {cell.entry.instances} instances"
     storage = {key: value for key, value in cell.entry.cell["storage"].items() if key != MARK}
     limit, words = storage_limits(storage, cell.asked).get(unit), ""
@@ -238,7 +209,7 @@ def _ceilings(cell: Cell, storage: dict[str, Any], unit: str) -> Iterator[tuple[
             yield f"Without credits, {burst.of}", burst.sustained * times / scale
     result = cell.view.results.get(cell.entry.cell["id"]) or {}
     of_type = (result.get("instance_limits") or {}).get("ebs_iops" if unit == "IOPS" else "ebs_bytes_per_s")
-    if cell.type == "ebs" and of_type:
+    if cell.metrics.has_volumes and of_type:
         yield f"Most of {cell.asked} × {cell.entry.type}", of_type["maximum"] * cell.asked / scale
 
 

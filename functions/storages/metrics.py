@@ -1,0 +1,32 @@
+"""What is counted of each type of storage."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from storages.contracts.metrics import StorageMetrics
+from storages.ebs.metrics import METRICS as EBS
+from storages.efs.metrics import METRICS as EFS
+from storages.file_server.metrics import METRICS as FILE_SERVER
+from storages.fsx_openzfs.metrics import METRICS as FSX_OPENZFS
+from storages.instance_store.metrics import METRICS as INSTANCE_STORE
+from storages.s3.metrics import METRICS as S3
+
+METRICS: Mapping[str, StorageMetrics] = {
+    "ebs": EBS,
+    "efs": EFS,
+    "file-server": FILE_SERVER,
+    "fsx-openzfs": FSX_OPENZFS,
+    "instance-store": INSTANCE_STORE,
+    "s3": S3,
+}
+# By the kind of mount. The root volume is a disk like others.
+COUNTERS: Mapping[str, Literal["disk", "nfs"]] = {
+    "root": "disk",
+    **{kind: counter for metrics in METRICS.values() for kind, counter in metrics.counters.items()},
+}
+_UNKNOWN = StorageMetrics()
+
+
+def metrics_of(kind: object) -> StorageMetrics:
+    """Return what is counted of a type of storage; of one that is not known, such as a published one, nothing is."""
+    return METRICS.get(str(kind), _UNKNOWN)
